@@ -1,0 +1,50 @@
+import { Type } from "typebox";
+import type { Static } from "typebox";
+
+/** A service name is a slug: it stands in the endpoint URL. */
+export const SERVICE_NAME_PATTERN = "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$";
+
+/** The name of the project file, in the root of every project. */
+export const PROJECT_FILE = "platform.json";
+
+/** The file with gitignore patterns of what is never packed. */
+export const IGNORE_FILE = ".platformignore";
+
+/** Where a project's entry point stands: `run` in this module. */
+export const PROGRAM_FILE = "src/program.py";
+
+export const ResourcesSchema = Type.Object(
+  {
+    cpu: Type.Number({ exclusiveMinimum: 0, maximum: 256, multipleOf: 0.001, default: 1, description: "vCPUs of one execution; fractions such as 0.5 are accepted" }),
+    memory: Type.Number({ exclusiveMinimum: 0, maximum: 4096, default: 1, description: "Memory of one execution in GB" }),
+  },
+  { additionalProperties: false },
+);
+
+/** What one execution may use: `cpu` in vCPUs, `memory` in GB. */
+export type Resources = Static<typeof ResourcesSchema>;
+
+export const DEFAULT_RESOURCES: Resources = { cpu: 1, memory: 1 };
+
+/** Wall-clock limit of one execution where the project says nothing: 4 hours. */
+export const DEFAULT_TIMEOUT_SECONDS = 4 * 60 * 60;
+
+export const ProjectSchema = Type.Object(
+  {
+    $schema: Type.Optional(Type.String()),
+    name: Type.String({ pattern: SERVICE_NAME_PATTERN, description: "Service name: lower-case letters, digits and hyphens, at most 63" }),
+    descriptionFile: Type.Optional(Type.String({ minLength: 1, description: "Path of the Markdown file that describes the service" })),
+    resources: Type.Optional(Type.Partial(ResourcesSchema)),
+    runtime: Type.Literal("PYTHON_TEMPLATE"),
+    startMode: Type.Optional(
+      Type.Union([Type.Literal("auto"), Type.Literal("spawn")], { description: "spawn starts a fresh interpreter for every execution; auto forks where that is safe" }),
+    ),
+    timeoutSeconds: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 7 * 24 * 60 * 60, description: "Wall-clock limit of one execution in seconds; default 14400" }),
+    ),
+  },
+  { additionalProperties: false, title: "platform.json" },
+);
+
+/** The content of `platform.json`. */
+export type Project = Static<typeof ProjectSchema>;

@@ -1,0 +1,76 @@
+import type { Resources } from "@platform/contract/project";
+
+/** A version as a worker can run it: unpacked, with its environment built. Paths are absolute and readable by the sandbox. */
+export interface RunnableVersion {
+  /** Stable key of the zygote: one warm process per id. */
+  readonly id: string;
+  /** The unpacked project: the working directory of `run`, holding `src/program.py`. */
+  readonly projectDirectory: string;
+  /** Python executable of the environment that holds the version's requirements. */
+  readonly interpreter: string;
+  /** Everything outside the system directories that `interpreter` needs to read (environment, base installation). */
+  readonly readablePaths: readonly string[];
+  readonly resources: Resources;
+  /** Service variables and secrets that the user code sees in its environment. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** `auto` forks from the zygote where that is safe; `spawn` starts a fresh interpreter for each execution. */
+  readonly startMode: "auto" | "spawn";
+}
+
+/** JSON text, never parsed by Node after it was accepted. */
+export interface ExecutionInput {
+  /** The start body as received: an object with `data` and/or `params` (and references). */
+  readonly body: Uint8Array;
+  /** Content of the file that `dataRef` names; takes the place of `data`. */
+  readonly data?: Uint8Array;
+  /** Content of the file that `paramsRef` names; takes the place of `params`. */
+  readonly params?: Uint8Array;
+}
+
+export interface LogLine {
+  /** Milliseconds since the epoch, taken when Node received the line. */
+  readonly time: number;
+  readonly severity: "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
+  readonly message: string;
+}
+
+/** How an execution ended: only the legal ends can be said. */
+export type Outcome =
+  | { readonly status: "SUCCEEDED"; readonly result: Uint8Array; readonly metadata: Uint8Array | null }
+  | { readonly status: "FAILED"; readonly code: string; readonly detail: string }
+  | { readonly status: "UNKNOWN"; readonly code: "WORKER_LOST"; readonly detail: string };
+
+export interface RunRequest {
+  readonly executionId: string;
+  readonly version: RunnableVersion;
+  readonly input: ExecutionInput;
+  /** Wall-clock limit in seconds, counted from the hand-over to the child. */
+  readonly timeoutSeconds: number;
+  /** Called in order with batches; never after `ended` settled. */
+  readonly onLog: (lines: readonly LogLine[]) => void;
+}
+
+export interface Run {
+  /** Settles once, when the outcome is known and the log lines are drained. Never rejects. */
+  readonly outcome: Promise<Outcome>;
+  /** Settles when every process of the execution is gone, so that its vCPUs and memory are free. Never rejects. */
+  readonly ended: Promise<void>;
+  /** Ends the whole process tree; the outcome becomes FAILED with this code unless it was known before. */
+  readonly kill: (reason: { readonly code: "CANCELLED" | "TIMEOUT"; readonly detail: string }) => void;
+}
+
+/** What loading a version's module told: used by the builder and by `serve`. */
+export type Probe =
+  | { readonly ok: true; readonly inputSchema: Record<string, unknown> | null; readonly outputSchema: Record<string, unknown> | null; readonly startMode: "fork" | "spawn" }
+  | { readonly ok: false; readonly code: string; readonly detail: string; readonly traceback: string | null };
+
+/** Runs executions of Python versions; one per worker process. */
+export interface PythonRuntime {
+  readonly run: (request: RunRequest) => Run;
+  /** Boots the version, imports the user's module, finds `run` and derives its schemas. Leaves nothing running. */
+  readonly probe: (version: RunnableVersion) => Promise<Probe>;
+  /** Ends the zygote of a version (retired, or edited under `serve`); running executions of it finish first. */
+  readonly retire: (versionId: string) => Promise<void>;
+  /** Kills what still runs and frees everything. */
+  readonly close: () => Promise<void>;
+}
