@@ -1,0 +1,128 @@
+import { Type } from "typebox";
+import type { Static } from "typebox";
+
+interface StateRule {
+  readonly isFinal: boolean;
+  readonly moves: readonly string[];
+  readonly meaning: string;
+}
+
+/** The five states, what each means and where it may go. Final states never change. */
+export const EXECUTION_STATES = {
+  PENDING: { isFinal: false, moves: ["RUNNING", "FAILED"], meaning: "durable, not started" },
+  RUNNING: { isFinal: false, moves: ["SUCCEEDED", "FAILED", "UNKNOWN"], meaning: "user code may have begun" },
+  SUCCEEDED: { isFinal: true, moves: [], meaning: "finished; the result can be fetched" },
+  FAILED: { isFinal: true, moves: [], meaning: "known not to have succeeded; the cause can be fetched" },
+  UNKNOWN: { isFinal: true, moves: [], meaning: "user code had begun and its worker vanished; nobody can say" },
+} as const satisfies Record<string, StateRule>;
+
+export type ExecutionStatus = keyof typeof EXECUTION_STATES;
+
+export type FinalStatus = {
+  [S in ExecutionStatus]: (typeof EXECUTION_STATES)[S]["isFinal"] extends true ? S : never;
+}[ExecutionStatus];
+
+export const EXECUTION_STATUSES = Object.keys(EXECUTION_STATES) as readonly ExecutionStatus[];
+
+export function isExecutionStatus(value: string): value is ExecutionStatus {
+  return Object.hasOwn(EXECUTION_STATES, value);
+}
+
+export function isFinal(status: ExecutionStatus): status is FinalStatus {
+  return EXECUTION_STATES[status].isFinal;
+}
+
+export function canMove(from: ExecutionStatus, to: ExecutionStatus): boolean {
+  const moves: readonly string[] = EXECUTION_STATES[from].moves;
+  return moves.includes(to);
+}
+
+/** `YYYY-MM-DD HH:MM:SS` in UTC, the one form of timestamps on the wire; `time` in milliseconds since the epoch. */
+export function formatTimestamp(time: number): string {
+  return new Date(time).toISOString().slice(0, 19).replace("T", " ");
+}
+
+const Timestamp = (description: string) =>
+  Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$", description, examples: ["2026-11-20 21:17:00"] });
+
+export const ExecutionStatusSchema = Type.Union(
+  EXECUTION_STATUSES.map((status) => Type.Literal(status)),
+  { description: "State of the execution" },
+);
+
+/** What start answers and `GET {base}/{id}` shows; `terminal` spares clients a list of final states. */
+export const StatusRecordSchema = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "Identifier of the execution" }),
+    status: ExecutionStatusSchema,
+    createdAt: Timestamp("When the execution became durable, UTC"),
+    startedAt: Type.Optional(Timestamp("When user code may have begun, UTC")),
+    endedAt: Type.Optional(Timestamp("When the execution reached its final state, UTC")),
+    terminal: Type.Boolean({ description: "Whether the state is final" }),
+  },
+  { title: "Execution" },
+);
+
+export type StatusRecord = Omit<Static<typeof StatusRecordSchema>, "status"> & { status: ExecutionStatus };
+
+/** A file of a data pool, pinned by three ids. */
+export const FileReferenceSchema = Type.Object(
+  {
+    dataPoolId: Type.String({ format: "uuid" }),
+    dataSourceDescriptorId: Type.String({ format: "uuid" }),
+    fileId: Type.String({ format: "uuid" }),
+  },
+  { additionalProperties: false, title: "FileReference" },
+);
+
+export type FileReference = Static<typeof FileReferenceSchema>;
+
+const JsonObject = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+
+/** The body of start: `data` xor `dataRef`, `params` xor `paramsRef`; each may be missing, which means `{}`. */
+export const StartBodySchema = Type.Object(
+  {
+    data: Type.Optional(JsonObject("Input data by value, at most 1 MB of JSON text")),
+    dataRef: Type.Optional(FileReferenceSchema),
+    params: Type.Optional(JsonObject("Parameters by value, at most 1 MB of JSON text")),
+    paramsRef: Type.Optional(FileReferenceSchema),
+  },
+  { additionalProperties: false, title: "StartRequest" },
+);
+
+export type StartBody = Static<typeof StartBodySchema>;
+
+/** `data` or `params` by value: at most so many bytes of JSON text. */
+export const MAX_INPUT_BYTES = 1_048_576;
+
+/** Deeper JSON is refused at the door: Python's parser would run out of stack. */
+export const MAX_INPUT_DEPTH = 200;
+
+export const LinkSchema = Type.Object({ href: Type.String() });
+
+export const ResultSchema = Type.Object(
+  {
+    result: Type.Optional(JsonObject("Output of the service (SUCCEEDED)")),
+    metadata: Type.Optional(Type.Union([JsonObject("Additional information"), Type.Null()])),
+    code: Type.Optional(Type.String({ description: "Why it did not succeed (FAILED, UNKNOWN)" })),
+    detail: Type.Optional(Type.String({ description: "The same for people" })),
+    _links: Type.Record(Type.String(), LinkSchema),
+    _embedded: Type.Object({ status: StatusRecordSchema }),
+  },
+  { title: "Result" },
+);
+
+export type ExecutionResult = Static<typeof ResultSchema>;
+
+export const LOG_SEVERITIES = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
+
+export const LogEntrySchema = Type.Object(
+  {
+    timestamp: Timestamp("When the line was received, UTC"),
+    severity: Type.Union(LOG_SEVERITIES.map((severity) => Type.Literal(severity))),
+    message: Type.String(),
+  },
+  { title: "LogEntry" },
+);
+
+export type LogEntry = Static<typeof LogEntrySchema>;

@@ -1,0 +1,120 @@
+import type { ExecutionStatus, FileReference } from "@platform/contract/execution";
+import type { LogLine, Outcome, RunnableVersion } from "./python/runtime.ts";
+
+/** Bookkeeping of one execution; times in milliseconds since the epoch. */
+export interface ExecutionRecord {
+  readonly id: string;
+  /** The subscription (or, for jobs, the organisation) it belongs to: every read names it. */
+  readonly ownerId: string;
+  readonly versionId: string;
+  readonly status: ExecutionStatus;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** Why it did not succeed (FAILED, UNKNOWN). */
+  readonly failure: { readonly code: string; readonly detail: string } | null;
+}
+
+export interface NewExecution {
+  /** UUIDv7, made by the caller so that a repeated create after a lost answer is one execution. */
+  readonly id: string;
+  readonly ownerId: string;
+  readonly versionId: string;
+  /** vCPUs and GB that one run needs. */
+  readonly resources: { readonly cpu: number; readonly memory: number };
+  readonly timeoutSeconds: number;
+  /** The body as received. */
+  readonly body: Uint8Array;
+  /** References that stand in the body, checked at the door. */
+  readonly references: InputReferences;
+}
+
+export interface InputReferences {
+  readonly data?: FileReference;
+  readonly params?: FileReference;
+}
+
+/** A right to run one execution once: every later write names `id`, `attempt` and `workerId`. */
+export interface Claim extends Omit<NewExecution, "id"> {
+  readonly id: string;
+  readonly attempt: number;
+  readonly workerId: string;
+}
+
+export type ClaimKey = Pick<Claim, "id" | "attempt" | "workerId">;
+
+export interface ClaimRequest {
+  readonly workerId: string;
+  /** At most so many, and only what fits in these free vCPUs and GB together. */
+  readonly limit: number;
+  readonly free: { readonly cpu: number; readonly memory: number };
+  readonly leaseSeconds: number;
+}
+
+export interface StoredResult {
+  readonly result: Uint8Array;
+  readonly metadata: Uint8Array | null;
+}
+
+export interface ListFilter {
+  readonly status?: ExecutionStatus;
+  /** Milliseconds since the epoch; from inclusive, to exclusive. */
+  readonly createdAfter?: number;
+  readonly createdBefore?: number;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+/** What happened in the store. A hint for speed, never needed for correctness: it may be lost. */
+export type StoreEvent =
+  | { readonly type: "pending" }
+  /** The record is given where the change was made in this process. */
+  | { readonly type: "changed"; readonly id: string; readonly record?: ExecutionRecord }
+  | { readonly type: "cancel"; readonly id: string }
+  /** Hints may have been lost: forget what was cached and look again. */
+  | { readonly type: "reset" };
+
+/** Where executions live. Two adapters (PostgreSQL, memory), one conformance suite. */
+export interface ExecutionStore {
+  /** Durable when it resolves. Repeating it with the same id changes nothing. */
+  readonly create: (execution: NewExecution) => Promise<ExecutionRecord>;
+  readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
+  /** The bytes of a SUCCEEDED execution; null once they have expired. */
+  readonly readResult: (id: string, ownerId: string) => Promise<StoredResult | null>;
+  /** The lines so far, oldest first, as JSON text of an array; null when the execution is not the owner's. */
+  readonly readLog: (id: string, ownerId: string) => Promise<Uint8Array | null>;
+  /** Newest first. */
+  readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
+  /** PENDING becomes FAILED/CANCELLED at once; RUNNING is marked, and its worker told. Null: not the owner's. */
+  readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
+  /** PENDING becomes RUNNING with attempt + 1 and a lease, in order of priority and age. */
+  readonly claim: (request: ClaimRequest) => Promise<readonly Claim[]>;
+  /** Extends the lease of all that this worker still holds; says which of them to cancel and which it holds no more. */
+  readonly renew: (workerId: string, claims: readonly ClaimKey[], leaseSeconds: number) => Promise<{ readonly lost: readonly string[]; readonly cancelled: readonly string[] }>;
+  /** False when the claim is no longer held: the outcome was dropped and nothing has changed. */
+  readonly finish: (claim: ClaimKey, outcome: Outcome) => Promise<boolean>;
+  readonly appendLog: (claim: ClaimKey, lines: readonly LogLine[]) => Promise<void>;
+  /** RUNNING past its lease becomes UNKNOWN/WORKER_LOST; says how many. */
+  readonly sweep: () => Promise<number>;
+  readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
+}
+
+/** Where a worker finds the code of a version. */
+export interface VersionSource {
+  /** Unpacked and with its environment built; throws when that is impossible (STARTUP_ERROR). */
+  readonly prepare: (versionId: string) => Promise<RunnableVersion>;
+}
+
+/** Where referenced input comes from. */
+export interface InputSource {
+  /** At the door: throws Problem DATA_REFERENCE_INVALID where the owner may not read it or it is no JSON object. */
+  readonly check: (reference: FileReference, ownerId: string) => Promise<void>;
+  /** At the run: the content, or null when it is gone. */
+  readonly read: (reference: FileReference, ownerId: string) => Promise<Uint8Array | null>;
+}
+
