@@ -13,7 +13,11 @@ export const EXECUTION_STATES = {
   RUNNING: { isFinal: false, moves: ["SUCCEEDED", "FAILED", "UNKNOWN"], meaning: "user code may have begun" },
   SUCCEEDED: { isFinal: true, moves: [], meaning: "finished; the result can be fetched" },
   FAILED: { isFinal: true, moves: [], meaning: "known not to have succeeded; the cause can be fetched" },
-  UNKNOWN: { isFinal: true, moves: [], meaning: "user code had begun and its worker vanished; nobody can say" },
+  UNKNOWN: {
+    isFinal: true,
+    moves: [],
+    meaning: "user code had begun and its worker vanished; nobody can say",
+  },
 } as const satisfies Record<string, StateRule>;
 
 export type ExecutionStatus = keyof typeof EXECUTION_STATES;
@@ -43,7 +47,11 @@ export function formatTimestamp(time: number): string {
 }
 
 const Timestamp = (description: string) =>
-  Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$", description, examples: ["2026-11-20 21:17:00"] });
+  Type.String({
+    pattern: "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$",
+    description,
+    examples: ["2026-11-20 21:17:00"],
+  });
 
 export const ExecutionStatusSchema = Type.Union(
   EXECUTION_STATUSES.map((status) => Type.Literal(status)),

@@ -15,7 +15,11 @@ export const PROBLEMS = {
   INVALID_ARCHIVE: { status: 400, detail: "The archive cannot be unpacked safely.", retryable: false },
   UNAUTHENTICATED: { status: 401, detail: "A valid bearer token is needed.", retryable: false },
   FORBIDDEN: { status: 403, detail: "Your role does not allow this.", retryable: false },
-  NOT_SUBSCRIBED: { status: 403, detail: "The application has no active subscription to this service.", retryable: false },
+  NOT_SUBSCRIBED: {
+    status: 403,
+    detail: "The application has no active subscription to this service.",
+    retryable: false,
+  },
   NOT_FOUND: { status: 404, detail: "There is nothing here.", retryable: false },
   SERVICE_NOT_FOUND: { status: 404, detail: "There is no such service or version.", retryable: false },
   EXECUTION_NOT_FOUND: { status: 404, detail: "There is no such execution.", retryable: false },
@@ -25,13 +29,25 @@ export const PROBLEMS = {
   CONFLICT: { status: 409, detail: "The request contradicts the present state.", retryable: false },
   RESULT_EXPIRED: { status: 410, detail: "The result was kept for its time and is gone.", retryable: false },
   VERSION_RETIRED: { status: 410, detail: "This version takes no new executions.", retryable: false },
-  INPUT_TOO_LARGE: { status: 413, detail: "The input is larger than 1 MB by value; pass it by reference with dataRef.", retryable: false },
+  INPUT_TOO_LARGE: {
+    status: 413,
+    detail: "The input is larger than 1 MB by value; pass it by reference with dataRef.",
+    retryable: false,
+  },
   ARCHIVE_TOO_LARGE: { status: 413, detail: "The archive is too large.", retryable: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, detail: "The body must be application/json.", retryable: false },
-  DATA_REFERENCE_INVALID: { status: 422, detail: "The reference names no file that this application may read as a JSON object.", retryable: false },
+  DATA_REFERENCE_INVALID: {
+    status: 422,
+    detail: "The reference names no file that this application may read as a JSON object.",
+    retryable: false,
+  },
   RATE_LIMITED: { status: 429, detail: "Too many requests.", retryable: true },
   INTERNAL_ERROR: { status: 500, detail: "Something went wrong on our side.", retryable: true },
-  UNAVAILABLE: { status: 503, detail: "The platform cannot take this now; nothing was accepted.", retryable: true },
+  UNAVAILABLE: {
+    status: 503,
+    detail: "The platform cannot take this now; nothing was accepted.",
+    retryable: true,
+  },
 } as const satisfies Record<string, ProblemRule>;
 
 export type ProblemCode = keyof typeof PROBLEMS;

@@ -15,8 +15,19 @@ export const PROGRAM_FILE = "src/program.py";
 
 export const ResourcesSchema = Type.Object(
   {
-    cpu: Type.Number({ exclusiveMinimum: 0, maximum: 256, multipleOf: 0.001, default: 1, description: "vCPUs of one execution; fractions such as 0.5 are accepted" }),
-    memory: Type.Number({ exclusiveMinimum: 0, maximum: 4096, default: 1, description: "Memory of one execution in GB" }),
+    cpu: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 256,
+      multipleOf: 0.001,
+      default: 1,
+      description: "vCPUs of one execution; fractions such as 0.5 are accepted",
+    }),
+    memory: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 4096,
+      default: 1,
+      description: "Memory of one execution in GB",
+    }),
   },
   { additionalProperties: false },
 );
@@ -32,15 +43,26 @@ export const DEFAULT_TIMEOUT_SECONDS = 4 * 60 * 60;
 export const ProjectSchema = Type.Object(
   {
     $schema: Type.Optional(Type.String()),
-    name: Type.String({ pattern: SERVICE_NAME_PATTERN, description: "Service name: lower-case letters, digits and hyphens, at most 63" }),
-    descriptionFile: Type.Optional(Type.String({ minLength: 1, description: "Path of the Markdown file that describes the service" })),
+    name: Type.String({
+      pattern: SERVICE_NAME_PATTERN,
+      description: "Service name: lower-case letters, digits and hyphens, at most 63",
+    }),
+    descriptionFile: Type.Optional(
+      Type.String({ minLength: 1, description: "Path of the Markdown file that describes the service" }),
+    ),
     resources: Type.Optional(Type.Partial(ResourcesSchema)),
     runtime: Type.Literal("PYTHON_TEMPLATE"),
     startMode: Type.Optional(
-      Type.Union([Type.Literal("auto"), Type.Literal("spawn")], { description: "spawn starts a fresh interpreter for every execution; auto forks where that is safe" }),
+      Type.Union([Type.Literal("auto"), Type.Literal("spawn")], {
+        description: "spawn starts a fresh interpreter for every execution; auto forks where that is safe",
+      }),
     ),
     timeoutSeconds: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 7 * 24 * 60 * 60, description: "Wall-clock limit of one execution in seconds; default 14400" }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 7 * 24 * 60 * 60,
+        description: "Wall-clock limit of one execution in seconds; default 14400",
+      }),
     ),
   },
   { additionalProperties: false, title: "platform.json" },

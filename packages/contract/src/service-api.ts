@@ -26,7 +26,12 @@ export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 25;
 
 export const PageQuery = {
-  limit: Type.Optional(Type.String({ pattern: "^[0-9]{1,3}$", description: `Items a page, 1 to ${MAX_PAGE_SIZE}; default ${DEFAULT_PAGE_SIZE}` })),
+  limit: Type.Optional(
+    Type.String({
+      pattern: "^[0-9]{1,3}$",
+      description: `Items a page, 1 to ${MAX_PAGE_SIZE}; default ${DEFAULT_PAGE_SIZE}`,
+    }),
+  ),
   cursor: Type.Optional(Type.String({ description: "nextCursor of the page before" })),
 };
 
@@ -40,11 +45,24 @@ export const SERVICE_API = {
     headers: PreferHeaders,
     body: StartBodySchema,
     responses: {
-      201: { description: "The execution is durable", schema: StatusRecordSchema, headers: { Location: "URL of the execution" } },
+      201: {
+        description: "The execution is durable",
+        schema: StatusRecordSchema,
+        headers: { Location: "URL of the execution" },
+      },
     },
     problems: [
-      "INVALID_JSON", "INVALID_INPUT", "UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND", "NOT_ACCEPTABLE",
-      "VERSION_RETIRED", "INPUT_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "DATA_REFERENCE_INVALID", "UNAVAILABLE",
+      "INVALID_JSON",
+      "INVALID_INPUT",
+      "UNAUTHENTICATED",
+      "NOT_SUBSCRIBED",
+      "SERVICE_NOT_FOUND",
+      "NOT_ACCEPTABLE",
+      "VERSION_RETIRED",
+      "INPUT_TOO_LARGE",
+      "UNSUPPORTED_MEDIA_TYPE",
+      "DATA_REFERENCE_INVALID",
+      "UNAVAILABLE",
     ],
   },
   listExecutions: {
@@ -68,7 +86,11 @@ export const SERVICE_API = {
     params: IdParams,
     headers: PreferHeaders,
     responses: {
-      200: { description: "Status record", schema: StatusRecordSchema, headers: { ETag: "Changes with the state" } },
+      200: {
+        description: "Status record",
+        schema: StatusRecordSchema,
+        headers: { ETag: "Changes with the state" },
+      },
       304: { description: "Not changed since the ETag in If-None-Match" },
     },
     problems: ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND", "EXECUTION_NOT_FOUND"],
@@ -81,7 +103,14 @@ export const SERVICE_API = {
     params: IdParams,
     headers: PreferHeaders,
     responses: { 200: { description: "Result, or cause of failure", schema: ResultSchema } },
-    problems: ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND", "EXECUTION_NOT_FOUND", "RESULT_NOT_READY", "RESULT_EXPIRED"],
+    problems: [
+      "UNAUTHENTICATED",
+      "NOT_SUBSCRIBED",
+      "SERVICE_NOT_FOUND",
+      "EXECUTION_NOT_FOUND",
+      "RESULT_NOT_READY",
+      "RESULT_EXPIRED",
+    ],
   },
   getLog: {
     method: "GET",
@@ -95,7 +124,8 @@ export const SERVICE_API = {
     method: "PUT",
     path: "/{id}/cancel",
     summary: "Cancel an execution",
-    description: "A pending execution ends at once; the processes of a running one are ended. A finished one stays as it is.",
+    description:
+      "A pending execution ends at once; the processes of a running one are ended. A finished one stays as it is.",
     params: IdParams,
     responses: { 200: { description: "Status record", schema: StatusRecordSchema } },
     problems: ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND", "EXECUTION_NOT_FOUND"],

@@ -1,0 +1,137 @@
+import type { Static, TSchema } from "typebox";
+import type { Operation, OperationTable } from "./operation.ts";
+import type { ProblemBody } from "./problems.ts";
+
+type Success = 200 | 201 | 204;
+
+type ResponseOf<O extends Operation> = {
+  [S in keyof O["responses"] & Success]: O["responses"][S] extends {
+    readonly schema: infer T extends TSchema;
+  }
+    ? Static<T>
+    : undefined;
+}[keyof O["responses"] & Success];
+
+type Part<O, K extends string> = O extends { readonly [P in K]: infer T extends TSchema }
+  ? { readonly [P in K]: Static<T> }
+  : unknown;
+
+type BodyPart<O> = O extends { readonly bodyType: "application/zip" }
+  ? { readonly body: Uint8Array | ReadableStream<Uint8Array> }
+  : O extends { readonly body: infer T extends TSchema }
+    ? { readonly body: Static<T> | RawJson }
+    : unknown;
+
+/** JSON text that is sent as it is. */
+export interface RawJson {
+  readonly json: string;
+}
+
+export type RequestOf<O extends Operation> = Part<O, "params"> &
+  (O extends { readonly query: infer T extends TSchema } ? { readonly query?: Static<T> } : unknown) &
+  BodyPart<O> & { readonly prefer?: string; readonly signal?: AbortSignal };
+
+export type Client<T extends OperationTable> = {
+  readonly [K in keyof T]: (request: RequestOf<T[K]>) => Promise<ResponseOf<T[K]>>;
+};
+
+export interface ClientOptions {
+  /** Base of all paths, with or without the final slash. */
+  readonly baseUrl: string;
+  /** Sent with every request, e.g. `Authorization`. Called anew each time, so that a token can be renewed. */
+  readonly headers?: () => Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
+}
+
+/** The server refused the request; `problem` is its body, or the nearest thing to it. */
+export class RequestRefused extends Error {
+  readonly status: number;
+  readonly problem: ProblemBody;
+
+  constructor(status: number, problem: ProblemBody) {
+    super(problem.detail);
+    this.name = "RequestRefused";
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+interface AnyRequest {
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly prefer?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** A typed client for an operation table. Network errors pass through as `fetch` throws them. */
+export function createClient<T extends OperationTable>(operations: T, options: ClientOptions): Client<T> {
+  const send = options.fetch ?? fetch;
+  const calls = Object.entries(operations).map(([id, operation]) => [
+    id,
+    async (request: AnyRequest) =>
+      readResponse(
+        await send(buildUrl(options.baseUrl, operation, request), buildInit(operation, options, request)),
+      ),
+  ]);
+  return Object.fromEntries(calls) as Client<T>;
+}
+
+function buildUrl(baseUrl: string, operation: Operation, request: AnyRequest): string {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(request.params?.[name])),
+  );
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(request.query ?? {})) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  const search = query.size > 0 ? `?${query}` : "";
+  return `${baseUrl.replace(/\/+$/, "")}${path}${search}`;
+}
+
+function buildInit(operation: Operation, options: ClientOptions, request: AnyRequest): RequestInit {
+  const headers: Record<string, string> = { accept: "application/json", ...options.headers?.() };
+  if (request.prefer) headers["prefer"] = request.prefer;
+  const init: RequestInit & { duplex?: "half" } = { method: operation.method, headers };
+  if (request.signal) init.signal = request.signal;
+  if (request.body === undefined) return init;
+  headers["content-type"] = operation.bodyType ?? "application/json";
+  if (operation.bodyType === "application/zip") {
+    return {
+      ...init,
+      body: request.body as Uint8Array<ArrayBuffer> | ReadableStream,
+      duplex: "half",
+    } as RequestInit;
+  }
+  return { ...init, body: isRawJson(request.body) ? request.body.json : JSON.stringify(request.body) };
+}
+
+function isRawJson(body: unknown): body is RawJson {
+  return (
+    typeof body === "object" &&
+    body !== null &&
+    Object.keys(body).length === 1 &&
+    "json" in body &&
+    typeof body.json === "string"
+  );
+}
+
+async function readResponse(response: Response): Promise<unknown> {
+  const text = await response.text();
+  if (response.ok) return text === "" ? undefined : JSON.parse(text);
+  throw new RequestRefused(response.status, readProblem(response, text));
+}
+
+function readProblem(response: Response, text: string): ProblemBody {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === "object" && body !== null && "code" in body && "detail" in body)
+      return body as ProblemBody;
+  } catch {
+    // Not ours: a proxy's page, most likely. The status is all there is to say.
+  }
+  return {
+    code: `HTTP_${response.status}`,
+    detail: `The server answered ${response.status} ${response.statusText}.`,
+  };
+}

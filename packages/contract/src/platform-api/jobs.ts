@@ -1,0 +1,63 @@
+import { Type } from "typebox";
+import { StatusRecordSchema } from "../execution.ts";
+import type { OperationTable } from "../operation.ts";
+import { SERVICE_API } from "../service-api.ts";
+import { AUTHENTICATED, pageOf } from "./common.ts";
+
+const JOB_PROBLEMS = [...AUTHENTICATED, "EXECUTION_NOT_FOUND"] as const;
+
+/** Jobs: executions that the owner starts without application or subscription. The same six operations as the service API. */
+export const JOBS_API = {
+  startJob: {
+    ...SERVICE_API.startExecution,
+    path: "/jobs",
+    summary: "Start a job",
+    query: Type.Object({
+      serviceKey: Type.String({ description: "Key of a service of the organisation" }),
+      version: Type.Optional(Type.String({ description: "Default: the latest live version" })),
+    }),
+    problems: [
+      ...AUTHENTICATED,
+      "SERVICE_NOT_FOUND",
+      "VERSION_RETIRED",
+      "INVALID_JSON",
+      "INVALID_INPUT",
+      "INPUT_TOO_LARGE",
+      "UNSUPPORTED_MEDIA_TYPE",
+      "DATA_REFERENCE_INVALID",
+      "UNAVAILABLE",
+    ],
+  },
+  listJobs: {
+    ...SERVICE_API.listExecutions,
+    path: "/jobs",
+    summary: "Jobs of the organisation, newest first",
+    description: "Pages as all lists of this API.",
+    responses: { 200: { description: "One page", schema: pageOf(StatusRecordSchema) } },
+    problems: [...AUTHENTICATED, "INVALID_INPUT"],
+  },
+  getJob: {
+    ...SERVICE_API.getState,
+    path: "/jobs/{id}",
+    summary: "Get the state of a job",
+    problems: JOB_PROBLEMS,
+  },
+  getJobResult: {
+    ...SERVICE_API.getResult,
+    path: "/jobs/{id}/result",
+    summary: "Get the result of a job, or why there is none",
+    problems: [...JOB_PROBLEMS, "RESULT_NOT_READY", "RESULT_EXPIRED"],
+  },
+  getJobLog: {
+    ...SERVICE_API.getLog,
+    path: "/jobs/{id}/log",
+    summary: "Get the log lines of a job",
+    problems: JOB_PROBLEMS,
+  },
+  cancelJob: {
+    ...SERVICE_API.cancelExecution,
+    path: "/jobs/{id}/cancel",
+    summary: "Cancel a job",
+    problems: JOB_PROBLEMS,
+  },
+} as const satisfies OperationTable;
