@@ -1,0 +1,219 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { open, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Client } from "pg";
+import type { Account } from "./account.ts";
+import type { Binaries } from "./binaries.ts";
+import { EmbeddedPostgresError, USE_DATABASE_URL } from "./errors.ts";
+import { SERVER_PORT, createSocketDirectory, makePrivateFolder } from "./layout.ts";
+import type { Layout } from "./layout.ts";
+import { waitUntilGone } from "./postmaster.ts";
+
+export const SUPERUSER = "platform";
+
+/** Where the server's socket is and as whom to log in; `pg` takes it as it is. */
+export interface SocketConnection {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+}
+
+/**
+ * Given on the command line at every start, so that a new release of the platform changes them. Small: all processes
+ * together stay below 160 MB of PSS when idle. Everything that decides durability is left at PostgreSQL's safe default.
+ */
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: "",
+  unix_socket_permissions: "0700",
+  port: String(SERVER_PORT),
+  fsync: "on",
+  max_connections: "60",
+  shared_buffers: "64MB",
+  work_mem: "4MB",
+  maintenance_work_mem: "32MB",
+  autovacuum_max_workers: "2",
+  // No replica follows the embedded server.
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  max_logical_replication_workers: "0",
+  max_wal_size: "1GB",
+  io_method: "sync",
+  jit: "off",
+  timezone: "UTC",
+  log_timezone: "UTC",
+  log_checkpoints: "off",
+  logging_collector: "off",
+};
+
+const ENVIRONMENT = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
+
+/** Makes a data directory with `initdb`; one that was interrupted leaves nothing that looks finished. */
+export async function initializeData(
+  layout: Layout,
+  binaries: Binaries,
+  account: Account | null,
+): Promise<void> {
+  const unfinished = `${layout.data}.new`;
+  await rm(unfinished, { recursive: true, force: true });
+  await makePrivateFolder(unfinished, account);
+  const child = spawn(
+    binaries.initdb,
+    ["-D", unfinished, "-U", SUPERUSER, "--auth=trust", "--locale=C", "-E", "UTF8", "--no-instructions"],
+    { cwd: "/", env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"], ...asAccount(account) },
+  );
+  const output: string[] = [];
+  child.stdout.on("data", (chunk: Buffer) => output.push(chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => output.push(chunk.toString()));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  if (code !== 0) {
+    throw new EmbeddedPostgresError(
+      `initdb could not make a database in ${layout.data}: ${output.join("").trim()} ${USE_DATABASE_URL}`,
+    );
+  }
+  await rename(unfinished, layout.data);
+}
+
+function asAccount(account: Account | null): { uid?: number; gid?: number } {
+  return account === null ? {} : { uid: account.uid, gid: account.gid };
+}
+
+/** Throws when the data was written by another major version of PostgreSQL: it would not start on it. */
+export async function checkMajorVersion(layout: Layout, binaries: Binaries): Promise<void> {
+  const written = (await readFile(join(layout.data, "PG_VERSION"), "utf8")).trim();
+  if (Number(written) === binaries.major) return;
+  throw new EmbeddedPostgresError(
+    `The data in ${layout.data} was written by PostgreSQL ${written}; this release of the platform brings PostgreSQL ` +
+      `${binaries.major}, which cannot read it. To move: start the previous release, run "pg_dump -h ${layout.socketDirectory} ` +
+      `-p ${SERVER_PORT} -U ${SUPERUSER} -Fc -f platform.dump platform" with PostgreSQL ${written}'s client programs, stop it, move ${layout.data} ` +
+      `away, start this release once, and load with "pg_restore -h ${layout.socketDirectory} -p ${SERVER_PORT} ` +
+      `-U ${SUPERUSER} -d platform --clean --if-exists platform.dump". ${USE_DATABASE_URL}`,
+  );
+}
+
+/** Starts the server in a session of its own: a Ctrl-C on our terminal must not reach it before we are done with it. */
+export async function spawnServer(
+  layout: Layout,
+  binaries: Binaries,
+  account: Account | null,
+): Promise<ChildProcess> {
+  await createSocketDirectory(layout, account);
+  await rotateLog(layout.log);
+  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: layout.socketDirectory });
+  const log = await open(layout.log, "a", 0o600);
+  try {
+    const child = spawn(
+      binaries.postgres,
+      ["-D", layout.data, ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])],
+      {
+        cwd: "/",
+        env: ENVIRONMENT,
+        stdio: ["ignore", log.fd, log.fd],
+        detached: true,
+        ...asAccount(account),
+      },
+    );
+    await new Promise((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", reject);
+    });
+    child.unref();
+    return child;
+  } finally {
+    await log.close();
+  }
+}
+
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+
+async function rotateLog(path: string): Promise<void> {
+  const size = await stat(path).then(
+    (file) => file.size,
+    () => 0,
+  );
+  if (size > MAX_LOG_BYTES) await rename(path, `${path}.1`);
+}
+
+const LOG_TAIL_LINES = 8;
+
+export async function readLogTail(layout: Layout): Promise<string> {
+  const text = await readFile(layout.log, "utf8").catch(() => "");
+  return text.trim().split("\n").slice(-LOG_TAIL_LINES).join("\n");
+}
+
+/** Whether the server takes connections now, and serves the data we mean. */
+export async function answers(connection: SocketConnection, dataDirectory: string): Promise<boolean> {
+  const client = new Client({ ...connection, database: "postgres", connectionTimeoutMillis: 5000 });
+  // A server that dies in the middle also emits "error"; the promises below tell the same.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    const result = await client.query<{ data_directory: string }>("show data_directory");
+    return result.rows[0]?.data_directory === dataDirectory;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const READY_POLL_MILLISECONDS = 10;
+/** Crash recovery of a large write-ahead log may take a while; the server answers "starting up" meanwhile. */
+const READY_MILLISECONDS = 120_000;
+
+/** Polls until the server answers; false as soon as `isAlive` says that it will not, or after two minutes. */
+export async function waitUntilReady(
+  connection: SocketConnection,
+  dataDirectory: string,
+  isAlive: () => Promise<boolean>,
+): Promise<boolean> {
+  const deadline = performance.now() + READY_MILLISECONDS;
+  while (performance.now() < deadline) {
+    if (await answers(connection, dataDirectory)) return true;
+    if (!(await isAlive())) return false;
+    await delay(READY_POLL_MILLISECONDS);
+  }
+  return false;
+}
+
+/** Makes the platform's database when it is not there yet. */
+export async function createPlatformDatabase(connection: SocketConnection): Promise<void> {
+  const client = new Client({ ...connection, database: "postgres" });
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    const known = await client.query("select 1 from pg_database where datname = $1", [connection.database]);
+    if (known.rows.length === 0)
+      await client.query(`create database ${client.escapeIdentifier(connection.database)}`);
+  } finally {
+    await client.end();
+  }
+}
+
+const FAST_SHUTDOWN_MILLISECONDS = 30_000;
+const IMMEDIATE_SHUTDOWN_MILLISECONDS = 10_000;
+
+/** Fast shutdown (https://www.postgresql.org/docs/18/server-shutdown.html), immediate when that hangs; both keep every commit. */
+export async function shutDown(pid: number): Promise<void> {
+  signal(pid, "SIGINT");
+  if (await waitUntilGone(pid, FAST_SHUTDOWN_MILLISECONDS, true)) return;
+  signal(pid, "SIGQUIT");
+  if (await waitUntilGone(pid, IMMEDIATE_SHUTDOWN_MILLISECONDS, true)) return;
+  throw new EmbeddedPostgresError(
+    `PostgreSQL (process ${pid}) does not stop. Look at it before starting again.`,
+  );
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    const isGone = error instanceof Error && "code" in error && error.code === "ESRCH";
+    if (!isGone) throw error;
+  }
+}

@@ -1,0 +1,315 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { findAccount } from "./account.ts";
+import type { Account } from "./account.ts";
+import { provideBinaries } from "./binaries.ts";
+import type { Binaries } from "./binaries.ts";
+import { EmbeddedPostgresError, USE_DATABASE_URL } from "./errors.ts";
+import { tryLock } from "./file-lock.ts";
+import type { FileLock } from "./file-lock.ts";
+import { SERVER_PORT, createDirectory, planLayout } from "./layout.ts";
+import type { Layout } from "./layout.ts";
+import type { Logger } from "./logger.ts";
+import { inspectProcess, readPostmaster, removePostmasterFile, waitUntilGone } from "./postmaster.ts";
+import {
+  SUPERUSER,
+  answers,
+  checkMajorVersion,
+  createPlatformDatabase,
+  initializeData,
+  readLogTail,
+  shutDown,
+  spawnServer,
+  waitUntilReady,
+} from "./server.ts";
+import type { SocketConnection } from "./server.ts";
+
+/*
+ * Who answers for the server. Every process that uses it is a *member* (shared lock on members.lock); one of them is
+ * the *owner* (exclusive lock on owner.lock), who starts the server, adopts one that a killed owner left behind, and
+ * starts it again when it dies. The operating system frees both locks however a process ends, so:
+ * - a second process finds the owner lock taken and joins;
+ * - when the owner dies, a member gets the lock within a second and adopts the server, which lives in its own session;
+ * - whoever leaves last (nobody else holds the member lock) shuts the server down; after kill -9 of all of them it
+ *   stays, and the next start adopts it.
+ */
+
+export interface EmbeddedPostgresOptions {
+  /** Everything of the server lies below it; may be shared by several processes of this machine, of one user. */
+  readonly directory: string;
+  /** The ordinary user to run the server as when we are root; otherwise unused. */
+  readonly user?: string | undefined;
+  readonly logger: Logger;
+}
+
+export interface EmbeddedPostgres {
+  readonly connection: SocketConnection;
+  /** Whether this process answers for the server, or uses one that another process answers for. */
+  readonly isOwner: () => boolean;
+  /** Called once if the server died and could not be started again: nothing works from then on. */
+  readonly onExit: (listener: (error: Error) => void) => void;
+  /** Leaves; the last to leave shuts the server down and waits for it. */
+  readonly stop: () => Promise<void>;
+}
+
+const SECOND = 1000;
+const OWNER_POLL = 0.5 * SECOND;
+const HEALTH_POLL = 0.1 * SECOND;
+const ZOMBIE_WAIT = 5 * SECOND;
+const JOIN_DEADLINE = 150 * SECOND;
+const LEAVE_WAIT = 0.3 * SECOND;
+const RESTARTS = 5;
+const LEFTOVER_TRIES = 50;
+const RESTART_CEILING = 5 * SECOND;
+
+/**
+ * Starts, adopts or joins the PostgreSQL server of a directory; resolves when it takes connections. Throws
+ * EmbeddedPostgresError with what to do.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const account = await findAccount(options.user);
+  const layout = planLayout(await createDirectory(options.directory, account));
+  const members = await joinMembers(layout);
+  const state = createState(layout, account, options.logger, members);
+  try {
+    await becomeReady(state);
+  } catch (error) {
+    state.owner?.release();
+    members.release();
+    throw error;
+  }
+  watch(state);
+  return {
+    connection: state.connection,
+    isOwner: () => state.owner !== null,
+    onExit: (listener) => {
+      if (state.failure === null) state.listeners.push(listener);
+      else listener(state.failure);
+    },
+    stop: () => (state.stopped ??= leave(state)),
+  };
+}
+
+interface State {
+  readonly layout: Layout;
+  readonly account: Account | null;
+  readonly logger: Logger;
+  readonly connection: SocketConnection;
+  readonly members: FileLock;
+  readonly listeners: ((error: Error) => void)[];
+  readonly halt: AbortController;
+  owner: FileLock | null;
+  /** The server's process, known to the owner only. */
+  pid: number;
+  watching: Promise<void>;
+  stopped: Promise<void> | null;
+  failure: Error | null;
+}
+
+function createState(layout: Layout, account: Account | null, logger: Logger, members: FileLock): State {
+  return {
+    layout,
+    account,
+    logger,
+    connection: { host: layout.socketDirectory, port: SERVER_PORT, user: SUPERUSER, database: "platform" },
+    members,
+    listeners: [],
+    halt: new AbortController(),
+    owner: null,
+    pid: 0,
+    watching: Promise.resolve(),
+    stopped: null,
+    failure: null,
+  };
+}
+
+async function joinMembers(layout: Layout): Promise<FileLock> {
+  const deadline = performance.now() + JOIN_DEADLINE;
+  // Refused only while the last member of before shuts the server down.
+  while (performance.now() < deadline) {
+    const lock = tryLock(layout.memberLock, "shared");
+    if (lock !== null) return lock;
+    await delay(10 + Math.random() * 20);
+  }
+  throw new EmbeddedPostgresError(`The previous server in ${layout.directory} does not finish stopping.`);
+}
+
+async function becomeReady(state: State): Promise<void> {
+  const deadline = performance.now() + JOIN_DEADLINE;
+  while (performance.now() < deadline) {
+    state.owner = tryLock(state.layout.ownerLock, "exclusive");
+    if (state.owner !== null) {
+      await bringUp(state);
+      return;
+    }
+    if (await isPlatformReady(state)) {
+      state.logger.info(
+        { directory: state.layout.directory },
+        "joined the embedded PostgreSQL of another process",
+      );
+      return;
+    }
+    await delay(20 + Math.random() * 20);
+  }
+  throw new EmbeddedPostgresError(
+    `Another process answers for the PostgreSQL server in ${state.layout.directory}, but it does not take connections. ` +
+      `Stop that process, or look at ${state.layout.log}. ${USE_DATABASE_URL}`,
+  );
+}
+
+/** The owner makes the database right after the server starts; a member must not be earlier. */
+async function isPlatformReady(state: State): Promise<boolean> {
+  if (!(await answers(state.connection, state.layout.data))) return false;
+  return createPlatformDatabase(state.connection).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** As owner: adopts the server that runs, or starts one. */
+async function bringUp(state: State): Promise<void> {
+  const started = performance.now();
+  const adopted = await adopt(state);
+  if (!adopted) await start(state);
+  await createPlatformDatabase(state.connection);
+  state.logger.info(
+    {
+      pid: state.pid,
+      milliseconds: Math.round(performance.now() - started),
+      directory: state.layout.directory,
+    },
+    adopted ? "adopted the embedded PostgreSQL that was running" : "started the embedded PostgreSQL",
+  );
+}
+
+async function adopt(state: State): Promise<boolean> {
+  const { data, socketDirectory } = state.layout;
+  const running = await readPostmaster(data);
+  if (running === null) return false;
+  const isRunning = async () => (await inspectProcess(running.pid)) === "postgres";
+  if ((await isRunning()) && running.socketDirectory === socketDirectory) {
+    if (await waitUntilReady(state.connection, data, isRunning)) {
+      state.pid = running.pid;
+      return true;
+    }
+  }
+  if ((await isRunning()) && (await readPostmaster(data))?.pid === running.pid) await shutDown(running.pid);
+  // The server of PostgreSQL refuses to start while the pid in this file answers to a signal, which a zombie does.
+  await waitUntilGone(running.pid, ZOMBIE_WAIT, false);
+  if ((await inspectProcess(running.pid)) !== "gone") await removePostmasterFile(data);
+  return false;
+}
+
+async function start(state: State): Promise<void> {
+  const { layout, account } = state;
+  const binaries = await provideBinaries(layout.directory, account);
+  const isInitialized = await stat(join(layout.data, "PG_VERSION")).then(
+    () => true,
+    () => false,
+  );
+  if (!isInitialized) await initializeData(layout, binaries, account);
+  await checkMajorVersion(layout, binaries);
+  for (let attempt = 1; ; attempt++) {
+    if (await spawnAndWait(state, binaries)) return;
+    const tail = await readLogTail(layout);
+    // Server processes outlive a killed postmaster by some milliseconds; PostgreSQL rightly refuses to start beside them.
+    if (!tail.includes("pre-existing shared memory block") || attempt >= LEFTOVER_TRIES) {
+      throw new EmbeddedPostgresError(
+        `PostgreSQL does not start on ${layout.data}. The end of ${layout.log}:\n${tail}\n${USE_DATABASE_URL}`,
+      );
+    }
+    await delay(HEALTH_POLL);
+  }
+}
+
+async function spawnAndWait(state: State, binaries: Binaries): Promise<boolean> {
+  const child = await spawnServer(state.layout, binaries, state.account);
+  state.pid = child.pid ?? 0;
+  const isAlive = () => Promise.resolve(child.exitCode === null && child.signalCode === null);
+  if (await waitUntilReady(state.connection, state.layout.data, isAlive)) return true;
+  if (await isAlive()) await shutDown(state.pid);
+  return false;
+}
+
+function watch(state: State): void {
+  state.watching = runWatch(state).catch((error: unknown) => {
+    if (!state.halt.signal.aborted) fail(state, error);
+  });
+}
+
+async function runWatch(state: State): Promise<void> {
+  const signal = state.halt.signal;
+  while (!signal.aborted) {
+    await delay(state.owner === null ? OWNER_POLL * (0.5 + Math.random()) : HEALTH_POLL, undefined, {
+      signal,
+      ref: false,
+    });
+    if (state.owner === null) await tryTakeOver(state);
+    else if ((await inspectProcess(state.pid)) !== "postgres") await restart(state);
+  }
+}
+
+async function tryTakeOver(state: State): Promise<void> {
+  state.owner = tryLock(state.layout.ownerLock, "exclusive");
+  if (state.owner === null) return;
+  state.logger.warn(
+    { directory: state.layout.directory },
+    "the owner of the embedded PostgreSQL is gone; taking over",
+  );
+  await restart(state);
+}
+
+async function restart(state: State): Promise<void> {
+  if (state.pid !== 0)
+    state.logger.error({ pid: state.pid }, "the embedded PostgreSQL died; starting it again");
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await bringUp(state);
+      return;
+    } catch (error) {
+      if (attempt >= RESTARTS) throw error;
+      state.logger.error({ error, attempt }, "the embedded PostgreSQL did not start; trying again");
+      const pause = Math.min(RESTART_CEILING, 100 * 2 ** attempt) * (0.5 + Math.random());
+      await delay(pause, undefined, { signal: state.halt.signal });
+    }
+  }
+}
+
+function fail(state: State, cause: unknown): void {
+  state.failure = new EmbeddedPostgresError("The embedded PostgreSQL died and cannot be started again.", {
+    cause,
+  });
+  state.logger.error({ error: cause }, "the embedded PostgreSQL cannot be started again; giving up");
+  for (const listener of state.listeners) listener(state.failure);
+}
+
+async function leave(state: State): Promise<void> {
+  state.halt.abort();
+  await state.watching;
+  state.members.release();
+  const last = await tryToBeLast(state.layout);
+  try {
+    if (last !== null) await shutDownAsLast(state);
+  } finally {
+    state.owner?.release();
+    last?.release();
+  }
+}
+
+/** Members that leave at the same moment may exclude each other for an instant, hence the few tries. */
+async function tryToBeLast(layout: Layout): Promise<FileLock | null> {
+  const deadline = performance.now() + LEAVE_WAIT;
+  for (;;) {
+    const lock = tryLock(layout.memberLock, "exclusive");
+    if (lock !== null || performance.now() > deadline) return lock;
+    await delay(10 + Math.random() * 30);
+  }
+}
+
+async function shutDownAsLast(state: State): Promise<void> {
+  const running = await readPostmaster(state.layout.data);
+  if (running === null || (await inspectProcess(running.pid)) !== "postgres") return;
+  await shutDown(running.pid);
+  state.logger.info({ pid: running.pid }, "stopped the embedded PostgreSQL");
+}
