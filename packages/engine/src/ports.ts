@@ -95,7 +95,11 @@ export interface ExecutionStore {
   /** PENDING becomes RUNNING with attempt + 1 and a lease, in order of priority and age. */
   readonly claim: (request: ClaimRequest) => Promise<readonly Claim[]>;
   /** Extends the lease of all that this worker still holds; says which of them to cancel and which it holds no more. */
-  readonly renew: (workerId: string, claims: readonly ClaimKey[], leaseSeconds: number) => Promise<{ readonly lost: readonly string[]; readonly cancelled: readonly string[] }>;
+  readonly renew: (
+    workerId: string,
+    claims: readonly ClaimKey[],
+    leaseSeconds: number,
+  ) => Promise<{ readonly lost: readonly string[]; readonly cancelled: readonly string[] }>;
   /** False when the claim is no longer held: the outcome was dropped and nothing has changed. */
   readonly finish: (claim: ClaimKey, outcome: Outcome) => Promise<boolean>;
   readonly appendLog: (claim: ClaimKey, lines: readonly LogLine[]) => Promise<void>;
@@ -117,4 +121,3 @@ export interface InputSource {
   /** At the run: the content, or null when it is gone. */
   readonly read: (reference: FileReference, ownerId: string) => Promise<Uint8Array | null>;
 }
-

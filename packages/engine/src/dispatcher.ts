@@ -1,0 +1,273 @@
+import type { FailureCode } from "@platform/contract/problems";
+import type { Resources } from "@platform/contract/project";
+import { createLeaseKeeper } from "./lease-keeper.ts";
+import type { Claim, ExecutionStore, InputSource, VersionSource } from "./ports.ts";
+import type {
+  ExecutionInput,
+  LogLine,
+  Outcome,
+  PythonRuntime,
+  Run,
+  RunnableVersion,
+} from "./python/runtime.ts";
+
+const SECOND = 1_000;
+/** Events wake the dispatcher; this poll makes it correct without them. */
+const POLL_MS = 1 * SECOND;
+/** Rows locked by one claim: more would only be given back, since all must fit together. */
+const CLAIM_LIMIT = 32;
+
+export interface Logger {
+  readonly info: (fields: object, message: string) => void;
+  readonly warn: (fields: object, message: string) => void;
+  readonly error: (fields: object, message: string) => void;
+}
+
+export interface DispatcherOptions {
+  readonly store: ExecutionStore;
+  readonly versions: VersionSource;
+  readonly inputs: InputSource;
+  readonly runtime: PythonRuntime;
+  readonly workerId: string;
+  /** What all runs of this worker may use together: vCPUs and GB. */
+  readonly capacity: Resources;
+  readonly leaseSeconds: number;
+  readonly logger: Logger;
+  /** Nothing may run past this time (milliseconds since the epoch); null: nothing runs. */
+  readonly onDeadline?: (giveUpAt: number | null) => void;
+}
+
+/**
+ * Claims what fits, runs it, writes how it ended; one per process.
+ *
+ * Holds: every running claim has a lease that is kept. A claim that is lost, or whose lease cannot be renewed in
+ * time, has its processes ended before anybody else may say what became of it.
+ */
+export interface Dispatcher {
+  readonly start: () => void;
+  /** Claims no more, lets what runs end for so many seconds, then kills the rest (which end UNKNOWN). */
+  readonly drain: (seconds: number) => Promise<void>;
+}
+
+interface Running {
+  readonly claim: Claim;
+  run: Run | null;
+  state: "held" | "cancelled" | "lost";
+  /** Whether its vCPUs and memory are still taken. */
+  hasRoom: boolean;
+}
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { store, logger, workerId } = options;
+  const running = new Map<string, Running>();
+  const free = createRoom(options.capacity);
+  const timers: NodeJS.Timeout[] = [];
+  let state: "idle" | "claiming" | "claim again" | "stopped" = "stopped";
+
+  const leases = createLeaseKeeper({
+    store,
+    workerId,
+    leaseSeconds: options.leaseSeconds,
+    onCancelled: (id) => end(id, "cancelled"),
+    onLost: (id) => end(id, "lost"),
+    onError: (error) => logger.warn({ err: error }, "leases could not be renewed"),
+    onDeadline: options.onDeadline ?? (() => undefined),
+  });
+
+  const end = (id: string, reason: "cancelled" | "lost") => {
+    const entry = running.get(id);
+    if (entry === undefined || entry.state !== "held") return;
+    entry.state = reason;
+    if (reason === "lost") logger.warn({ executionId: id }, "the lease was lost; the processes are ended");
+    entry.run?.kill({ code: "CANCELLED", detail: "The execution was cancelled." });
+  };
+
+  const claimMore = async (): Promise<void> => {
+    if (state === "claiming") state = "claim again";
+    if (state !== "idle") return;
+    state = "claiming";
+    const since = Date.now();
+    let claimed = 0;
+    const room = free.read();
+    if (room.cpu > 0 && room.memory > 0) {
+      const claims = await store.claim({
+        workerId,
+        limit: CLAIM_LIMIT,
+        free: room,
+        leaseSeconds: options.leaseSeconds,
+      });
+      claimed = claims.length;
+      for (const claim of claims) begin(claim, since);
+    }
+    const isMoreWanted = isIn("claim again") || claimed === CLAIM_LIMIT;
+    if (!isIn("stopped")) state = "idle";
+    if (isMoreWanted) wake();
+  };
+  // A function, since the compiler does not see that the state may have changed while the store was asked.
+  const isIn = (value: typeof state) => state === value;
+
+  const wake = () => {
+    claimMore().catch((error: unknown) => {
+      if (!isIn("stopped")) state = "idle";
+      logger.warn({ err: error }, "no executions could be claimed");
+    });
+  };
+
+  let onEmpty: (() => void) | null = null;
+  const waitUntilEmpty = async (milliseconds: number): Promise<void> => {
+    if (running.size === 0) return;
+    await new Promise<void>((resolve) => {
+      onEmpty = resolve;
+      if (milliseconds !== Infinity) timers.push(setTimeout(resolve, milliseconds));
+    });
+    onEmpty = null;
+  };
+
+  const sweep = () => {
+    store.sweep().then(
+      (count) => count > 0 && logger.warn({ count }, "executions whose worker vanished are UNKNOWN"),
+      (error: unknown) => logger.warn({ err: error }, "late leases could not be settled"),
+    );
+  };
+
+  const begin = (claim: Claim, since: number) => {
+    free.take(claim.resources);
+    leases.hold(claim, since);
+    const entry: Running = { claim, run: null, state: "held", hasRoom: true };
+    running.set(claim.id, entry);
+    execute(entry)
+      .catch((error: unknown) =>
+        logger.error(
+          { err: error, executionId: claim.id },
+          "an outcome could not be written; the lease will settle it",
+        ),
+      )
+      .finally(() => {
+        leases.release(claim.id);
+        running.delete(claim.id);
+        giveRoomBack(entry);
+        if (running.size === 0) onEmpty?.();
+      });
+  };
+
+  const execute = async (entry: Running): Promise<void> => {
+    const outcome = await runToOutcome(entry);
+    if (entry.state !== "lost" && !(await store.finish(entry.claim, outcome))) {
+      const { id, attempt } = entry.claim;
+      logger.warn(
+        { executionId: id, attempt, status: outcome.status },
+        "the claim was no longer held; the outcome is dropped",
+      );
+    }
+    await entry.run?.ended;
+  };
+
+  const runToOutcome = async (entry: Running): Promise<Outcome> => {
+    const { claim } = entry;
+    const prepared = await prepare(claim);
+    if ("status" in prepared) return prepared;
+    if (entry.state !== "held") return fail("CANCELLED", "The execution was cancelled.");
+    const logged: Promise<void>[] = [];
+    const onLog = (lines: readonly LogLine[]) => {
+      logged.push(
+        store
+          .appendLog(claim, lines)
+          .catch((error: unknown) =>
+            logger.warn({ err: error, executionId: claim.id }, "log lines were lost"),
+          ),
+      );
+    };
+    entry.run = options.runtime.run({
+      executionId: claim.id,
+      timeoutSeconds: claim.timeoutSeconds,
+      ...prepared,
+      onLog,
+    });
+    void entry.run.ended.then(() => giveRoomBack(entry));
+    const outcome = await entry.run.outcome;
+    await Promise.all(logged);
+    return outcome;
+  };
+
+  const prepare = async (
+    claim: Claim,
+  ): Promise<{ readonly version: RunnableVersion; readonly input: ExecutionInput } | Outcome> => {
+    try {
+      const [version, data, params] = await Promise.all([
+        options.versions.prepare(claim.versionId),
+        readReference(claim, "data"),
+        readReference(claim, "params"),
+      ]);
+      if (data === null || params === null)
+        return fail(
+          "DATA_REFERENCE_UNAVAILABLE",
+          `The file that ${data === null ? "dataRef" : "paramsRef"} names is gone.`,
+        );
+      return {
+        version,
+        input: { body: claim.body, ...(data ? { data } : {}), ...(params ? { params } : {}) },
+      };
+    } catch (error) {
+      logger.error(
+        { err: error, executionId: claim.id, versionId: claim.versionId },
+        "the version could not be prepared",
+      );
+      return fail("STARTUP_ERROR", "The version's files could not be made ready on the worker.");
+    }
+  };
+
+  const readReference = async (claim: Claim, key: "data" | "params") => {
+    const reference = claim.references[key];
+    return reference === undefined ? undefined : options.inputs.read(reference, claim.ownerId);
+  };
+
+  const giveRoomBack = (entry: Running) => {
+    if (!entry.hasRoom) return;
+    entry.hasRoom = false;
+    free.giveBack(entry.claim.resources);
+    wake();
+  };
+
+  const unsubscribe = store.subscribe((event) => {
+    if (event.type === "pending" || event.type === "reset") wake();
+    if (event.type === "cancel") end(event.id, "cancelled");
+  });
+
+  return {
+    start: () => {
+      state = "idle";
+      timers.push(setInterval(wake, POLL_MS * (0.8 + 0.4 * Math.random())));
+      timers.push(setInterval(sweep, (options.leaseSeconds * SECOND) / 2));
+      wake();
+    },
+    drain: async (seconds) => {
+      state = "stopped";
+      for (const timer of timers) clearInterval(timer);
+      await waitUntilEmpty(seconds * SECOND);
+      await options.runtime.close();
+      await waitUntilEmpty(Infinity);
+      unsubscribe();
+      leases.close();
+    },
+  };
+}
+
+/** Free vCPUs and GB, counted in thousandths so that fractions add up exactly. */
+function createRoom(capacity: Resources) {
+  const UNITS = 1_000;
+  let cpu = Math.round(capacity.cpu * UNITS);
+  let memory = Math.round(capacity.memory * UNITS);
+  const add = (resources: Resources, sign: 1 | -1) => {
+    cpu += sign * Math.round(resources.cpu * UNITS);
+    memory += sign * Math.round(resources.memory * UNITS);
+  };
+  return {
+    read: (): Resources => ({ cpu: cpu / UNITS, memory: memory / UNITS }),
+    take: (resources: Resources) => add(resources, -1),
+    giveBack: (resources: Resources) => add(resources, 1),
+  };
+}
+
+function fail(code: FailureCode, detail: string): Outcome {
+  return { status: "FAILED", code, detail };
+}

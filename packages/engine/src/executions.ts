@@ -1,0 +1,133 @@
+import { isFinal } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import type { Resources } from "@platform/contract/project";
+import { v7 as createUuid } from "uuid";
+import { createInputValidator } from "./input-schema.ts";
+import type {
+  ExecutionRecord,
+  ExecutionStore,
+  InputSource,
+  ListFilter,
+  Page,
+  StoredResult,
+} from "./ports.ts";
+import { createRecordCache } from "./record-cache.ts";
+import { acceptStartBody } from "./start-body.ts";
+import { createWaiters } from "./waiters.ts";
+
+/** What start needs to know of the version that is called. */
+export interface VersionTarget {
+  readonly versionId: string;
+  readonly resources: Resources;
+  readonly timeoutSeconds: number;
+  /** JSON Schema of an object with `data` and `params`, derived from the hints of `run`; null where it has none. */
+  readonly inputSchema: Readonly<Record<string, unknown>> | null;
+}
+
+/** The use-cases of executions. Whoever calls names the owner; what is not the owner's does not exist. */
+export interface Executions {
+  /** Durable when it resolves. @throws Problem */
+  readonly start: (ownerId: string, target: VersionTarget, body: Uint8Array) => Promise<ExecutionRecord>;
+  /** @throws Problem EXECUTION_NOT_FOUND */
+  readonly state: (id: string, ownerId: string) => Promise<ExecutionRecord>;
+  /** The state once it is final, or as it is after so many seconds, or when the caller has gone. */
+  readonly wait: (
+    id: string,
+    ownerId: string,
+    seconds: number,
+    signal: AbortSignal,
+  ) => Promise<ExecutionRecord>;
+  /** `output` is null unless SUCCEEDED. @throws Problem EXECUTION_NOT_FOUND, RESULT_NOT_READY, RESULT_EXPIRED */
+  readonly result: (
+    id: string,
+    ownerId: string,
+  ) => Promise<{ readonly record: ExecutionRecord; readonly output: StoredResult | null }>;
+  /** JSON text of an array of log entries. */
+  readonly log: (id: string, ownerId: string) => Promise<Uint8Array>;
+  readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
+  readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord>;
+  readonly close: () => void;
+}
+
+/** Seconds after which a caller should ask again for a result that is not there. */
+const RETRY_AFTER_SECONDS = "1";
+
+export function createExecutions({
+  store,
+  inputs,
+}: {
+  readonly store: ExecutionStore;
+  readonly inputs: InputSource;
+}): Executions {
+  const cache = createRecordCache(store);
+  const waiters = createWaiters(cache.find);
+  const validator = createInputValidator();
+  const unsubscribe = store.subscribe((event) => {
+    if (event.type === "reset") cache.clear();
+    if (event.type !== "changed") return;
+    if (event.record) cache.put(event.record);
+    else cache.forget(event.id);
+    waiters.notify(event.id, event.record ?? null);
+  });
+
+  const state = async (id: string, ownerId: string): Promise<ExecutionRecord> => {
+    const record = await cache.find(id, ownerId);
+    if (record === null) throw new Problem("EXECUTION_NOT_FOUND");
+    return record;
+  };
+
+  return {
+    start: async (ownerId, target, bytes) => {
+      const body = acceptStartBody(bytes);
+      validator.check(target.versionId, target.inputSchema, body);
+      await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, ownerId)));
+      const record = await store.create({
+        id: createUuid(),
+        ownerId,
+        versionId: target.versionId,
+        resources: target.resources,
+        timeoutSeconds: target.timeoutSeconds,
+        body: body.bytes,
+        references: body.references,
+      });
+      return record;
+    },
+    state,
+    wait: async (id, ownerId, seconds, signal) => {
+      const record = await state(id, ownerId);
+      if (isFinal(record.status) || seconds <= 0) return record;
+      return (await waiters.wait(id, ownerId, seconds, signal)) ?? record;
+    },
+    result: async (id, ownerId) => {
+      const record = await state(id, ownerId);
+      if (!isFinal(record.status)) {
+        throw new Problem(
+          "RESULT_NOT_READY",
+          `The execution is ${record.status}; its result is not there yet.`,
+          {
+            headers: { "retry-after": RETRY_AFTER_SECONDS },
+          },
+        );
+      }
+      if (record.status !== "SUCCEEDED") return { record, output: null };
+      const output = await store.readResult(id, ownerId);
+      if (output === null) throw new Problem("RESULT_EXPIRED");
+      return { record, output };
+    },
+    log: async (id, ownerId) => {
+      const log = await store.readLog(id, ownerId);
+      if (log === null) throw new Problem("EXECUTION_NOT_FOUND");
+      return log;
+    },
+    list: (ownerId, filter) => store.list(ownerId, filter),
+    cancel: async (id, ownerId) => {
+      const record = await store.cancel(id, ownerId);
+      if (record === null) throw new Problem("EXECUTION_NOT_FOUND");
+      return record;
+    },
+    close: () => {
+      unsubscribe();
+      waiters.close();
+    },
+  };
+}

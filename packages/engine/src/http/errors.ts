@@ -1,0 +1,54 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { Problem } from "@platform/contract/problems";
+import type { FieldError, ProblemCode } from "@platform/contract/problems";
+
+const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
+  404: "NOT_FOUND",
+  405: "METHOD_NOT_ALLOWED",
+  406: "NOT_ACCEPTABLE",
+  413: "INPUT_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+  429: "RATE_LIMITED",
+  503: "UNAVAILABLE",
+};
+
+/** The problem that an error is for the caller; what is nobody's fault but ours is logged and named by its request id only. */
+export function toProblem(error: unknown, request: FastifyRequest): Problem {
+  if (error instanceof Problem) return error;
+  if (isFastifyError(error) && error.statusCode !== undefined && error.statusCode < 500)
+    return toRequestProblem(error);
+  request.log.error(
+    { err: error, requestId: request.id, method: request.method, url: request.url },
+    "request failed",
+  );
+  return new Problem("INTERNAL_ERROR", undefined, { cause: error });
+}
+
+export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const body = problem.status >= 500 ? { ...problem.toBody(), requestId: request.id } : problem.toBody();
+  return reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .header("content-type", "application/json; charset=utf-8")
+    .send(JSON.stringify(body));
+}
+
+function isFastifyError(error: unknown): error is FastifyError {
+  return error instanceof Error && "code" in error;
+}
+
+function toRequestProblem(error: FastifyError): Problem {
+  const errors = error.validation?.map((item): FieldError => ({
+    path: item.instancePath,
+    message: item.message ?? "is not valid",
+  }));
+  if (errors !== undefined) {
+    const where = error.validationContext ?? "request";
+    const detail = errors.map((item) => `${where}${item.path} ${item.message}`).join("; ");
+    return new Problem("INVALID_INPUT", `${detail}.`, { errors, cause: error });
+  }
+  const code = CODE_OF_STATUS[error.statusCode ?? 400] ?? "INVALID_INPUT";
+  return code === "INVALID_INPUT"
+    ? new Problem(code, error.message, { cause: error })
+    : new Problem(code, undefined, { cause: error });
+}

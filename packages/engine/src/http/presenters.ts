@@ -1,0 +1,79 @@
+import { formatTimestamp, isFinal } from "@platform/contract/execution";
+import type { StatusRecord } from "@platform/contract/execution";
+import type { ExecutionRecord, Page, StoredResult } from "../ports.ts";
+
+/** How results and lists look: the gateway's envelope, or the flat body of the local server. */
+export interface Presenter {
+  /** Body of a final execution; `url` is its path without a final slash. */
+  readonly result: (record: ExecutionRecord, output: StoredResult | null, url: string) => Uint8Array | string;
+  readonly list: (page: Page<ExecutionRecord>) => unknown;
+}
+
+export function toStatusRecord(record: ExecutionRecord): StatusRecord {
+  return {
+    id: record.id,
+    status: record.status,
+    createdAt: formatTimestamp(record.createdAt),
+    ...(record.startedAt === null ? {} : { startedAt: formatTimestamp(record.startedAt) }),
+    ...(record.endedAt === null ? {} : { endedAt: formatTimestamp(record.endedAt) }),
+    terminal: isFinal(record.status),
+  };
+}
+
+/** `{result, metadata, _links, _embedded}`, or `{code, detail, _links, _embedded}`. */
+export const hostedPresenter: Presenter = {
+  result: (record, output, url) => {
+    const tail = JSON.stringify({
+      _links: { self: { href: `${url}/result` }, status: { href: url } },
+      _embedded: { status: toStatusRecord(record) },
+    });
+    if (output === null) return joinObjects(JSON.stringify(record.failure ?? {}), tail);
+    return Buffer.concat([
+      Buffer.from('{"result":'),
+      output.result,
+      Buffer.from(',"metadata":'),
+      output.metadata ?? Buffer.from("null"),
+      Buffer.from(`,${tail.slice(1)}`),
+    ]);
+  },
+  list: (page) => page.items.map(toStatusRecord),
+};
+
+/** The service's output as top-level fields, `_links.status` and `_embedded.status` beside them. */
+export const localPresenter: Presenter = {
+  result: (record, output, url) => {
+    const tail = JSON.stringify({
+      _links: { status: { href: url } },
+      _embedded: { status: toLocalStatus(record) },
+    });
+    if (output === null) return joinObjects(JSON.stringify(record.failure ?? {}), tail);
+    const fields = Buffer.from(output.result).subarray(1, -1);
+    return Buffer.concat([
+      Buffer.from("{"),
+      fields,
+      Buffer.from(`${fields.toString("latin1").trim() === "" ? "" : ","}${tail.slice(1)}`),
+    ]);
+  },
+  list: hostedPresenter.list,
+};
+
+/** The gateway's bodies, with lists paged as everywhere in the platform API. */
+export const jobPresenter: Presenter = {
+  result: hostedPresenter.result,
+  list: (page) => ({ items: page.items.map(toStatusRecord), nextCursor: page.nextCursor }),
+};
+
+function toLocalStatus(record: ExecutionRecord): Readonly<Record<string, string | null>> {
+  return {
+    id: record.id,
+    status: record.status,
+    created_at: formatTimestamp(record.createdAt),
+    started_at: record.startedAt === null ? null : formatTimestamp(record.startedAt),
+    ended_at: record.endedAt === null ? null : formatTimestamp(record.endedAt),
+  };
+}
+
+/** Two JSON objects as one; the second is never empty. */
+function joinObjects(first: string, second: string): string {
+  return first === "{}" ? second : `${first.slice(0, -1)},${second.slice(1)}`;
+}

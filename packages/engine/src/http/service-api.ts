@@ -1,0 +1,185 @@
+import { createHash } from "node:crypto";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Problem } from "@platform/contract/problems";
+import { MAX_WAIT_SECONDS, SERVICE_API } from "@platform/contract/service-api";
+import type { ServiceOperationId } from "@platform/contract/service-api";
+import type { Executions, VersionTarget } from "../executions.ts";
+import type { ExecutionRecord } from "../ports.ts";
+import { MAX_BODY_BYTES } from "../start-body.ts";
+import { parseListFilter } from "./list-filter.ts";
+import { refuseOtherMethods, requireJsonAccepted, toRoutePath } from "./operations.ts";
+import { toStatusRecord } from "./presenters.ts";
+import type { Presenter } from "./presenters.ts";
+
+/** Who calls, and what. */
+export interface Caller {
+  readonly ownerId: string;
+  /** The version to start; throws Problem where it takes no executions. Asked by start alone. */
+  readonly target: () => VersionTarget | Promise<VersionTarget>;
+}
+
+export interface ServiceApiOptions {
+  /** Route prefix of the base URL, e.g. `/:serviceKey/:serviceName/:version`; empty for the local server. */
+  readonly prefix: string;
+  readonly executions: Executions;
+  readonly presenter: Presenter;
+  /** Runs before anything of the request is looked at. @throws Problem */
+  readonly authorize: (request: FastifyRequest, operationId: ServiceOperationId) => Caller | Promise<Caller>;
+  /** Path of the base as the caller sees it, without a final slash. */
+  readonly baseOf: (request: FastifyRequest) => string;
+}
+
+interface Rendered {
+  readonly body: string;
+  readonly etag: string;
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply, caller: Caller) => Promise<unknown>;
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** The six operations on executions: the same code behind the gateway, the jobs of the platform API, and the local server. */
+export async function registerServiceApi(app: FastifyInstance, options: ServiceApiOptions): Promise<void> {
+  await app.register(
+    async (scope) => {
+      scope.removeContentTypeParser("application/json");
+      scope.addContentTypeParser(
+        "application/json",
+        { parseAs: "buffer", bodyLimit: MAX_BODY_BYTES },
+        (_request, body, done) => done(null, body),
+      );
+      const handlers = createHandlers(options);
+      for (const id of Object.keys(handlers) as ServiceOperationId[])
+        registerRoute(scope, id, handlers[id], options);
+      refuseOtherMethods(scope, Object.values(SERVICE_API));
+    },
+    { prefix: options.prefix },
+  );
+}
+
+function registerRoute(
+  scope: FastifyInstance,
+  id: ServiceOperationId,
+  handle: Handler,
+  options: ServiceApiOptions,
+): void {
+  const { method, path } = SERVICE_API[id];
+  const callers = new WeakMap<FastifyRequest, Caller>();
+  scope.route({
+    method,
+    url: toRoutePath(path),
+    bodyLimit: MAX_BODY_BYTES,
+    onRequest: async (request) => {
+      requireJsonAccepted(request);
+      callers.set(request, await options.authorize(request, id));
+      if (id === "startExecution") requireJsonBody(request);
+    },
+    handler: async (request, reply) => {
+      const caller = callers.get(request);
+      if (caller === undefined) throw new Error("a request reached its handler without a caller");
+      return handle(request, reply, caller);
+    },
+  });
+}
+
+function createHandlers({
+  executions,
+  presenter,
+  baseOf,
+}: ServiceApiOptions): Readonly<Record<ServiceOperationId, Handler>> {
+  const render = createRenderer();
+  const waitAsPreferred = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    id: string,
+    ownerId: string,
+  ) => {
+    const seconds = readWait(request);
+    if (seconds === 0) return executions.state(id, ownerId);
+    const gone = new AbortController();
+    reply.raw.once("close", () => gone.abort());
+    reply.header("preference-applied", `wait=${seconds}`);
+    return executions.wait(id, ownerId, seconds, gone.signal);
+  };
+  return {
+    startExecution: async (request, reply, caller) => {
+      const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
+      const created = await executions.start(caller.ownerId, await caller.target(), body);
+      const record =
+        readWait(request) === 0 ? created : await waitAsPreferred(request, reply, created.id, caller.ownerId);
+      return reply
+        .code(201)
+        .header("location", `${baseOf(request)}/${record.id}`)
+        .header("content-type", JSON_TYPE)
+        .send(render(record).body);
+    },
+    listExecutions: async (request, reply, caller) => {
+      const page = await executions.list(caller.ownerId, parseListFilter(request.query));
+      if (page.nextCursor !== null)
+        reply.header("link", `<${nextPageUrl(request, baseOf(request), page.nextCursor)}>; rel="next"`);
+      return reply.header("content-type", JSON_TYPE).send(JSON.stringify(presenter.list(page)));
+    },
+    getState: async (request, reply, caller) => {
+      const record = await waitAsPreferred(request, reply, readId(request), caller.ownerId);
+      const { body, etag } = render(record);
+      reply.header("etag", etag);
+      if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+      return reply.header("content-type", JSON_TYPE).send(body);
+    },
+    getResult: async (request, reply, caller) => {
+      const id = readId(request);
+      await waitAsPreferred(request, reply, id, caller.ownerId);
+      const { record, output } = await executions.result(id, caller.ownerId);
+      return reply
+        .header("content-type", JSON_TYPE)
+        .send(presenter.result(record, output, `${baseOf(request)}/${id}`));
+    },
+    getLog: async (request, reply, caller) =>
+      reply.header("content-type", JSON_TYPE).send(await executions.log(readId(request), caller.ownerId)),
+    cancelExecution: async (request, reply, caller) => {
+      const record = await executions.cancel(readId(request), caller.ownerId);
+      return reply.header("content-type", JSON_TYPE).send(render(record).body);
+    },
+  };
+}
+
+/** The bytes of a status record, made once for each state that is polled. */
+function createRenderer(): (record: ExecutionRecord) => Rendered {
+  const rendered = new WeakMap<ExecutionRecord, Rendered>();
+  return (record) => {
+    const known = rendered.get(record);
+    if (known !== undefined) return known;
+    const body = JSON.stringify(toStatusRecord(record));
+    const made = { body, etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"` };
+    rendered.set(record, made);
+    return made;
+  };
+}
+
+function readId(request: FastifyRequest): string {
+  return (request.params as { readonly id: string }).id.toLowerCase();
+}
+
+/** Seconds of `Prefer: wait=N` (RFC 7240 4.3); 0 where there is none. */
+function readWait(request: FastifyRequest): number {
+  const prefer = request.headers["prefer"];
+  if (prefer === undefined) return 0;
+  const wait = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?/i.exec(String(prefer));
+  return wait === null ? 0 : Math.min(Number(wait[1]), MAX_WAIT_SECONDS);
+}
+
+function requireJsonBody(request: FastifyRequest): void {
+  const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (given !== "application/json") {
+    throw new Problem(
+      "UNSUPPORTED_MEDIA_TYPE",
+      `The body must be application/json${given ? `, not ${given.slice(0, 100)}` : "; the Content-Type header is missing"}.`,
+    );
+  }
+}
+
+function nextPageUrl(request: FastifyRequest, base: string, cursor: string): string {
+  const query = new URLSearchParams(request.query as Record<string, string>);
+  query.set("cursor", cursor);
+  return `${base}/?${query}`;
+}

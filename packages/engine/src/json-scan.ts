@@ -1,0 +1,74 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+
+export interface JsonScan {
+  /** Levels of nesting; a flat object has one. */
+  readonly depth: number;
+  /** Top-level members in order, duplicates included; `length` is that of the value's text in bytes. */
+  readonly members: readonly { readonly key: string; readonly length: number }[];
+}
+
+/**
+ * One pass over the bytes of valid JSON whose top level is an object: what `JSON.parse` does not tell,
+ * namely the size of each member's text, duplicate keys, and depth.
+ */
+export function scanJson(bytes: Uint8Array): JsonScan {
+  const members: { key: string; length: number }[] = [];
+  let depth = 0;
+  let deepest = 0;
+  let key = "";
+  let valueStart = -1;
+  const endMember = (end: number) => {
+    if (valueStart >= 0) members.push({ key, length: trimmedLength(bytes, valueStart, end) });
+    valueStart = -1;
+  };
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      const end = findStringEnd(bytes, at);
+      if (depth === 1 && valueStart < 0) key = readString(bytes, at, end);
+      at = end;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      if (++depth > deepest) deepest = depth;
+    } else if (byte === 0x7d || byte === 0x5d) {
+      if (--depth === 0) endMember(at);
+    } else if (depth === 1 && byte === COLON) {
+      valueStart = at + 1;
+    } else if (depth === 1 && byte === COMMA) {
+      endMember(at);
+    }
+  }
+  return { depth: deepest, members };
+}
+
+/** Index of the closing quote of the string that opens at `start`. */
+function findStringEnd(bytes: Uint8Array, start: number): number {
+  let end = bytes.indexOf(QUOTE, start + 1);
+  while (end >= 0 && isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
+  return end < 0 ? bytes.length : end;
+}
+
+function isEscaped(bytes: Uint8Array, at: number): boolean {
+  let backslashes = 0;
+  while (bytes[at - 1 - backslashes] === BACKSLASH) backslashes++;
+  return backslashes % 2 === 1;
+}
+
+function readString(bytes: Uint8Array, start: number, end: number): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start + 1).toString("utf8");
+  return String(JSON.parse(text));
+}
+
+function trimmedLength(bytes: Uint8Array, start: number, end: number): number {
+  let from = start;
+  let to = end;
+  while (from < to && isWhiteSpace(bytes[from])) from++;
+  while (to > from && isWhiteSpace(bytes[to - 1])) to--;
+  return to - from;
+}
+
+function isWhiteSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

@@ -1,0 +1,194 @@
+import { EventEmitter } from "node:events";
+import { canMove, formatTimestamp, isFinal } from "@platform/contract/execution";
+import type { LogLine, Outcome } from "./python/runtime.ts";
+import type {
+  Claim,
+  ClaimKey,
+  ExecutionRecord,
+  ExecutionStore,
+  ListFilter,
+  NewExecution,
+  Page,
+  StoreEvent,
+  StoredResult,
+} from "./ports.ts";
+
+/** Finished executions that are remembered; the oldest go first. */
+const MAX_FINISHED = 10_000;
+const SECOND = 1_000;
+
+interface Entry {
+  readonly execution: NewExecution;
+  record: ExecutionRecord;
+  attempt: number;
+  workerId: string | null;
+  leaseUntil: number;
+  isCancelRequested: boolean;
+  result: StoredResult | null;
+  readonly log: LogLine[];
+}
+
+/** The store of `platform serve`: everything in this process, gone with it. */
+export function createMemoryStore(): ExecutionStore {
+  const entries = new Map<string, Entry>();
+  const events = new EventEmitter<{ event: [StoreEvent] }>().setMaxListeners(0);
+  const emit = (event: StoreEvent) => void events.emit("event", event);
+  const findOwned = (id: string, ownerId: string) => {
+    const entry = entries.get(id);
+    return entry?.execution.ownerId === ownerId ? entry : undefined;
+  };
+  const move = (entry: Entry, change: Partial<ExecutionRecord> & Pick<ExecutionRecord, "status">) => {
+    if (!canMove(entry.record.status, change.status))
+      throw new Error(`${entry.record.status} cannot become ${change.status}`);
+    entry.record = { ...entry.record, ...change, ...(isFinal(change.status) ? { endedAt: Date.now() } : {}) };
+    emit({ type: "changed", id: entry.record.id, record: entry.record });
+  };
+  const isHeld = (entry: Entry | undefined, claim: ClaimKey): entry is Entry =>
+    entry !== undefined &&
+    entry.record.status === "RUNNING" &&
+    entry.workerId === claim.workerId &&
+    entry.attempt === claim.attempt;
+
+  return {
+    create: async (execution) => {
+      const known = entries.get(execution.id);
+      if (known !== undefined) return known.record;
+      const entry = createEntry(execution);
+      entries.set(execution.id, entry);
+      forgetOldest(entries);
+      emit({ type: "pending" });
+      return entry.record;
+    },
+    find: async (id, ownerId) => findOwned(id, ownerId)?.record ?? null,
+    readResult: async (id, ownerId) => findOwned(id, ownerId)?.result ?? null,
+    readLog: async (id, ownerId) => {
+      const entry = findOwned(id, ownerId);
+      return entry === undefined ? null : Buffer.from(JSON.stringify(entry.log.map(toLogEntry)));
+    },
+    list: async (ownerId, filter) => listEntries([...entries.values()], ownerId, filter),
+    cancel: async (id, ownerId) => {
+      const entry = findOwned(id, ownerId);
+      if (entry === undefined) return null;
+      if (entry.record.status === "PENDING")
+        move(entry, {
+          status: "FAILED",
+          failure: { code: "CANCELLED", detail: "The execution was cancelled before it began." },
+        });
+      if (entry.record.status === "RUNNING") {
+        entry.isCancelRequested = true;
+        emit({ type: "cancel", id });
+      }
+      return entry.record;
+    },
+    claim: async ({ workerId, limit, free, leaseSeconds }) => {
+      const left = { ...free };
+      const claims: Claim[] = [];
+      for (const entry of entries.values()) {
+        if (claims.length >= limit) break;
+        const { cpu, memory } = entry.execution.resources;
+        if (entry.record.status !== "PENDING" || cpu > left.cpu || memory > left.memory) continue;
+        left.cpu -= cpu;
+        left.memory -= memory;
+        entry.workerId = workerId;
+        entry.attempt += 1;
+        entry.leaseUntil = Date.now() + leaseSeconds * SECOND;
+        move(entry, { status: "RUNNING", startedAt: Date.now() });
+        claims.push({ ...entry.execution, attempt: entry.attempt, workerId });
+      }
+      return claims;
+    },
+    renew: async (_workerId, claims, leaseSeconds) => {
+      const held = claims
+        .map((claim) => entries.get(claim.id))
+        .filter((entry, at) => isHeld(entry, claims[at] as ClaimKey)) as Entry[];
+      for (const entry of held) entry.leaseUntil = Date.now() + leaseSeconds * SECOND;
+      const heldIds = new Set(held.map((entry) => entry.record.id));
+      return {
+        lost: claims.map((claim) => claim.id).filter((id) => !heldIds.has(id)),
+        cancelled: held.filter((entry) => entry.isCancelRequested).map((entry) => entry.record.id),
+      };
+    },
+    finish: async (claim, outcome) => {
+      const entry = entries.get(claim.id);
+      if (!isHeld(entry, claim)) return false;
+      if (outcome.status === "SUCCEEDED")
+        entry.result = { result: outcome.result, metadata: outcome.metadata };
+      move(entry, { status: outcome.status, failure: toFailure(outcome) });
+      return true;
+    },
+    appendLog: async (claim, lines) => {
+      const entry = entries.get(claim.id);
+      if (isHeld(entry, claim)) for (const line of lines) entry.log.push(line);
+    },
+    sweep: async () => {
+      const late = [...entries.values()].filter(
+        (entry) => entry.record.status === "RUNNING" && entry.leaseUntil < Date.now(),
+      );
+      for (const entry of late)
+        move(entry, {
+          status: "UNKNOWN",
+          failure: { code: "WORKER_LOST", detail: "The worker vanished after user code had begun." },
+        });
+      return late.length;
+    },
+    subscribe: (listener) => {
+      events.on("event", listener);
+      return () => void events.off("event", listener);
+    },
+  };
+}
+
+function createEntry(execution: NewExecution): Entry {
+  const { id, ownerId, versionId } = execution;
+  const record: ExecutionRecord = {
+    id,
+    ownerId,
+    versionId,
+    status: "PENDING",
+    createdAt: Date.now(),
+    startedAt: null,
+    endedAt: null,
+    failure: null,
+  };
+  return {
+    execution,
+    record,
+    attempt: 0,
+    workerId: null,
+    leaseUntil: 0,
+    isCancelRequested: false,
+    result: null,
+    log: [],
+  };
+}
+
+function forgetOldest(entries: Map<string, Entry>): void {
+  if (entries.size <= MAX_FINISHED) return;
+  for (const [id, entry] of entries) {
+    if (!isFinal(entry.record.status)) continue;
+    entries.delete(id);
+    return;
+  }
+}
+
+function toFailure(outcome: Outcome): ExecutionRecord["failure"] {
+  return outcome.status === "SUCCEEDED" ? null : { code: outcome.code, detail: outcome.detail };
+}
+
+function toLogEntry(line: LogLine): Readonly<Record<string, string>> {
+  return { timestamp: formatTimestamp(line.time), severity: line.severity, message: line.message };
+}
+
+/** Ids are UUIDv7, so their order is that of creation, and an id is a cursor. */
+function listEntries(entries: readonly Entry[], ownerId: string, filter: ListFilter): Page<ExecutionRecord> {
+  const matching = entries
+    .map((entry) => entry.record)
+    .filter((record) => record.ownerId === ownerId)
+    .filter((record) => filter.status === undefined || record.status === filter.status)
+    .filter((record) => filter.createdAfter === undefined || record.createdAt >= filter.createdAfter)
+    .filter((record) => filter.createdBefore === undefined || record.createdAt < filter.createdBefore)
+    .filter((record) => filter.cursor === undefined || record.id < filter.cursor)
+    .sort((a, b) => (a.id < b.id ? 1 : -1));
+  const items = matching.slice(0, filter.limit);
+  return { items, nextCursor: matching.length > filter.limit ? (items.at(-1)?.id ?? null) : null };
+}
