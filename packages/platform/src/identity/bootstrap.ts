@@ -1,0 +1,55 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { Problem } from "@platform/contract/problems";
+import type { LoadLibrary } from "./library-loader.ts";
+import type { PersonalAccessTokens } from "./personal-access-tokens.ts";
+import type { Users } from "./users.ts";
+
+export interface BootstrapOptions {
+  /** Default `admin@platform.local`. */
+  readonly email?: string;
+  /** Name of the user and of their organisation; default `Platform`. */
+  readonly name?: string;
+  /** Default: a random one. */
+  readonly password?: string;
+}
+
+export interface Bootstrapped {
+  readonly email: string;
+  readonly password: string;
+  readonly organizationId: string;
+  readonly personalAccessToken: string;
+}
+
+const DEFAULT_EMAIL = "admin@platform.local";
+const PASSWORD_BYTES = 18;
+
+/**
+ * The token is made before its user: a crash in between leaves an unusable token that nobody was shown, and the
+ * next start tries again. The other way round, the database would have a user whom nobody can be.
+ * Two processes that race make one user: addresses are unique, and the loser sees that somebody is there.
+ */
+export async function bootstrap(
+  deps: { readonly load: LoadLibrary; readonly users: Users; readonly tokens: PersonalAccessTokens },
+  options: BootstrapOptions,
+): Promise<Bootstrapped | null> {
+  const { context } = await deps.load();
+  const isEmpty = async () => (await context.adapter.count({ model: "user" })) === 0;
+  if (!(await isEmpty())) return null;
+  const id = randomUUID();
+  const email = options.email ?? DEFAULT_EMAIL;
+  const password = options.password ?? randomBytes(PASSWORD_BYTES).toString("base64url");
+  const token = await deps.tokens.createPersonalAccessToken(id, { name: "bootstrap" });
+  try {
+    const { organizationId } = await deps.users.createUser({
+      id,
+      email,
+      name: options.name ?? "Platform",
+      password,
+    });
+    return { email, password, organizationId, personalAccessToken: token.token };
+  } catch (error) {
+    await deps.tokens.revokePersonalAccessToken(id, token.id);
+    if (error instanceof Problem || !(await isEmpty())) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { Problem } from "@platform/contract/problems";
+import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
+
+export interface User {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+}
+
+export interface NewUser {
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+  /** UUID; made here where it is not given. */
+  readonly id?: string;
+}
+
+export interface Users {
+  /** The user and the organisation of their own, or neither. Throws CONFLICT when the address is taken. */
+  readonly createUser: (
+    user: NewUser,
+  ) => Promise<{ readonly userId: string; readonly organizationId: string }>;
+  readonly findUser: (userId: string) => Promise<User | null>;
+}
+
+/** Slug of a user's own organisation; unique, so that there is at most one. */
+export function personalSlug(userId: string): string {
+  return `personal-${userId}`;
+}
+
+export function createUsers(load: LoadLibrary): Users {
+  return {
+    createUser: async (user) => {
+      const library = await load();
+      const email = user.email.toLowerCase();
+      if (await library.context.internalAdapter.findUserByEmail(email)) {
+        throw new Problem("CONFLICT", `There is a user with the address ${email} already.`);
+      }
+      return await insertUser(library, { ...user, email });
+    },
+    findUser: async (userId) => {
+      const { context } = await load();
+      const user = await context.internalAdapter.findUserById(userId);
+      return user ? { id: user.id, email: user.email, name: user.name } : null;
+    },
+  };
+}
+
+async function insertUser(library: LoadedLibrary, user: NewUser) {
+  const { context } = library;
+  const password = await context.password.hash(user.password);
+  const userId = user.id ?? randomUUID();
+  const organizationId = randomUUID();
+  const times = { createdAt: new Date(), updatedAt: new Date() };
+  await context.adapter.transaction(async (transaction) => {
+    const insert = (model: string, data: Record<string, unknown>) =>
+      transaction.create({ model, data, forceAllowId: true });
+    await insert("user", { id: userId, name: user.name, email: user.email, emailVerified: false, ...times });
+    await insert("account", { userId, accountId: userId, providerId: "credential", password, ...times });
+    await insert("organization", {
+      id: organizationId,
+      name: user.name,
+      slug: personalSlug(userId),
+      createdAt: times.createdAt,
+    });
+    await insert("member", { organizationId, userId, role: "owner", createdAt: times.createdAt });
+  });
+  return { userId, organizationId };
+}
