@@ -58,7 +58,7 @@ export class RequestRefused extends Error {
 
 interface AnyRequest {
   readonly params?: Readonly<Record<string, unknown>>;
-  readonly query?: Readonly<Record<string, unknown>>;
+  readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
   readonly prefer?: string;
   readonly signal?: AbortSignal;
@@ -83,10 +83,10 @@ function buildUrl(baseUrl: string, operation: Operation, request: AnyRequest): s
   );
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(request.query ?? {})) {
-    if (value !== undefined) query.set(name, String(value));
+    if (value !== undefined) query.set(name, value);
   }
-  const search = query.size > 0 ? `?${query}` : "";
-  return `${baseUrl.replace(/\/+$/, "")}${path}${search}`;
+  const search = query.toString();
+  return `${baseUrl.replace(/\/+$/, "")}${path}${search === "" ? "" : `?${search}`}`;
 }
 
 function buildInit(operation: Operation, options: ClientOptions, request: AnyRequest): RequestInit {
@@ -101,7 +101,7 @@ function buildInit(operation: Operation, options: ClientOptions, request: AnyReq
       ...init,
       body: request.body as Uint8Array<ArrayBuffer> | ReadableStream,
       duplex: "half",
-    } as RequestInit;
+    };
   }
   return { ...init, body: isRawJson(request.body) ? request.body.json : JSON.stringify(request.body) };
 }

@@ -95,7 +95,7 @@ function withInputSchema(document: OpenApiDocument, inputSchema: Json): OpenApiD
   const schemas = { ...(document.components["schemas"] as Json), ...(moveReferences($defs ?? {}) as Json) };
   return {
     ...document,
-    paths: paths as OpenApiDocument["paths"],
+    paths,
     components: { ...document.components, schemas },
   };
 }

@@ -98,9 +98,10 @@ export function createMemoryStore(): ExecutionStore {
       return claims;
     },
     renew: async (_workerId, claims, leaseSeconds) => {
-      const held = claims
-        .map((claim) => entries.get(claim.id))
-        .filter((entry, at) => isHeld(entry, claims[at] as ClaimKey)) as Entry[];
+      const held = claims.flatMap((claim) => {
+        const entry = entries.get(claim.id);
+        return isHeld(entry, claim) ? [entry] : [];
+      });
       for (const entry of held) entry.leaseUntil = Date.now() + leaseSeconds * SECOND;
       const heldIds = new Set(held.map((entry) => entry.record.id));
       return {

@@ -181,5 +181,5 @@ function requireJsonBody(request: FastifyRequest): void {
 function nextPageUrl(request: FastifyRequest, base: string, cursor: string): string {
   const query = new URLSearchParams(request.query as Record<string, string>);
   query.set("cursor", cursor);
-  return `${base}/?${query}`;
+  return `${base}/?${query.toString()}`;
 }
