@@ -1,0 +1,33 @@
+import type { Command } from "../command.ts";
+import { cancelCommand } from "./cancel.ts";
+import { compressCommand } from "./compress.ts";
+import { initCommand } from "./init.ts";
+import { loginCommand } from "./login.ts";
+import { logoutCommand } from "./logout.ts";
+import { logsCommand } from "./logs.ts";
+import { resultCommand } from "./result.ts";
+import { runCommand } from "./run.ts";
+import { servicesCommand } from "./services.ts";
+import { setContextCommand } from "./set-context.ts";
+import { statusCommand } from "./status.ts";
+import { upCommand } from "./up.ts";
+import { versionsCommand } from "./versions.ts";
+import { whoamiCommand } from "./whoami.ts";
+
+/** All commands, in the order of the help: the way of a project first. */
+export const COMMANDS: readonly Command[] = [
+  loginCommand,
+  setContextCommand,
+  initCommand,
+  upCommand,
+  runCommand,
+  compressCommand,
+  statusCommand,
+  resultCommand,
+  logsCommand,
+  cancelCommand,
+  servicesCommand,
+  versionsCommand,
+  whoamiCommand,
+  logoutCommand,
+];

@@ -1,0 +1,55 @@
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { defineCommand } from "../command.ts";
+import { formatSize } from "../output.ts";
+import { writeOutputFile } from "../write-output-file.ts";
+
+export const compressCommand = defineCommand({
+  name: "compress",
+  summary: "Pack the project into a ZIP file for manual upload",
+  description: [
+    "Packs the same files as 'platform up': all but what .platformignore names (gitignore syntax), and never .git, virtual environments, .env or caches.",
+    "Equal projects give equal hashes.",
+  ],
+  arguments: {},
+  options: {
+    output: {
+      kind: "text",
+      short: "o",
+      placeholder: "file",
+      description: "The ZIP file to write (default: <name>.zip in the project's folder)",
+    },
+  },
+  examples: [
+    { command: "platform compress", comment: "Writes <name>.zip" },
+    { command: "platform compress -o /tmp/project.zip --json", comment: "Elsewhere; prints path and hash" },
+  ],
+  run: async (context, { options }) => {
+    const { getArchiveName, packProject } = await import("@platform/engine/project/pack");
+    const given = options.output === undefined ? undefined : resolve(context.directory, options.output);
+    const inside = given === undefined ? null : findPathInside(context.directory, given);
+    const packed = await packProject(context.directory, inside === null ? {} : { exclude: [inside] });
+    const path = given ?? join(context.directory, getArchiveName(packed.project));
+    await writeOutputFile(path, packed.archive);
+    context.output.print(
+      `Wrote ${path}: ${packed.files} files, ${formatSize(packed.bytes)} packed into ${formatSize(packed.archive.length)}.`,
+    );
+    context.output.print(`Content hash ${packed.hash}`);
+    return {
+      json: {
+        path,
+        hash: packed.hash,
+        files: packed.files,
+        bytes: packed.bytes,
+        archiveBytes: packed.archive.length,
+      },
+      succeeded: true,
+    };
+  },
+});
+
+/** The path relative to the folder, with `/`, or null when it lies elsewhere. */
+function findPathInside(directory: string, path: string): string | null {
+  const inside = relative(directory, path);
+  if (inside.startsWith("..") || isAbsolute(inside)) return null;
+  return inside.split(sep).join("/");
+}

@@ -1,0 +1,80 @@
+import { defineCommand } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { createUsageError } from "../errors.ts";
+import { createPlatformClient, findEndpoint, parseEndpoint } from "../session.ts";
+
+export const loginCommand = defineCommand({
+  name: "login",
+  summary: "Store a personal access token for the platform",
+  description: [
+    "Asks the platform who the token belongs to before anything is stored. Without --token, a terminal is asked for it (the input is hidden).",
+    "The context becomes the user's own organisation; 'platform set-context' chooses another.",
+  ],
+  arguments: {},
+  options: {
+    token: {
+      kind: "text",
+      short: "t",
+      placeholder: "token",
+      description: "Personal access token; '-' reads it from standard input",
+    },
+    endpoint: {
+      kind: "text",
+      placeholder: "url",
+      description:
+        "Address of the platform's API (default: PLATFORM_ENDPOINT, else the stored one, else http://localhost:8090)",
+    },
+  },
+  examples: [
+    { command: "platform login", comment: "Asks for the token" },
+    {
+      command: "platform login -t plat_abc --endpoint https://platform.example.org",
+      comment: "Everything given",
+    },
+    { command: "cat token.txt | platform login -t -", comment: "Keeps the token out of the shell's history" },
+  ],
+  run: async (context, { options }) => {
+    const stored = await context.config.read();
+    const endpoint =
+      options.endpoint === undefined
+        ? findEndpoint(context.settings, stored)
+        : parseEndpoint(options.endpoint);
+    const token = await askToken(context, options.token);
+    if (isPlainRemote(endpoint))
+      context.output.warn(`${endpoint} is not encrypted: the token can be read on its way.`);
+    const client = createPlatformClient({ endpoint, token, organizationId: null, signal: context.signal });
+    const me = await client.getMe({});
+    await context.config.write({
+      endpoint,
+      personalAccessToken: token,
+      context: { id: me.organization.id, name: me.organization.name },
+    });
+    context.output.print(`Logged in to ${endpoint} as ${me.email}, working in '${me.organization.name}'.`);
+    return {
+      json: { endpoint, user: { id: me.id, email: me.email, name: me.name }, organization: me.organization },
+      succeeded: true,
+    };
+  },
+});
+
+async function askToken(context: CommandContext, given: string | undefined): Promise<string> {
+  const raw = await findToken(context, given);
+  const token = raw.trim();
+  if (/^[\u0021-\u007E]+$/.test(token)) return token;
+  throw createUsageError("This is not a token: it must be one word of visible ASCII characters.");
+}
+
+async function findToken(context: CommandContext, given: string | undefined): Promise<string> {
+  if (given === "-") return context.readStandardInput();
+  if (given !== undefined) return given;
+  if (context.prompts !== null) return context.prompts.askSecret("Personal access token");
+  throw createUsageError(
+    "A token is needed, and there is no terminal to ask.",
+    "Pass it: platform login -t <token> (or '-t -' to read standard input).",
+  );
+}
+
+function isPlainRemote(endpoint: string): boolean {
+  const { protocol, hostname } = new URL(endpoint);
+  return protocol === "http:" && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}

@@ -1,0 +1,22 @@
+import { defineCommand } from "../command.ts";
+
+export const logoutCommand = defineCommand({
+  name: "logout",
+  summary: "Forget the stored token and context",
+  description: [
+    "The token itself stays valid until it expires or is revoked on the platform. The endpoint is remembered.",
+  ],
+  arguments: {},
+  options: {},
+  examples: [{ command: "platform logout", comment: "Forget the login" }],
+  run: async (context) => {
+    const { endpoint, personalAccessToken } = await context.config.read();
+    await context.config.write(endpoint === undefined ? {} : { endpoint });
+    const wasLoggedIn = personalAccessToken !== undefined;
+    context.output.print(wasLoggedIn ? "Logged out." : "There was no stored login.");
+    if (context.settings.personalAccessToken !== undefined) {
+      context.output.note("PLATFORM_PERSONAL_ACCESS_TOKEN is still set and goes on being used.");
+    }
+    return { json: { wasLoggedIn }, succeeded: true };
+  },
+});

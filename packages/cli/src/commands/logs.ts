@@ -1,0 +1,88 @@
+import type { LogEntry } from "@platform/contract/execution";
+import { defineCommand } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { createInterruption } from "../errors.ts";
+import type { Output } from "../output.ts";
+import { cleanText } from "../output.ts";
+import { openSession } from "../session.ts";
+import type { PlatformClient } from "../session.ts";
+import { pause, retryRead } from "../wait.ts";
+
+const POLL_MILLISECONDS = 700;
+
+export const logsCommand = defineCommand({
+  name: "logs",
+  summary: "Print the log lines of a job",
+  description: [
+    "What the job wrote to standard output, standard error and logging, with time (UTC) and severity.",
+    "With --json: an array of {timestamp, severity, message}; with --follow it is written as the lines come.",
+  ],
+  arguments: { id: { description: "Id of the job", required: true } },
+  options: {
+    follow: { kind: "flag", short: "f", description: "Go on until the job is finished" },
+  },
+  examples: [
+    { command: "platform logs 0198c1de-7a53-7000-8000-000000000000", comment: "The lines so far" },
+    { command: "platform logs --follow 0198c1de-7a53-7000-8000-000000000000", comment: "Until it ends" },
+  ],
+  run: async (context, { arguments: { id }, options }) => {
+    const { client } = await openSession(context);
+    const writer = createLogWriter(context.output);
+    try {
+      if (options.follow) await follow(context, client, id, writer.add);
+      else writer.add(await client.getJobLog({ params: { id } }));
+    } catch (error) {
+      writer.breakOff();
+      throw error;
+    }
+    writer.end();
+    return { json: undefined, succeeded: true };
+  },
+});
+
+async function follow(
+  context: CommandContext,
+  client: PlatformClient,
+  id: string,
+  add: (entries: readonly LogEntry[]) => void,
+): Promise<void> {
+  let seen = 0;
+  for (;;) {
+    // The state first: lines that came before the end are then surely in the log that is read after it.
+    const job = await retryRead(() => client.getJob({ params: { id } }), context.signal);
+    const entries = await retryRead(() => client.getJobLog({ params: { id } }), context.signal);
+    add(entries.slice(seen));
+    seen = entries.length;
+    if (context.signal.aborted) throw createInterruption();
+    if (job.terminal) return;
+    await pause(POLL_MILLISECONDS, context.signal);
+  }
+}
+
+/** With `--json` the lines are one array, opened with the first and closed at the end. */
+function createLogWriter(output: Output) {
+  let written = 0;
+  return {
+    add: (entries: readonly LogEntry[]) => {
+      for (const entry of entries) {
+        if (output.isJson) output.write(`${written === 0 ? "[\n" : ",\n"}${JSON.stringify(entry)}`);
+        else output.print(formatEntry(entry, output));
+        written += 1;
+      }
+    },
+    /** An array that was begun is closed, so that it can be read whatever comes after it. */
+    breakOff: () => {
+      if (output.isJson && written > 0) output.write("\n]\n");
+    },
+    end: () => {
+      if (output.isJson) output.write(written === 0 ? "[]\n" : "\n]\n");
+    },
+  };
+}
+
+function formatEntry(entry: LogEntry, output: Output): string {
+  const name: string = entry.severity;
+  const isBad = name === "ERROR" || name === "CRITICAL";
+  const severity = name.padEnd("CRITICAL".length);
+  return `${output.paint("dim", entry.timestamp)} ${isBad ? output.paint("red", severity) : severity} ${cleanText(entry.message)}`;
+}

@@ -1,0 +1,42 @@
+import { resolve } from "node:path";
+import { defineCommand } from "../command.ts";
+import { describeFailure, getFinalStatus } from "../job.ts";
+import { openSession } from "../session.ts";
+import { writeOutputFile } from "../write-output-file.ts";
+
+export const resultCommand = defineCommand({
+  name: "result",
+  summary: "Print the result of a job",
+  description: [
+    "Prints the service's output as JSON, or writes it to a file. With --json, prints the whole answer with metadata and state.",
+    "Ends with exit code 1 when the job is not finished or did not succeed.",
+  ],
+  arguments: { id: { description: "Id of the job", required: true } },
+  options: {
+    output: { kind: "text", short: "o", placeholder: "file", description: "Write the output to this file" },
+  },
+  examples: [
+    { command: "platform result 0198c1de-7a53-7000-8000-000000000000", comment: "On standard output" },
+    {
+      command: "platform result 0198c1de-7a53-7000-8000-000000000000 -o result.json",
+      comment: "Into a file",
+    },
+  ],
+  run: async (context, { arguments: { id }, options }) => {
+    const { client } = await openSession(context);
+    const answer = await client.getJobResult({ params: { id } });
+    if (getFinalStatus(answer) !== "SUCCEEDED") {
+      context.output.note(describeFailure(answer));
+      return { json: answer, succeeded: false };
+    }
+    const text = `${JSON.stringify(answer.result ?? {}, null, 2)}\n`;
+    if (options.output === undefined) {
+      context.output.print(text.trimEnd());
+      return { json: answer, succeeded: true };
+    }
+    const path = resolve(context.directory, options.output);
+    await writeOutputFile(path, text);
+    context.output.print(`Wrote ${path}`);
+    return { json: { id, path }, succeeded: true };
+  },
+});

@@ -1,0 +1,140 @@
+import { createInterruption, UserError } from "../errors.ts";
+import { defineCommand } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { findService } from "../find-service.ts";
+import { buildStartBody } from "../job-input.ts";
+import { describeFailure, paintStatus, waitForJob } from "../job.ts";
+import type { Job } from "../job.ts";
+import { formatJobLink, openSession } from "../session.ts";
+import type { PlatformClient } from "../session.ts";
+import { retryRead } from "../wait.ts";
+
+const SECOND = 1000;
+const LONGEST_TIMEOUT = 30 * 24 * 60 * 60;
+
+export const runCommand = defineCommand({
+  name: "run",
+  summary: "Run a deployed service as a job and print its outcome",
+  description: [
+    "Without --data or --data-file the input is input/data.json; the same holds for params. A default file that is not there means {}.",
+    "Waits for the end, then prints the outcome, the result and a link to the job. Ends with exit code 1 when the job did not succeed.",
+    "Ctrl-C or --timeout end the waiting, not the job: see 'platform status', 'platform logs' and 'platform cancel'.",
+  ],
+  arguments: {
+    service: {
+      description: "Name or key of the service (default: the project in this folder)",
+      required: false,
+    },
+  },
+  options: {
+    version: {
+      kind: "text",
+      placeholder: "X.Y.Z",
+      description: "Version to run (default: the latest live one)",
+    },
+    data: { kind: "text", short: "d", placeholder: "json", description: "Input data as a JSON object" },
+    params: { kind: "text", short: "p", placeholder: "json", description: "Parameters as a JSON object" },
+    dataFile: {
+      kind: "text",
+      placeholder: "file",
+      description: "File with the input data (default: input/data.json)",
+    },
+    paramsFile: {
+      kind: "text",
+      placeholder: "file",
+      description: "File with the parameters (default: input/params.json)",
+    },
+    detached: { kind: "flag", description: "Only start the job and print its id" },
+    timeout: {
+      kind: "number",
+      placeholder: "seconds",
+      description: "Wait at most so long (default: until the job ends)",
+      minimum: 1,
+      maximum: LONGEST_TIMEOUT,
+    },
+  },
+  exclusive: [
+    ["data", "dataFile"],
+    ["params", "paramsFile"],
+  ],
+  examples: [
+    { command: "platform run", comment: "The project in this folder, with its example input" },
+    { command: `platform run tsp -d '{"n": 5}' -p '{"seed": 1}'`, comment: "Input on the command line" },
+    {
+      command: "platform run tsp --data-file big.json --detached --json",
+      comment: "Start only, for a script",
+    },
+  ],
+  run: async (context, { arguments: given, options }) => {
+    const body = await buildStartBody(context, options);
+    const session = await openSession(context);
+    const service = await findService(context, session.client, given.service);
+    const job = await session.client.startJob({
+      query: {
+        serviceKey: service.key,
+        ...(options.version === undefined ? {} : { version: options.version }),
+      },
+      body,
+    });
+    const link = formatJobLink(session.endpoint, job.id);
+    if (options.detached) {
+      context.output.print(`Job   ${job.id} (${job.status})`);
+      context.output.print(`Link  ${link}`);
+      return { json: { ...job, link }, succeeded: true };
+    }
+    const ended = await followJob(context, session.client, job, options.timeout ?? Number.POSITIVE_INFINITY);
+    return finish(context, session.client, ended, link);
+  },
+});
+
+async function followJob(
+  context: CommandContext,
+  client: PlatformClient,
+  job: Job,
+  timeoutSeconds: number,
+): Promise<Job> {
+  const { output, signal } = context;
+  const progress = output.startProgress(`Job ${job.id}`);
+  const began = Date.now();
+  const clock = setInterval(() => progress.detail(`${Math.round((Date.now() - began) / SECOND)} s`), SECOND);
+  let shown: string = job.status;
+  try {
+    const last = await waitForJob(client, job.id, signal, timeoutSeconds, (seen) => {
+      if (seen.status === shown) return;
+      shown = seen.status;
+      progress.step(`Job ${job.id}: ${seen.status}`);
+    });
+    if (last.terminal) return last;
+    if (signal.aborted) throw createInterruption(describeWayOn(job.id));
+    throw new UserError(
+      "WAIT_TIMEOUT",
+      `The job ${job.id} is still ${last.status} after ${timeoutSeconds} s; it goes on.`,
+      { hint: describeWayOn(job.id) },
+    );
+  } catch (error) {
+    throw signal.aborted ? createInterruption(describeWayOn(job.id)) : error;
+  } finally {
+    clearInterval(clock);
+    progress.stop();
+  }
+}
+
+function describeWayOn(id: string): string {
+  return `The job goes on. See it with 'platform status ${id}', end it with 'platform cancel ${id}'.`;
+}
+
+async function finish(context: CommandContext, client: PlatformClient, job: Job, link: string) {
+  const { output } = context;
+  const answer = await retryRead(() => client.getJobResult({ params: { id: job.id } }), context.signal);
+  const { result, metadata, code, detail } = answer;
+  const succeeded = job.status === "SUCCEEDED";
+  output.print(`Job     ${job.id}`);
+  output.print(`Status  ${paintStatus(output, job.status)}`);
+  if (succeeded) output.print(`Result\n${JSON.stringify(result ?? {}, null, 2)}`);
+  output.print(`Link    ${link}`);
+  if (!succeeded) {
+    output.note(`${output.paintNote("red", "error:")} ${describeFailure(answer)}`);
+    output.note(`See what it printed with 'platform logs ${job.id}'.`);
+  }
+  return { json: { ...job, result, metadata, code, detail, link }, succeeded };
+}

@@ -1,0 +1,35 @@
+import { defineCommand } from "../command.ts";
+import { cleanText } from "../output.ts";
+import { readAllPages } from "../read-all-pages.ts";
+import { openSession } from "../session.ts";
+
+export const servicesCommand = defineCommand({
+  name: "services",
+  summary: "List the services of the organisation",
+  description: ["Newest first, with the latest live version and whether applications can subscribe."],
+  arguments: {},
+  options: {},
+  examples: [
+    { command: "platform services", comment: "A table" },
+    { command: "platform services --json | jq -r '.[].key'", comment: "Only the keys" },
+  ],
+  run: async (context) => {
+    const { client } = await openSession(context);
+    const services = await readAllPages((query) => client.listServices({ query }));
+    if (services.length === 0)
+      context.output.print("No services yet. Deploy one with 'platform up' in a project's folder.");
+    else {
+      context.output.printTable(
+        ["NAME", "LATEST", "PUBLISHED", "KEY", "CREATED"],
+        services.map((service) => [
+          cleanText(service.name),
+          service.latestVersion ?? "-",
+          service.publication ?? "no",
+          service.key,
+          service.createdAt,
+        ]),
+      );
+    }
+    return { json: services, succeeded: true };
+  },
+});

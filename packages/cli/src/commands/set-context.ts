@@ -1,0 +1,77 @@
+import type { Organization } from "@platform/contract/platform-api/account";
+import { defineCommand } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { UserError, createUsageError } from "../errors.ts";
+import { readAllPages } from "../read-all-pages.ts";
+import { findEndpoint, openSession } from "../session.ts";
+
+export const setContextCommand = defineCommand({
+  name: "set-context",
+  summary: "Choose the organisation to work in",
+  description: [
+    "Services and jobs belong to an organisation. Without an argument, a terminal shows the list to choose from.",
+    "The variable PLATFORM_ORGANIZATION_ID wins over the stored context.",
+  ],
+  arguments: { organization: { description: "Id or name of the organisation", required: false } },
+  options: {},
+  examples: [
+    { command: "platform set-context", comment: "Choose from a list" },
+    { command: 'platform set-context "Quantum Lab"', comment: "By name" },
+  ],
+  run: async (context, input) => {
+    const session = await openSession(context);
+    const organizations = await readAllPages((query) => session.client.listOrganizations({ query }));
+    const chosen = await choose(context, organizations, session.organizationId, input.arguments.organization);
+    const stored = await context.config.read();
+    await context.config.write({
+      ...stored,
+      endpoint: stored.endpoint ?? findEndpoint(context.settings, stored),
+      context: { id: chosen.id, name: chosen.name },
+    });
+    context.output.print(`Working in '${chosen.name}' (${chosen.id}) as ${chosen.role}.`);
+    if (context.settings.organizationId !== undefined) {
+      context.output.warn("PLATFORM_ORGANIZATION_ID is set and wins over this choice.");
+    }
+    return { json: { organization: chosen }, succeeded: true };
+  },
+});
+
+async function choose(
+  context: CommandContext,
+  organizations: readonly Organization[],
+  current: string | null,
+  given: string | undefined,
+): Promise<Organization> {
+  const wanted = given ?? (await ask(context, organizations, current));
+  const matches = organizations.filter(({ id, name }) => id === wanted || name === wanted);
+  const exact = matches.find(({ id }) => id === wanted) ?? (matches.length === 1 ? matches[0] : undefined);
+  if (exact !== undefined) return exact;
+  const known = organizations.map(({ id, name }) => `${name} (${id})`);
+  throw matches.length > 1
+    ? new UserError("ORGANIZATION_AMBIGUOUS", `Several of your organisations are named '${wanted}'.`, {
+        hint: "Give the id.",
+        faults: known,
+      })
+    : new UserError("ORGANIZATION_NOT_FOUND", `You are not a member of an organisation '${wanted}'.`, {
+        hint: "Yours are listed above.",
+        faults: known,
+      });
+}
+
+async function ask(
+  context: CommandContext,
+  organizations: readonly Organization[],
+  current: string | null,
+): Promise<string> {
+  if (context.prompts === null) {
+    throw createUsageError(
+      "An organisation is needed, and there is no terminal to ask.",
+      `Give one of: ${organizations.map(({ id, name }) => `${name} (${id})`).join(", ")}.`,
+    );
+  }
+  return context.prompts.choose(
+    "Organisation to work in",
+    organizations.map(({ id, name, role }) => ({ value: id, label: name, hint: role })),
+    current ?? undefined,
+  );
+}

@@ -1,0 +1,97 @@
+import type { Build, Service } from "@platform/contract/platform-api/services";
+import { defineCommand } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { createInterruption } from "../errors.ts";
+import { cleanText, formatSize } from "../output.ts";
+import { openSession } from "../session.ts";
+import { deployProject } from "../deploy.ts";
+
+export const upCommand = defineCommand({
+  name: "up",
+  summary: "Upload the project and make it live as a new version",
+  description: [
+    "Packs the project (see 'platform compress'), creates the service when there is none of this name, uploads, and follows the build until the version is live.",
+    "The first version is 1.0.0; later ones raise the patch number unless told otherwise. Unchanged content makes no new version.",
+    "When the build fails, its log, a code and the cause are shown, the exit code is 1, and the versions there are go on serving.",
+  ],
+  arguments: {},
+  options: {
+    minor: { kind: "flag", description: "Raise the minor number" },
+    major: { kind: "flag", description: "Raise the major number" },
+    version: { kind: "text", placeholder: "X.Y.Z", description: "Exactly this version" },
+    force: {
+      kind: "flag",
+      description: "Accept an input schema that breaks callers of the same major version",
+    },
+  },
+  exclusive: [["minor", "major", "version"]],
+  examples: [
+    { command: "platform up", comment: "Deploy the project in this folder" },
+    { command: "platform up --minor", comment: "1.0.3 becomes 1.1.0" },
+    {
+      command: "platform up --json | jq -r .version",
+      comment: "For a pipeline: the exit code tells success",
+    },
+  ],
+  run: async (context, { options }) => {
+    const session = await openSession(context);
+    const { build, packed, service, changed } = await deployProject(context, session, {
+      ...(options.version === undefined ? {} : { version: options.version }),
+      ...(options.minor ? { bump: "minor" } : {}),
+      ...(options.major ? { bump: "major" } : {}),
+      ...(options.force ? { force: "true" } : {}),
+    });
+    if (!build.terminal) {
+      throw createInterruption(
+        `The build of ${build.version} goes on; see 'platform versions ${service.name}'.`,
+      );
+    }
+    const succeeded = build.state === "SUCCEEDED";
+    if (succeeded) printSuccess(context, service, build, changed, packed.archive.length);
+    else printFailure(context, service, build);
+    return { json: describe(service, build, changed, packed.hash), succeeded };
+  },
+});
+
+function printSuccess(
+  context: CommandContext,
+  service: Service,
+  build: Build,
+  changed: boolean,
+  bytes: number,
+): void {
+  const { output } = context;
+  const what = changed
+    ? `is live (${formatSize(bytes)} uploaded)`
+    : "is live and has the same content: nothing to do";
+  output.print(`${output.paint("green", "✓")} ${service.name} ${build.version} ${what}.`);
+  output.print(`Service key  ${service.key}`);
+  output.print(`Next         platform run              run it with input/data.json and input/params.json`);
+  output.print(`             platform versions         its versions`);
+}
+
+function printFailure(context: CommandContext, service: Service, build: Build): void {
+  const { output } = context;
+  const cause = [build.code, build.detail].filter((part) => part !== undefined).join(": ");
+  output.note(
+    `${output.paintNote("red", "error:")} The build of ${service.name} ${build.version} did not succeed (${build.state}).`,
+  );
+  if (cause !== "") output.note(cleanText(cause));
+  output.note(
+    "The log is above. Mend the project and run 'platform up' again; versions that are live stay live.",
+  );
+}
+
+function describe(service: Service, build: Build, changed: boolean, hash: string) {
+  return {
+    serviceKey: service.key,
+    name: service.name,
+    version: build.version,
+    state: build.state,
+    changed,
+    hash,
+    ...(build.code === undefined ? {} : { code: build.code }),
+    ...(build.detail === undefined ? {} : { detail: build.detail }),
+    ...(build.state === "SUCCEEDED" ? {} : { log: build.log }),
+  };
+}

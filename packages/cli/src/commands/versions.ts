@@ -1,0 +1,38 @@
+import { defineCommand } from "../command.ts";
+import { findService } from "../find-service.ts";
+import { readAllPages } from "../read-all-pages.ts";
+import { openSession } from "../session.ts";
+
+export const versionsCommand = defineCommand({
+  name: "versions",
+  summary: "List the versions of a service",
+  description: ["Newest first. Without an argument: of the service that platform.json here names."],
+  arguments: { service: { description: "Name or key of the service", required: false } },
+  options: {},
+  examples: [
+    { command: "platform versions", comment: "Of the project in this folder" },
+    { command: "platform versions tsp --json", comment: "Of a named service, for a script" },
+  ],
+  run: async (context, input) => {
+    const { client } = await openSession(context);
+    const service = await findService(context, client, input.arguments.service);
+    const versions = await readAllPages((query) =>
+      client.listVersions({ params: { key: service.key }, query }),
+    );
+    if (versions.length === 0) context.output.print(`'${service.name}' has no live version yet.`);
+    else {
+      context.output.printTable(
+        ["VERSION", "STATE", "CPU", "MEMORY", "CREATED", "RETIRED"],
+        versions.map((version) => [
+          version.version,
+          version.state,
+          String(version.resources.cpu),
+          `${version.resources.memory} GB`,
+          version.createdAt,
+          version.retiredAt ?? "-",
+        ]),
+      );
+    }
+    return { json: versions, succeeded: true };
+  },
+});

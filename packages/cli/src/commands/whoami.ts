@@ -1,0 +1,33 @@
+import { defineCommand } from "../command.ts";
+import { openSession } from "../session.ts";
+
+export const whoamiCommand = defineCommand({
+  name: "whoami",
+  summary: "Show the user, the organisation and the platform in use",
+  description: ["Asks the platform, so it also tells whether the login works."],
+  arguments: {},
+  options: {},
+  examples: [{ command: "platform whoami", comment: "Who am I, and where" }],
+  run: async (context) => {
+    const session = await openSession(context);
+    const me = await session.client.getMe({});
+    const tokenFrom =
+      context.settings.personalAccessToken === undefined
+        ? context.config.path
+        : "PLATFORM_PERSONAL_ACCESS_TOKEN";
+    const { organization } = me;
+    context.output.print(`User          ${me.name} <${me.email}>`);
+    context.output.print(`Organisation  ${organization.name} (${organization.id}), ${organization.role}`);
+    context.output.print(`Platform      ${session.endpoint}`);
+    context.output.print(`Token from    ${tokenFrom}`);
+    return {
+      json: {
+        user: { id: me.id, email: me.email, name: me.name },
+        organization,
+        endpoint: session.endpoint,
+        tokenFrom,
+      },
+      succeeded: true,
+    };
+  },
+});

@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { UserError, getErrorCode, getErrorMessage } from "./errors.ts";
+
+/** The organisation the CLI works in. */
+export interface StoredContext {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The stored login; the quantum SDK reads `personalAccessToken` and `context.id` of the same file. */
+export interface StoredConfig {
+  readonly endpoint?: string;
+  readonly personalAccessToken?: string;
+  readonly context?: StoredContext;
+}
+
+export interface ConfigFile {
+  readonly path: string;
+  /** An absent file is an empty configuration. @throws UserError CONFIG_INVALID */
+  readonly read: () => Promise<StoredConfig>;
+  /** All or nothing: a crash in the middle leaves the file of before. */
+  readonly write: (config: StoredConfig) => Promise<void>;
+}
+
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/** The configuration file in `directory`, readable and writable by the user alone. */
+export function createConfigFile(directory: string): ConfigFile {
+  const path = join(directory, "config.json");
+  return {
+    path,
+    read: async () => {
+      const text = await readIfThere(path);
+      return text === null ? {} : parseConfig(text, path);
+    },
+    write: async (config) => {
+      await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
+      // The folder may be older than we are, or the umask looser than we want.
+      await chmod(directory, DIRECTORY_MODE);
+      const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+      try {
+        await writeDurably(temporary, `${JSON.stringify(config, null, 2)}\n`);
+        await rename(temporary, path);
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
+    },
+  };
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", FILE_MODE);
+  try {
+    await file.chmod(FILE_MODE);
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (getErrorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function parseConfig(text: string, path: string): StoredConfig {
+  const value = parseJson(text, path);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw createInvalid(path, "it holds no JSON object");
+  const endpoint = readText(value, "endpoint", path);
+  const personalAccessToken = readText(value, "personalAccessToken", path);
+  const context = readContext(value, path);
+  return {
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(personalAccessToken === undefined ? {} : { personalAccessToken }),
+    ...(context === undefined ? {} : { context }),
+  };
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw createInvalid(path, getErrorMessage(error));
+  }
+}
+
+function readText(holder: object, name: string, path: string): string | undefined {
+  const value: unknown = Object.entries(holder).find(([key]) => key === name)?.[1];
+  if (value === undefined || typeof value === "string") return value;
+  throw createInvalid(path, `'${name}' is no text`);
+}
+
+function readContext(holder: object, path: string): StoredContext | undefined {
+  if (!("context" in holder) || holder.context === undefined) return undefined;
+  const { context } = holder;
+  if (typeof context !== "object" || context === null) throw createInvalid(path, "'context' is no object");
+  const id = readText(context, "id", path);
+  if (id === undefined) throw createInvalid(path, "'context' has no 'id'");
+  return { id, name: readText(context, "name", path) ?? id };
+}
+
+function createInvalid(path: string, reason: string): UserError {
+  return new UserError("CONFIG_INVALID", `The configuration file '${path}' cannot be used: ${reason}.`, {
+    hint: "Mend it, or delete it and log in again with 'platform login'.",
+  });
+}

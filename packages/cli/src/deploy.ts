@@ -1,0 +1,155 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { RequestRefused } from "@platform/contract/client";
+import type { Build, Service } from "@platform/contract/platform-api/services";
+import type { PackedProject } from "@platform/engine/project/pack";
+import type { CommandContext } from "./context.ts";
+import { findServiceByName } from "./find-service.ts";
+import { cleanText, formatSize } from "./output.ts";
+import type { Progress } from "./output.ts";
+import type { PlatformClient, Session } from "./session.ts";
+import { pause, retryRead } from "./wait.ts";
+
+const POLL_MILLISECONDS = 500;
+const CHUNK_BYTES = 64 * 1024;
+/** The platform takes no longer description (contract: createService). */
+const MAX_DESCRIPTION_CHARACTERS = 65_536;
+
+export interface VersionWish {
+  readonly bump?: "minor" | "major";
+  readonly version?: string;
+  readonly force?: "true";
+}
+
+export interface Deployment {
+  readonly service: Service;
+  /** With the whole log; not final only when the command was interrupted. */
+  readonly build: Build;
+  readonly packed: PackedProject;
+  /** False: a version with this content was there already. */
+  readonly changed: boolean;
+}
+
+/** Packs the project in the working directory, uploads it and follows its build to the end. */
+export async function deployProject(
+  context: CommandContext,
+  session: Session,
+  wish: VersionWish,
+): Promise<Deployment> {
+  const { packProject } = await import("@platform/engine/project/pack");
+  const progress = context.output.startProgress("Packing the project");
+  try {
+    const packed = await packProject(context.directory, {
+      onProgress: ({ done, total }) => progress.detail(`${done} of ${total} files`),
+    });
+    const service = await ensureService(context, session.client, packed, progress);
+    progress.step(`Uploading ${packed.files} files (${formatSize(packed.archive.length)})`);
+    const uploaded = await upload(context, session, service, packed, wish, progress);
+    if (uploaded.changed) progress.step(`Building ${service.name} ${uploaded.build.version}`);
+    const build = await followBuild(context, session.client, service, uploaded.build, progress);
+    return { service, build, packed, changed: uploaded.changed };
+  } finally {
+    progress.stop();
+  }
+}
+
+async function ensureService(
+  context: CommandContext,
+  client: PlatformClient,
+  packed: PackedProject,
+  progress: Progress,
+): Promise<Service> {
+  const { name } = packed.project;
+  const found = await findServiceByName(client, name);
+  if (found !== null) return found;
+  progress.step(`Creating the service '${name}'`);
+  const description = await readDescription(context.directory, packed.project.descriptionFile);
+  try {
+    return await client.createService({ body: { name, ...(description === null ? {} : { description }) } });
+  } catch (error) {
+    // Somebody else deployed the same name in this moment: theirs is the service of this name.
+    const created =
+      error instanceof RequestRefused && error.status === 409 ? await findServiceByName(client, name) : null;
+    if (created === null) throw error;
+    return created;
+  }
+}
+
+async function readDescription(directory: string, file: string | undefined): Promise<string | null> {
+  if (file === undefined) return null;
+  const text = await readFile(join(directory, file), "utf8");
+  return text.slice(0, MAX_DESCRIPTION_CHARACTERS);
+}
+
+async function upload(
+  context: CommandContext,
+  session: Session,
+  service: Service,
+  packed: PackedProject,
+  wish: VersionWish,
+  progress: Progress,
+): Promise<{ readonly build: Build; readonly changed: boolean }> {
+  let status = 0;
+  const client = session.connect((seen) => {
+    status = seen;
+  });
+  const build = await client.createVersion({
+    params: { key: service.key },
+    query: wish,
+    body: createUploadStream(packed.archive, (sent) =>
+      progress.detail(`${Math.round((100 * sent) / packed.archive.length)} %`),
+    ),
+    signal: context.signal,
+  });
+  return { build, changed: status === 201 };
+}
+
+/** Hands the archive out in pieces, as fast as the network takes them, so that progress can be told. */
+function createUploadStream(
+  archive: Uint8Array,
+  onSent: (bytes: number) => void,
+): ReadableStream<Uint8Array> {
+  let sent = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) => {
+        if (sent >= archive.length) {
+          controller.close();
+          return;
+        }
+        const chunk = archive.subarray(sent, sent + CHUNK_BYTES);
+        sent += chunk.length;
+        controller.enqueue(chunk);
+        onSent(sent);
+      },
+    },
+    { highWaterMark: 1 },
+  );
+}
+
+async function followBuild(
+  context: CommandContext,
+  client: PlatformClient,
+  service: Service,
+  first: Build,
+  progress: Progress,
+): Promise<Build> {
+  const lines: string[] = [];
+  let build = first;
+  const show = () => {
+    for (const line of build.log) {
+      lines.push(line);
+      progress.print(`  ${cleanText(line)}`);
+    }
+  };
+  if (!first.terminal) show();
+  while (!build.terminal && !context.signal.aborted) {
+    await pause(POLL_MILLISECONDS, context.signal);
+    const query = { offset: String(build.nextOffset) };
+    const params = { key: service.key, version: build.version };
+    if (!context.signal.aborted)
+      build = await retryRead(() => client.getBuild({ params, query }), context.signal);
+    show();
+  }
+  return { ...build, log: lines };
+}

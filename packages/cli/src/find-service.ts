@@ -1,0 +1,51 @@
+import { PROJECT_FILE } from "@platform/contract/project";
+import type { Service } from "@platform/contract/platform-api/services";
+import type { CommandContext } from "./context.ts";
+import { UserError, createUsageError } from "./errors.ts";
+import type { PlatformClient } from "./session.ts";
+
+/** The service of this name in the organisation, or null. */
+export async function findServiceByName(client: PlatformClient, name: string): Promise<Service | null> {
+  const page = await client.listServices({ query: { name } });
+  return page.items.find((service) => service.name === name) ?? null;
+}
+
+/** The service that was named (by name or key), else the one of the project in the working directory. */
+export async function findService(
+  context: CommandContext,
+  client: PlatformClient,
+  given: string | undefined,
+): Promise<Service> {
+  if (given !== undefined && isKey(given)) return client.getService({ params: { key: given } });
+  const name = given ?? (await readProjectName(context.directory));
+  const service = await findServiceByName(client, name);
+  if (service !== null) return service;
+  throw new UserError("SERVICE_NOT_FOUND", `There is no service '${name}' in this organisation.`, {
+    hint:
+      given === undefined
+        ? "Deploy it with 'platform up'."
+        : "See 'platform services' for those there are, and 'platform whoami' for the organisation.",
+  });
+}
+
+function isKey(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+async function readProjectName(directory: string): Promise<string> {
+  const [{ readFile }, { join }, { parseProject }] = await Promise.all([
+    import("node:fs/promises"),
+    import("node:path"),
+    import("@platform/engine/project/read-project"),
+  ]);
+  let text: string;
+  try {
+    text = await readFile(join(directory, PROJECT_FILE), "utf8");
+  } catch {
+    throw createUsageError(
+      `A service is needed: none was given, and there is no ${PROJECT_FILE} here.`,
+      "Give the service's name, or run this in a project's folder.",
+    );
+  }
+  return parseProject(text).name;
+}

@@ -1,0 +1,141 @@
+import { Command as Commander, InvalidArgumentError, Option as CommanderOption } from "commander";
+import type { CommanderError } from "commander";
+import { formatFlag } from "./command.ts";
+import type { Command, CommandResult, NumberOption, Option, TextOption } from "./command.ts";
+import { createUsageError } from "./errors.ts";
+
+/** Runs one parsed command. */
+export type Execute = (
+  command: Command,
+  input: Parameters<Command["run"]>[1],
+) => Promise<CommandResult | undefined>;
+
+export interface ProgramOptions {
+  readonly commands: readonly Command[];
+  readonly version: string;
+  readonly execute: Execute;
+  readonly writeOut: (text: string) => void;
+  readonly writeErr: (text: string) => void;
+}
+
+/** Options of every command. */
+export const COMMON_OPTIONS = {
+  json: { kind: "flag", description: "Print one JSON value on standard output, and never prompt" },
+  noColor: { kind: "flag", description: "No colours (as does the variable NO_COLOR)" },
+} as const satisfies Record<string, Option>;
+
+/** The program as commander understands it. Its parse rejects with CommanderError for help, version and usage errors. */
+export function createProgram(options: ProgramOptions): Commander {
+  const program = new Commander("platform")
+    .description("Turns a Python function into an asynchronous HTTP service.")
+    .usage("<command> [arguments] [options]")
+    .version(options.version, "-V, --version", "Print the version")
+    .helpOption("-h, --help", "Show this help")
+    .helpCommand("help [command]", "Show the help of a command")
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ writeOut: options.writeOut, writeErr: options.writeErr })
+    .addHelpText("after", HELP_FOOTER);
+  for (const command of options.commands) addCommand(program, command, options);
+  return program;
+}
+
+const HELP_FOOTER = `
+Every command takes --json and --no-color; 'platform <command> --help' shows examples.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.`;
+
+function addCommand(program: Commander, command: Command, options: ProgramOptions): void {
+  const names = Object.keys(command.arguments);
+  const child = program
+    .command(command.name)
+    .summary(command.summary)
+    .description([`${command.summary}.`, ...command.description].join("\n\n"))
+    .helpOption("-h, --help", "Show this help")
+    .showHelpAfterError(`Run 'platform ${command.name} --help' for usage and examples.`)
+    .addHelpText("after", formatExamples(command));
+  for (const [name, argument] of Object.entries(command.arguments)) {
+    child.argument(argument.required ? `<${name}>` : `[${name}]`, argument.description);
+  }
+  for (const [name, option] of Object.entries({ ...command.options, ...COMMON_OPTIONS })) {
+    child.addOption(createOption(name, option));
+  }
+  child.action(async (...received: unknown[]) => {
+    const values = child.opts<Record<string, string | number | boolean | undefined>>();
+    const chosen = withFlagDefaults(command, values);
+    checkExclusive(command, chosen);
+    const given = names.map((name, index) => [name, asText(received[index])]);
+    await options.execute(command, { arguments: Object.fromEntries(given), options: chosen });
+  });
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function withFlagDefaults(
+  command: Command,
+  values: Record<string, string | number | boolean | undefined>,
+): Record<string, string | number | boolean | undefined> {
+  const chosen: Record<string, string | number | boolean | undefined> = {};
+  for (const [name, option] of Object.entries(command.options)) {
+    chosen[name] = option.kind === "flag" ? values[name] === true : values[name];
+  }
+  return chosen;
+}
+
+function checkExclusive(
+  command: Command,
+  values: Readonly<Record<string, string | number | boolean | undefined>>,
+): void {
+  for (const group of command.exclusive) {
+    const given = group.filter((name) => values[name] !== undefined && values[name] !== false);
+    if (given.length > 1) {
+      throw createUsageError(
+        `Only one of ${given.map(formatFlag).join(" and ")} may be given.`,
+        `Run 'platform ${command.name} --help' for usage and examples.`,
+      );
+    }
+  }
+}
+
+/** `-p, --port <port>`: as commander and the reference write it. */
+export function formatOption(name: string, option: Option): string {
+  const flag = formatFlag(name);
+  const value = option.kind === "flag" ? "" : ` <${option.placeholder}>`;
+  return `${option.short === undefined ? "" : `-${option.short}, `}${flag}${value}`;
+}
+
+function createOption(name: string, option: Option): CommanderOption {
+  const created = new CommanderOption(formatOption(name, option), option.description);
+  if (option.kind === "flag") return created;
+  if (option.default !== undefined) created.default(option.default);
+  if (option.kind === "number") return created.argParser((text: string) => parseNumber(text, option));
+  if (option.choices !== undefined) return created.choices(option.choices);
+  return created.argParser((text: string) => parseText(text, option));
+}
+
+function parseText(text: string, option: TextOption): string {
+  if (text !== "") return text;
+  throw new InvalidArgumentError(`It needs a ${option.placeholder}.`);
+}
+
+function parseNumber(text: string, option: NumberOption): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  const fits =
+    value >= option.minimum &&
+    value <= option.maximum &&
+    (option.isInteger !== true || Number.isInteger(value));
+  if (fits) return value;
+  const kind = option.isInteger === true ? "whole number" : "number";
+  throw new InvalidArgumentError(`It must be a ${kind} from ${option.minimum} to ${option.maximum}.`);
+}
+
+function formatExamples(command: Command): string {
+  const lines = command.examples.flatMap(({ command: line, comment }) => [`  # ${comment}`, `  $ ${line}`]);
+  return `\nExamples:\n${lines.join("\n")}`;
+}
+
+/** What a CommanderError means: help and version are success, everything else is wrong usage. */
+export function isAnsweredRequest(error: CommanderError): boolean {
+  return error.exitCode === 0;
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { findAsset } from "./assets.ts";
+import { COMMANDS } from "./commands/commands.ts";
+import { createConfigFile } from "./config-file.ts";
+import { EXIT_CODES } from "./errors.ts";
+import { createOutput } from "./output.ts";
+import { createPrompts } from "./prompts.ts";
+import { runCli } from "./run-cli.ts";
+import { readSettings } from "./settings.ts";
+
+/** The composition root: the only place that touches the process itself. */
+async function main(): Promise<void> {
+  silenceFetchNotice();
+  const words = process.argv.slice(2);
+  const settings = readSettings();
+  const ownWords = words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
+  const isJson = ownWords.includes("--json");
+  const output = createOutput({
+    out: createSink(process.stdout),
+    err: createSink(process.stderr),
+    isJson,
+    noColor: settings.noColor || ownWords.includes("--no-color"),
+  });
+  const mayPrompt = process.stdin.isTTY && process.stdout.isTTY && !isJson;
+  process.exitCode = await runCli(words, {
+    commands: COMMANDS,
+    version: readVersion(),
+    context: {
+      settings,
+      config: createConfigFile(settings.configDirectory),
+      output,
+      prompts: mayPrompt ? createPrompts() : null,
+      directory: resolve("."),
+      signal: createInterruptSignal(),
+      readStandardInput: () => text(process.stdin),
+    },
+  });
+}
+
+function createSink(stream: NodeJS.WriteStream) {
+  // A reader such as `head` may leave early: that is no error of ours.
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === "EPIPE" ? EXIT_CODES.success : EXIT_CODES.failure);
+  });
+  return { write: (chunk: string) => void stream.write(chunk), isTerminal: stream.isTTY };
+}
+
+/** The first signal lets the command end cleanly, the second ends it at once. */
+function createInterruptSignal(): AbortSignal {
+  const controller = new AbortController();
+  const interrupt = () => {
+    if (controller.signal.aborted) process.exit(EXIT_CODES.interrupted);
+    controller.abort();
+  };
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
+  return controller.signal;
+}
+
+/** Node 18 announces its fetch as experimental on standard error of every command. */
+function silenceFetchNotice(): void {
+  const emit = process.emitWarning.bind(process) as (...all: unknown[]) => void;
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
+    if (!String(warning).includes("The Fetch API is an experimental feature")) emit(warning, ...rest);
+  };
+}
+
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(findAsset("package.json"), "utf8"));
+  const hasVersion = typeof manifest === "object" && manifest !== null && "version" in manifest;
+  return hasVersion ? String(manifest.version) : "unknown";
+}
+
+await main();

@@ -1,0 +1,102 @@
+import { CommanderError } from "commander";
+import type { Command, CommandResult } from "./command.ts";
+import type { CommandContext } from "./context.ts";
+import { EXIT_CODES, UserError } from "./errors.ts";
+import type { ExitCode } from "./errors.ts";
+import { explainError } from "./explain-error.ts";
+import { createProgram, isAnsweredRequest } from "./interpret.ts";
+import type { Output } from "./output.ts";
+import { cleanText } from "./output.ts";
+import { findEndpoint } from "./session.ts";
+
+export interface CliOptions {
+  readonly commands: readonly Command[];
+  readonly version: string;
+  readonly context: CommandContext;
+}
+
+/**
+ * Runs one command line. Never throws: every error is told on standard error, and with `--json` as
+ * `{"error": {code, detail, ...}}` on standard output, which thus always holds exactly one JSON value.
+ */
+export async function runCli(words: readonly string[], options: CliOptions): Promise<ExitCode> {
+  const { context } = options;
+  const { output } = context;
+  let exitCode: ExitCode = EXIT_CODES.success;
+  const usage: string[] = [];
+  const program = createProgram({
+    commands: options.commands,
+    version: options.version,
+    writeOut: (text) => output.write(text),
+    writeErr: (text) => usage.push(text),
+    execute: async (command, input) => {
+      const result = await command.run(context, input);
+      printJson(output, result);
+      if (!result.succeeded) exitCode = EXIT_CODES.failure;
+      return result;
+    },
+  });
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return reportError(error, context);
+    if (isAnsweredRequest(error)) return EXIT_CODES.success;
+    reportUsage(usage.join("").trimEnd() || error.message, output);
+    return EXIT_CODES.usage;
+  }
+}
+
+function printJson(output: Output, result: CommandResult): void {
+  if (output.isJson && result.json !== undefined) output.write(`${JSON.stringify(result.json, null, 2)}\n`);
+}
+
+function reportUsage(text: string, output: Output): void {
+  output.note(text);
+  printError(output, { code: "USAGE", detail: text.replace(/^error: /, "").split("\n")[0] ?? "" });
+}
+
+async function reportError(error: unknown, context: CommandContext): Promise<ExitCode> {
+  const { output, settings } = context;
+  const endpoint = await findEndpointForMessage(context);
+  const explained =
+    explainError(error, { endpoint, isInterrupted: context.signal.aborted }) ?? createBugError(error);
+  output.note(`${output.paintNote("red", "error:")} ${cleanText(explained.message)}`);
+  for (const fault of explained.faults) output.note(`  - ${cleanText(fault)}`);
+  if (explained.hint !== undefined) output.note(cleanText(explained.hint));
+  if (settings.isDebug) output.note(formatStack(error));
+  printError(output, {
+    code: explained.code,
+    detail: explained.message,
+    ...(explained.faults.length === 0 ? {} : { errors: explained.faults }),
+    ...(explained.hint === undefined ? {} : { hint: explained.hint }),
+  });
+  return explained.exitCode;
+}
+
+/** The stored login may itself be what is broken; the message is then about that. */
+async function findEndpointForMessage(context: CommandContext): Promise<string> {
+  try {
+    return findEndpoint(context.settings, await context.config.read());
+  } catch {
+    return "the endpoint";
+  }
+}
+
+function createBugError(error: unknown): UserError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new UserError("INTERNAL_ERROR", `This should not have happened: ${message}`, {
+    cause: error,
+    hint: "It is a fault of this tool. Set PLATFORM_DEBUG=1 to see where, and report it.",
+  });
+}
+
+function formatStack(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : `\ncaused by ${formatStack(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+}
+
+function printError(output: Output, error: Readonly<Record<string, unknown>>): void {
+  if (output.isJson && !output.hasWritten()) output.write(`${JSON.stringify({ error }, null, 2)}\n`);
+}

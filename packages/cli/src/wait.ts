@@ -1,0 +1,47 @@
+import { RequestRefused } from "@platform/contract/client";
+import { isNetworkError } from "./explain-error.ts";
+
+const SECOND = 1000;
+const FIRST_PAUSE = 0.25 * SECOND;
+const LONGEST_PAUSE = 4 * SECOND;
+const RETRY_SECONDS = 30;
+
+/** Resolves after so many milliseconds, or at once when `signal` aborts. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const finish = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, milliseconds);
+    signal.addEventListener("abort", finish);
+  });
+}
+
+/** Repeats a read that failed for a passing reason, for at most half a minute: a poll must not drop what it waits for. */
+export async function retryRead<T>(
+  read: () => Promise<T>,
+  signal: AbortSignal,
+  retrySeconds = RETRY_SECONDS,
+): Promise<T> {
+  const deadline = Date.now() + retrySeconds * SECOND;
+  for (let wait = FIRST_PAUSE; ; wait = Math.min(wait * 2, LONGEST_PAUSE)) {
+    try {
+      return await read();
+    } catch (error) {
+      const spread = wait * (0.5 + Math.random());
+      if (!isPassing(error) || signal.aborted || Date.now() + spread > deadline) throw error;
+      await pause(spread, signal);
+    }
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof RequestRefused) return error.status === 429 || error.status >= 500;
+  return isNetworkError(error);
+}
