@@ -61,7 +61,12 @@ export interface Run {
 
 /** What loading a version's module told: used by the builder and by `serve`. */
 export type Probe =
-  | { readonly ok: true; readonly inputSchema: Record<string, unknown> | null; readonly outputSchema: Record<string, unknown> | null; readonly startMode: "fork" | "spawn" }
+  | {
+      readonly ok: true;
+      readonly inputSchema: Record<string, unknown> | null;
+      readonly outputSchema: Record<string, unknown> | null;
+      readonly startMode: "fork" | "spawn";
+    }
   | { readonly ok: false; readonly code: string; readonly detail: string; readonly traceback: string | null };
 
 /** Runs executions of Python versions; one per worker process. */

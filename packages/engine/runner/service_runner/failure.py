@@ -1,0 +1,57 @@
+"""How a run fails: a code and a detail, the only two things a caller sees."""
+
+DETAIL_LIMIT = 8000
+
+
+class Failure(Exception):
+    """Ends the run as FAILED with exactly this code and detail."""
+
+    def __init__(self, code: str, detail: str, traceback: str | None = None) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail if len(detail) <= DETAIL_LIMIT else detail[: DETAIL_LIMIT - 1] + "\u2026"
+        self.traceback = traceback
+
+
+class InvalidInput(Failure):
+    """The input does not fit the hints of `run`; `pointer` is a JSON pointer into the start body."""
+
+    def __init__(self, pointer: str, message: str) -> None:
+        super().__init__("INVALID_INPUT", f"{pointer}: {message}")
+
+
+def extend_pointer(pointer: str, key: object) -> str:
+    """JSON pointer of a member (RFC 6901)."""
+    return pointer + "/" + str(key).replace("~", "~0").replace("/", "~1")
+
+
+def describe_exception(error: BaseException) -> str:
+    """`Type: message`, or the type alone where there is no message; never raises, whatever `__str__` does."""
+    name = type(error).__name__
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
+    return f"{name}: {message}" if message else name
+
+
+def format_traceback(error: BaseException) -> str:
+    """The traceback with the user's frames only."""
+    import os
+    import traceback
+
+    own = os.path.dirname(os.path.abspath(__file__))
+    try:
+        report = traceback.TracebackException.from_exception(error, compact=True)
+        _strip_frames(report, own, 0)
+        return "".join(report.format()).rstrip("\n")
+    except Exception:
+        return describe_exception(error)
+
+
+def _strip_frames(report, own: str, depth: int) -> None:
+    hidden = (own, "<frozen importlib", "<frozen runpy")
+    report.stack[:] = [frame for frame in report.stack if not frame.filename.startswith(hidden)]
+    for linked in (report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ())):
+        if linked is not None and depth < 20:
+            _strip_frames(linked, own, depth + 1)

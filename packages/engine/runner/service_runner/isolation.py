@@ -1,0 +1,112 @@
+"""What a child does to itself before user code runs, so that siblings of one sandbox do not meet.
+
+A user and mount namespace of its own gives it a private /tmp and /dev/shm, and makes RLIMIT_NPROC count its own
+processes only (since Linux 5.14 the count is kept per user namespace). It costs about 0.7 ms, before the request comes.
+"""
+
+import os
+import resource
+import sys
+
+from . import kernel
+
+OUTPUT_FOLDER = "output"
+NOFILE_LIMIT = 4096
+MEMORY_RESERVE = 32 << 20
+"""Kept back below the hard limit, so that a MemoryError can still be reported."""
+
+
+def lead_session(zygote: int) -> None:
+    """A session of its own, which dies with the zygote and is the first to go when the machine runs out of memory."""
+    os.setsid()
+    kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 9)
+    if os.getppid() != zygote:
+        os._exit(0)  # the zygote died before the line above
+    os.umask(0o077)
+    if kernel.LINUX:
+        _write("/proc/self/oom_score_adj", "1000")
+
+
+def _write(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def enter_namespaces(memory: int, keep: list[str]) -> bool:
+    """Private /tmp and /dev/shm; paths to keep that lie below them are put back. False where the kernel refuses."""
+    uid, gid = os.getuid(), os.getgid()
+    try:
+        kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS)
+    except OSError:
+        return False
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{uid} {uid} 1")
+    _write("/proc/self/gid_map", f"{gid} {gid} 1")
+    kept = [(path, os.open(path, os.O_PATH)) for path in keep]
+    options = f"size={memory},nr_inodes=100000,mode=0700"
+    for folder in ("/tmp", "/dev/shm"):
+        kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+    for path, descriptor in kept:
+        os.makedirs(path, exist_ok=True)
+        kernel.mount(f"/proc/self/fd/{descriptor}", path, "none", kernel.MS_BIND | kernel.MS_REC, "")
+        os.close(descriptor)
+    kernel.drop_capabilities()
+    return True
+
+
+def create_folders(private: bool, scratch: str, name: str) -> None:
+    """Sets HOME, TMPDIR and OUTPUT_DIRECTORY to folders that only this execution uses."""
+    home = "/tmp" if private else os.path.join(scratch, name)
+    if not private:
+        os.mkdir(home, 0o700)
+        if "tempfile" in sys.modules:
+            sys.modules["tempfile"].tempdir = None
+    output = os.path.join(home, OUTPUT_FOLDER)
+    os.mkdir(output, 0o700)
+    os.environ.update(HOME=home, TMPDIR=home, OUTPUT_DIRECTORY=output)
+
+
+def remove_folders(scratch: str, name: str) -> None:
+    """Where an execution had no private /tmp."""
+    folder = os.path.join(scratch, name)
+    if os.path.isdir(folder):
+        import shutil
+
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_data_size() -> int:
+    """Bytes of private writable memory mapped now: what RLIMIT_DATA counts."""
+    if not kernel.LINUX:
+        return 0
+    with open("/proc/self/status", encoding="ascii") as status:
+        for line in status:
+            if line.startswith("VmData:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def limit_resources(memory: int, data_size: int, processes: int | None) -> None:
+    """`memory` bytes on top of what the zygote had; `processes` only in a user namespace of its own."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _lower(resource.RLIMIT_NOFILE, NOFILE_LIMIT, NOFILE_LIMIT)
+    if kernel.LINUX:
+        _lower(resource.RLIMIT_DATA, data_size + memory, data_size + memory + MEMORY_RESERVE)
+    if processes is not None:
+        _lower(resource.RLIMIT_NPROC, processes, processes)
+
+
+def _lower(kind: int, soft: int, hard: int) -> None:
+    _, most = resource.getrlimit(kind)
+    if most != resource.RLIM_INFINITY:
+        soft, hard = min(soft, most), min(hard, most)
+    resource.setrlimit(kind, (soft, hard))
+
+
+def release_reserve() -> None:
+    """After a MemoryError: room to say so."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))

@@ -1,0 +1,37 @@
+"""Imports the user's `src.program` and finds `run`."""
+
+import os
+import sys
+
+from .binder import Binder
+from .failure import Failure, describe_exception, format_traceback
+
+STARTUP_ERROR = "STARTUP_ERROR"
+
+
+def load_program(project: str) -> Binder:
+    """Imports the module with the project as working directory and first on the path; raises Failure STARTUP_ERROR."""
+    os.chdir(project)
+    if sys.path[:1] != [project]:
+        sys.path.insert(0, project)
+    if not os.path.isfile(os.path.join(project, "src", "program.py")):
+        raise Failure(STARTUP_ERROR, "The project has no file src/program.py")
+    try:
+        from importlib import import_module
+
+        module = import_module("src.program")
+    except BaseException as error:  # sys.exit at import is an import that failed
+        raise Failure(STARTUP_ERROR, f"src/program.py cannot be imported: {describe_exception(error)}", format_traceback(error)) from None
+    try:
+        run = module.run
+    except AttributeError:
+        raise Failure(STARTUP_ERROR, "src/program.py has no function named run") from None
+    if not callable(run):
+        raise Failure(STARTUP_ERROR, f"run in src/program.py is not callable, it is of type {type(run).__name__}")
+    try:
+        return Binder(run)
+    except Failure:
+        raise
+    except Exception as error:
+        detail = f"The signature of run cannot be read: {describe_exception(error)}"
+        raise Failure(STARTUP_ERROR, detail, format_traceback(error)) from None

@@ -1,0 +1,214 @@
+"""The zygote: imports the user's module once, then forks a child for each order of Node.
+
+Descriptor 3 carries JSON lines: orders down (boot, fork, kill), events up (hello, ready, unsafe, failed, probed, exit, gone).
+It never sees an input or a result. Its end of file means that Node is gone: everything below is killed.
+Modes: `fork` (user code imported here) and `spawn` (not imported; each child is a fresh interpreter).
+"""
+
+import faulthandler
+import gc
+import os
+import platform
+import select
+import signal
+
+from . import child, isolation, kernel, spawned, wire
+from .capture import flush_streams, prepare_streams
+from .failure import Failure
+from .fork_safety import find_fork_hazard
+from .loader import load_program
+from .log_records import install_log_records
+from .processes import kill_everything, kill_strays, kill_tree, signal_group
+
+CONTROL = 3
+MAX_LINE = 1 << 22
+LEAVING_POLL_MS = 10
+
+
+class Control:
+    """Lines on descriptor 3."""
+
+    def __init__(self) -> None:
+        os.set_inheritable(CONTROL, False)
+        self.buffer = b""
+
+    def read_orders(self) -> list[dict] | None:
+        """Blocks for at least one read; None at the end of file."""
+        data = os.read(CONTROL, 65536)
+        if not data:
+            return None
+        *lines, self.buffer = (self.buffer + data).split(b"\n")
+        if len(self.buffer) > MAX_LINE:
+            raise wire.ProtocolError("line too long")
+        return [wire.decode_line(line) for line in lines]
+
+    def emit(self, event: str, **members) -> None:
+        data = wire.encode_line({"event": event, **members})
+        while data:
+            data = data[os.write(CONTROL, data) :]
+
+
+def main_zygote() -> None:
+    control = Control()
+    orders: list[dict] = []
+    while not orders:
+        received = control.read_orders()
+        if received is None:
+            os._exit(0)
+        orders += received
+    boot = orders.pop(0)
+    control.emit("hello", pid=os.getpid(), python=platform.python_version())
+    faulthandler.enable(2)
+    gc.disable()
+    kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 9)  # user code may hang at import, deaf to the end of file
+    kernel.set_process_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    prepare_streams()
+    os.environ.update(boot["variables"])
+    os.environ.setdefault("LOG_LEVEL", "INFO")
+    if boot["probe"]:
+        _probe(control, boot)
+    load = None if boot["startMode"] == "spawn" else _import(control, boot)
+    kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 0)
+    Zygote(control, boot, load).serve(orders)
+
+
+def _import(control: Control, boot: dict):
+    install_log_records()
+    try:
+        binder = load_program(boot["project"])
+    except Failure as failure:
+        _fail(control, failure)
+    hazard = find_fork_hazard()
+    if hazard is not None:
+        control.emit("unsafe", reason=hazard)
+        _leave()
+    gc.collect()
+    gc.freeze()
+    return lambda: binder
+
+
+def _probe(control: Control, boot: dict) -> None:
+    install_log_records()
+    try:
+        binder = load_program(boot["project"])
+    except Failure as failure:
+        _fail(control, failure)
+    from .schema import derive_schemas
+
+    try:
+        given, returned = derive_schemas(binder)
+    except Exception as error:
+        _fail(control, Failure("STARTUP_ERROR", f"No schema can be derived from run: {type(error).__name__}: {error}"))
+    mode = "spawn" if boot["startMode"] == "spawn" or find_fork_hazard() is not None else "fork"
+    control.emit("probed", input=given, output=returned, mode=mode)
+    _leave()
+
+
+def _fail(control: Control, failure: Failure) -> None:
+    flush_streams()
+    control.emit("failed", code=failure.code, detail=failure.detail, traceback=failure.traceback)
+    _leave()
+
+
+def _leave() -> None:
+    """Ends at once: threads and exit handlers of user code have no say."""
+    flush_streams()
+    kill_everything()
+    os._exit(0)
+
+
+class Zygote:
+    """Which child is which execution, and the loop over orders and ends."""
+
+    def __init__(self, control: Control, boot: dict, load) -> None:
+        self.control = control
+        self.boot = boot
+        self.load = load
+        self.pid = os.getpid()
+        self.data_size = isolation.read_data_size()
+        self.identities: dict[int, int] = {}
+        self.leaders: dict[int, int] = {}
+        self.leaving: dict[int, int] = {}
+
+    def serve(self, orders: list[dict]) -> None:
+        reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK) if hasattr(os, "pipe2") else os.pipe()
+        os.set_blocking(writer, False)
+        self.wakeup = (reader, writer)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(CONTROL, select.POLLIN)
+        poll.register(reader, select.POLLIN)
+        flush_streams()
+        self.control.emit("ready", mode="spawn" if self.load is None else "fork")
+        self.obey(orders)
+        while True:
+            ready = dict(poll.poll(LEAVING_POLL_MS if self.leaving else 1000))
+            if reader in ready:
+                os.read(reader, 4096)
+            if CONTROL in ready:
+                received = self.control.read_orders()
+                if received is None:
+                    _leave()
+                self.obey(received)
+            self.reap()
+
+    def obey(self, orders: list[dict]) -> None:
+        for order in orders:
+            if order["order"] == "fork":
+                self.fork(order)
+            elif order["order"] == "kill":
+                self.kill(order["id"], order["signal"])
+
+    def fork(self, order: dict) -> None:
+        flush_streams()  # what user code left in a buffer would be printed again by every child
+        try:
+            pid = os.fork()
+        except OSError as error:
+            self.control.emit("exit", id=order["id"], code=70, signal=None, cpu=0, rss=0)
+            self.control.emit("gone", id=order["id"])
+            os.write(2, f"fork failed: {error}\n".encode())
+            return
+        if pid == 0:
+            for descriptor in (CONTROL, *self.wakeup):
+                os.close(descriptor)
+            if self.load is None:
+                spawned.start_spawned(self.boot, order, self.pid)
+            child.run_forked_child(self.boot, order, self.pid, self.data_size, self.load)
+        self.identities[pid] = order["id"]
+        self.leaders[order["id"]] = pid
+
+    def kill(self, identity: int, number: int) -> None:
+        pid = self.leaders.get(identity)
+        if pid is None:
+            return
+        if number == signal.SIGKILL:
+            kill_tree(pid)
+        else:
+            signal_group(pid, number)
+
+    def reap(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if pid == 0:
+                break
+            identity = self.identities.pop(pid, None)
+            if identity is None:
+                continue
+            del self.leaders[identity]
+            self.leaving[pid] = identity
+            code = os.waitstatus_to_exitcode(status)
+            cpu = round(usage.ru_utime + usage.ru_stime, 6)
+            self.control.emit(
+                "exit", id=identity, code=code if code >= 0 else None, signal=-code if code < 0 else None, cpu=cpu, rss=usage.ru_maxrss
+            )
+            signal_group(pid, signal.SIGKILL)
+        if self.leaving:
+            remaining = kill_strays(set(self.identities), set(self.leaving))
+            for pid in set(self.leaving) - remaining:
+                identity = self.leaving.pop(pid)
+                isolation.remove_folders(self.boot["scratch"], str(identity))
+                self.control.emit("gone", id=identity)

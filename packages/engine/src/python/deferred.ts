@@ -1,0 +1,13 @@
+/** A promise that its owner settles; `Promise.withResolvers` is not in the oldest Node.js that the CLI runs on. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+}
+
+export function createDeferred<T>(): Deferred<T> {
+  let settle: ((value: T) => void) | undefined;
+  const promise = new Promise<T>((resolve) => {
+    settle = resolve;
+  });
+  return { promise, resolve: (value) => settle?.(value) };
+}

@@ -1,0 +1,220 @@
+import { createAnswerReader, describeExit, fail, limitFrames } from "./answers.ts";
+import type { ExitEvent } from "./control-lines.ts";
+import { createDeferred } from "./deferred.ts";
+import { FRAME, createFrameDecoder, encodeFrame, encodeHeader } from "./frames.ts";
+import type { Lines } from "./home-socket.ts";
+import type { Line } from "./line.ts";
+import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
+import type { LogLine, Outcome, Run, RunRequest } from "./runtime.ts";
+import type { Settings } from "./settings.ts";
+import { createTimers } from "./timers.ts";
+
+const SIGTERM = 15;
+const SIGKILL = 9;
+const SECOND = 1000;
+
+/** What an execution needs from the pool that runs it. */
+export interface ExecutionHost {
+  /** Sends a signal to the whole execution through its zygote; SIGKILL ends every process of it. */
+  readonly signal: (signal: 9 | 15) => void;
+  /** The answer is known (the process may still live). */
+  readonly onAnswered: () => void;
+  /** The processes do not go: only the end of the whole sandbox is sure. */
+  readonly onStuck: () => void;
+}
+
+/**
+ * One run, from the queue to the end of its processes.
+ *
+ * queued -> running (handed over to a child) -> answered (outcome decided, logs drain) -> gone (no process left).
+ * `outcome` settles when answered and drained, `ended` when gone. Each step happens at most once; what comes later is ignored.
+ */
+export interface Execution {
+  readonly run: Run;
+  readonly request: RunRequest;
+  readonly isQueued: () => boolean;
+  readonly handOver: (lines: Lines, host: ExecutionHost) => void;
+  /** Ends an execution that was never handed over. */
+  readonly refuse: (outcome: Outcome, lines?: readonly LogLine[]) => void;
+  readonly onExit: (exit: ExitEvent) => void;
+  readonly onGone: () => void;
+  /** The sandbox is gone with all its processes. */
+  readonly onLost: (detail: string) => void;
+}
+
+type KillReason = Parameters<Run["kill"]>[0];
+
+export function createExecution(request: RunRequest, settings: Settings, onRefused: () => void): Execution {
+  const outcome = createDeferred<Outcome>();
+  const ended = createDeferred<undefined>();
+  const timers = createTimers<"limit" | "ladder" | "answer" | "drain">();
+  let state: "queued" | "running" | "answered" | "gone" = "queued";
+  let host: ExecutionHost | null = null;
+  let streams: Line[] = [];
+  let openStreams = 0;
+  let settled = false;
+  let controlClosed = false;
+  let reason: KillReason | null = null;
+  let exit: ExitEvent | null = null;
+  let lost: string | null = null;
+  let answer: Outcome | null = null;
+
+  function emit(lines: readonly LogLine[]): void {
+    if (!settled) request.onLog(lines);
+  }
+
+  function settle(): void {
+    if (settled || answer === null) return;
+    settled = true;
+    timers.clear("drain");
+    for (const line of streams) line.destroy();
+    outcome.resolve(answer);
+  }
+
+  function decide(decided: Outcome): void {
+    if (answer !== null) return;
+    answer = reason === null ? decided : fail(reason.code, reason.detail);
+    if (state === "running") state = "answered";
+    timers.clear("limit");
+    timers.clear("answer");
+    if (openStreams === 0) settle();
+    else timers.set("drain", settings.drainMs, settle);
+    if (state === "answered" && !timers.has("ladder")) timers.set("ladder", settings.confirmMs, killHard);
+    host?.onAnswered();
+  }
+
+  /** Without an answer on the control line, the end of the process has to say how it went. */
+  function conclude(): void {
+    if (answer !== null) return;
+    if (lost !== null) return decide({ status: "UNKNOWN", code: "WORKER_LOST", detail: lost });
+    if (exit !== null)
+      return decide(fail("EXECUTION_ERROR", `The process ${describeExit(exit)} before run returned`));
+    decide(fail("EXECUTION_ERROR", "The code closed the runtime's own connection before run returned"));
+    killHard();
+  }
+
+  function awaitAnswer(): void {
+    if (answer !== null) return;
+    if (reason !== null || controlClosed) conclude();
+    else timers.set("answer", SECOND, conclude);
+  }
+
+  function killHard(): void {
+    if (state === "gone") return;
+    host?.signal(SIGKILL);
+    timers.set("ladder", settings.confirmMs, () => host?.onStuck());
+  }
+
+  function kill(given: KillReason): void {
+    if (answer !== null || reason !== null) return;
+    if (state === "queued") {
+      refuse(fail(given.code, given.detail));
+      onRefused();
+      return;
+    }
+    reason = given;
+    timers.clear("limit");
+    if (given.code === "TIMEOUT") return killHard();
+    host?.signal(SIGTERM);
+    timers.set("ladder", settings.graceMs, killHard);
+  }
+
+  function refuse(refused: Outcome, lines: readonly LogLine[] = []): void {
+    if (state !== "queued") return;
+    state = "gone";
+    answer = refused;
+    if (lines.length > 0) emit(lines);
+    settle();
+    ended.resolve(undefined);
+  }
+
+  function listen(lines: Lines): void {
+    const budget = createLogBudget(settings.logBytes);
+    const common = { budget, lineBytes: settings.logLineBytes, now: Date.now, emit };
+    streams = [lines.stdout, lines.stderr];
+    openStreams = streams.length;
+    for (const [line, severity] of [
+      [lines.stdout, "INFO"],
+      [lines.stderr, "WARNING"],
+    ] as const) {
+      const splitter = createLogSplitter({ ...common, severity });
+      line.attach(splitter.push, () => {
+        splitter.end();
+        openStreams -= 1;
+        if (openStreams === 0) settle();
+      });
+    }
+    listenForAnswer(lines.control);
+  }
+
+  function listenForAnswer(control: Line): void {
+    const decoder = createFrameDecoder(limitFrames(settings.resultBytes));
+    const read = createAnswerReader(settings.resultBytes);
+    function readAnswer(chunk: Buffer): void {
+      if (answer !== null) return;
+      decoder.push(chunk);
+      for (let step = decoder.next(); step !== null && answer === null; step = decoder.next()) {
+        const decided = read(step);
+        if (decided !== null) decide(decided);
+      }
+    }
+    control.attach(readAnswer, () => {
+      controlClosed = true;
+      if (exit !== null || lost !== null) conclude();
+      else if (answer === null) timers.set("answer", SECOND, conclude);
+    });
+  }
+
+  function handOver(lines: Lines, given: ExecutionHost): void {
+    state = "running";
+    host = given;
+    timers.set("limit", request.timeoutSeconds * SECOND, () =>
+      kill({
+        code: "TIMEOUT",
+        detail: `The execution exceeded its time limit of ${request.timeoutSeconds} s`,
+      }),
+    );
+    lines.control.write(encodeRequest(request, settings.resultBytes));
+    listen(lines);
+  }
+
+  function finish(): void {
+    if (state === "gone") return;
+    state = "gone";
+    timers.clear("ladder");
+    ended.resolve(undefined);
+  }
+
+  return {
+    run: { outcome: outcome.promise, ended: ended.promise, kill },
+    request,
+    isQueued: () => state === "queued",
+    handOver,
+    refuse,
+    onExit: (event) => {
+      exit = event;
+      awaitAnswer();
+    },
+    onGone: finish,
+    onLost: (detail) => {
+      lost = detail;
+      awaitAnswer();
+      finish();
+    },
+  };
+}
+
+function encodeRequest(request: RunRequest, resultBytes: number): readonly Uint8Array[] {
+  const { body, data, params } = request.input;
+  const memory = Math.round(request.version.resources.memory * 1024 ** 3);
+  const options = Buffer.from(JSON.stringify({ executionId: request.executionId, resultBytes, memory }));
+  const inputs = [
+    [FRAME.body, body],
+    [FRAME.data, data],
+    [FRAME.params, params],
+  ] as const;
+  const frames = inputs.flatMap(([type, payload]) =>
+    payload === undefined ? [] : [encodeHeader(type, payload.byteLength), payload],
+  );
+  return [encodeFrame(FRAME.request, options), ...frames, encodeFrame(FRAME.start)];
+}

@@ -1,0 +1,88 @@
+/** Frames between Node and a child: 4-byte big-endian payload length, 1-byte type, payload. Samples: `packages/engine/wire`. */
+
+export const FRAME = {
+  hello: 1,
+  request: 2,
+  body: 3,
+  data: 4,
+  params: 5,
+  start: 6,
+  metadata: 16,
+  result: 17,
+  failure: 18,
+} as const;
+
+export const HEADER_BYTES = 5;
+
+export interface Frame {
+  readonly type: number;
+  readonly payload: Buffer;
+}
+
+/** A size that was refused before anything of the payload was read. */
+export interface RefusedFrame {
+  readonly type: number;
+  readonly size: number;
+}
+
+export type DecodeStep = { readonly frame: Frame } | { readonly refused: RefusedFrame } | null;
+
+/** Header of a frame; for large payloads header and payload are written one after the other, without a copy. */
+export function encodeHeader(type: number, size: number): Buffer {
+  const header = Buffer.allocUnsafe(HEADER_BYTES);
+  header.writeUInt32BE(size, 0);
+  header[4] = type;
+  return header;
+}
+
+export function encodeFrame(type: number, payload: Uint8Array = new Uint8Array()): Buffer {
+  return Buffer.concat([encodeHeader(type, payload.byteLength), payload]);
+}
+
+export interface FrameDecoder {
+  readonly push: (chunk: Buffer) => void;
+  /** The next whole frame, a refusal (the stream cannot be read any further), or null when more bytes are needed. */
+  readonly next: () => DecodeStep;
+}
+
+/** @param limitOf largest payload in bytes that is accepted for a type; 0 for types that are never accepted. */
+export function createFrameDecoder(limitOf: (type: number) => number): FrameDecoder {
+  let chunks: Buffer[] = [];
+  let buffered = 0;
+
+  function joinChunks(): Buffer {
+    const joined = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+    chunks = [joined];
+    return joined;
+  }
+
+  /** Reads the header without joining a payload that is still growing. */
+  function readHeader(): Buffer {
+    const first = chunks[0];
+    return first !== undefined && first.length >= HEADER_BYTES ? first : joinChunks();
+  }
+
+  function next(): DecodeStep {
+    if (buffered < HEADER_BYTES) return null;
+    const header = readHeader();
+    const size = header.readUInt32BE(0);
+    const type = header.readUInt8(4);
+    if (size > limitOf(type)) return { refused: { type, size } };
+    const end = HEADER_BYTES + size;
+    if (buffered < end) return null;
+    const joined = joinChunks();
+    const rest = joined.subarray(end);
+    chunks = rest.length > 0 ? [rest] : [];
+    buffered = rest.length;
+    return { frame: { type, payload: joined.subarray(HEADER_BYTES, end) } };
+  }
+
+  return {
+    push: (chunk) => {
+      if (chunk.length === 0) return;
+      chunks.push(chunk);
+      buffered += chunk.length;
+    },
+    next,
+  };
+}

@@ -1,0 +1,95 @@
+import { createServer } from "node:net";
+import type { Server, Socket } from "node:net";
+import { chmodSync } from "node:fs";
+import { once } from "node:events";
+import { FRAME, HEADER_BYTES } from "./frames.ts";
+import { createLine } from "./line.ts";
+import type { Line } from "./line.ts";
+
+/** Hex digits of a single-use token: 128 random bits. */
+export const TOKEN_LENGTH = 32;
+const HELLO_BYTES = HEADER_BYTES + 1 + TOKEN_LENGTH;
+const HELLO_DEADLINE_MS = 10_000;
+/** Connections that have not said hello yet; a hostile child may open any number. */
+const MAX_STRANGERS = 64;
+
+export interface Lines {
+  readonly control: Line;
+  readonly stdout: Line;
+  readonly stderr: Line;
+}
+
+/** The socket that the children of one zygote dial. */
+export interface HomeSocket {
+  /** Accepts three connections with this token, each channel once; calls back when the last has come. */
+  readonly expect: (token: string, onComplete: (lines: Lines) => void) => void;
+  /** Closes what had come for a token that is not completed any more. */
+  readonly forget: (token: string) => void;
+  readonly close: () => void;
+}
+
+interface Expected {
+  readonly lines: Map<string, Line>;
+  readonly onComplete: (lines: Lines) => void;
+}
+
+export async function openHomeSocket(path: string): Promise<HomeSocket> {
+  const expected = new Map<string, Expected>();
+  const strangers = new Set<Socket>();
+  const server: Server = createServer((socket) => greet(socket));
+  // The folder is closed to everybody but the sandbox's uid; the socket itself must be writable for it.
+  server.listen(path);
+  await once(server, "listening");
+  chmodSync(path, 0o666);
+
+  function greet(socket: Socket): void {
+    socket.on("error", () => socket.destroy());
+    if (strangers.size >= MAX_STRANGERS) return void socket.destroy();
+    strangers.add(socket);
+    let received: Buffer = Buffer.alloc(0);
+    socket.setTimeout(HELLO_DEADLINE_MS, () => socket.destroy());
+    socket.once("close", () => strangers.delete(socket));
+    socket.on("data", function listen(chunk: Buffer) {
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+      if (received.length < HELLO_BYTES) return;
+      socket.off("data", listen);
+      socket.setTimeout(0);
+      strangers.delete(socket);
+      if (!admit(socket, received)) socket.destroy();
+    });
+  }
+
+  function admit(socket: Socket, received: Buffer): boolean {
+    const isHello = received.readUInt32BE(0) === 1 + TOKEN_LENGTH && received[4] === FRAME.hello;
+    const channel = received.toString("latin1", HEADER_BYTES, HEADER_BYTES + 1);
+    const token = received.toString("latin1", HEADER_BYTES + 1, HELLO_BYTES);
+    const entry = expected.get(token);
+    if (!isHello || entry === undefined || entry.lines.has(channel)) return false;
+    if (channel !== "c" && channel !== "o" && channel !== "e") return false;
+    entry.lines.set(channel, createLine(socket, received.subarray(HELLO_BYTES)));
+    const [control, stdout, stderr] = ["c", "o", "e"].map((name) => entry.lines.get(name));
+    if (control !== undefined && stdout !== undefined && stderr !== undefined) {
+      expected.delete(token);
+      entry.onComplete({ control, stdout, stderr });
+    }
+    return true;
+  }
+
+  function forget(token: string): void {
+    const entry = expected.get(token);
+    expected.delete(token);
+    for (const line of entry?.lines.values() ?? []) line.destroy();
+  }
+
+  return {
+    expect: (token, onComplete) => {
+      expected.set(token, { lines: new Map(), onComplete });
+    },
+    forget,
+    close: () => {
+      for (const token of expected.keys()) forget(token);
+      for (const socket of strangers) socket.destroy();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { ZygoteEvent } from "./control-lines.ts";
+import type { LogLine, Probe, RunnableVersion } from "./runtime.ts";
+import type { PoolHost } from "./version-pool.ts";
+
+const STARTUP_ERROR = "STARTUP_ERROR";
+
+/** Boots a version only to look at it: nothing of it is left running. Never longer than `limitMs`. */
+export async function probeVersion(
+  version: RunnableVersion,
+  startZygote: PoolHost["startZygote"],
+  limitMs: number,
+): Promise<Probe> {
+  let found: Probe | null = null;
+  const printed: LogLine[] = [];
+  let greeted = false;
+
+  function onEvent(event: ZygoteEvent): void {
+    if (event.event === "hello") greeted = true;
+    if (event.event === "probed")
+      found ??= { ok: true, inputSchema: event.input, outputSchema: event.output, startMode: event.mode };
+    if (event.event === "failed")
+      found ??= { ok: false, code: event.code, detail: event.detail, traceback: event.traceback };
+  }
+
+  function describeEnd(told: string): Probe {
+    const output = printed.map((line) => line.message).join("\n");
+    const doing = greeted ? "while it imported src/program.py" : "before it could import src/program.py";
+    return {
+      ok: false,
+      code: STARTUP_ERROR,
+      detail: `The process ${told} ${doing}`,
+      traceback: output || null,
+    };
+  }
+
+  let limit: NodeJS.Timeout | undefined;
+  try {
+    const zygote = await startZygote({
+      version,
+      startMode: version.startMode,
+      probe: true,
+      onEvent,
+      onOutput: (lines) => void printed.push(...lines),
+    });
+    limit = setTimeout(() => {
+      found ??= {
+        ok: false,
+        code: STARTUP_ERROR,
+        detail: `The import of src/program.py took longer than ${limitMs / 1000} s`,
+        traceback: null,
+      };
+      zygote.kill();
+    }, limitMs);
+    const told = await zygote.closed;
+    return found ?? describeEnd(told);
+  } catch (error) {
+    return {
+      ok: false,
+      code: STARTUP_ERROR,
+      detail: `The process could not be started: ${error instanceof Error ? error.message : String(error)}`,
+      traceback: null,
+    };
+  } finally {
+    clearTimeout(limit);
+  }
+}

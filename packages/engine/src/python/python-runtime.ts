@@ -1,0 +1,159 @@
+import { execFile } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createDeferred } from "./deferred.ts";
+import { createExecution } from "./execution.ts";
+import { probeVersion } from "./probe.ts";
+import type { PythonRuntime, Run, RunRequest, RunnableVersion } from "./runtime.ts";
+import { readSettings } from "./settings.ts";
+import type { PythonRuntimeOptions } from "./settings.ts";
+import { createVersionPool } from "./version-pool.ts";
+import type { PoolHost, VersionPool } from "./version-pool.ts";
+import { startZygote } from "./zygote.ts";
+
+const TICK_MS = 1000;
+const COMPILE_TIMEOUT_MS = 60_000;
+/** 107 bytes are the kernel's limit for a socket's path (unix(7)); ours adds a folder and a name to the run directory. */
+const MAX_RUN_DIRECTORY_LENGTH = 80;
+
+/** Runs executions of Python versions in sandboxed processes: one zygote per version, one forked child per execution. */
+export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntime {
+  const settings = readSettings(options);
+  const runnerDirectory = installRunner(options);
+  const pools = new Map<string, VersionPool>();
+  const retiring = new Set<Promise<void>>();
+  const compiled = new Map<string, Promise<void>>();
+  const stopping = new AbortController();
+  let rooms = 0;
+  const ticker = setInterval(tick, TICK_MS);
+  ticker.unref();
+
+  const start: PoolHost["startZygote"] = (given) => {
+    precompileRunner(given.version.interpreter);
+    const roomDirectory = join(options.runDirectory, "z", String((rooms += 1)));
+    return startZygote({ ...given, sandbox: options.sandbox, runnerDirectory, roomDirectory });
+  };
+
+  /** Compiling our own modules takes longer than anything else in a cold start; the sandbox itself cannot write the results. */
+  function precompileRunner(interpreter: string): void {
+    const real = resolveOr(interpreter);
+    if (compiled.has(real)) return;
+    const finished = createDeferred<undefined>();
+    compiled.set(real, finished.promise);
+    const args = ["-I", "-S", "-m", "compileall", "-q", runnerDirectory];
+    execFile(real, args, { env: {}, timeout: COMPILE_TIMEOUT_MS, signal: stopping.signal }, (error) => {
+      if (error !== null && !stopping.signal.aborted)
+        options.logger.warn(
+          { interpreter: real, reason: error.message },
+          "the Python half could not be compiled ahead",
+        );
+      finished.resolve(undefined);
+    });
+  }
+
+  function tick(): void {
+    const now = Date.now();
+    for (const [id, pool] of pools) {
+      pool.tick(now);
+      if (!pool.hasZygote() && !pool.isBusy() && now - pool.lastUsed() > settings.zygoteIdleMs)
+        pools.delete(id);
+    }
+  }
+
+  /** A cap on memory: the idle zygote that was used longest ago makes room. */
+  function makeRoom(): void {
+    const warm = [...pools].filter(([, pool]) => pool.hasZygote());
+    if (warm.length < settings.maxZygotes) return;
+    const [oldest] = warm
+      .filter(([, pool]) => !pool.isBusy())
+      .sort(([, left], [, right]) => left.lastUsed() - right.lastUsed());
+    if (oldest !== undefined) void retirePool(oldest[0], oldest[1]);
+  }
+
+  function findPool(version: RunnableVersion): VersionPool {
+    const known = pools.get(version.id);
+    if (known !== undefined) return known;
+    makeRoom();
+    const warn: PoolHost["warn"] = (details, message) => options.logger.warn(details, message);
+    const pool = createVersionPool({ version, settings, startZygote: start, warn });
+    pools.set(version.id, pool);
+    return pool;
+  }
+
+  async function retirePool(id: string, pool: VersionPool): Promise<void> {
+    if (pools.get(id) === pool) pools.delete(id);
+    const gone = pool.retire();
+    retiring.add(gone);
+    await gone;
+    retiring.delete(gone);
+  }
+
+  function run(request: RunRequest): Run {
+    const execution = createExecution(request, settings, () => undefined);
+    if (stopping.signal.aborted)
+      execution.refuse({
+        status: "UNKNOWN",
+        code: "WORKER_LOST",
+        detail: "The worker was stopped before the execution began",
+      });
+    else findPool(request.version).submit(execution);
+    return execution.run;
+  }
+
+  return {
+    run,
+    probe: (version) => probeVersion(version, start, settings.bootMs),
+    retire: async (versionId) => {
+      const pool = pools.get(versionId);
+      if (pool !== undefined) await retirePool(versionId, pool);
+    },
+    close: async () => {
+      stopping.abort();
+      clearInterval(ticker);
+      await Promise.all([...pools.values()].map((pool) => pool.close()));
+      await Promise.all([...retiring, ...compiled.values()]);
+      rmSync(options.runDirectory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Copies the Python half to where the sandbox's uid can read it: the source may lie in somebody's closed home. */
+function installRunner(options: PythonRuntimeOptions): string {
+  const { runDirectory } = options;
+  if (!isAbsolute(runDirectory)) throw new Error(`runDirectory must be absolute: ${runDirectory}`);
+  if (Buffer.byteLength(runDirectory) > MAX_RUN_DIRECTORY_LENGTH)
+    throw new Error(
+      `runDirectory must have at most ${MAX_RUN_DIRECTORY_LENGTH} bytes, a socket's path is limited: ${runDirectory}`,
+    );
+  rmSync(runDirectory, { recursive: true, force: true });
+  mkdirSync(runDirectory, { recursive: true });
+  mkdirSync(join(runDirectory, "z"));
+  const runner = join(runDirectory, "runner");
+  const source = options.runnerDirectory ?? fileURLToPath(new URL("../../runner", import.meta.url));
+  cpSync(source, runner, {
+    recursive: true,
+    filter: (path) => !path.endsWith("__pycache__") && !path.endsWith("tests"),
+  });
+  for (const path of [runDirectory, join(runDirectory, "z")]) chmodSync(path, 0o711);
+  for (const path of [runner, join(runner, "service_runner")]) chmodSync(path, 0o755);
+  if (options.sandbox.level === "bubblewrap" && process.getuid?.() === 0) refuseClosedParents(runDirectory);
+  return runner;
+}
+
+function refuseClosedParents(path: string): void {
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) === 0)
+      throw new Error(
+        `${folder} is closed to the uids that versions run as: choose a run directory elsewhere, or chmod o+x it`,
+      );
+  }
+}
+
+function resolveOr(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,124 @@
+import { chmodSync, chownSync, lstatSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BASE_ENVIRONMENT } from "./sandbox.ts";
+import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
+
+/** Inside, the project and our own files stand at fixed places: tracebacks tell nothing of the host. */
+const PROJECT = "/app";
+const RUNNER = "/run/platform/runner";
+const ROOM = "/run/platform/room";
+
+const SYSTEM_LINKS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+/** Without alternatives and ld.so.cache, numpy does not find its BLAS; without the last, glibc ignores the big-page tunable. */
+const SYSTEM_PATHS = [
+  "/etc/alternatives",
+  "/etc/ld.so.cache",
+  "/etc/ssl",
+  "/etc/pki",
+  "/etc/ca-certificates",
+  "/etc/resolv.conf",
+  "/etc/hosts",
+  "/etc/nsswitch.conf",
+  "/etc/localtime",
+  "/sys/kernel/mm/transparent_hugepage",
+];
+
+export interface BubblewrapOptions {
+  /** Absolute path of `bwrap`. */
+  readonly executable: string;
+  /**
+   * First host uid (and gid) of those that versions run as, used only when this process is root.
+   * Root must never start bwrap as itself: with a user namespace the inner uid would be the host's root.
+   */
+  readonly uidBase: number;
+  /** How many versions may be alive at once. */
+  readonly uidCount: number;
+  /** This process' own uid and gid. */
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Namespaces for user, pid, ipc and uts, a read-only system, a uid per version; the network is the host's. */
+export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
+  const taken = new Set<number>();
+
+  function takeUid(): number {
+    for (let uid = options.uidBase; uid < options.uidBase + options.uidCount; uid += 1) {
+      if (taken.has(uid)) continue;
+      taken.add(uid);
+      return uid;
+    }
+    throw new Error(`all ${options.uidCount} uids from ${options.uidBase} on are in use`);
+  }
+
+  function prepare(request: SandboxRequest): SandboxLaunch {
+    const dropped = options.uid === 0 ? takeUid() : null;
+    const uid = dropped ?? options.uid;
+    const gid = dropped ?? options.gid;
+    writeAccounts(request.roomDirectory, uid, gid);
+    chmodSync(request.roomDirectory, 0o700);
+    if (dropped !== null) chownSync(request.roomDirectory, uid, gid);
+    const isolation = listArguments(request);
+    return {
+      view: { project: PROJECT, runner: RUNNER, room: ROOM, scratch: "/tmp", isolate: true },
+      wrap: (command) => [options.executable, ...isolation, "--", ...command],
+      environment: BASE_ENVIRONMENT,
+      ...(dropped === null ? {} : { uid: dropped, gid: dropped }),
+      release: () => {
+        if (dropped !== null) taken.delete(dropped);
+      },
+    };
+  }
+
+  return { level: "bubblewrap", prepare };
+}
+
+/** Libraries ask for the name and home of the uid; the host's own accounts are nobody's business. */
+function writeAccounts(room: string, uid: number, gid: number): void {
+  const folder = join(room, "etc");
+  mkdirSync(folder, { mode: 0o755 });
+  writeFileSync(
+    join(folder, "passwd"),
+    `root:x:0:0:root:/root:/usr/sbin/nologin\nservice:x:${uid}:${gid}:service:/tmp:/bin/sh\n`,
+    { mode: 0o644 },
+  );
+  writeFileSync(join(folder, "group"), `root:x:0:\nservice:x:${gid}:\n`, { mode: 0o644 });
+}
+
+function listArguments(request: SandboxRequest): string[] {
+  return [
+    ...[
+      "--unshare-user",
+      "--unshare-pid",
+      "--unshare-ipc",
+      "--unshare-uts",
+      "--die-with-parent",
+      "--new-session",
+    ],
+    ...["--cap-drop", "ALL", "--hostname", "service"],
+    ...["--ro-bind", "/usr", "/usr"],
+    ...SYSTEM_LINKS.flatMap(bindSystemLink),
+    ...SYSTEM_PATHS.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...["--ro-bind", join(request.roomDirectory, "etc/passwd"), "/etc/passwd"],
+    ...["--ro-bind", join(request.roomDirectory, "etc/group"), "/etc/group"],
+    ...["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs", "/tmp"],
+    ...request.readablePaths
+      .filter((path) => !isBelow(path, "/usr"))
+      .flatMap((path) => ["--ro-bind", path, path]),
+    ...["--ro-bind", request.projectDirectory, PROJECT],
+    ...["--ro-bind", request.runnerDirectory, RUNNER],
+    ...["--ro-bind", request.roomDirectory, ROOM],
+    ...["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PROJECT],
+  ];
+}
+
+/** `/bin` and the like are links into /usr on merged systems, folders on others, and may be absent. */
+function bindSystemLink(path: string): string[] {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return [];
+  return stats.isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path];
+}
+
+export function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}

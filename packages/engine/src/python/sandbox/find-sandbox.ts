@@ -1,0 +1,90 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createBubblewrapSandbox } from "./bubblewrap.ts";
+import { createNoSandbox } from "./no-sandbox.ts";
+import { SandboxUnavailableError } from "./sandbox.ts";
+import type { Sandbox, SandboxLevel } from "./sandbox.ts";
+
+const TRIAL_TIMEOUT_MS = 10_000;
+const SEARCHED = ["/usr/bin", "/usr/local/bin", "/bin"];
+const DEFAULT_UID_BASE = 200_000;
+const DEFAULT_UID_COUNT = 10_000;
+const INSTALL_HINT = "install the package `bubblewrap` (apt-get install bubblewrap, dnf install bubblewrap)";
+const ALLOW_HINT =
+  "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on newer Ubuntu), and inside a container its seccomp profile must allow unshare and mount";
+
+export interface FindSandboxOptions {
+  /** The least that is good enough. `none` means trusted code only. */
+  readonly minimum: SandboxLevel;
+  /** Absolute path of `bwrap`; searched in the system's folders when it is not given. */
+  readonly bubblewrapPath?: string;
+  /** First uid of the range that versions run as when we are root; 10,000 uids from 200000 on by default. */
+  readonly uidBase?: number;
+  readonly uidCount?: number;
+}
+
+/** The best sandbox that works here, tried and not assumed; throws SandboxUnavailableError when it is below the minimum. */
+export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox> {
+  try {
+    return await findBubblewrap(options);
+  } catch (error) {
+    if (options.minimum === "none" && error instanceof SandboxUnavailableError) return createNoSandbox();
+    throw error;
+  }
+}
+
+async function findBubblewrap(options: FindSandboxOptions): Promise<Sandbox> {
+  if (process.platform !== "linux")
+    throw new SandboxUnavailableError(`bubblewrap runs on Linux only, this is ${process.platform}`);
+  const executable =
+    options.bubblewrapPath ?? SEARCHED.map((folder) => join(folder, "bwrap")).find(isExecutable);
+  if (executable === undefined)
+    throw new SandboxUnavailableError(`bwrap was found in none of ${SEARCHED.join(", ")}: ${INSTALL_HINT}`);
+  if (!isExecutable(executable))
+    throw new SandboxUnavailableError(`${executable} is not an executable file: ${INSTALL_HINT}`);
+  const uid = process.getuid?.() ?? 0;
+  const gid = process.getgid?.() ?? 0;
+  const uidBase = options.uidBase ?? DEFAULT_UID_BASE;
+  await tryBubblewrap(executable, uid === 0 ? uidBase : null);
+  return createBubblewrapSandbox({
+    executable,
+    uidBase,
+    uidCount: options.uidCount ?? DEFAULT_UID_COUNT,
+    uid,
+    gid,
+  });
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function tryBubblewrap(executable: string, uid: number | null): Promise<void> {
+  const namespaces = [
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--die-with-parent",
+    "--new-session",
+  ];
+  const view = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"];
+  const identity = uid === null ? {} : { uid, gid: uid };
+  try {
+    await promisify(execFile)(executable, [...namespaces, ...view, "--", "/bin/true"], {
+      ...identity,
+      env: {},
+      timeout: TRIAL_TIMEOUT_MS,
+    });
+  } catch (cause) {
+    const told = cause instanceof Error ? cause.message.trim() : String(cause);
+    throw new SandboxUnavailableError(`bubblewrap does not work here (${told}): ${ALLOW_HINT}`, { cause });
+  }
+}

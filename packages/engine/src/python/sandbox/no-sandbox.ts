@@ -1,0 +1,27 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { BASE_ENVIRONMENT } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
+
+/** No sandbox at all: trusted code only (development on macOS, or where the operator asked for it). */
+export function createNoSandbox(): Sandbox {
+  return {
+    level: "none",
+    prepare: (request) => {
+      const scratch = join(request.roomDirectory, "scratch");
+      mkdirSync(scratch, { recursive: true, mode: 0o700 });
+      return {
+        view: {
+          project: request.projectDirectory,
+          runner: request.runnerDirectory,
+          room: request.roomDirectory,
+          scratch,
+          isolate: false,
+        },
+        wrap: ([file = "", ...rest]) => [file, ...rest],
+        environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },
+        release: () => undefined,
+      };
+    },
+  };
+}

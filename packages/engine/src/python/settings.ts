@@ -1,0 +1,76 @@
+import type { Sandbox } from "./sandbox/sandbox.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const SECOND = 1000;
+
+export interface Logger {
+  readonly info: (details: Record<string, unknown>, message: string) => void;
+  readonly warn: (details: Record<string, unknown>, message: string) => void;
+  readonly error: (details: Record<string, unknown>, message: string) => void;
+}
+
+export interface PythonRuntimeOptions {
+  /** Absolute path of a folder of ours for sockets and scratch; created. At most 70 characters: a socket's path is limited. */
+  readonly runDirectory: string;
+  /** The Python half; by default the one beside this source. It is copied, so it need not be readable by the sandbox. */
+  readonly runnerDirectory?: string;
+  readonly sandbox: Sandbox;
+  readonly logger: Logger;
+  /** Most idle children that a version keeps ready. */
+  readonly slots?: number;
+  /** Idle children go after this time, the zygote after ten times of it. */
+  readonly idleSeconds?: number;
+  /** Zygotes alive at once; above it the least recently used idle one ends. */
+  readonly maxZygotes?: number;
+  readonly limits?: Partial<Limits>;
+  readonly times?: Partial<Times>;
+}
+
+export interface Limits {
+  /** Largest result in bytes of JSON text. */
+  readonly resultBytes: number;
+  /** What one execution may log in all, and in one line. */
+  readonly logBytes: number;
+  readonly logLineBytes: number;
+}
+
+/** Milliseconds. */
+export interface Times {
+  /** Between SIGTERM and SIGKILL of a cancelled execution. */
+  readonly graceMs: number;
+  /** After SIGKILL, until the processes must be gone; else the whole sandbox is killed. */
+  readonly confirmMs: number;
+  /** After the answer, for log lines that a background process holds back. */
+  readonly drainMs: number;
+  /** For the import of the user's module. */
+  readonly bootMs: number;
+  /** A module that could not be imported is not tried again for this long. */
+  readonly failureMs: number;
+}
+
+export interface Settings extends Limits, Times {
+  readonly slots: number;
+  readonly idleMs: number;
+  readonly zygoteIdleMs: number;
+  readonly maxZygotes: number;
+}
+
+export const ZYGOTE_IDLE_FACTOR = 10;
+
+export function readSettings(options: PythonRuntimeOptions): Settings {
+  const idleMs = (options.idleSeconds ?? 60) * SECOND;
+  return {
+    slots: options.slots ?? 4,
+    idleMs,
+    zygoteIdleMs: idleMs * ZYGOTE_IDLE_FACTOR,
+    maxZygotes: options.maxZygotes ?? 32,
+    resultBytes: options.limits?.resultBytes ?? 16 * MEBIBYTE,
+    logBytes: options.limits?.logBytes ?? 16 * MEBIBYTE,
+    logLineBytes: options.limits?.logLineBytes ?? 16 * 1024,
+    graceMs: options.times?.graceMs ?? 2 * SECOND,
+    confirmMs: options.times?.confirmMs ?? 3 * SECOND,
+    drainMs: options.times?.drainMs ?? 250,
+    bootMs: options.times?.bootMs ?? 60 * SECOND,
+    failureMs: options.times?.failureMs ?? 10 * SECOND,
+  };
+}

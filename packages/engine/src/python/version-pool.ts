@@ -1,0 +1,282 @@
+import { randomBytes } from "node:crypto";
+import { fail } from "./answers.ts";
+import { createBoot } from "./boot.ts";
+import type { Boot, BootFailure } from "./boot.ts";
+import type { ZygoteEvent } from "./control-lines.ts";
+import { createDeferred } from "./deferred.ts";
+import type { Deferred } from "./deferred.ts";
+import type { Execution } from "./execution.ts";
+import { TOKEN_LENGTH } from "./home-socket.ts";
+import type { Lines } from "./home-socket.ts";
+import type { Outcome, RunnableVersion } from "./runtime.ts";
+import type { Settings } from "./settings.ts";
+import type { Zygote, ZygoteOptions } from "./zygote.ts";
+
+const SIGKILL = 9;
+/** A sequential caller takes one while the other is being made. */
+const MIN_TARGET = 2;
+const SPAWN_TARGET = 1;
+/** A zygote that dies this often without one child getting ready is not booted again for those who wait. */
+const MAX_FRUITLESS_BOOTS = 3;
+
+interface Child {
+  readonly id: number;
+  readonly token: string;
+  readonly orderedAt: number;
+  lines: Lines | null;
+  execution: Execution | null;
+}
+
+export interface PoolHost {
+  readonly version: RunnableVersion;
+  readonly settings: Settings;
+  readonly startZygote: (
+    options: Pick<ZygoteOptions, "version" | "startMode" | "probe" | "onEvent" | "onOutput">,
+  ) => Promise<Zygote>;
+  readonly warn: (details: Record<string, unknown>, message: string) => void;
+}
+
+/**
+ * The zygote of one version and its children.
+ *
+ * cold: no process. booting: orders wait in the control line. warm: children come and go. A zygote that ends takes the
+ * pool back to cold; executions that were handed over are lost, those still queued boot the next one.
+ * Each child serves one execution and is never used again. Refilling waits until an answer is there (it would compete
+ * with the function for the processor: p95 4.2 against 1.6 ms on 2 cores), unless no child is left.
+ */
+export interface VersionPool {
+  readonly submit: (execution: Execution) => void;
+  readonly hasZygote: () => boolean;
+  readonly isBusy: () => boolean;
+  readonly lastUsed: () => number;
+  /** Called about every second: ends what idles and what does not get ready. */
+  readonly tick: (now: number) => void;
+  /** Ends the zygote once nothing runs; resolves when it is gone. */
+  readonly retire: () => Promise<void>;
+  /** Ends the zygote now. */
+  readonly close: () => Promise<void>;
+}
+
+export function createVersionPool(host: PoolHost): VersionPool {
+  const { settings } = host;
+  const queue = new Set<Execution>();
+  const children = new Map<number, Child>();
+  const idle: Child[] = [];
+  let boot: Boot | null = null;
+  let startMode = host.version.startMode;
+  let sequence = 0;
+  let peak = 0;
+  let fruitlessBoots = 0;
+  let lastUsed = Date.now();
+  let failure: (BootFailure & { readonly until: number }) | null = null;
+  let retiring: Deferred<undefined> | null = null;
+  let closing = false;
+
+  function countStarting(): number {
+    let starting = 0;
+    for (const child of children.values()) if (child.lines === null) starting += 1;
+    return starting;
+  }
+
+  function countRunning(): number {
+    let running = 0;
+    for (const child of children.values()) if (child.execution !== null) running += 1;
+    return running;
+  }
+
+  function orderChildren(count: number): void {
+    for (let index = 0; index < count; index += 1) {
+      const child: Child = {
+        id: (sequence += 1),
+        token: randomBytes(TOKEN_LENGTH / 2).toString("hex"),
+        orderedAt: Date.now(),
+        lines: null,
+        execution: null,
+      };
+      children.set(child.id, child);
+      boot?.order(child.id, child.token, (lines) => onReady(child, lines));
+    }
+  }
+
+  function orderForQueue(): void {
+    if (closing || queue.size === 0) return;
+    if (boot === null) startBoot();
+    orderChildren(Math.max(0, queue.size - countStarting()));
+  }
+
+  function refill(): void {
+    if (boot === null || closing || retiring !== null) return;
+    const target =
+      startMode === "spawn" ? SPAWN_TARGET : Math.min(settings.slots, Math.max(MIN_TARGET, peak));
+    orderChildren(Math.max(0, target + queue.size - idle.length - countStarting()));
+  }
+
+  function startBoot(): void {
+    const started: Boot = createBoot({
+      ...host,
+      startMode,
+      onEvent: (event) => onEvent(event),
+      onClosed: (told) => onClosed(started, told),
+    });
+    boot = started;
+  }
+
+  function onReady(child: Child, lines: Lines): void {
+    if (!children.has(child.id)) return;
+    child.lines = lines;
+    fruitlessBoots = 0;
+    const [next] = queue;
+    if (next === undefined) idle.push(child);
+    else handOver(next, child, lines);
+  }
+
+  function handOver(execution: Execution, child: Child, lines: Lines): void {
+    queue.delete(execution);
+    child.execution = execution;
+    peak = Math.max(peak, countRunning());
+    execution.handOver(lines, {
+      signal: (signal) => boot?.kill(child.id, signal),
+      onAnswered: refill,
+      onStuck: () => {
+        host.warn(
+          { versionId: host.version.id, executionId: execution.request.executionId },
+          "processes of an execution do not end: the whole sandbox is killed",
+        );
+        boot?.killSandbox();
+      },
+    });
+    if (idle.length === 0 && countStarting() === 0) refill();
+  }
+
+  function takeIdle(): Child | undefined {
+    return idle.pop();
+  }
+
+  function submit(execution: Execution): void {
+    lastUsed = Date.now();
+    if (failure !== null && lastUsed < failure.until)
+      return execution.refuse(fail(failure.code, failure.detail), failure.lines);
+    failure = null;
+    const child = takeIdle();
+    if (child !== undefined && child.lines !== null) return handOver(execution, child, child.lines);
+    queue.add(execution);
+    orderForQueue();
+  }
+
+  function onEvent(event: ZygoteEvent): void {
+    if (event.event === "unsafe") startMode = "spawn";
+    if (event.event === "ready" && event.mode === "fork") refill();
+    if (event.event !== "exit" && event.event !== "gone") return;
+    const child = children.get(event.id);
+    if (child === undefined) return;
+    if (event.event === "exit") {
+      removeIdle(child);
+      if (child.execution !== null) child.execution.onExit(event);
+      return;
+    }
+    children.delete(child.id);
+    if (child.execution !== null) child.execution.onGone();
+    else if (child.lines === null) onStartFailed(child);
+    lastUsed = Date.now();
+    finishRetiring();
+  }
+
+  /** A child that ended before it was ready: who waits first hears it, otherwise it would be tried without end. */
+  function onStartFailed(child: Child): void {
+    boot?.forget(child.token);
+    const [next] = queue;
+    if (next === undefined) return;
+    queue.delete(next);
+    next.refuse(
+      fail(
+        "STARTUP_ERROR",
+        "The process ended while it was starting; at import, user code may have ended it",
+      ),
+    );
+    orderForQueue();
+  }
+
+  function removeIdle(child: Child): void {
+    const index = idle.indexOf(child);
+    if (index >= 0) idle.splice(index, 1);
+  }
+
+  function onClosed(ended: Boot, told: string): void {
+    if (boot !== ended) return;
+    boot = null;
+    const died = [...children.values()];
+    children.clear();
+    idle.length = 0;
+    for (const child of died)
+      child.execution?.onLost(
+        closing
+          ? "The worker was stopped while the execution ran"
+          : `The worker's process ${told} while the execution ran`,
+      );
+    const found = ended.failure();
+    failure = found === null ? null : { ...found, until: Date.now() + settings.failureMs };
+    finishRetiring();
+    continueQueue();
+  }
+
+  function continueQueue(): void {
+    fruitlessBoots += 1;
+    if (failure !== null) return refuseQueue(fail(failure.code, failure.detail), failure.lines);
+    if (fruitlessBoots > MAX_FRUITLESS_BOOTS) {
+      fruitlessBoots = 0;
+      return refuseQueue(
+        fail("STARTUP_ERROR", "The process that runs this version ends again and again while it is starting"),
+      );
+    }
+    orderForQueue();
+  }
+
+  function refuseQueue(outcome: Outcome, lines: BootFailure["lines"] = []): void {
+    for (const execution of queue) execution.refuse(outcome, lines);
+    queue.clear();
+  }
+
+  function finishRetiring(): void {
+    if (retiring === null || queue.size > 0 || countRunning() > 0) return;
+    if (boot === null) retiring.resolve(undefined);
+    else boot.stop();
+  }
+
+  function tick(now: number): void {
+    for (const execution of queue) if (!execution.isQueued()) queue.delete(execution);
+    for (const child of children.values()) {
+      if (child.lines === null && boot?.isReady() === true && now - child.orderedAt > settings.bootMs)
+        boot.kill(child.id, SIGKILL);
+    }
+    if (queue.size > 0 || countRunning() > 0) return;
+    if (now - lastUsed > settings.idleMs) {
+      peak = 0;
+      for (const child of idle.splice(0)) child.lines?.control.destroy();
+    }
+    if (now - lastUsed > settings.zygoteIdleMs) boot?.stop();
+  }
+
+  return {
+    submit,
+    hasZygote: () => boot !== null,
+    isBusy: () => queue.size > 0 || countRunning() > 0,
+    lastUsed: () => lastUsed,
+    tick,
+    retire: async () => {
+      const gone = (retiring ??= createDeferred<undefined>());
+      finishRetiring();
+      await gone.promise;
+    },
+    close: async () => {
+      closing = true;
+      const current = boot;
+      refuseQueue({
+        status: "UNKNOWN",
+        code: "WORKER_LOST",
+        detail: "The worker was stopped before the execution began",
+      });
+      current?.stop();
+      await current?.closed;
+    },
+  };
+}
