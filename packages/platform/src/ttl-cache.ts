@@ -7,6 +7,8 @@
 export interface TtlCache<V> {
   /** The kept value, or what `load` yields; a load that fails is not kept. */
   readonly get: (key: string, load: () => Promise<V>) => Promise<V>;
+  /** The kept value, without waiting for anything. */
+  readonly peek: (key: string) => V | undefined;
   readonly forget: (key: string) => void;
   readonly clear: () => void;
 }
@@ -19,44 +21,55 @@ export interface TtlCacheOptions<V> {
   readonly now?: () => number;
 }
 
-interface Entry<V> {
-  readonly value: Promise<V>;
-  /** Infinity while it is being loaded. */
-  expiresAt: number;
+interface Kept<V> {
+  readonly value: V;
+  readonly expiresAt: number;
 }
 
 export function createTtlCache<V>(options: TtlCacheOptions<V>): TtlCache<V> {
   const now = options.now ?? Date.now;
-  const entries = new Map<string, Entry<V>>();
+  const kept = new Map<string, Kept<V>>();
+  const loads = new Map<string, Promise<V>>();
 
-  const start = (key: string, load: () => Promise<V>): Promise<V> => {
-    const entry: Entry<V> = { value: load(), expiresAt: Infinity };
-    entries.set(key, entry);
-    for (const oldest of entries.keys()) {
-      if (entries.size <= options.maxEntries) break;
-      entries.delete(oldest);
+  const peek = (key: string): V | undefined => {
+    const entry = kept.get(key);
+    return entry && entry.expiresAt > now() ? entry.value : undefined;
+  };
+
+  const keep = (key: string, value: V): void => {
+    kept.delete(key);
+    kept.set(key, { value, expiresAt: now() + options.ttlOf(value) });
+    if (kept.size <= options.maxEntries) return;
+    const [oldest] = kept.keys();
+    if (oldest !== undefined) kept.delete(oldest);
+  };
+
+  const start = async (key: string, load: () => Promise<V>): Promise<V> => {
+    const loading = load();
+    loads.set(key, loading);
+    try {
+      const value = await loading;
+      if (loads.get(key) === loading) keep(key, value);
+      return value;
+    } finally {
+      if (loads.get(key) === loading) loads.delete(key);
     }
-    entry.value.then(
-      (value) => {
-        entry.expiresAt = now() + options.ttlOf(value);
-      },
-      () => {
-        if (entries.get(key) === entry) entries.delete(key);
-      },
-    );
-    return entry.value;
   };
 
   return {
+    peek,
     get: async (key, load) => {
-      const entry = entries.get(key);
-      if (entry && entry.expiresAt > now()) return await entry.value;
-      entries.delete(key);
-      return await start(key, load);
+      const entry = kept.get(key);
+      if (entry && entry.expiresAt > now()) return entry.value;
+      return await (loads.get(key) ?? start(key, load));
     },
     forget: (key) => {
-      entries.delete(key);
+      kept.delete(key);
+      loads.delete(key);
     },
-    clear: () => entries.clear(),
+    clear: () => {
+      kept.clear();
+      loads.clear();
+    },
   };
 }

@@ -3,7 +3,7 @@ import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 import { isRole } from "./roles.ts";
 import type { Role } from "./roles.ts";
 import { personalSlug } from "./users.ts";
-import { isUuid } from "./uuid.ts";
+import { isUuid } from "../store/uuid.ts";
 
 /** A user in an organisation. */
 export interface Membership {

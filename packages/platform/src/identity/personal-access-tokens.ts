@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createTtlCache } from "../ttl-cache.ts";
 import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 import { isPersonalAccessToken } from "./token-kinds.ts";
-import { isUuid } from "./uuid.ts";
+import { isUuid } from "../store/uuid.ts";
 
 export type Scope = "api" | "quantum";
 

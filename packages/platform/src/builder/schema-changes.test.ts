@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { findBreakingChange } from "./schema-changes.ts";
+
+function input(data: Record<string, unknown>): Record<string, unknown> {
+  return { type: "object", properties: { data: { type: "object", ...data } } };
+}
+
+describe("a change of a service's input", () => {
+  const before = input({ properties: { a: { type: "integer" }, b: { type: "string" } }, required: ["a"] });
+
+  it("is harmless when nothing changes or when something optional is added", () => {
+    expect(findBreakingChange(before, before)).toBeNull();
+    const wider = input({
+      properties: { a: { type: "number" }, b: { type: "string" }, c: {} },
+      required: ["a"],
+    });
+    expect(findBreakingChange(before, wider)).toBeNull();
+    expect(findBreakingChange(before, null)).toBeNull();
+    expect(findBreakingChange(null, null)).toBeNull();
+  });
+
+  it("breaks callers when a property becomes required, even where nothing was declared before", () => {
+    const after = input({
+      properties: { a: { type: "integer" }, b: { type: "string" } },
+      required: ["a", "b"],
+    });
+    expect(findBreakingChange(before, after)).toBe("/data/b is now required");
+    expect(findBreakingChange(null, { type: "object", required: ["data"] })).toBe("/data is now required");
+  });
+
+  it("breaks callers when a property is gone and others are refused, and only then", () => {
+    const gone = { properties: { a: { type: "integer" } }, required: ["a"] };
+    expect(findBreakingChange(before, input({ ...gone, additionalProperties: false }))).toBe(
+      "/data/b is no longer accepted",
+    );
+    expect(findBreakingChange(before, input(gone))).toBeNull();
+  });
+
+  it("breaks callers when a type changes or becomes narrower", () => {
+    const changed = input({ properties: { a: { type: "string" }, b: { type: "string" } }, required: ["a"] });
+    expect(findBreakingChange(before, changed)).toBe("/data/a was integer and is now string");
+    const nullable = input({ properties: { a: { anyOf: [{ type: "integer" }, { type: "null" }] } } });
+    const strict = input({ properties: { a: { type: "integer" } } });
+    expect(findBreakingChange(nullable, strict)).toBe("/data/a was integer or null and is now integer");
+    expect(findBreakingChange(strict, nullable)).toBeNull();
+  });
+
+  it("is found behind references, in lists, and in types that contain themselves", () => {
+    const tree = (type: string) => ({
+      type: "object",
+      properties: { data: { $ref: "#/$defs/Node" } },
+      $defs: {
+        Node: {
+          type: "object",
+          properties: { children: { type: "array", items: { $ref: "#/$defs/Node" } }, value: { type } },
+        },
+      },
+    });
+    expect(findBreakingChange(tree("string"), tree("string"))).toBeNull();
+    expect(findBreakingChange(tree("string"), tree("integer"))).toContain(
+      "/data/value was string and is now integer",
+    );
+  });
+
+  it("is judged in no time however entangled the schema is", () => {
+    const knot = (type: string) => {
+      const links = Object.fromEntries(
+        Array.from({ length: 200 }, (_, index) => [`p${index}`, { $ref: "#/$defs/Knot" }]),
+      );
+      const union = { anyOf: Array.from({ length: 200 }, () => ({ $ref: "#/$defs/Union" })) };
+      return {
+        $ref: "#/$defs/Knot",
+        $defs: { Knot: { type: "object", properties: { ...links, u: union, last: { type } } }, Union: union },
+      };
+    };
+    expect(findBreakingChange(knot("string"), knot("string"))).toBeNull();
+    expect(findBreakingChange(knot("string"), knot("integer"))).toBe("/last was string and is now integer");
+  });
+});

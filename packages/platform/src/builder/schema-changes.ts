@@ -1,0 +1,141 @@
+type Schema = Readonly<Record<string, unknown>>;
+
+/** A schema and the document that its references point into. */
+interface Side {
+  readonly root: Schema;
+  readonly schema: Schema;
+}
+
+interface Pair {
+  readonly before: Side;
+  readonly after: Side;
+  readonly path: string;
+}
+
+/** Schemas come from user code: what is larger or more entangled than this is not looked at to the end. */
+const MAX_STEPS = 20_000;
+const MAX_REFERENCES = 20;
+
+/**
+ * The first change that would refuse input which the old schema takes, as a sentence; null where there is none. A new
+ * required property, a property that is gone where others are not allowed, and a type that became narrower count; finer
+ * constraints do not. `null` as schema takes everything.
+ */
+export function findBreakingChange(before: Schema | null, after: Schema | null): string | null {
+  if (after === null) return null;
+  const old = before ?? {};
+  const budget = { steps: MAX_STEPS };
+  const seen = new Map<Schema, Set<Schema>>();
+  const queue: Pair[] = [
+    { before: { root: old, schema: old }, after: { root: after, schema: after }, path: "" },
+  ];
+  for (let pair = queue.shift(); pair !== undefined && budget.steps-- > 0; pair = queue.shift()) {
+    const resolved = { before: resolve(pair.before), after: resolve(pair.after), path: pair.path };
+    if (isSeen(seen, resolved)) continue;
+    const change = findChange(resolved, budget);
+    if (change !== null) return change;
+    queue.push(...listChildren(resolved));
+  }
+  return null;
+}
+
+function isSeen(seen: Map<Schema, Set<Schema>>, { before, after }: Pair): boolean {
+  const partners = seen.get(before.schema) ?? new Set();
+  if (partners.has(after.schema)) return true;
+  seen.set(before.schema, partners.add(after.schema));
+  return false;
+}
+
+function findChange(pair: Pair, budget: { steps: number }): string | null {
+  const { path } = pair;
+  const old = listTypes(pair.before, budget);
+  const fresh = listTypes(pair.after, budget);
+  if (old !== null && fresh !== null && [...old].some((type) => !takes(fresh, type))) {
+    return `${path === "" ? "the input" : path} was ${[...old].join(" or ")} and is now ${[...fresh].join(" or ")}`;
+  }
+  const wasRequired = new Set(readStrings(pair.before.schema["required"]));
+  const required = readStrings(pair.after.schema["required"]).find((name) => !wasRequired.has(name));
+  if (required !== undefined) return `${path}/${required} is now required`;
+  if (pair.after.schema["additionalProperties"] !== false) return null;
+  const kept = readObject(pair.after.schema["properties"]) ?? {};
+  const gone = Object.keys(readObject(pair.before.schema["properties"]) ?? {}).find(
+    (name) => !Object.hasOwn(kept, name),
+  );
+  return gone === undefined ? null : `${path}/${gone} is no longer accepted`;
+}
+
+function takes(types: ReadonlySet<string>, type: string): boolean {
+  return types.has(type) || (type === "integer" && types.has("number"));
+}
+
+function listChildren({ before, after, path }: Pair): readonly Pair[] {
+  const pairOf = (old: unknown, fresh: unknown, childPath: string): readonly Pair[] => {
+    const oldSchema = readObject(old);
+    const freshSchema = readObject(fresh);
+    if (!oldSchema || !freshSchema) return [];
+    return [
+      { before: { ...before, schema: oldSchema }, after: { ...after, schema: freshSchema }, path: childPath },
+    ];
+  };
+  const fresh = readObject(after.schema["properties"]) ?? {};
+  return [
+    ...Object.entries(readObject(before.schema["properties"]) ?? {}).flatMap(([name, schema]) =>
+      Object.hasOwn(fresh, name) ? pairOf(schema, fresh[name], `${path}/${name}`) : [],
+    ),
+    ...pairOf(before.schema["items"], after.schema["items"], `${path}/*`),
+  ];
+}
+
+/** Follows `$ref` within the document. */
+function resolve(side: Side): Side {
+  let schema = side.schema;
+  for (let step = 0; step < MAX_REFERENCES; step++) {
+    const reference = schema["$ref"];
+    if (typeof reference !== "string" || !reference.startsWith("#/")) break;
+    let target: Schema | null = side.root;
+    for (const part of reference.slice(2).split("/")) {
+      target = target !== null && Object.hasOwn(target, part) ? readObject(target[part]) : null;
+    }
+    if (target === null) break;
+    schema = target;
+  }
+  return { root: side.root, schema };
+}
+
+/** The JSON types that a schema takes; null where it does not say. */
+function listTypes(side: Side, budget: { steps: number }): ReadonlySet<string> | null {
+  if (budget.steps-- <= 0) return null;
+  const { root, schema } = resolve(side);
+  if (typeof schema["type"] === "string") return new Set([schema["type"]]);
+  if (Array.isArray(schema["type"])) return new Set(readStrings(schema["type"]));
+  const branches = schema["anyOf"] ?? schema["oneOf"];
+  if (!Array.isArray(branches)) return null;
+  const all = new Set<string>();
+  for (const branch of branches) {
+    const branchSchema = readObject(branch);
+    // A union in a union that contains itself would go down for ever; one level is what `X | None` needs.
+    const types =
+      branchSchema && isUnion(resolve({ root, schema: branchSchema }).schema)
+        ? null
+        : listTypes({ root, schema: branchSchema ?? {} }, budget);
+    if (types === null) return null;
+    for (const type of types) all.add(type);
+  }
+  return all;
+}
+
+function isUnion(schema: Schema): boolean {
+  return schema["anyOf"] !== undefined || schema["oneOf"] !== undefined;
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function readObject(value: unknown): Schema | null {
+  return isObject(value) ? value : null;
+}
+
+function readStrings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}

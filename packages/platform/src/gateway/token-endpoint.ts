@@ -1,0 +1,87 @@
+import type { FastifyError, FastifyInstance, FastifyRequest } from "fastify";
+import { Problem } from "@platform/contract/problems";
+import { ACCESS_TOKEN_SCOPE, ACCESS_TOKEN_SECONDS } from "../identity/tokens/access-tokens.ts";
+import type { IssueToken } from "../identity/tokens/access-tokens.ts";
+import { readTokenRequest } from "../identity/tokens/client-credentials.ts";
+import { OAuthError } from "../identity/tokens/oauth-error.ts";
+import type { AuthenticateAccessKey } from "./access-keys.ts";
+
+export interface TokenEndpointDeps {
+  readonly authenticate: AuthenticateAccessKey;
+  readonly issue: IssueToken;
+}
+
+const FORM = "application/x-www-form-urlencoded";
+const MAX_FORM_BYTES = 16 * 1024;
+const CACHE_HEADERS = { "cache-control": "no-store", pragma: "no-cache" };
+
+/** `POST /token`: client_credentials (RFC 6749 section 4.4). Every refusal has the OAuth form, not the one of the other routes. */
+export async function registerTokenEndpoint(app: FastifyInstance, deps: TokenEndpointDeps): Promise<void> {
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      FORM,
+      { parseAs: "string", bodyLimit: MAX_FORM_BYTES },
+      (_request, body, done) => done(null, body),
+    );
+    scope.setErrorHandler((error: FastifyError, request, reply) => {
+      const refusal = toOAuthError(error, request);
+      return reply
+        .code(refusal.status)
+        .headers({ ...CACHE_HEADERS, ...refusal.headers })
+        .send(refusal.toBody());
+    });
+    scope.post("/token", { onRequest: requireForm }, async (request, reply) => {
+      const form = typeof request.body === "string" ? request.body : "";
+      const credentials = readTokenRequest(request.headers.authorization, form);
+      const subject = await deps.authenticate(credentials);
+      if (!subject)
+        throw new OAuthError(
+          "invalid_client",
+          "There is no such access key, or it was revoked, or the secret is wrong.",
+        );
+      return reply.headers(CACHE_HEADERS).send({
+        access_token: await deps.issue(subject),
+        token_type: "Bearer",
+        expires_in: ACCESS_TOKEN_SECONDS,
+        scope: ACCESS_TOKEN_SCOPE,
+      });
+    });
+    scope.route({
+      method: ["GET", "PUT", "PATCH", "DELETE"],
+      url: "/token",
+      onRequest: async (request) => {
+        throw new OAuthError("invalid_request", `${request.method} is not possible here; POST is.`, {
+          status: 405,
+          headers: { allow: "POST" },
+        });
+      },
+      handler: async () => undefined,
+    });
+  });
+}
+
+async function requireForm(request: FastifyRequest): Promise<void> {
+  const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (given !== FORM) {
+    const found = given ? `, not ${given.slice(0, 100)}` : "; the Content-Type header is missing";
+    throw new OAuthError("invalid_request", `The body must be ${FORM}${found}.`);
+  }
+}
+
+function toOAuthError(error: FastifyError, request: FastifyRequest): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (error instanceof Problem && error.code === "UNAVAILABLE") {
+    return new OAuthError("temporarily_unavailable", error.message, { headers: { "retry-after": "1" } });
+  }
+  if (error.statusCode === 413) {
+    return new OAuthError("invalid_request", `The body is larger than ${MAX_FORM_BYTES} bytes.`, {
+      status: 413,
+    });
+  }
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    return new OAuthError("invalid_request", "The request cannot be read.");
+  }
+  request.log.error({ err: error, requestId: request.id }, "the token endpoint failed");
+  return new OAuthError("server_error", `Something went wrong on our side (request ${request.id}).`);
+}

@@ -1,0 +1,69 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createObjectStore, ObjectTooLarge } from "./object-store.ts";
+
+describe("the object store", () => {
+  let directory = "";
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), "objects-"));
+  });
+  afterEach(async () => {
+    await rm(directory, { recursive: true });
+  });
+
+  const listFiles = async () =>
+    (await readdir(directory, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+
+  it("names content by its SHA-256 and gives it back", async () => {
+    const store = createObjectStore(directory);
+    const stored = await store.put(Readable.from([Buffer.from("hel"), Buffer.from("lo")]), 5);
+    expect(stored).toEqual({
+      hash: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+      bytes: 5,
+    });
+    expect(await text(await store.open(stored.hash))).toBe("hello");
+    expect(await readFile(await store.locate(stored.hash), "utf8")).toBe("hello");
+    expect(await store.exists(stored.hash)).toBe(true);
+  });
+
+  it("keeps equal content once, also when it comes twice at the same time", async () => {
+    const store = createObjectStore(directory);
+    const [first, second] = await Promise.all([
+      store.put(Readable.from(["same"]), 9),
+      store.put(Readable.from(["same"]), 9),
+    ]);
+    expect(first).toEqual(second);
+    expect(await listFiles()).toHaveLength(1);
+  });
+
+  it("refuses content beyond the limit, keeps nothing of it, and leaves the source open for an answer", async () => {
+    const store = createObjectStore(directory);
+    const source = Readable.from([Buffer.alloc(4), Buffer.alloc(4), Buffer.alloc(4)]);
+    await expect(store.put(source, 7)).rejects.toThrow(ObjectTooLarge);
+    expect(source.destroyed).toBe(false);
+    expect(await listFiles()).toHaveLength(0);
+    source.destroy();
+  });
+
+  it("keeps nothing of an upload that breaks off", async () => {
+    const store = createObjectStore(directory);
+    const source = Readable.from(
+      (async function* () {
+        yield Buffer.from("half");
+        throw new Error("cut off");
+      })(),
+    );
+    await expect(store.put(source, 100)).rejects.toThrow("cut off");
+    expect(await listFiles()).toHaveLength(0);
+  });
+
+  it("takes nothing but a hash as a name", async () => {
+    const store = createObjectStore(directory);
+    await expect(store.locate("../../etc/passwd")).rejects.toThrow("SHA-256");
+    expect(await store.exists("../../etc/passwd")).toBe(false);
+  });
+});

@@ -1,0 +1,116 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { access, mkdir, open, rename, rm } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+
+export interface StoredObject {
+  /** SHA-256 of the content in hex: its name. */
+  readonly hash: string;
+  readonly bytes: number;
+}
+
+/** Files named by their content; the same content is stored once and never changes. */
+export interface ObjectStore {
+  /** Durable when it resolves. @throws ObjectTooLarge beyond `limit` bytes; then nothing is kept, and `content` is left open. */
+  readonly put: (content: Readable, limit: number) => Promise<StoredObject>;
+  /** Path of the content on this machine. @throws where there is none */
+  readonly locate: (hash: string) => Promise<string>;
+  /** @throws where there is none */
+  readonly open: (hash: string) => Promise<Readable>;
+  readonly exists: (hash: string) => Promise<boolean>;
+}
+
+export class ObjectTooLarge extends Error {
+  constructor(limit: number) {
+    super(`The content is larger than ${limit} bytes.`);
+    this.name = "ObjectTooLarge";
+  }
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+
+export function createObjectStore(directory: string): ObjectStore {
+  const pathOf = (hash: string): string => {
+    if (!HASH.test(hash)) throw new Error("An object is named by a SHA-256 in hex.");
+    return join(directory, hash.slice(0, 2), hash);
+  };
+  const locate = async (hash: string): Promise<string> => {
+    const path = pathOf(hash);
+    await access(path);
+    return path;
+  };
+  return {
+    put: async (content, limit) => {
+      const incoming = join(directory, "incoming");
+      await mkdir(incoming, { recursive: true, mode: 0o700 });
+      const temporary = join(incoming, randomUUID());
+      try {
+        const stored = await write(content, temporary, limit);
+        await moveIntoPlace(temporary, pathOf(stored.hash), directory);
+        return stored;
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
+    },
+    locate,
+    open: async (hash) => createReadStream(await locate(hash)),
+    exists: async (hash) => {
+      try {
+        await locate(hash);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  };
+}
+
+async function write(content: Readable, path: string, limit: number): Promise<StoredObject> {
+  const digest = createHash("sha256");
+  let bytes = 0;
+  const file = await open(path, "wx", 0o600);
+  try {
+    // A request that is destroyed cannot be answered any more, so the source of what is too large stays open.
+    for await (const chunk of content.iterator({ destroyOnReturn: false })) {
+      const buffer = toBuffer(chunk);
+      bytes += buffer.length;
+      if (bytes > limit) throw new ObjectTooLarge(limit);
+      digest.update(buffer);
+      await writeAll(file, buffer);
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { hash: digest.digest("hex"), bytes };
+}
+
+function toBuffer(chunk: unknown): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk;
+  if (typeof chunk === "string") return Buffer.from(chunk);
+  throw new TypeError("An object is made of bytes.");
+}
+
+async function writeAll(file: FileHandle, buffer: Uint8Array): Promise<void> {
+  for (let done = 0; done < buffer.length;) done += (await file.write(buffer, done)).bytesWritten;
+}
+
+async function moveIntoPlace(temporary: string, path: string, root: string): Promise<void> {
+  const created = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await rename(temporary, path);
+  await syncDirectory(dirname(path));
+  if (created !== undefined) await syncDirectory(root);
+}
+
+/** A rename is on disk only when its directory is (fsync(2)). */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
