@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import type { Readable } from "node:stream";
+import type { SystemUser } from "./access.ts";
+
+const SECOND = 1_000;
+const PIPE_GRACE = 2 * SECOND;
+
+/** One program of a build, with its arguments: never a shell's line. */
+export interface BuildCommand {
+  readonly executable: string;
+  readonly args: readonly string[];
+}
+
+/** How the programs of one build run. */
+export interface BuildContext {
+  /** Working directory. */
+  readonly directory: string;
+  /** The complete environment. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** The user that a build runs as when this process is root. */
+  readonly user: SystemUser | null;
+  /** Puts a command into a sandbox. */
+  readonly wrap: (command: BuildCommand) => BuildCommand;
+  readonly signal: AbortSignal;
+  readonly onLine: (line: string) => void;
+}
+
+/** How a program ended; `null` when a signal ended it. */
+export type BuildExit = { readonly code: number | null };
+
+/**
+ * Runs one program to its end and hands over what it prints, line by line. When `signal` aborts, its whole process group is killed.
+ *
+ * @throws Error when the program cannot be started
+ */
+export function runBuildCommand(command: BuildCommand, context: BuildContext): Promise<BuildExit> {
+  const { executable, args } = context.wrap(command);
+  return new Promise((resolve, reject) => {
+    const child = spawn(executable, args, {
+      cwd: context.directory,
+      env: context.variables,
+      // A group of its own, so that everything it starts can be killed at once.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      ...(context.user === null ? {} : { uid: context.user.uid, gid: context.user.gid }),
+    });
+    const closePipes = (): void => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
+    const killGroup = (): void => {
+      if (child.pid !== undefined) killProcessGroup(child.pid);
+      closePipes();
+    };
+    let grace: NodeJS.Timeout | undefined;
+    context.signal.addEventListener("abort", killGroup, { once: true });
+    if (context.signal.aborted) killGroup();
+    readLines(child.stdout, context.onLine);
+    readLines(child.stderr, context.onLine);
+    const forget = (): void => {
+      clearTimeout(grace);
+      context.signal.removeEventListener("abort", killGroup);
+    };
+    child.once("error", (error) => {
+      forget();
+      reject(error);
+    });
+    // What a finished build left running would outlive it and could write into the environment later.
+    child.once("exit", () => {
+      if (child.pid !== undefined) killProcessGroup(child.pid);
+      // A process that left the group may still hold the pipes: read what is there, then stop waiting for it.
+      grace = setTimeout(closePipes, PIPE_GRACE);
+    });
+    child.once("close", (code) => {
+      forget();
+      resolve({ code });
+    });
+  });
+}
+
+function killProcessGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group is gone already.
+  }
+}
+
+// A program that prints no line ends must not fill the memory: its output is cut into lines of this many characters.
+const MAX_LINE = 64 * 1024;
+
+function readLines(stream: Readable, onLine: (line: string) => void): void {
+  let pending = "";
+  const emit = (line: string): void => onLine(line.trimEnd());
+  stream.setEncoding("utf8");
+  stream.on("data", (text: string) => {
+    const lines = (pending + text).split("\n");
+    pending = lines.pop() ?? "";
+    lines.forEach(emit);
+    if (pending.length > MAX_LINE) {
+      emit(pending);
+      pending = "";
+    }
+  });
+  stream.on("end", () => {
+    if (pending !== "") emit(pending);
+  });
+  // Destroying a pipe on purpose is no error of the build.
+  stream.on("error", () => undefined);
+}

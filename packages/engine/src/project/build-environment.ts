@@ -1,0 +1,223 @@
+import { chmod, chown, copyFile, lchown, lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { findAccessFault } from "./access.ts";
+import type { SystemUser } from "./access.ts";
+import { runBuildCommand } from "./build-command.ts";
+import type { BuildCommand, BuildContext } from "./build-command.ts";
+import { findReason } from "./build-log.ts";
+import type { BuildLog } from "./build-log.ts";
+import { createBuildSandbox } from "./build-sandbox.ts";
+import { createBuildVariables, listNamedPaths } from "./build-variables.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { listProjectFiles } from "./list-files.ts";
+import { ProjectError } from "./project-error.ts";
+import { REQUIREMENTS_FILE } from "./requirements.ts";
+import type { Requirements } from "./requirements.ts";
+
+export interface EnvironmentBuild {
+  /** An empty folder of its own, at its final place: the scripts of an environment name their interpreter by absolute path. */
+  readonly directory: string;
+  readonly projectDirectory: string;
+  readonly requirements: Requirements;
+  readonly interpreter: Interpreter;
+  readonly uv: string | null;
+  readonly bubblewrap: string | null;
+  readonly hidden: readonly string[];
+  /** The user that the installers run as; null to stay who we are. */
+  readonly user: SystemUser | null;
+  /** Downloads kept between builds; null to keep nothing. */
+  readonly cacheDirectory: string | null;
+  readonly hostVariables: Readonly<Record<string, string | undefined>>;
+  readonly log: BuildLog;
+  readonly signal: AbortSignal;
+}
+
+/** Where the environment stands in the folder of its build. */
+export function getEnvironmentFolder(directory: string): string {
+  return join(directory, "venv");
+}
+
+export function getEnvironmentPython(directory: string): string {
+  return join(getEnvironmentFolder(directory), "bin", "python");
+}
+
+/**
+ * Makes a virtual environment with the requirements in `build.directory`, by uv where it can be used, else by venv and pip. Afterwards
+ * it belongs to this process' user and everyone may read it.
+ *
+ * @throws ProjectError BUILD_FAILED. Leaves its folder as it is then: the caller removes it
+ */
+export async function buildEnvironment(build: EnvironmentBuild): Promise<void> {
+  const work = await prepareWork(build);
+  const uv = await chooseUv(build);
+  const context = createContext(build, work, uv);
+  const steps = uv === null ? createPipSteps(build, work) : createUvSteps(build, work, uv);
+  for (const step of steps) {
+    build.log.write(step.title);
+    const { code } = await runBuildCommand(step.command, context);
+    if (build.signal.aborted) return;
+    if (code !== 0) throw createFailure(step, build.log);
+  }
+  await rm(work.directory, { recursive: true, force: true });
+  await publishTree(getEnvironmentFolder(build.directory), build.user !== null);
+}
+
+interface Work {
+  readonly directory: string;
+  readonly home: string;
+  readonly temporary: string;
+  readonly project: string;
+  readonly cache: string;
+}
+
+interface Step {
+  readonly title: string;
+  readonly failure: string;
+  readonly command: BuildCommand;
+}
+
+async function prepareWork(build: EnvironmentBuild): Promise<Work> {
+  const directory = join(build.directory, "work");
+  const work: Work = {
+    directory,
+    home: join(directory, "home"),
+    temporary: join(directory, "tmp"),
+    project: join(directory, "project"),
+    cache: build.cacheDirectory ?? join(directory, "cache"),
+  };
+  const folders = [directory, work.home, work.temporary, work.project, getEnvironmentFolder(build.directory)];
+  for (const folder of folders) await makeFolder(folder, build.user);
+  if (build.requirements.isLocal) await copyProject(build, work.project);
+  for (const [path, text] of build.requirements.files) {
+    await makeParents(work.project, path, build.user);
+    await writeFile(join(work.project, path), text, { mode: 0o644 });
+  }
+  return work;
+}
+
+async function copyProject(build: EnvironmentBuild, target: string): Promise<void> {
+  for (const path of await listProjectFiles(build.projectDirectory)) {
+    await makeParents(target, path, build.user);
+    await copyFile(join(build.projectDirectory, path), join(target, path));
+    await chmod(join(target, path), 0o644);
+  }
+}
+
+async function makeParents(root: string, path: string, user: SystemUser | null): Promise<void> {
+  const parent = dirname(path);
+  if (parent === ".") return;
+  await makeParents(root, parent, user);
+  await makeFolder(join(root, parent), user);
+}
+
+async function makeFolder(path: string, user: SystemUser | null): Promise<void> {
+  await mkdir(path, { recursive: true });
+  await chmod(path, 0o755);
+  if (user !== null) await chown(path, user.uid, user.gid);
+}
+
+async function chooseUv(build: EnvironmentBuild): Promise<string | null> {
+  if (build.uv === null || build.user === null) return build.uv;
+  const fault = await findAccessFault(build.uv, build.user, true);
+  if (fault === null) return build.uv;
+  build.log.write(`uv cannot be used: ${fault}. Using pip`);
+  return null;
+}
+
+function createContext(build: EnvironmentBuild, work: Work, uv: string | null): BuildContext {
+  const variables = createBuildVariables(build.hostVariables, work);
+  const { bubblewrap, hidden, interpreter, cacheDirectory } = build;
+  const readable = [...interpreter.readablePaths, ...listNamedPaths(variables), ...(uv === null ? [] : [uv])];
+  const writable = [build.directory, ...(cacheDirectory === null ? [] : [cacheDirectory])];
+  return {
+    directory: work.project,
+    variables,
+    user: build.user,
+    wrap:
+      bubblewrap === null
+        ? (command) => command
+        : createBuildSandbox({ bubblewrap, hidden, readable, writable }),
+    signal: build.signal,
+    onLine: build.log.write,
+  };
+}
+
+const CREATION_FAILED = "The Python environment could not be created";
+const INSTALLATION_FAILED = "The requirements could not be installed";
+
+function createUvSteps(build: EnvironmentBuild, work: Work, uv: string): readonly Step[] {
+  const common = ["--cache-dir", work.cache, "--color", "never", "--no-progress"];
+  // Two mounts cannot share an inode: in the sandbox only a cache inside the build's own folder can be linked.
+  const linkMode = build.bubblewrap !== null && build.cacheDirectory !== null ? "copy" : "hardlink";
+  const folder = getEnvironmentFolder(build.directory);
+  const python = ["--python", build.interpreter.executable, "--no-python-downloads"];
+  const target = [
+    "--python",
+    getEnvironmentPython(build.directory),
+    "--link-mode",
+    linkMode,
+    "--compile-bytecode",
+  ];
+  return [
+    {
+      title: `Creating an environment of Python ${build.interpreter.version} with uv`,
+      failure: CREATION_FAILED,
+      command: { executable: uv, args: ["venv", "--quiet", "--no-project", ...common, ...python, folder] },
+    },
+    {
+      title: `Installing ${REQUIREMENTS_FILE}`,
+      failure: INSTALLATION_FAILED,
+      command: {
+        executable: uv,
+        args: ["pip", "install", ...common, ...target, "--requirements", REQUIREMENTS_FILE],
+      },
+    },
+  ];
+}
+
+function createPipSteps(build: EnvironmentBuild, work: Work): readonly Step[] {
+  const quiet = ["--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off"];
+  const install = ["-m", "pip", "install", ...quiet, "--cache-dir", work.cache, "-r", REQUIREMENTS_FILE];
+  return [
+    {
+      title: `Creating an environment of Python ${build.interpreter.version}`,
+      failure: CREATION_FAILED,
+      command: {
+        executable: build.interpreter.executable,
+        args: ["-I", "-m", "venv", getEnvironmentFolder(build.directory)],
+      },
+    },
+    {
+      title: `Installing ${REQUIREMENTS_FILE}`,
+      failure: INSTALLATION_FAILED,
+      command: { executable: getEnvironmentPython(build.directory), args: install },
+    },
+  ];
+}
+
+function createFailure(step: Step, log: BuildLog): ProjectError {
+  const reason = findReason(log.getTail());
+  return new ProjectError("BUILD_FAILED", `${step.failure}: ${reason}`, {
+    errors: [{ path: REQUIREMENTS_FILE, message: reason }],
+  });
+}
+
+const EXECUTABLE_BITS = 0o111;
+const FILES_AT_ONCE = 64;
+
+/** Takes the tree away from the build's user and lets everyone read it. Links are not followed: they may point anywhere. */
+async function publishTree(path: string, takeOver: boolean): Promise<void> {
+  const stats = await lstat(path);
+  if (takeOver) await lchown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
+  if (stats.isSymbolicLink()) return;
+  if (!stats.isDirectory()) {
+    await chmod(path, (stats.mode & EXECUTABLE_BITS) === 0 ? 0o644 : 0o755);
+    return;
+  }
+  await chmod(path, 0o755);
+  const names = await readdir(path);
+  for (let start = 0; start < names.length; start += FILES_AT_ONCE) {
+    const some = names.slice(start, start + FILES_AT_ONCE);
+    await Promise.all(some.map((name) => publishTree(join(path, name), takeOver)));
+  }
+}

@@ -1,0 +1,74 @@
+import { createWriteStream } from "node:fs";
+import { finished } from "node:stream/promises";
+
+// What a build prints is the user's code speaking: one that never stops must cost neither memory nor disk.
+const MAX_LINES = 20_000;
+const MAX_LINE_LENGTH = 2_000;
+const TAIL_LINES = 200;
+
+/** The log of one build: written to a file line by line, and followed by any number of listeners from the first line on. */
+export interface BuildLog {
+  readonly write: (line: string) => void;
+  /** Hands over every line so far, then each new one. Returns how to stop. */
+  readonly follow: (listener: (line: string) => void) => () => void;
+  /** The last lines, even when the log itself was cut. */
+  readonly getTail: () => readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+export function createBuildLog(path: string): BuildLog {
+  const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
+  let failed = false;
+  // A full disk must not bring the process down: the build itself will fail of it and say so.
+  file.on("error", () => (failed = true));
+  const lines: string[] = [];
+  const tail: string[] = [];
+  const listeners = new Set<(line: string) => void>();
+
+  function keep(line: string): void {
+    lines.push(line);
+    if (!failed) file.write(`${line}\n`);
+    for (const listener of listeners) listener(line);
+  }
+
+  return {
+    write(text) {
+      const line = text.length > MAX_LINE_LENGTH ? `${text.slice(0, MAX_LINE_LENGTH)}...` : text;
+      tail.push(line);
+      if (tail.length > TAIL_LINES) tail.shift();
+      if (lines.length < MAX_LINES) keep(line);
+      else if (lines.length === MAX_LINES) keep(`(the log ends here: more than ${MAX_LINES} lines)`);
+    },
+    follow(listener) {
+      for (const line of lines) listener(line);
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    getTail: () => tail,
+    async close() {
+      file.end();
+      await finished(file).catch(() => undefined);
+    },
+  };
+}
+
+/**
+ * The one line of a failed build that tells a user most: what pip or uv found wrong, with the requirement's name.
+ * Falls back to the last line that is not empty.
+ */
+export function findReason(tail: readonly string[]): string {
+  const lines = tail.map((line) => line.replace(/^[\s×╰─▶│├|>-]+/, "").trim()).filter((line) => line !== "");
+  const failedBuild = lines.findLast((line) => /^(Failed to build|Failed building wheel for) /i.test(line));
+  const exception = lines.findLast((line) => /^[A-Za-z_.]*(Error|Exception)\b: /.test(line));
+  const because = lines.findLast((line) => /^(cause: )?Because /.test(line));
+  const cause = lines.findLast((line) => line.startsWith("cause: "));
+  const pip = lines.findLast((line) => /^ERROR: (?!.*(exit code|metadata-generation-failed))/.test(line));
+  const plain = lines.findLast((line) => /^(ERROR|error): /.test(line));
+  const best =
+    because ??
+    (failedBuild && exception ? `${failedBuild}: ${exception}` : undefined) ??
+    pip ??
+    exception ??
+    cause;
+  return (best ?? plain ?? lines.at(-1) ?? "it printed nothing").replace(/^(ERROR|error|cause): /, "");
+}

@@ -1,0 +1,25 @@
+import { createHash } from "node:crypto";
+
+/** One file of a project: relative path with `/`, size in bytes, SHA-256 of the content in hex. */
+export interface ContentEntry {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * SHA-256 (hex) over the names and contents of a project's files, whatever their order. It is the identity of a version's content.
+ * Not the hash of the archive: DEFLATE's output differs between zlib builds and processors, names and contents do not.
+ */
+export function hashContent(entries: readonly ContentEntry[]): string {
+  const hash = createHash("sha256").update("platform-project/1\n");
+  for (const entry of [...entries].sort((a, b) => comparePaths(a.path, b.path))) {
+    hash.update(`${entry.path}\0${entry.bytes}\0${entry.sha256}\n`);
+  }
+  return hash.digest("hex");
+}
+
+/** Orders by UTF-8 bytes: the same on every machine and in every locale. */
+export function comparePaths(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,61 @@
+/**
+ * Names that a project's files may bear: they must mean the same file on every system, and never one outside the project.
+ * Packing and unpacking ask the same questions, so that nothing can be packed that is refused later.
+ */
+
+const MAX_COMPONENT_BYTES = 255;
+const MAX_PATH_BYTES = 1024;
+const MAX_DEPTH = 64;
+
+/** Why this relative path (with `/`) is refused, or null. */
+export function findNameFault(path: string): string | null {
+  if (path === "") return "has no name";
+  // oxlint-disable-next-line no-control-regex
+  if (/[\u0000-\u001f\u007f]/.test(path)) return "has a control character in its name";
+  if (path.includes("\\")) return "has a backslash in its name";
+  if (path.includes("\uFFFD")) return "has a name that is not UTF-8";
+  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return "is an absolute path";
+  const components = path.split("/");
+  if (components.includes("..")) return "leads out of the project";
+  if (components.includes(".") || components.includes("")) return "has an empty part or a '.' in its path";
+  if (components.length > MAX_DEPTH) return `lies deeper than ${MAX_DEPTH} folders`;
+  if (components.some((part) => Buffer.byteLength(part) > MAX_COMPONENT_BYTES)) {
+    return `has a name longer than ${MAX_COMPONENT_BYTES} bytes`;
+  }
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `has a path longer than ${MAX_PATH_BYTES} bytes`;
+  return null;
+}
+
+/** Remembers the names of one project and tells when two cannot stand side by side on every file system. */
+export interface NameRegister {
+  /** Why this path cannot join the ones added before, or null after adding it. */
+  readonly add: (path: string, kind: "file" | "directory") => string | null;
+}
+
+export function createNameRegister(): NameRegister {
+  const known = new Map<string, { readonly path: string; readonly kind: "file" | "directory" }>();
+
+  function addOne(path: string, kind: "file" | "directory", explicit: boolean): string | null {
+    // Some file systems fold case and Unicode forms: there the second would overwrite the first.
+    const folded = path.normalize("NFC").toLowerCase();
+    const other = known.get(folded);
+    if (other === undefined) {
+      known.set(folded, { path, kind });
+      return null;
+    }
+    if (other.path !== path) return `differs from '${other.path}' only in upper and lower case`;
+    if (other.kind !== kind) return "is a file and a folder at once";
+    return kind === "file" && explicit ? "is there twice" : null;
+  }
+
+  return {
+    add(path, kind) {
+      const parts = path.split("/");
+      for (let end = 1; end < parts.length; end += 1) {
+        const fault = addOne(parts.slice(0, end).join("/"), "directory", false);
+        if (fault !== null) return fault;
+      }
+      return addOne(path, kind, true);
+    },
+  };
+}

@@ -1,0 +1,289 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { createEnvironmentBuilder } from "./environment.ts";
+import type { Environment, EnvironmentBuilder, EnvironmentBuilderOptions } from "./environment.ts";
+import { findInterpreter } from "./interpreter.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { findExecutables } from "./find-executable.ts";
+import { catchProjectError, createRawZip, createWorkspace, writeFiles } from "./project-fixtures.ts";
+import type { Workspace } from "./project-fixtures.ts";
+
+const SECOND = 1_000;
+const BUILD_TIME = 120 * SECOND;
+const STRANGER = { uid: 65534, gid: 65534 };
+const isRoot = process.getuid?.() === 0;
+
+let workspace: Workspace;
+let interpreter: Interpreter;
+let bubblewrap: string | null;
+let builder: EnvironmentBuilder;
+
+beforeAll(async () => {
+  const searchPath = process.env["PATH"] ?? "";
+  interpreter = await findInterpreter({ searchPath, ...(isRoot && { readableBy: STRANGER }) });
+  bubblewrap = (await findExecutables("bwrap", searchPath))[0] ?? null;
+});
+beforeEach(async () => {
+  workspace = await createWorkspace();
+  await chmod(workspace.path, 0o755);
+  builder = create();
+});
+afterEach(async () => {
+  await builder.close();
+  await workspace.close();
+});
+
+function create(options: Partial<EnvironmentBuilderOptions> = {}): EnvironmentBuilder {
+  const directory = join(workspace.path, "cache");
+  return createEnvironmentBuilder({
+    directory,
+    interpreter,
+    bubblewrap,
+    buildUser: STRANGER,
+    variables: process.env,
+    ...options,
+  });
+}
+
+/** A wheel is a ZIP file with three files of metadata (PEP 427): no index and no build is needed to install it. */
+function createWheel(answer: number): Buffer {
+  const info = "tiny-1.0.dist-info";
+  const files = {
+    "tiny.py": `ANSWER = ${answer}\n`,
+    [`${info}/METADATA`]: "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
+    [`${info}/WHEEL`]: "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    [`${info}/RECORD`]: "",
+  };
+  return createRawZip(Object.entries(files).map(([name, text]) => ({ name, content: Buffer.from(text) })));
+}
+
+const WHEEL = "tiny-1.0-py3-none-any.whl";
+
+async function createProject(
+  name: string,
+  files: Readonly<Record<string, string | Buffer>>,
+): Promise<string> {
+  return writeFiles(join(workspace.path, name), files);
+}
+
+async function createTinyProject(name: string, answer = 42): Promise<string> {
+  return createProject(name, {
+    "requirements.txt": `./wheels/${WHEEL}\n`,
+    [`wheels/${WHEEL}`]: createWheel(answer),
+  });
+}
+
+/** What Python in an environment prints, run as a user that owns nothing. */
+function runIn(environment: Environment, code: string): string {
+  const user = isRoot ? STRANGER : {};
+  return execFileSync(environment.interpreter, ["-c", code], {
+    encoding: "utf8",
+    cwd: "/",
+    env: {},
+    ...user,
+  }).trim();
+}
+
+async function listBuilds(): Promise<readonly string[]> {
+  const names = await readdir(join(workspace.path, "cache", "environments")).catch(() => []);
+  return names.filter((name) => name.includes("-") && !name.endsWith(".log"));
+}
+
+test("a project without requirements uses the base interpreter and builds nothing", async () => {
+  for (const files of [
+    {},
+    { "requirements.txt": "# nothing\n\n" },
+    { "pyproject.toml": "[tool.ruff]\nline-length = 100\n" },
+  ]) {
+    const environment = await builder.ensure(await createProject(`p${Object.keys(files).join("")}`, files));
+    expect(environment).toMatchObject({
+      interpreter: interpreter.executable,
+      readablePaths: interpreter.readablePaths,
+      logFile: null,
+    });
+  }
+  expect(existsSync(join(workspace.path, "cache"))).toBe(false);
+});
+
+test(
+  "requirements are installed so that any user can import them, but not change them, and the log is kept",
+  async () => {
+    const lines: string[] = [];
+    const environment = await builder.ensure(await createTinyProject("project"), {
+      onLog: (line) => lines.push(line),
+    });
+    expect(runIn(environment, "import tiny; print(tiny.ANSWER)")).toBe("42");
+    expect(environment.readablePaths.some((path) => environment.interpreter.startsWith(`${path}/`))).toBe(
+      true,
+    );
+    expect(lines.join("\n")).toContain("tiny");
+    expect((await readFile(environment.logFile ?? "", "utf8")).trim().split("\n")).toEqual(lines);
+    const module = runIn(environment, "import tiny; print(tiny.__file__)");
+    expect((await stat(module)).mode & 0o777).toBe(0o644);
+    expect((await stat(module)).uid).toBe(process.getuid?.());
+    expect(runIn(environment, "import tiny, os; print(os.path.exists(tiny.__cached__))")).toBe("True");
+    expect((await readdir(join(environment.interpreter, "../../.."))).sort()).toEqual(["venv"]);
+  },
+  BUILD_TIME,
+);
+
+test(
+  "versions that need the same share one environment; another content, order of lines or interpreter does not",
+  async () => {
+    const first = await builder.ensure(await createTinyProject("first"));
+    const lines: string[] = [];
+    const same = await builder.ensure(await createTinyProject("same"), { onLog: (line) => lines.push(line) });
+    expect(same).toEqual(first);
+    expect(lines).toEqual([]);
+    const other = await builder.ensure(await createTinyProject("other", 43));
+    expect(other.key).not.toBe(first.key);
+    expect(runIn(other, "import tiny; print(tiny.ANSWER)")).toBe("43");
+    const found = await create({ interpreter: { ...interpreter, version: "3.99.0" }, timeout: 1 })
+      .ensure(join(workspace.path, "first"))
+      .catch((error: unknown) => error);
+    expect(found).toMatchObject({ code: "BUILD_TIMEOUT" });
+  },
+  BUILD_TIME,
+);
+
+test(
+  "callers that race in one process share one build, in two processes the second keeps the first's",
+  async () => {
+    const project = await createTinyProject("project");
+    const elsewhere = create();
+    const heard: number[] = [0, 0];
+    const all = await Promise.all([
+      builder.ensure(project, { onLog: () => (heard[0] = (heard[0] ?? 0) + 1) }),
+      builder.ensure(project, { onLog: () => (heard[1] = (heard[1] ?? 0) + 1) }),
+      elsewhere.ensure(project),
+    ]);
+    expect(new Set(all.map((environment) => environment.interpreter)).size).toBe(1);
+    expect(await listBuilds()).toHaveLength(1);
+    expect(heard[0]).toBeGreaterThan(0);
+    expect(heard[1]).toBe(heard[0]);
+  },
+  BUILD_TIME,
+);
+
+test(
+  "a package is really installed from the index, named by pyproject.toml",
+  async () => {
+    const project = await createProject("project", {
+      "pyproject.toml": '[project]\nname = "x"\ndependencies = ["six==1.16.0"]\n',
+    });
+    expect(runIn(await builder.ensure(project), "import six; print(six.__version__)")).toBe("1.16.0");
+  },
+  BUILD_TIME,
+);
+
+test(
+  "a requirement that does not exist is named, nothing is left, and a later attempt succeeds",
+  async () => {
+    const project = await createProject("project", {
+      "requirements.txt": "./wheels/absent-1.0-py3-none-any.whl\n",
+    });
+    const error = await catchProjectError(builder.ensure(project));
+    expect(error).toMatchObject({ code: "BUILD_FAILED", detail: expect.stringContaining("absent-1.0") });
+    await writeFile(join(project, "requirements.txt"), "no-such-package-of-anybody==99.1\n");
+    const unknown = await catchProjectError(builder.ensure(project));
+    expect(unknown).toMatchObject({
+      code: "BUILD_FAILED",
+      detail: expect.stringContaining("no-such-package-of-anybody==99.1"),
+    });
+    expect(await readdir(join(workspace.path, "cache", "environments"))).toEqual([]);
+    expect(runIn(await builder.ensure(await createTinyProject("later")), "import tiny")).toBe("");
+  },
+  BUILD_TIME,
+);
+
+const SPY = `
+import os, pathlib, subprocess, sys, time
+def attempt(action):
+    try: return action()
+    except OSError as error: return type(error).__name__
+print("UID", os.getuid())
+print("SECRET", os.environ.get("PLATFORM_SECRET"))
+print("PROJECTS", attempt(lambda: os.listdir("@DATA@")))
+print("WRITE", attempt(lambda: pathlib.Path("@DATA@/evil").write_text("x")))
+subprocess.Popen(["sleep", "3471"], start_new_session=True)
+sys.stdout.flush()
+raise SystemExit("stop here: " + str(os.getuid()))
+`;
+
+test.runIf(isRoot)(
+  "code that runs while a package is built is another user, sees no secrets or data, and leaves no process behind",
+  async () => {
+    const secret = join(workspace.path, "data");
+    await writeFiles(secret, { "other-project/code.py": "x" });
+    await builder.close();
+    builder = create({ hidden: [secret], variables: { ...process.env, PLATFORM_SECRET: "x" } });
+    const lines: string[] = [];
+    const project = await createProject("project", {
+      "requirements.txt": "./package\n",
+      "package/setup.py": SPY.replaceAll("@DATA@", secret),
+    });
+    await catchProjectError(builder.ensure(project, { onLog: (line) => lines.push(line.trim()) }));
+    expect(lines).toContain("UID 65534");
+    expect(lines).toContain("SECRET None");
+    expect(existsSync(join(secret, "evil"))).toBe(false);
+    if (bubblewrap === null) return;
+    expect(lines).toContain("PROJECTS []");
+    const processes = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
+    expect(processes.split("\n")).not.toContain("sleep 3471");
+  },
+  BUILD_TIME,
+);
+
+const ENDLESS = "import time\nprint('begun', flush=True)\ntime.sleep(3472)\n";
+
+test(
+  "a build that takes too long, or that nobody waits for any more, is killed with all its processes",
+  async () => {
+    const project = await createProject("project", {
+      "requirements.txt": "./package\n",
+      "package/setup.py": ENDLESS,
+    });
+    const impatient = create({ timeout: 4 * SECOND });
+    expect((await catchProjectError(impatient.ensure(project))).code).toBe("BUILD_TIMEOUT");
+    const [first, second] = [new AbortController(), new AbortController()];
+    const waiting = [first, second].map(({ signal }) =>
+      catchProjectError(builder.ensure(project, { signal })),
+    );
+    first.abort();
+    expect((await waiting[0])?.code).toBe("BUILD_CANCELLED");
+    expect(await listBuilds()).toHaveLength(1);
+    second.abort();
+    expect((await waiting[1])?.code).toBe("BUILD_CANCELLED");
+    expect(await listBuilds()).toEqual([]);
+    const closing = catchProjectError(builder.ensure(project));
+    await expect.poll(listBuilds, { timeout: 10 * SECOND }).toHaveLength(1);
+    await builder.close();
+    expect((await closing).code).toBe("BUILD_CANCELLED");
+    expect(await readdir(join(workspace.path, "cache", "environments"))).toEqual([]);
+  },
+  BUILD_TIME,
+);
+
+test(
+  "what a dead process left half-built is swept when it is old, and an environment that somebody removed is built again",
+  async () => {
+    const environments = join(workspace.path, "cache", "environments");
+    const [old, fresh] = ["a".repeat(64) + "-00", "b".repeat(64) + "-00"].map((name) =>
+      join(environments, name),
+    );
+    if (old === undefined || fresh === undefined) throw new Error("unreachable");
+    await mkdir(old, { recursive: true });
+    await mkdir(fresh);
+    await utimes(old, 1, 1);
+    const project = await createTinyProject("project");
+    const first = await builder.ensure(project);
+    expect(existsSync(old)).toBe(false);
+    expect(existsSync(fresh)).toBe(true);
+    await rm(join(first.interpreter, "../.."), { recursive: true });
+    expect(runIn(await builder.ensure(project), "import tiny; print(tiny.ANSWER)")).toBe("42");
+  },
+  BUILD_TIME,
+);

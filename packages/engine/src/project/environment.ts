@@ -1,0 +1,321 @@
+import { createHash, randomBytes } from "node:crypto";
+import { access, chmod, mkdir, readdir, readlink, rm, stat, symlink, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { findAccessFault } from "./access.ts";
+import type { SystemUser } from "./access.ts";
+import { buildEnvironment, getEnvironmentFolder, getEnvironmentPython } from "./build-environment.ts";
+import { createBuildLog } from "./build-log.ts";
+import type { BuildLog } from "./build-log.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { getSystemCode, ProjectError } from "./project-error.ts";
+import { readRequirements } from "./requirements.ts";
+import type { Requirements } from "./requirements.ts";
+
+/*
+ * Environments live below `<directory>/environments`:
+ *
+ *   <key>-<random>/venv    one build, made where it stays; removed again when it fails
+ *   <key>-<random>.log     its log
+ *   <key>                  a symbolic link to the build that serves the key: its creation is what finishes a build
+ *
+ * Creating the link either works or finds another's: so two processes may build the same key, the second throws its own away, and neither
+ * needs a lock that could go stale. A build that died with its process has no link; it is swept when it is too old to be still running.
+ */
+
+/** What a version runs in. */
+export interface Environment {
+  /** SHA-256 (hex): equal keys need, and share, the same environment. */
+  readonly key: string;
+  /** The Python executable to start. */
+  readonly interpreter: string;
+  /** What a sandbox must show besides the system directories. */
+  readonly readablePaths: readonly string[];
+  /** The log of the build; null when there was nothing to install. */
+  readonly logFile: string | null;
+}
+
+export interface EnsureOptions {
+  /** Called for each line of the build's log; also when another caller's build is joined. */
+  readonly onLog?: (line: string) => void;
+  /** Gives up waiting; the build itself is killed when nobody waits for it any more. */
+  readonly signal?: AbortSignal;
+}
+
+export interface EnvironmentBuilder {
+  /**
+   * The environment for a project, built unless it exists.
+   *
+   * @throws ProjectError INVALID_PROJECT, BUILD_FAILED, BUILD_TIMEOUT, BUILD_CANCELLED
+   */
+  readonly ensure: (projectDirectory: string, options?: EnsureOptions) => Promise<Environment>;
+  /** Kills running builds and waits for their folders to be removed. */
+  readonly close: () => Promise<void>;
+}
+
+export interface EnvironmentBuilderOptions {
+  /** Where environments are kept. Every folder above it must be open (o+x) to the users of sandbox and build. */
+  readonly directory: string;
+  readonly interpreter: Interpreter;
+  /** Path of uv; null or missing: venv and pip. */
+  readonly uv?: string | null;
+  /** Path of bubblewrap; null or missing: builds see what their user sees. */
+  readonly bubblewrap?: string | null;
+  /** Used when this process is root. It must own nothing and run nothing else. */
+  readonly buildUser?: SystemUser;
+  /** Hidden from builds, besides `directory`: the platform's data. Needs bubblewrap. */
+  readonly hidden?: readonly string[];
+  /** The host's variables; only those that say how to reach the package index are passed on. */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds for one build. */
+  readonly timeout?: number;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DEFAULT_TIMEOUT = 15 * MINUTE;
+
+/** Part of every key: raise it when environments are built in another way, so that old ones are not used. */
+const FORMAT = 1;
+
+interface Flight {
+  readonly result: Promise<Environment>;
+  readonly log: BuildLog;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+/** Creates the environment builder of one process; several processes may share a directory. */
+export function createEnvironmentBuilder(options: EnvironmentBuilderOptions): EnvironmentBuilder {
+  const settings = createSettings(options);
+  const flights = new Map<string, Flight>();
+  let closed = false;
+
+  async function ensure(
+    projectDirectory: string,
+    { onLog, signal }: EnsureOptions = {},
+  ): Promise<Environment> {
+    const requirements = await readRequirements(projectDirectory, settings.interpreter);
+    if (requirements === null) return describeBase(settings.interpreter);
+    const key = createKey(settings.interpreter, requirements);
+    const existing = flights.has(key) ? null : await findEnvironment(settings, key);
+    if (existing !== null) return existing;
+    if (signal?.aborted === true) throw createCancelled();
+    const flight = flights.get(key) ?? (await takeOff(projectDirectory, key, requirements));
+    if (!flight.controller.signal.aborted) return waitFor(flight, onLog, signal);
+    // The others gave it up: it ends now, and this caller begins anew.
+    await flight.result.catch(() => undefined);
+    return ensure(projectDirectory, { ...(onLog && { onLog }), ...(signal && { signal }) });
+  }
+
+  async function takeOff(projectDirectory: string, key: string, requirements: Requirements): Promise<Flight> {
+    await prepareDirectory(settings);
+    // Another caller may have begun while this one prepared.
+    const other = flights.get(key);
+    if (other !== undefined) return other;
+    if (closed) throw createCancelled();
+    const name = `${key}-${randomBytes(6).toString("hex")}`;
+    const log = createBuildLog(join(settings.environments, `${name}.log`));
+    const controller = new AbortController();
+    const result = runBuild(settings, { projectDirectory, key, name, requirements, log, controller });
+    const flight: Flight = { result: result.finally(() => flights.delete(key)), log, controller, waiting: 0 };
+    // Everyone who waits sees the failure; when nobody does any more, it must not count as unhandled.
+    flight.result.catch(() => undefined);
+    flights.set(key, flight);
+    return flight;
+  }
+
+  return {
+    ensure,
+    async close() {
+      closed = true;
+      const running = [...flights.values()];
+      for (const flight of running) flight.controller.abort(createCancelled());
+      await Promise.allSettled(running.map((flight) => flight.result));
+    },
+  };
+}
+
+async function waitFor(
+  flight: Flight,
+  onLog: ((line: string) => void) | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Environment> {
+  flight.waiting += 1;
+  const unfollow = onLog === undefined ? undefined : flight.log.follow(onLog);
+  let stopListening: () => void = () => undefined;
+  const gaveUp = new Promise<never>((_resolve, reject) => {
+    const giveUp = (): void => {
+      flight.waiting -= 1;
+      if (flight.waiting > 0) reject(createCancelled());
+      // The last one to leave stops the build, and waits until its folder is gone.
+      else flight.controller.abort(createCancelled());
+    };
+    signal?.addEventListener("abort", giveUp, { once: true });
+    stopListening = () => signal?.removeEventListener("abort", giveUp);
+    if (signal?.aborted === true) giveUp();
+  });
+  try {
+    return await Promise.race([flight.result, gaveUp]);
+  } finally {
+    stopListening();
+    unfollow?.();
+  }
+}
+
+interface Settings {
+  readonly directory: string;
+  readonly environments: string;
+  readonly interpreter: Interpreter;
+  readonly uv: string | null;
+  readonly bubblewrap: string | null;
+  readonly user: SystemUser | null;
+  readonly hidden: readonly string[];
+  readonly hostVariables: Readonly<Record<string, string | undefined>>;
+  readonly cacheDirectory: string | null;
+  readonly timeout: number;
+}
+
+function createSettings(options: EnvironmentBuilderOptions): Settings {
+  const isRoot = process.getuid?.() === 0;
+  const user = isRoot ? (options.buildUser ?? null) : null;
+  return {
+    directory: options.directory,
+    environments: join(options.directory, "environments"),
+    interpreter: options.interpreter,
+    uv: options.uv ?? null,
+    // As root it would map the inner user to root; without a user to become, builds are trusted anyway.
+    bubblewrap: isRoot && user === null ? null : (options.bubblewrap ?? null),
+    user,
+    hidden: [options.directory, ...(options.hidden ?? [])],
+    hostVariables: options.variables ?? {},
+    // Builds of different owners run under one user: what one leaves in a shared cache, another would install.
+    cacheDirectory: user === null ? join(options.directory, "cache") : null,
+    timeout: options.timeout ?? DEFAULT_TIMEOUT,
+  };
+}
+
+async function prepareDirectory(settings: Settings): Promise<void> {
+  for (const folder of [settings.directory, settings.environments]) {
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o755);
+  }
+  if (settings.cacheDirectory !== null)
+    await mkdir(settings.cacheDirectory, { recursive: true, mode: 0o700 });
+  if (settings.user !== null) {
+    const fault = await findAccessFault(settings.environments, settings.user, true);
+    if (fault !== null) throw new Error(`Environments cannot be built: ${fault}`);
+  }
+  await sweep(settings);
+}
+
+interface Build {
+  readonly projectDirectory: string;
+  readonly key: string;
+  readonly name: string;
+  readonly requirements: Requirements;
+  readonly log: BuildLog;
+  readonly controller: AbortController;
+}
+
+async function runBuild(settings: Settings, build: Build): Promise<Environment> {
+  const directory = join(settings.environments, build.name);
+  const { controller } = build;
+  const timer = setTimeout(() => controller.abort(createTimeout(settings.timeout)), settings.timeout);
+  try {
+    await mkdir(directory);
+    await chmod(directory, 0o755);
+    await buildEnvironment({ ...settings, ...build, directory, signal: controller.signal });
+    controller.signal.throwIfAborted();
+    await build.log.close();
+    return await publish(settings, build);
+  } catch (error) {
+    await build.log.close();
+    await removeBuild(settings, build.name);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function publish(settings: Settings, build: Build): Promise<Environment> {
+  const link = join(settings.environments, build.key);
+  for (;;) {
+    try {
+      await symlink(build.name, link);
+      return describe(settings, build.key, build.name);
+    } catch (error) {
+      if (getSystemCode(error) !== "EEXIST") throw error;
+    }
+    const winner = await findEnvironment(settings, build.key);
+    if (winner === null) continue;
+    await removeBuild(settings, build.name);
+    return winner;
+  }
+}
+
+async function findEnvironment(settings: Settings, key: string): Promise<Environment | null> {
+  const link = join(settings.environments, key);
+  try {
+    const name = await readlink(link);
+    await access(getEnvironmentPython(join(settings.environments, name)));
+    return describe(settings, key, name);
+  } catch (error) {
+    if (getSystemCode(error) !== "ENOENT") throw error;
+    // A link to a build that somebody removed, or whose interpreter is gone, must not stand in the way of the next.
+    await unlink(link).catch(() => undefined);
+    return null;
+  }
+}
+
+/** Removes what builds left behind whose process died. */
+async function sweep(settings: Settings): Promise<void> {
+  const names = await readdir(settings.environments);
+  const oldest = Date.now() - 2 * settings.timeout;
+  for (const name of names) {
+    const [key, random] = name.replace(/\.log$/, "").split("-");
+    if (key === undefined || random === undefined) continue;
+    const target = await readlink(join(settings.environments, key)).catch(() => null);
+    if (target === `${key}-${random}`) continue;
+    const modified = await stat(join(settings.environments, name)).catch(() => null);
+    if (modified !== null && modified.mtimeMs < oldest) await removeBuild(settings, `${key}-${random}`);
+  }
+}
+
+async function removeBuild(settings: Settings, name: string): Promise<void> {
+  await rm(join(settings.environments, name), { recursive: true, force: true });
+  await rm(join(settings.environments, `${name}.log`), { force: true });
+}
+
+function createKey(interpreter: Interpreter, requirements: Requirements): string {
+  const parts = [FORMAT, interpreter.executable, interpreter.version, process.platform, process.arch];
+  return createHash("sha256")
+    .update(`${parts.join("\n")}\n\n${requirements.identity}`)
+    .digest("hex");
+}
+
+function describe(settings: Settings, key: string, name: string): Environment {
+  const directory = join(settings.environments, name);
+  return {
+    key,
+    interpreter: getEnvironmentPython(directory),
+    readablePaths: [getEnvironmentFolder(directory), ...settings.interpreter.readablePaths],
+    logFile: `${directory}.log`,
+  };
+}
+
+function describeBase(interpreter: Interpreter): Environment {
+  const { executable, version, readablePaths } = interpreter;
+  const key = createHash("sha256").update(`${FORMAT}\n${executable}\n${version}`).digest("hex");
+  return { key, interpreter: executable, readablePaths, logFile: null };
+}
+
+function createCancelled(): ProjectError {
+  return new ProjectError("BUILD_CANCELLED", "The build was cancelled");
+}
+
+function createTimeout(timeout: number): ProjectError {
+  return new ProjectError(
+    "BUILD_TIMEOUT",
+    `The build took longer than ${Math.round(timeout / SECOND)} seconds`,
+  );
+}

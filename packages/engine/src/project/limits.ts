@@ -1,0 +1,41 @@
+const MB = 1024 * 1024;
+
+/** Ceilings for a project, the same for packing and unpacking: what can be packed can be unpacked. */
+export interface ProjectLimits {
+  readonly files: number;
+  /** Bytes of one file, unpacked. */
+  readonly fileBytes: number;
+  /** Bytes of all files, unpacked. */
+  readonly totalBytes: number;
+  /** Bytes of the archive itself. */
+  readonly archiveBytes: number;
+  /** Unpacked bytes per byte of archive; DEFLATE reaches 1032 at most. */
+  readonly ratio: number;
+  /** The ratio counts only above so many unpacked bytes: small files of zeros are no bomb. */
+  readonly ratioFreeBytes: number;
+}
+
+export const DEFAULT_PROJECT_LIMITS: ProjectLimits = {
+  files: 10_000,
+  fileBytes: 512 * MB,
+  totalBytes: 1024 * MB,
+  archiveBytes: 512 * MB,
+  ratio: 200,
+  ratioFreeBytes: 64 * MB,
+};
+
+/** Whether so many unpacked bytes from so small an archive are a bomb. */
+export function isBomb(unpackedBytes: number, archiveBytes: number, limits: ProjectLimits): boolean {
+  return unpackedBytes > limits.ratioFreeBytes && unpackedBytes > archiveBytes * limits.ratio;
+}
+
+/** `1.5 GB`, `3 MB`, `17 bytes`: for messages. */
+export function formatBytes(bytes: number): string {
+  if (bytes >= 1024 * MB) return `${trimZeros(bytes / (1024 * MB))} GB`;
+  if (bytes >= MB) return `${trimZeros(bytes / MB)} MB`;
+  return `${bytes} bytes`;
+}
+
+function trimZeros(value: number): string {
+  return value.toFixed(1).replace(/\.0$/, "");
+}

@@ -1,0 +1,46 @@
+/** What can be wrong with a project, its archive or its environment: always the caller's to mend, never a bug of ours. */
+export type ProjectErrorCode =
+  | "INVALID_PROJECT"
+  | "PROJECT_TOO_LARGE"
+  | "INVALID_ARCHIVE"
+  | "ARCHIVE_TOO_LARGE"
+  | "INTERPRETER_NOT_FOUND"
+  | "BUILD_FAILED"
+  | "BUILD_TIMEOUT"
+  | "BUILD_CANCELLED";
+
+/** One fault: `path` is a JSON pointer into platform.json (`/resources/cpu`), or the relative path of a file. */
+export interface ProjectFault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Thrown by everything in this room when the project is at fault. `detail` is one sentence fit for a user. */
+export class ProjectError extends Error {
+  readonly code: ProjectErrorCode;
+  readonly detail: string;
+  readonly errors: readonly ProjectFault[];
+
+  constructor(
+    code: ProjectErrorCode,
+    detail: string,
+    options: { readonly errors?: readonly ProjectFault[]; readonly cause?: unknown } = {},
+  ) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "ProjectError";
+    this.code = code;
+    this.detail = detail;
+    this.errors = options.errors ?? [];
+  }
+}
+
+/** The message of anything that was thrown. */
+export function getMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The `code` of an operating-system error (`ENOENT`), or undefined. */
+export function getSystemCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}

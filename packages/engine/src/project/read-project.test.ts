@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readProject } from "./read-project.ts";
+import { catchProjectError, createWorkspace, MINIMAL_PROJECT, writeFiles } from "./project-fixtures.ts";
+import type { Workspace } from "./project-fixtures.ts";
+
+let workspace: Workspace;
+beforeEach(async () => {
+  workspace = await createWorkspace();
+});
+afterEach(() => workspace.close());
+
+async function readWith(document: unknown, files: Readonly<Record<string, string>> = {}) {
+  const text = typeof document === "string" ? document : JSON.stringify(document);
+  await writeFiles(workspace.path, { ...MINIMAL_PROJECT, ...files, "platform.json": text });
+  return readProject(workspace.path);
+}
+
+test("a project with everything in it is read as it was written", async () => {
+  const document = {
+    name: "my-service",
+    runtime: "PYTHON_TEMPLATE",
+    descriptionFile: "README.md",
+    resources: { cpu: 0.3, memory: 2 },
+    startMode: "spawn",
+    timeoutSeconds: 60,
+  };
+  expect(await readWith(document, { "README.md": "# hello" })).toEqual(document);
+});
+
+test("a platform.json saved with a byte order mark is read", async () => {
+  expect((await readWith(`\uFEFF${MINIMAL_PROJECT["platform.json"] ?? ""}`)).name).toBe("demo");
+});
+
+test("a missing platform.json is named", async () => {
+  const error = await catchProjectError(readProject(workspace.path));
+  expect(error).toMatchObject({
+    code: "INVALID_PROJECT",
+    detail: expect.stringContaining("platform.json is missing"),
+  });
+});
+
+test("a platform.json that is not JSON says where it breaks", async () => {
+  const error = await catchProjectError(readWith('{"name": "demo",}'));
+  expect(error.detail).toMatch(/^platform\.json is not JSON: .*position 16/);
+});
+
+test("an unknown runtime is named with the one that is allowed", async () => {
+  const error = await catchProjectError(readWith({ name: "demo", runtime: "JAVA" }));
+  expect(error.detail).toBe('platform.json: runtime "JAVA" is not known; the only one is "PYTHON_TEMPLATE"');
+  expect(error.errors).toEqual([{ path: "/runtime", message: expect.stringContaining("JAVA") }]);
+});
+
+test("every fault of the document is told with its path and what was expected", async () => {
+  const document = {
+    name: "My Service",
+    resources: { cpu: -1, gpu: 1 },
+    startMode: "fast",
+    timeoutSeconds: "10",
+  };
+  const { errors } = await catchProjectError(readWith(document));
+  const byPath = Object.fromEntries(errors.map((fault) => [fault.path, fault.message]));
+  expect(Object.keys(byPath).sort()).toEqual(
+    ["/name", "/resources/cpu", "/resources/gpu", "/runtime", "/startMode", "/timeoutSeconds"].sort(),
+  );
+  expect(byPath["/name"]).toContain("lower-case letters, digits and hyphens");
+  expect(byPath["/resources/cpu"]).toContain("must be > 0");
+  expect(byPath["/resources/gpu"]).toContain("known are cpu, memory");
+  expect(byPath["/runtime"]).toBe("runtime is missing");
+  expect(byPath["/startMode"]).toBe('startMode must be "auto" or "spawn", not "fast"');
+  expect(byPath["/timeoutSeconds"]).toBe("timeoutSeconds must be of type integer, not string");
+});
+
+test.each(["null", "[]", '"text"', "1"])("a platform.json holding %s is refused", async (text) => {
+  expect((await catchProjectError(readWith(text))).detail).toContain("the document must be of type object");
+});
+
+test("a __proto__ key is an unknown field and pollutes nothing", async () => {
+  const text = '{"name":"demo","runtime":"PYTHON_TEMPLATE","__proto__":{"polluted":true}}';
+  expect((await catchProjectError(readWith(text))).detail).toContain('"__proto__" is not a known field');
+  expect("polluted" in {}).toBe(false);
+});
+
+test("a missing src/program.py and a missing description are told together", async () => {
+  const document = { name: "demo", runtime: "PYTHON_TEMPLATE", descriptionFile: "GUIDE.md" };
+  await writeFiles(workspace.path, { "platform.json": JSON.stringify(document) });
+  const error = await catchProjectError(readProject(workspace.path));
+  expect(error.errors.map((fault) => fault.path)).toEqual(["src/program.py", "/descriptionFile"]);
+  expect(error.detail).toContain("src/program.py is missing");
+  expect(error.detail).toContain("'GUIDE.md' does not exist");
+});
+
+test.each(["../secret.md", "/etc/hostname", "a/../../b"])(
+  "a description outside of the project (%s) is refused",
+  async (path) => {
+    const document = { name: "demo", runtime: "PYTHON_TEMPLATE", descriptionFile: path };
+    expect((await catchProjectError(readWith(document))).code).toBe("INVALID_PROJECT");
+  },
+);

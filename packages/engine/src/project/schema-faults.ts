@@ -1,0 +1,83 @@
+import type { ErrorObject } from "ajv";
+import type { ProjectFault } from "./project-error.ts";
+
+/** Turns what Ajv found (with `verbose` and `allErrors`) into one sentence per fault, in the order of the document. */
+export function describeSchemaFaults(errors: readonly ErrorObject[]): readonly ProjectFault[] {
+  const choices = collectChoices(errors);
+  const faults = errors.filter((error) => error.keyword !== "anyOf" && !choices.has(error.instancePath));
+  const described = faults.map(describeFault);
+  for (const [path, allowed] of choices) {
+    const value = errors.find((error) => error.instancePath === path)?.data;
+    described.push({
+      path,
+      message: `${getName(path)} must be ${allowed.map(quote).join(" or ")}, not ${quote(value)}`,
+    });
+  }
+  return described;
+}
+
+/** A union of literals fails once per literal and once as a whole: that is one fault to a reader. */
+function collectChoices(errors: readonly ErrorObject[]): ReadonlyMap<string, readonly unknown[]> {
+  const choices = new Map<string, unknown[]>();
+  for (const error of errors) {
+    if (error.keyword !== "anyOf" && error.keyword !== "const") continue;
+    const allowed = choices.get(error.instancePath) ?? [];
+    if (error.keyword === "const") allowed.push(error.params["allowedValue"]);
+    choices.set(error.instancePath, allowed);
+  }
+  return choices;
+}
+
+function describeFault(error: ErrorObject): ProjectFault {
+  const name = getName(error.instancePath);
+  switch (error.keyword) {
+    case "required": {
+      const missing = String(error.params["missingProperty"]);
+      return { path: `${error.instancePath}/${missing}`, message: `${missing} is missing` };
+    }
+    case "additionalProperties": {
+      const extra = String(error.params["additionalProperty"]);
+      const known = Object.keys(readProperties(error.parentSchema)).join(", ");
+      const path = `${error.instancePath}/${extra.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      return { path, message: `${quote(extra)} is not a known field; known are ${known}` };
+    }
+    case "type": {
+      const expected = String(error.params["type"]);
+      return {
+        path: error.instancePath,
+        message: `${name} must be of type ${expected}, not ${nameType(error.data)}`,
+      };
+    }
+    default: {
+      const hint = readDescription(error.parentSchema);
+      const message = `${name} ${error.message ?? "is invalid"}, not ${quote(error.data)}${hint === null ? "" : ` (${hint})`}`;
+      return { path: error.instancePath, message };
+    }
+  }
+}
+
+function readProperties(schema: unknown): object {
+  if (typeof schema !== "object" || schema === null || !("properties" in schema)) return {};
+  return typeof schema.properties === "object" && schema.properties !== null ? schema.properties : {};
+}
+
+function readDescription(schema: unknown): string | null {
+  if (typeof schema !== "object" || schema === null || !("description" in schema)) return null;
+  return typeof schema.description === "string" ? schema.description : null;
+}
+
+function getName(pointer: string): string {
+  return pointer === "" ? "the document" : pointer.slice(1).replaceAll("/", ".");
+}
+
+const MAX_QUOTED = 80;
+
+function quote(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}...` : text;
+}
+
+function nameType(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
