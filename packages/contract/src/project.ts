@@ -50,7 +50,7 @@ export const ProjectSchema = Type.Object(
     descriptionFile: Type.Optional(
       Type.String({ minLength: 1, description: "Path of the Markdown file that describes the service" }),
     ),
-    resources: Type.Optional(Type.Partial(ResourcesSchema)),
+    resources: Type.Optional(Type.Partial(ResourcesSchema, { additionalProperties: false })),
     runtime: Type.Literal("PYTHON_TEMPLATE"),
     startMode: Type.Optional(
       Type.Union([Type.Literal("auto"), Type.Literal("spawn")], {
