@@ -1,0 +1,293 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
+import { v7 as createUuid } from "uuid";
+import { createExecutions } from "../executions.ts";
+import type { Executions } from "../executions.ts";
+import { createMemoryStore } from "../memory-store.ts";
+import type { Claim, ExecutionStore } from "../ports.ts";
+import type { Outcome } from "../python/runtime.ts";
+import { hostedPresenter, localPresenter } from "./presenters.ts";
+import { createHttpServer } from "./server.ts";
+import { registerServiceApi } from "./service-api.ts";
+
+const TARGET = {
+  versionId: createUuid(),
+  resources: { cpu: 1, memory: 1 },
+  timeoutSeconds: 60,
+  inputSchema: {
+    type: "object",
+    properties: { params: { type: "object", properties: { shots: { type: "integer" } } } },
+  },
+};
+const SUCCESS: Outcome = { status: "SUCCEEDED", result: Buffer.from('{"length": 7542}'), metadata: null };
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
+
+let app: FastifyInstance;
+let store: ExecutionStore;
+let executions: Executions;
+
+beforeEach(async () => {
+  store = createMemoryStore();
+  executions = createExecutions({
+    store,
+    inputs: { check: async () => undefined, read: async () => null },
+  });
+  app = createHttpServer({ logger: pino({ level: "silent" }), isReady: async () => true });
+  const caller = (ownerId: unknown) => ({ ownerId: String(ownerId), target: () => TARGET });
+  await registerServiceApi(app, {
+    prefix: "/hosted",
+    executions,
+    presenter: hostedPresenter,
+    authorize: (request) => caller(request.headers["x-owner"] ?? "alice"),
+    baseOf: () => "/hosted",
+  });
+  await registerServiceApi(app, {
+    prefix: "",
+    executions,
+    presenter: localPresenter,
+    authorize: () => caller("alice"),
+    baseOf: () => "",
+  });
+});
+
+afterEach(async () => {
+  executions.close();
+  await app.close();
+});
+
+async function start(payload: unknown = {}, headers: Record<string, string> = {}) {
+  return app.inject({
+    method: "POST",
+    url: "/hosted/",
+    headers: { "content-type": "application/json", ...headers },
+    payload: JSON.stringify(payload),
+  });
+}
+
+async function claimOne(): Promise<Claim> {
+  const [claim] = await store.claim({
+    workerId: "worker",
+    limit: 1,
+    free: { cpu: 1, memory: 1 },
+    leaseSeconds: 30,
+  });
+  if (claim === undefined) throw new Error("nothing to claim");
+  return claim;
+}
+
+async function startAndFinish(outcome: Outcome): Promise<string> {
+  const { id } = (await start()).json<{ id: string }>();
+  await store.finish(await claimOne(), outcome);
+  return id;
+}
+
+describe("start", () => {
+  test("answers 201 with Location, id, status and createdAt, with and without the final slash, and with repeated ones", async () => {
+    for (const url of ["/hosted", "/hosted/", "//hosted//", "/"]) {
+      const response = await app.inject({
+        method: "POST",
+        url,
+        headers: { "content-type": "application/json" },
+        payload: "{}",
+      });
+      expect(response.statusCode).toBe(201);
+      const body = response.json<Record<string, unknown>>();
+      expect(body).toMatchObject({
+        status: "PENDING",
+        terminal: false,
+        createdAt: expect.stringMatching(TIMESTAMP),
+      });
+      expect(response.headers.location).toBe(`${url === "/" ? "" : "/hosted"}/${String(body["id"])}`);
+    }
+  });
+
+  test("stores the bytes as they came", async () => {
+    const payload = '{ "data": {"a": 1.0, "b": "\\u0000"} }';
+    await app.inject({ method: "POST", url: "/", headers: { "content-type": "application/json" }, payload });
+    expect(Buffer.from((await claimOne()).body).toString()).toBe(payload);
+  });
+
+  test.each([
+    ["text/plain", "{}", 415, "UNSUPPORTED_MEDIA_TYPE"],
+    ["application/json", "{", 400, "INVALID_JSON"],
+    ["application/json", "[]", 400, "INVALID_INPUT"],
+    ["application/json", '{"params":{"shots":"many"}}', 400, "INVALID_INPUT"],
+    ["application/json", `{"data":{"a":"${"x".repeat(3_000_000)}"}}`, 413, "INPUT_TOO_LARGE"],
+  ])("refuses a body of %s with a code and a detail", async (type, payload, status, code) => {
+    const response = await app.inject({
+      method: "POST",
+      url: "/hosted/",
+      headers: { "content-type": type },
+      payload,
+    });
+    expect(response.statusCode).toBe(status);
+    expect(response.json()).toMatchObject({ code, detail: expect.stringMatching(/\S/) });
+  });
+
+  test("tells with JSON pointers what does not fit the declared types", async () => {
+    expect((await start({ params: { shots: "many" } })).json()).toMatchObject({
+      errors: [{ path: "/params/shots", message: "must be integer" }],
+    });
+  });
+
+  test("refuses a missing content type, other methods with Allow, and an Accept without JSON", async () => {
+    expect((await app.inject({ method: "POST", url: "/hosted/" })).statusCode).toBe(415);
+    const other = await app.inject({ method: "DELETE", url: "/hosted/" });
+    expect(other.statusCode).toBe(405);
+    expect(other.headers["allow"]).toBe("POST, GET");
+    expect((await start({}, { accept: "text/html" })).statusCode).toBe(406);
+  });
+
+  test("with Prefer: wait answers when the execution is finished", async () => {
+    const pending = start({}, { prefer: "wait=30" });
+    await expect.poll(async () => (await store.list("alice", { limit: 1 })).items.length).toBe(1);
+    await store.finish(await claimOne(), SUCCESS);
+    const response = await pending;
+    expect(response.json()).toMatchObject({ status: "SUCCEEDED", terminal: true });
+    expect(response.headers["preference-applied"]).toBe("wait=30");
+  });
+});
+
+describe("state", () => {
+  test("shows the states as they come, with startedAt and endedAt when known", async () => {
+    const { id } = (await start()).json<{ id: string }>();
+    const read = async () => (await app.inject({ url: `/hosted/${id}` })).json<Record<string, unknown>>();
+    expect(Object.keys(await read())).toEqual(["id", "status", "createdAt", "terminal"]);
+    const claim = await claimOne();
+    expect(await read()).toMatchObject({
+      status: "RUNNING",
+      startedAt: expect.stringMatching(TIMESTAMP),
+      terminal: false,
+    });
+    await store.finish(claim, SUCCESS);
+    expect(await read()).toMatchObject({
+      status: "SUCCEEDED",
+      endedAt: expect.stringMatching(TIMESTAMP),
+      terminal: true,
+    });
+  });
+
+  test("answers 304 while nothing has changed", async () => {
+    const id = await startAndFinish(SUCCESS);
+    const first = await app.inject({ url: `/hosted/${id}` });
+    const again = await app.inject({
+      url: `/hosted/${id}`,
+      headers: { "if-none-match": String(first.headers.etag) },
+    });
+    expect([again.statusCode, again.body]).toEqual([304, ""]);
+  });
+
+  test.each(["nonsense", "00000000-0000-0000-0000-000000000000", "%00", "x".repeat(400)])(
+    "answers 404 to the id %s",
+    async (id) => {
+      const response = await app.inject({ url: `/hosted/${id}` });
+      expect(response.statusCode).toBe(404);
+      expect(response.json()).toMatchObject({ code: "EXECUTION_NOT_FOUND" });
+    },
+  );
+
+  test("hides what belongs to somebody else in every operation", async () => {
+    const id = await startAndFinish(SUCCESS);
+    for (const [method, path] of [
+      ["GET", ""],
+      ["GET", "/result"],
+      ["GET", "/log"],
+      ["PUT", "/cancel"],
+    ] as const) {
+      const response = await app.inject({
+        method,
+        url: `/hosted/${id}${path}`,
+        headers: { "x-owner": "mallory" },
+      });
+      expect([response.statusCode, response.json()]).toMatchObject([404, { code: "EXECUTION_NOT_FOUND" }]);
+    }
+    expect((await app.inject({ url: "/hosted/", headers: { "x-owner": "mallory" } })).json()).toEqual([]);
+  });
+});
+
+describe("result", () => {
+  test("is 404 RESULT_NOT_READY with Retry-After before the end", async () => {
+    const { id } = (await start()).json<{ id: string }>();
+    const response = await app.inject({ url: `/hosted/${id}/result` });
+    expect([response.statusCode, response.json()]).toMatchObject([404, { code: "RESULT_NOT_READY" }]);
+    expect(response.headers["retry-after"]).toBe("1");
+  });
+
+  test("is an envelope at the gateway", async () => {
+    const id = await startAndFinish(SUCCESS);
+    expect((await app.inject({ url: `/hosted/${id}/result` })).json()).toMatchObject({
+      result: { length: 7542 },
+      metadata: null,
+      _links: { self: { href: `/hosted/${id}/result` }, status: { href: `/hosted/${id}` } },
+      _embedded: { status: { id, status: "SUCCEEDED" } },
+    });
+  });
+
+  test("is flat on the local server, with snake case times, also when the output is empty", async () => {
+    const id = await startAndFinish(SUCCESS);
+    expect((await app.inject({ url: `/${id}/result` })).json()).toEqual({
+      length: 7542,
+      _links: { status: { href: `/${id}` } },
+      _embedded: {
+        status: {
+          id,
+          status: "SUCCEEDED",
+          created_at: expect.stringMatching(TIMESTAMP),
+          started_at: expect.stringMatching(TIMESTAMP),
+          ended_at: expect.stringMatching(TIMESTAMP),
+        },
+      },
+    });
+    const empty = await startAndFinish({ ...SUCCESS, result: Buffer.from("{ }") });
+    expect(Object.keys((await app.inject({ url: `/${empty}/result` })).json())).toEqual([
+      "_links",
+      "_embedded",
+    ]);
+  });
+
+  test.each(["/hosted", ""])("is 200 with code and detail of a failure at %s/", async (base) => {
+    const id = await startAndFinish({ status: "FAILED", code: "TIMEOUT", detail: "too long" });
+    const response = await app.inject({ url: `${base}/${id}/result` });
+    expect([response.statusCode, response.json()]).toMatchObject([
+      200,
+      { code: "TIMEOUT", detail: "too long", _embedded: { status: { status: "FAILED" } } },
+    ]);
+  });
+});
+
+describe("cancel and list", () => {
+  test("cancel ends a pending execution as FAILED with code CANCELLED, and changes a finished one no more", async () => {
+    const { id } = (await start()).json<{ id: string }>();
+    for (let time = 0; time < 2; time++) {
+      expect((await app.inject({ method: "PUT", url: `/hosted/${id}/cancel` })).json()).toMatchObject({
+        status: "FAILED",
+        terminal: true,
+      });
+    }
+    expect((await app.inject({ url: `/hosted/${id}/result` })).json()).toMatchObject({ code: "CANCELLED" });
+  });
+
+  test("list is newest first, filtered by state, and paged by the Link header", async () => {
+    const finished = await startAndFinish(SUCCESS);
+    const ids = [
+      (await start()).json<{ id: string }>().id,
+      (await start()).json<{ id: string }>().id,
+    ].reverse();
+    const first = await app.inject({ url: "/hosted/?limit=2" });
+    expect(first.json<{ id: string }[]>().map((item) => item.id)).toEqual(ids);
+    const next = /<([^>]+)>; rel="next"/.exec(String(first.headers["link"]))?.[1];
+    expect((await app.inject({ url: next ?? "" })).json<{ id: string }[]>().map((item) => item.id)).toEqual([
+      finished,
+    ]);
+    expect((await app.inject({ url: "/hosted/?status=SUCCEEDED" })).json()).toMatchObject([{ id: finished }]);
+  });
+
+  test.each(["limit=0", "limit=1e9", "status=DONE", "createdAfter=yesterday", "limit=1&limit=2"])(
+    "list refuses ?%s",
+    async (query) => {
+      const response = await app.inject({ url: `/hosted/?${query}` });
+      expect([response.statusCode, response.json()]).toMatchObject([400, { code: "INVALID_INPUT" }]);
+    },
+  );
+});

@@ -1,0 +1,90 @@
+import { MAX_INPUT_BYTES } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import { describe, expect, test } from "vitest";
+import { acceptStartBody } from "./start-body.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+const UUID = "01890a5d-ac96-774b-bcce-b302099a8057";
+const REFERENCE = { dataPoolId: UUID, dataSourceDescriptorId: UUID, fileId: UUID };
+
+function refuse(body: string | Uint8Array): Problem {
+  try {
+    acceptStartBody(typeof body === "string" ? encode(body) : body);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error("the body was accepted");
+}
+
+function nest(levels: number): string {
+  return `{"data":{"a":${"[".repeat(levels)}${"]".repeat(levels)}}}`;
+}
+
+describe("acceptStartBody", () => {
+  test.each([
+    "{}",
+    '{"data":{}}',
+    '{"params":{"shots":1}}',
+    ' {"data" : {"__proto__": {"a": 1}} , "params" : {} } ',
+  ])("accepts %s", (body) => {
+    expect(acceptStartBody(encode(body)).bytes).toEqual(encode(body));
+  });
+
+  test("accepts data by value with params by reference, and the other way round", () => {
+    expect(acceptStartBody(encode(JSON.stringify({ data: {}, paramsRef: REFERENCE }))).references).toEqual({
+      params: REFERENCE,
+    });
+    expect(acceptStartBody(encode(JSON.stringify({ dataRef: REFERENCE, params: {} }))).references).toEqual({
+      data: REFERENCE,
+    });
+  });
+
+  test.each([
+    ["an empty body", "", "INVALID_JSON"],
+    ["text that is not JSON", "{data:1}", "INVALID_JSON"],
+    ["NaN", '{"data":{"a":NaN}}', "INVALID_JSON"],
+    ["invalid UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), "INVALID_JSON"],
+    ["an array", "[]", "INVALID_INPUT"],
+    ["a string", '"data"', "INVALID_INPUT"],
+    ["null", "null", "INVALID_INPUT"],
+    ["an unknown key", '{"data":{},"shots":1}', "INVALID_INPUT"],
+    ["a __proto__ key", '{"__proto__":{"data":{}}}', "INVALID_INPUT"],
+    ["data and dataRef", JSON.stringify({ data: {}, dataRef: REFERENCE }), "INVALID_INPUT"],
+    ["params and paramsRef", JSON.stringify({ params: {}, paramsRef: REFERENCE }), "INVALID_INPUT"],
+    ["data that is an array", '{"data":[]}', "INVALID_INPUT"],
+    ["params that is null", '{"params":null}', "INVALID_INPUT"],
+    [
+      "a reference that lacks an id",
+      JSON.stringify({ dataRef: { dataPoolId: UUID, fileId: UUID } }),
+      "INVALID_INPUT",
+    ],
+    [
+      "a reference whose ids are no UUIDs",
+      JSON.stringify({ dataRef: { ...REFERENCE, fileId: "../secret" } }),
+      "INVALID_INPUT",
+    ],
+    ["a key that stands twice", '{"data":{"a":1},"data":{"a":2}}', "INVALID_INPUT"],
+    ["100,000 levels of nesting", nest(100_000), "INVALID_INPUT"],
+  ])("refuses %s", (_, body, code) => {
+    const problem = refuse(body);
+    expect(problem.code).toBe(code);
+    expect(problem.message).not.toBe("");
+  });
+
+  test("names every field at fault with a JSON pointer", () => {
+    expect(refuse('{"data":[],"a/b":1}').errors?.map((error) => error.path)).toEqual(["/a~1b", "/data"]);
+  });
+
+  test.each(["data", "params"])(
+    "accepts 1 MB of %s to the byte, and refuses one byte more naming the reference",
+    (key) => {
+      const frame = '{"a":""}'.length;
+      const largest = `{"${key}": {"a":"${"x".repeat(MAX_INPUT_BYTES - frame)}"} }`;
+      expect(acceptStartBody(encode(largest)).bytes).toHaveLength(largest.length);
+      const problem = refuse(`{"${key}": {"a":"${"x".repeat(MAX_INPUT_BYTES - frame + 1)}"} }`);
+      expect(problem.code).toBe("INPUT_TOO_LARGE");
+      expect(problem.message).toContain(`${key}Ref`);
+    },
+  );
+});

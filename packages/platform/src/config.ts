@@ -1,0 +1,206 @@
+import { availableParallelism, totalmem } from "node:os";
+import { resolve } from "node:path";
+import { env, argv } from "node:process";
+import { parseArgs } from "node:util";
+import { SettingError, choice, choices, number, optionalText, text } from "./settings.ts";
+import type { Setting } from "./settings.ts";
+
+export const ROLES = ["gateway", "control", "worker", "builder"] as const;
+export type Role = (typeof ROLES)[number];
+
+const GIB = 1024 ** 3;
+const PORT = { min: 0, max: 65_535, isWhole: true };
+/** What the platform and PostgreSQL themselves need of a machine's memory, in GB. */
+const OWN_MEMORY = 1;
+
+/** Every setting of the platform, by the name of its flag. */
+const SETTINGS = {
+  role: choices(
+    "PLATFORM_ROLE",
+    "What this process does; several separated by commas",
+    [...ROLES, "all"],
+    ["all"],
+  ),
+  "data-dir": text("PLATFORM_DATA_DIR", "DIR", "Where everything is kept", () => "data"),
+  host: text("PLATFORM_HOST", "ADDRESS", "Address to listen on", () => "127.0.0.1"),
+  "gateway-port": number("PLATFORM_GATEWAY_PORT", "Port of the gateway", PORT, () => 8080),
+  "api-port": number("PLATFORM_API_PORT", "Port of the platform API", PORT, () => 8090),
+  "gateway-url": optionalText(
+    "PLATFORM_GATEWAY_URL",
+    "URL",
+    "Origin of the gateway as callers see it; default http://HOST:PORT",
+  ),
+  "api-url": optionalText(
+    "PLATFORM_API_URL",
+    "URL",
+    "Origin of the platform API as users see it; default http://HOST:PORT",
+  ),
+  bootstrap: optionalText(
+    "PLATFORM_BOOTSTRAP",
+    "FILE",
+    "On an empty database: create the first user and write the login there",
+  ),
+  "database-url": optionalText(
+    "DATABASE_URL",
+    "URL",
+    "A PostgreSQL (15 or newer) in place of the embedded one",
+  ),
+  "postgres-user": optionalText(
+    "PLATFORM_POSTGRES_USER",
+    "NAME",
+    "When root: the user that runs the embedded PostgreSQL",
+  ),
+  secret: optionalText(
+    "PLATFORM_SECRET",
+    "TEXT",
+    "Encrypts signing keys at rest; default: made once and kept in the data directory",
+  ),
+  "worker-cpu": number(
+    "PLATFORM_WORKER_CPU",
+    "vCPUs that the executions of this worker share",
+    { min: 0.1, max: 4096, isWhole: false },
+    availableParallelism,
+  ),
+  "worker-memory": number(
+    "PLATFORM_WORKER_MEMORY",
+    "GB that the executions of this worker share",
+    { min: 0.1, max: 65_536, isWhole: false },
+    () => Math.max(1, Math.floor(totalmem() / GIB) - OWN_MEMORY),
+  ),
+  "lease-seconds": number(
+    "PLATFORM_LEASE_SECONDS",
+    "How long a silent worker is believed to be alive",
+    { min: 1, max: 3600, isWhole: false },
+    () => 30,
+  ),
+  "drain-seconds": number(
+    "PLATFORM_DRAIN_SECONDS",
+    "How long running executions may go on after SIGTERM",
+    { min: 0, max: 86_400, isWhole: false },
+    () => 30,
+  ),
+  "retention-days": number(
+    "PLATFORM_RETENTION_DAYS",
+    "How long finished executions and their results are kept",
+    { min: 1, max: 3650, isWhole: true },
+    () => 30,
+  ),
+  sandbox: choice(
+    "PLATFORM_SANDBOX",
+    "none: user code is trusted and runs unconfined",
+    ["bubblewrap", "none"],
+    "bubblewrap",
+  ),
+  "log-level": choice(
+    "PLATFORM_LOG_LEVEL",
+    "Least severity of log lines",
+    ["debug", "info", "warn", "error"],
+    "info",
+  ),
+} as const satisfies Record<string, Setting<unknown>>;
+
+type SettingName = keyof typeof SETTINGS;
+type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
+
+export interface Config {
+  readonly roles: ReadonlySet<Role>;
+  readonly dataDirectory: string;
+  readonly host: string;
+  readonly gatewayPort: number;
+  readonly apiPort: number;
+  readonly gatewayUrl: string;
+  readonly apiUrl: string;
+  readonly bootstrapFile: string | null;
+  readonly databaseUrl: string | null;
+  readonly postgresUser: string | null;
+  readonly secret: string | null;
+  readonly capacity: { readonly cpu: number; readonly memory: number };
+  readonly leaseSeconds: number;
+  readonly drainSeconds: number;
+  readonly retentionDays: number;
+  readonly sandbox: "bubblewrap" | "none";
+  readonly logLevel: "debug" | "info" | "warn" | "error";
+  /** Variables that package installers need, handed to builds and to nothing else. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Reads flags and environment once. @throws SettingError naming the flag, the value and what is expected */
+export function readConfig(): Config {
+  const settings = readSettings();
+  return Object.freeze({
+    roles: new Set(settings.role.includes("all") ? ROLES : settings.role.filter((role) => role !== "all")),
+    dataDirectory: resolve(settings["data-dir"]),
+    host: settings.host,
+    gatewayPort: settings["gateway-port"],
+    apiPort: settings["api-port"],
+    gatewayUrl: toOrigin(
+      settings["gateway-url"] ?? `http://${toUrlHost(settings.host)}:${settings["gateway-port"]}`,
+    ),
+    apiUrl: toOrigin(settings["api-url"] ?? `http://${toUrlHost(settings.host)}:${settings["api-port"]}`),
+    bootstrapFile: settings.bootstrap === null ? null : resolve(settings.bootstrap),
+    databaseUrl: settings["database-url"],
+    postgresUser: settings["postgres-user"],
+    secret: settings.secret,
+    capacity: Object.freeze({ cpu: settings["worker-cpu"], memory: settings["worker-memory"] }),
+    leaseSeconds: settings["lease-seconds"],
+    drainSeconds: settings["drain-seconds"],
+    retentionDays: settings["retention-days"],
+    sandbox: settings.sandbox,
+    logLevel: settings["log-level"],
+    environment: env,
+  });
+}
+
+export function isHelpWanted(): boolean {
+  return argv.includes("--help") || argv.includes("-h");
+}
+
+/** The settings as a text for people. */
+export function describeSettings(): string {
+  const rows = Object.entries<Setting<unknown>>(SETTINGS).map(
+    ([name, setting]) => `  --${name} ${setting.hint}\n      ${setting.help} [${setting.env}]`,
+  );
+  return `Usage: npm start -- [SETTING ...]\n\nEach setting is also an environment variable.\n\n${rows.join("\n")}\n`;
+}
+
+function readSettings(): Settings {
+  const names = Object.keys(SETTINGS) as SettingName[];
+  const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
+  let flags: Readonly<Record<string, string | boolean | undefined>>;
+  try {
+    flags = parseArgs({ args: argv.slice(2), options, strict: true }).values;
+  } catch (cause) {
+    throw new SettingError(
+      `${cause instanceof Error ? cause.message : "bad arguments"} (--help lists the settings)`,
+      { cause },
+    );
+  }
+  return Object.fromEntries(
+    names.map((name) => [name, readSetting(name, SETTINGS[name], flags[name])]),
+  ) as unknown as Settings;
+}
+
+function readSetting(name: string, setting: Setting<unknown>, flag: string | boolean | undefined): unknown {
+  const value = typeof flag === "string" ? flag : env[setting.env];
+  if (value === undefined) return setting.fallback();
+  try {
+    return setting.parse(value);
+  } catch (cause) {
+    const source = typeof flag === "string" ? `--${name}` : setting.env;
+    throw new SettingError(
+      `${source} is "${value}"; it must be ${cause instanceof Error ? cause.message : "valid"}`,
+      { cause },
+    );
+  }
+}
+
+function toOrigin(url: string): string {
+  if (!URL.canParse(url)) throw new SettingError(`"${url}" is not a URL`);
+  return url.replace(/\/+$/, "");
+}
+
+/** A wildcard address is no address to call; an IPv6 address stands in brackets. */
+function toUrlHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
+}

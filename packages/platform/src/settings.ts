@@ -1,0 +1,76 @@
+/** One operator setting: a flag and an environment variable of the same meaning; the flag wins. */
+export interface Setting<T> {
+  readonly env: string;
+  readonly hint: string;
+  readonly help: string;
+  readonly fallback: () => T;
+  /** Throws an Error whose message completes "must be …". */
+  readonly parse: (text: string) => T;
+}
+
+export class SettingError extends Error {}
+
+export function text(env: string, hint: string, help: string, fallback: () => string): Setting<string> {
+  return { env, hint, help, fallback, parse: (value) => value };
+}
+
+export function optionalText(env: string, hint: string, help: string): Setting<string | null> {
+  return { env, hint, help, fallback: () => null, parse: (value) => (value === "" ? null : value) };
+}
+
+export function number(
+  env: string,
+  help: string,
+  range: { readonly min: number; readonly max: number; readonly isWhole: boolean },
+  fallback: () => number,
+): Setting<number> {
+  const wanted = `a ${range.isWhole ? "whole " : ""}number from ${range.min} to ${range.max}`;
+  return {
+    env,
+    hint: "N",
+    help,
+    fallback,
+    parse: (value) => {
+      const parsed = value.trim() === "" ? Number.NaN : Number(value);
+      if (!(parsed >= range.min && parsed <= range.max) || (range.isWhole && !Number.isInteger(parsed)))
+        throw new SettingError(wanted);
+      return parsed;
+    },
+  };
+}
+
+export function choice<const T extends string>(
+  env: string,
+  help: string,
+  values: readonly T[],
+  fallback: NoInfer<T>,
+): Setting<T> {
+  return {
+    env,
+    hint: values.join("|"),
+    help,
+    fallback: () => fallback,
+    parse: (value) => {
+      const found = values.find((candidate) => candidate === value);
+      if (found === undefined) throw new SettingError(`one of ${values.join(", ")}`);
+      return found;
+    },
+  };
+}
+
+/** Several of the values, separated by commas. */
+export function choices<const T extends string>(
+  env: string,
+  help: string,
+  values: readonly T[],
+  fallback: readonly T[],
+): Setting<readonly T[]> {
+  const one = choice(env, help, values, values[0] as T);
+  return {
+    env,
+    hint: values.join("|"),
+    help,
+    fallback: () => fallback,
+    parse: (value) => value.split(",").map((item) => one.parse(item.trim())),
+  };
+}

@@ -1,0 +1,32 @@
+import { Worker } from "node:worker_threads";
+
+/** 0 means: nothing runs. */
+const NO_DEADLINE = 0n;
+const SECOND = 1_000;
+/** The event loop gives late executions up by itself; when it has not done so for this part of a lease, it is taken for stuck. */
+const PATIENCE = 0.1;
+
+/** Ends this process when its event loop is stuck past a lease, so that nothing runs on that somebody else has settled. */
+export interface LeaseWatchdog {
+  /** Milliseconds since the epoch; null when nothing runs. */
+  readonly setDeadline: (giveUpAt: number | null) => void;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * A thread of its own looks at the deadline in shared memory; past it the process is killed, and with it every
+ * sandbox (bubblewrap dies with its parent). The event loop itself ends late executions before that, as long as it turns.
+ */
+export function createLeaseWatchdog(leaseSeconds: number): LeaseWatchdog {
+  const shared = new BigInt64Array(new SharedArrayBuffer(8));
+  const thread = new Worker(new URL("./lease-watchdog-thread.ts", import.meta.url), {
+    workerData: { shared, patienceMs: leaseSeconds * SECOND * PATIENCE },
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 },
+  });
+  thread.unref();
+  return {
+    setDeadline: (giveUpAt) =>
+      void Atomics.store(shared, 0, giveUpAt === null ? NO_DEADLINE : BigInt(Math.round(giveUpAt))),
+    close: async () => void (await thread.terminate()),
+  };
+}
