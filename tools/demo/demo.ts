@@ -1,0 +1,118 @@
+/** `npm run demo`: from nothing to the length of a tour through Berlin, the way a newcomer would go. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { exit, stderr, stdout } from "node:process";
+import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { expectOk, fetchAccessToken, request, subscribe } from "../platform-client.ts";
+import type { StatusRecord } from "../platform-client.ts";
+import { REPOSITORY, findFreePort, runCli, startPlatform } from "../platform-process.ts";
+import type { PlatformProcess } from "../platform-process.ts";
+
+/** The known optimum of TSPLIB's berlin52. */
+const OPTIMUM = 7542;
+const ALLOWED_EXCESS = 0.02;
+const SECOND = 1_000;
+const RESULT_WITHIN = 120 * SECOND;
+const POLL_EVERY = 250;
+
+const dataDirectory = join(REPOSITORY, "data", "demo");
+const project = join(REPOSITORY, "examples", "tsp");
+let clock = performance.now();
+
+async function main(): Promise<void> {
+  await mkdir(dataDirectory, { recursive: true });
+  const platform = await startPlatform({
+    dataDirectory,
+    gatewayPort: await findFreePort(8080),
+    apiPort: await findFreePort(8090),
+  });
+  try {
+    report("platform is ready", `gateway ${platform.gatewayUrl}, platform API ${platform.apiUrl}`);
+    await deployAndCall(platform);
+  } finally {
+    await platform.stop();
+  }
+  report("platform is stopped", "");
+}
+
+async function deployAndCall(platform: PlatformProcess): Promise<void> {
+  const login = { ...(await platform.readLogin()), apiUrl: platform.apiUrl, gatewayUrl: platform.gatewayUrl };
+  const cli = async (...args: string[]) => {
+    const result = await runCli(args, {
+      cwd: project,
+      configDirectory: join(dataDirectory, "cli"),
+      environment: { PLATFORM_ENDPOINT: platform.apiUrl },
+    });
+    if (result.code !== 0) throw new Error(`platform ${args[0]} failed:\n${result.stderr}${result.stdout}`);
+    return result.stdout;
+  };
+  await cli("login", "-t", login.personalAccessToken);
+  report("CLI is logged in", login.email);
+
+  const deployed = JSON.parse(await cli("up", "--json")) as { serviceKey: string; version: string };
+  report("service is deployed", `tsp ${deployed.version} with numpy installed`);
+
+  const subscription = await subscribe(login, deployed.serviceKey, "demo");
+  report("application is subscribed", subscription.endpointUrl);
+
+  const endpointUrl = subscription.endpointUrl.replace(/^https?:\/\/[^/]+/, platform.gatewayUrl);
+  const token = await fetchAccessToken(platform.gatewayUrl, subscription);
+  report("access token is issued", "client_credentials");
+
+  const [data, params] = await Promise.all(
+    ["data", "params"].map(
+      async (name) => JSON.parse(await readFile(join(project, "input", `${name}.json`), "utf8")) as unknown,
+    ),
+  );
+  const started = await expectOk(
+    request<StatusRecord>("POST", endpointUrl, { token, json: { data, params } }),
+  );
+  report("execution is accepted", started.id);
+
+  const final = await poll(`${endpointUrl}${started.id}`, token);
+  report(`execution is ${final.status}`, "52 cities of TSPLIB's berlin52");
+
+  const { result } = await expectOk(
+    request<{ result?: { length: number } }>("GET", `${endpointUrl}${started.id}/result`, { token }),
+  );
+  if (final.status !== "SUCCEEDED" || result === undefined)
+    throw new Error(`the execution ended as ${final.status}`);
+  const excess = result.length / OPTIMUM - 1;
+  report(
+    "result is fetched",
+    `tour length ${result.length}, ${(100 * excess).toFixed(2)} % above the optimum ${OPTIMUM}`,
+  );
+  if (excess > ALLOWED_EXCESS)
+    throw new Error(`the tour is more than ${100 * ALLOWED_EXCESS} % above the optimum`);
+
+  stdout.write(`
+To look around, keep the platform running:  npm start -- --data-dir data/demo
+  service API docs   ${endpointUrl}docs
+  platform API docs  ${platform.apiUrl}/api/docs
+  your login         ${platform.bootstrapFile}
+
+`);
+}
+
+async function poll(url: string, token: string): Promise<StatusRecord> {
+  const deadline = Date.now() + RESULT_WITHIN;
+  for (;;) {
+    const record = await expectOk(request<StatusRecord>("GET", url, { token }));
+    if (record.terminal) return record;
+    if (Date.now() > deadline) throw new Error(`the execution is still ${record.status}`);
+    await delay(POLL_EVERY);
+  }
+}
+
+/** One line a step, with the time that it took. */
+function report(step: string, detail: string): void {
+  const now = performance.now();
+  stdout.write(`${`${((now - clock) / SECOND).toFixed(2)} s`.padStart(9)}  ${step.padEnd(27)} ${detail}\n`);
+  clock = now;
+}
+
+main().catch((error: unknown) => {
+  stderr.write(`The demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  exit(1);
+});

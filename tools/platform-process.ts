@@ -1,0 +1,170 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { env, execPath } from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+/** What `--bootstrap` writes. */
+export interface Login {
+  readonly apiUrl: string;
+  readonly gatewayUrl: string;
+  readonly email: string;
+  readonly password: string;
+  readonly organizationId: string;
+  readonly personalAccessToken: string;
+}
+
+export interface PlatformProcess {
+  readonly process: ChildProcess;
+  readonly gatewayUrl: string;
+  readonly apiUrl: string;
+  readonly bootstrapFile: string;
+  readonly readLogin: () => Promise<Login>;
+  /** The last lines of its log. */
+  readonly readLog: () => string;
+  /** SIGTERM, and waits until it is gone. */
+  readonly stop: () => Promise<void>;
+  /** SIGKILL, and waits until it is gone. */
+  readonly kill: () => Promise<void>;
+}
+
+export interface StartOptions {
+  readonly dataDirectory: string;
+  readonly role?: string;
+  readonly gatewayPort?: number;
+  readonly apiPort?: number;
+  /** More flags, e.g. `["--lease-seconds", "3"]`. */
+  readonly flags?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+export const REPOSITORY = fileURLToPath(new URL("..", import.meta.url));
+const MAIN = join(REPOSITORY, "packages/platform/src/main.ts");
+const SECOND = 1_000;
+const READY_WITHIN = 60 * SECOND;
+const LOG_KEPT = 64 * 1024;
+
+/** Starts the platform as `npm start` does and waits until it is ready. Ports are free ones unless given. */
+export async function startPlatform(options: StartOptions): Promise<PlatformProcess> {
+  const gatewayPort = options.gatewayPort ?? (await findFreePort());
+  const apiPort = options.apiPort ?? (await findFreePort());
+  const bootstrapFile = join(options.dataDirectory, "bootstrap.json");
+  const child = spawn(
+    execPath,
+    [
+      MAIN,
+      ...toFlags({
+        role: options.role ?? "all",
+        "data-dir": options.dataDirectory,
+        bootstrap: bootstrapFile,
+        "gateway-port": gatewayPort,
+        "api-port": apiPort,
+      }),
+      ...(options.flags ?? []),
+    ],
+    {
+      stdio: ["ignore", "ignore", "pipe"],
+      env: { ...env, ...options.environment },
+      ...(options.uid === undefined ? {} : { uid: options.uid }),
+      ...(options.gid === undefined ? {} : { gid: options.gid }),
+    },
+  );
+  let log = "";
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (log = (log + chunk).slice(-LOG_KEPT)));
+  const gone = once(child, "exit");
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await gone;
+  };
+  const platform: PlatformProcess = {
+    process: child,
+    gatewayUrl: `http://127.0.0.1:${gatewayPort}`,
+    apiUrl: `http://127.0.0.1:${apiPort}`,
+    bootstrapFile,
+    readLogin: async () => JSON.parse(await readFile(bootstrapFile, "utf8")) as Login,
+    readLog: () => log,
+    stop: () => end("SIGTERM"),
+    kill: () => end("SIGKILL"),
+  };
+  await waitUntilReady(platform).catch(async (error: unknown) => {
+    await platform.kill();
+    throw error;
+  });
+  return platform;
+}
+
+function toFlags(settings: Readonly<Record<string, string | number>>): readonly string[] {
+  return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+}
+
+async function waitUntilReady(platform: PlatformProcess): Promise<void> {
+  const deadline = Date.now() + READY_WITHIN;
+  // Gateway and platform API have a port each; a process without the role still answers /readyz on both.
+  for (const url of [platform.gatewayUrl, platform.apiUrl]) {
+    while (!(await isReady(url))) {
+      if (platform.process.exitCode !== null || Date.now() > deadline)
+        throw new Error(`the platform did not become ready:\n${platform.readLog()}`);
+      await delay(20);
+    }
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/readyz`);
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** A port that was free a moment ago; the wanted one if it is free. */
+export async function findFreePort(wanted = 0): Promise<number> {
+  const server = createServer();
+  const listening = once(server, "listening");
+  server.listen(wanted, "127.0.0.1");
+  try {
+    await listening;
+  } catch {
+    return findFreePort();
+  }
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("the system gave no port");
+  return address.port;
+}
+
+export interface CommandResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the CLI as a user does, with a configuration folder of its own and no terminal. */
+export async function runCli(
+  args: readonly string[],
+  options: {
+    readonly cwd: string;
+    readonly configDirectory: string;
+    readonly environment?: Readonly<Record<string, string>>;
+  },
+): Promise<CommandResult> {
+  const child = spawn(execPath, [join(REPOSITORY, "packages/cli/bin/platform.js"), ...args], {
+    cwd: options.cwd,
+    env: { ...env, PLATFORM_CONFIG_DIR: options.configDirectory, ...options.environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output.stdout += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (output.stderr += chunk));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...output };
+}
