@@ -17,9 +17,8 @@ def load_program(project: str) -> Binder:
     if not os.path.isfile(os.path.join(project, "src", "program.py")):
         raise Failure(STARTUP_ERROR, "The project has no file src/program.py")
     try:
-        from importlib import import_module
-
-        module = import_module("src.program")
+        __import__("src.program")  # importlib.import_module would add a frame to each traceback
+        module = sys.modules["src.program"]
     except BaseException as error:  # sys.exit at import is an import that failed
         raise Failure(STARTUP_ERROR, f"src/program.py cannot be imported: {describe_exception(error)}", format_traceback(error)) from None
     try:

@@ -61,7 +61,7 @@ export function createBoot(options: BootOptions): Boot {
     if (stage !== "ready") lines.push(...printed);
     else
       for (const line of printed)
-        options.warn({ versionId: options.version.id, output: line.message }, "output of a zygote");
+        options.logger.warn({ versionId: options.version.id, output: line.message }, "output of a zygote");
   }
 
   function describeFailure(told: string): BootFailure | null {

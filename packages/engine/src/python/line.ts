@@ -19,12 +19,12 @@ export function createLine(socket: Socket, rest: Buffer): Line {
     earlyBytes += chunk.length;
     if (earlyBytes <= MAX_EARLY_BYTES) early.push(chunk);
   };
-  let announce = (): void => undefined;
+  let announce: (() => void) | null = null;
 
   socket.on("data", (chunk: Buffer) => deliver(chunk));
   socket.once("close", () => {
     closed = true;
-    announce();
+    announce?.();
   });
 
   return {

@@ -75,8 +75,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
     const known = pools.get(version.id);
     if (known !== undefined) return known;
     makeRoom();
-    const warn: PoolHost["warn"] = (details, message) => options.logger.warn(details, message);
-    const pool = createVersionPool({ version, settings, startZygote: start, warn });
+    const pool = createVersionPool({ version, settings, startZygote: start, logger: options.logger });
     pools.set(version.id, pool);
     return pool;
   }

@@ -9,7 +9,7 @@ import type { Execution } from "./execution.ts";
 import { TOKEN_LENGTH } from "./home-socket.ts";
 import type { Lines } from "./home-socket.ts";
 import type { Outcome, RunnableVersion } from "./runtime.ts";
-import type { Settings } from "./settings.ts";
+import type { Logger, Settings } from "./settings.ts";
 import type { Zygote, ZygoteOptions } from "./zygote.ts";
 
 const SIGKILL = 9;
@@ -33,7 +33,7 @@ export interface PoolHost {
   readonly startZygote: (
     options: Pick<ZygoteOptions, "version" | "startMode" | "probe" | "onEvent" | "onOutput">,
   ) => Promise<Zygote>;
-  readonly warn: (details: Record<string, unknown>, message: string) => void;
+  readonly logger: Logger;
 }
 
 /**
@@ -138,7 +138,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
       signal: (signal) => boot?.kill(child.id, signal),
       onAnswered: refill,
       onStuck: () => {
-        host.warn(
+        host.logger.warn(
           { versionId: host.version.id, executionId: execution.request.executionId },
           "processes of an execution do not end: the whole sandbox is killed",
         );

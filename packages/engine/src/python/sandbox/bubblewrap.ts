@@ -85,38 +85,41 @@ function writeAccounts(room: string, uid: number, gid: number): void {
   writeFileSync(join(folder, "group"), `root:x:0:\nservice:x:${gid}:\n`, { mode: 0o644 });
 }
 
+/** Bubblewrap applies these in the order given. */
 function listArguments(request: SandboxRequest): string[] {
-  return [
-    ...[
-      "--unshare-user",
-      "--unshare-pid",
-      "--unshare-ipc",
-      "--unshare-uts",
-      "--die-with-parent",
-      "--new-session",
-    ],
-    ...["--cap-drop", "ALL", "--hostname", "service"],
-    ...["--ro-bind", "/usr", "/usr"],
-    ...SYSTEM_LINKS.flatMap(bindSystemLink),
-    ...SYSTEM_PATHS.flatMap((path) => ["--ro-bind-try", path, path]),
-    ...["--ro-bind", join(request.roomDirectory, "etc/passwd"), "/etc/passwd"],
-    ...["--ro-bind", join(request.roomDirectory, "etc/group"), "/etc/group"],
-    ...["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs", "/tmp"],
-    ...request.readablePaths
-      .filter((path) => !isBelow(path, "/usr"))
-      .flatMap((path) => ["--ro-bind", path, path]),
-    ...["--ro-bind", request.projectDirectory, PROJECT],
-    ...["--ro-bind", request.runnerDirectory, RUNNER],
-    ...["--ro-bind", request.roomDirectory, ROOM],
-    ...["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PROJECT],
+  const { roomDirectory } = request;
+  const readable = request.readablePaths.filter((path) => !isBelow(path, "/usr"));
+  const namespaces = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
+  const privileges = ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "service"];
+  const system = [bind("/usr"), ...SYSTEM_LINKS.map(bindSystemLink), ...SYSTEM_PATHS.map(bindIfPresent)];
+  const accounts = [
+    bind(join(roomDirectory, "etc/passwd"), "/etc/passwd"),
+    bind(join(roomDirectory, "etc/group"), "/etc/group"),
   ];
+  const own = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs", "/tmp"];
+  const version = [
+    ...readable.map((path) => bind(path)),
+    bind(request.projectDirectory, PROJECT),
+    bind(request.runnerDirectory, RUNNER),
+    bind(roomDirectory, ROOM),
+  ];
+  const closing = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PROJECT];
+  return [namespaces, privileges, ...system, ...accounts, own, ...version, closing].flat();
+}
+
+function bind(path: string, inside = path): string[] {
+  return ["--ro-bind", path, inside];
+}
+
+function bindIfPresent(path: string): string[] {
+  return ["--ro-bind-try", path, path];
 }
 
 /** `/bin` and the like are links into /usr on merged systems, folders on others, and may be absent. */
 function bindSystemLink(path: string): string[] {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return [];
-  return stats.isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path];
+  return stats.isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : bind(path);
 }
 
 export function isBelow(path: string, folder: string): boolean {

@@ -1,0 +1,113 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createPythonRuntime } from "../python-runtime.ts";
+import type { LogLine, Outcome, PythonRuntime, Run, RunnableVersion } from "../runtime.ts";
+import { findSandbox } from "../sandbox/find-sandbox.ts";
+import type { SandboxLevel } from "../sandbox/sandbox.ts";
+import type { Logger, PythonRuntimeOptions } from "../settings.ts";
+
+/** A system Python: one in somebody's home cannot be read by the uids that versions run as. */
+export const INTERPRETER = "/usr/bin/python3";
+
+const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const POLL_MS = 5;
+
+export interface Finished {
+  readonly outcome: Outcome;
+  readonly lines: readonly LogLine[];
+  /** The parsed result; undefined when there is none. */
+  readonly result: unknown;
+}
+
+export interface RunOptions {
+  readonly data?: unknown;
+  readonly params?: unknown;
+  readonly body?: string;
+  readonly dataRef?: string;
+  readonly timeoutSeconds?: number;
+}
+
+export interface Fixture {
+  readonly runtime: PythonRuntime;
+  readonly directory: string;
+  /** A version whose src/program.py has this text. */
+  readonly createVersion: (program: string, changes?: Partial<RunnableVersion>, files?: Record<string, string>) => RunnableVersion;
+  readonly start: (version: RunnableVersion, options?: RunOptions) => Run & { readonly lines: LogLine[] };
+  /** Starts, waits for the outcome and for the end of the processes. */
+  readonly finish: (version: RunnableVersion, options?: RunOptions) => Promise<Finished>;
+  readonly close: () => Promise<void>;
+}
+
+export async function createFixture(
+  options: Partial<PythonRuntimeOptions> = {},
+  level: SandboxLevel = "bubblewrap",
+): Promise<Fixture> {
+  const directory = mkdtempSync(join(tmpdir(), "python-runtime-"));
+  chmodSync(directory, 0o755);
+  const sandbox = options.sandbox ?? (await findSandbox({ minimum: level, ...(level === "none" ? { bubblewrapPath: "/nonexistent" } : {}) }));
+  const runtime = createPythonRuntime({ runDirectory: join(directory, "run"), logger: SILENT, ...options, sandbox });
+  let sequence = 0;
+
+  function createVersion(program: string, changes: Partial<RunnableVersion> = {}, files: Record<string, string> = {}): RunnableVersion {
+    sequence += 1;
+    const projectDirectory = join(directory, `project-${sequence}`);
+    for (const [path, text] of Object.entries({ "src/__init__.py": "", "src/program.py": program, ...files })) {
+      mkdirSync(dirname(join(projectDirectory, path)), { recursive: true });
+      writeFileSync(join(projectDirectory, path), text);
+    }
+    return {
+      id: `version-${sequence}`,
+      projectDirectory,
+      interpreter: INTERPRETER,
+      readablePaths: [],
+      resources: { cpu: 1, memory: 1 },
+      variables: {},
+      startMode: "auto",
+      ...changes,
+    };
+  }
+
+  function start(version: RunnableVersion, given: RunOptions = {}): Run & { readonly lines: LogLine[] } {
+    const lines: LogLine[] = [];
+    const { data, params } = given;
+    const body = Buffer.from(given.body ?? JSON.stringify({ data, params }));
+    const run = runtime.run({
+      executionId: `execution-${(sequence += 1)}`,
+      version,
+      input: given.dataRef === undefined ? { body } : { body, data: Buffer.from(given.dataRef) },
+      timeoutSeconds: given.timeoutSeconds ?? 20,
+      onLog: (batch) => lines.push(...batch),
+    });
+    return { ...run, lines };
+  }
+
+  async function finish(version: RunnableVersion, given: RunOptions = {}): Promise<Finished> {
+    const run = start(version, given);
+    const outcome = await run.outcome;
+    await run.ended;
+    const result: unknown = outcome.status === "SUCCEEDED" ? JSON.parse(Buffer.from(outcome.result).toString()) : undefined;
+    return { outcome, lines: run.lines, result };
+  }
+
+  return {
+    runtime,
+    directory,
+    createVersion,
+    start,
+    finish,
+    close: async () => {
+      await runtime.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Waits for a condition with a deadline. */
+export async function waitFor(what: string, condition: () => boolean, deadlineMs = 10_000): Promise<void> {
+  const end = Date.now() + deadlineMs;
+  while (!condition()) {
+    if (Date.now() > end) throw new Error(`not within ${deadlineMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
