@@ -4,7 +4,13 @@ export default defineConfig({
   test: {
     projects: [
       {
-        test: { name: "unit", include: ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts"], testTimeout: 30_000, hookTimeout: 60_000 },
+        test: {
+          name: "unit",
+          include: ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts"],
+          globalSetup: ["packages/platform/src/postgres/testing-global-setup.ts"],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
       },
       {
         test: {

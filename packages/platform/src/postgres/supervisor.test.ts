@@ -82,8 +82,8 @@ async function ask(connection: SocketConnection, text: string): Promise<string> 
   client.on("error", () => undefined);
   await client.connect();
   try {
-    const result = await client.query<string[]>({ text, rowMode: "array" });
-    return String(result.rows[0]?.[0] ?? "");
+    const result = await client.query<unknown[]>({ text, rowMode: "array" });
+    return `${result.rows[0]?.[0] as string | number}`;
   } finally {
     await client.end();
   }

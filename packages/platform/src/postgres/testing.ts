@@ -1,4 +1,19 @@
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { prepareDatabase } from "../store/prepare.ts";
+import { createDatabase } from "./database.ts";
+import type { ConnectionTarget, Database, DatabaseOptions } from "./database.ts";
 import type { Logger } from "./logger.ts";
+import type { SocketConnection } from "./server.ts";
+import { startEmbeddedPostgres } from "./supervisor.ts";
+
+/** Set by testing-global-setup.ts: where the server of this test run lies. */
+export const TEST_DIRECTORY_VARIABLE = "PLATFORM_TEST_POSTGRES";
+
+const TEMPLATE = "platform_template";
+/** Serialises the making of the template; any number will do. */
+const TEMPLATE_LOCK = 7_362_399;
 
 export interface RecordingLogger extends Logger {
   readonly entries: { readonly level: string; readonly message: string; readonly fields: object }[];
@@ -16,4 +31,88 @@ export function createRecordingLogger(): RecordingLogger {
     warn: record("warn"),
     error: record("error"),
   };
+}
+
+export interface TestDatabase {
+  readonly database: Database;
+  readonly target: SocketConnection;
+  readonly logger: RecordingLogger;
+  /** Another pool on the same database, as another process would have; closed with this one. */
+  readonly connect: (options?: Partial<DatabaseOptions>) => Database;
+  /** Drops the database. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * A database of its own with the current schema, on the one server of the test run (started by the first file that asks).
+ * `isEmpty`: without the schema.
+ */
+export async function createTestDatabase(
+  options: { readonly isEmpty?: boolean } = {},
+): Promise<TestDatabase> {
+  const logger = createRecordingLogger();
+  const server = await joinServer(logger);
+  const admin = createDatabase({ ...server, database: "postgres" }, { logger, maxConnections: 1 });
+  const name = `test_${randomBytes(6).toString("hex")}`;
+  if (options.isEmpty !== true) await provideTemplate(admin, server, logger);
+  await admin.query({
+    text: `create database ${name} ${options.isEmpty === true ? "" : `template ${TEMPLATE}`}`,
+  });
+  const target = { ...server, database: name };
+  const open: Database[] = [];
+  const connect = (more: Partial<DatabaseOptions> = {}) => {
+    const database = createDatabase(target, { logger, ...more });
+    open.push(database);
+    return database;
+  };
+  return {
+    database: connect(),
+    target,
+    logger,
+    connect,
+    close: async () => {
+      await Promise.all(open.map((database) => database.close()));
+      await admin.query({ text: `drop database ${name} with (force)` });
+      await admin.close();
+    },
+  };
+}
+
+/** Never left again: the server stays until the test run's teardown, the last one to leave, stops it. */
+async function joinServer(logger: Logger): Promise<SocketConnection> {
+  const directory = process.env[TEST_DIRECTORY_VARIABLE];
+  if (directory === undefined) {
+    throw new Error(
+      "Tests with a database need testing-global-setup.ts as globalSetup in the vitest configuration.",
+    );
+  }
+  await mkdir(directory, { recursive: true });
+  const server = await startEmbeddedPostgres({ directory: join(directory, "postgres"), logger });
+  return server.connection;
+}
+
+async function provideTemplate(admin: Database, server: SocketConnection, logger: Logger): Promise<void> {
+  const client = await admin.pool.connect();
+  try {
+    await client.query("select pg_advisory_lock($1)", [TEMPLATE_LOCK]);
+    const known = await client.query("select 1 from pg_database where datname = $1", [TEMPLATE]);
+    if (known.rows.length > 0) return;
+    const unfinished = `${TEMPLATE}_unfinished`;
+    await client.query(`drop database if exists ${unfinished}`);
+    await client.query(`create database ${unfinished}`);
+    await fillTemplate({ ...server, database: unfinished }, logger);
+    await client.query(`alter database ${unfinished} rename to ${TEMPLATE}`);
+  } finally {
+    await client.query("select pg_advisory_unlock($1)", [TEMPLATE_LOCK]);
+    client.release();
+  }
+}
+
+async function fillTemplate(target: ConnectionTarget, logger: Logger): Promise<void> {
+  const database = createDatabase(target, { logger, maxConnections: 1 });
+  try {
+    await prepareDatabase(database, { logger, retentionDays: 30 });
+  } finally {
+    await database.close();
+  }
 }

@@ -1,0 +1,71 @@
+import { readFile, readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import type { Database, RunStatement } from "./database.ts";
+
+/** The product's migrations, `NNNN_what.sql`; append-only. */
+export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL("../../migrations", import.meta.url));
+
+/** Any number will do, as long as every release uses the same. */
+const MIGRATION_LOCK = 7_362_310;
+
+interface Migration {
+  readonly number: number;
+  readonly name: string;
+}
+
+/**
+ * Brings the schema up to date: each file once, in order, each in a transaction that also writes it down. Processes that
+ * race wait for each other. Throws when the database was migrated by a newer program. Returns the names just applied.
+ */
+export async function migrate(
+  database: Database,
+  directory = MIGRATIONS_DIRECTORY,
+): Promise<readonly string[]> {
+  const migrations = await listMigrations(directory);
+  const applied: string[] = [];
+  for (;;) {
+    const name = await database.transaction((run) => applyNext(run, directory, migrations));
+    if (name === null) return applied;
+    applied.push(name);
+  }
+}
+
+async function listMigrations(directory: string): Promise<readonly Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
+  const migrations = names.map((name) => ({ number: Number.parseInt(name, 10), name }));
+  const isCounted = migrations.every(({ number }, index) => number === index + 1);
+  if (!isCounted)
+    throw new Error(`Migrations in ${directory} are not numbered 0001, 0002, ...: ${names.join(", ")}`);
+  return migrations;
+}
+
+async function applyNext(
+  run: RunStatement,
+  directory: string,
+  migrations: readonly Migration[],
+): Promise<string | null> {
+  await run({ text: "select pg_advisory_xact_lock($1)", values: [MIGRATION_LOCK] });
+  await run({
+    text: `create table if not exists schema_migration (
+      number integer primary key, name text not null, applied_at timestamptz not null default now())`,
+  });
+  const [newest] = await run<{ number: number }>({
+    text: "select coalesce(max(number), 0) as number from schema_migration",
+  });
+  const reached = newest?.number ?? 0;
+  if (reached > migrations.length) {
+    throw new Error(
+      `The database has schema ${reached}, this program knows only up to ${migrations.length}: it is older than the ` +
+        `program that last used the database. Start the newer release, or restore a backup from before the upgrade.`,
+    );
+  }
+  const next = migrations[reached];
+  if (next === undefined) return null;
+  await run({ text: await readFile(join(directory, next.name), "utf8") });
+  await run({
+    text: "insert into schema_migration (number, name) values ($1, $2)",
+    values: [next.number, next.name],
+  });
+  return next.name;
+}

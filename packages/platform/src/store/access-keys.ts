@@ -1,0 +1,161 @@
+import type { Database } from "../postgres/database.ts";
+import { ACCESS_CHANNEL, selectMilliseconds } from "./columns.ts";
+import { cutPage, decodeCursor } from "./page.ts";
+import type { Page, PageRequest } from "./page.ts";
+import { isUuid } from "./uuid.ts";
+
+export interface AccessKeyRecord {
+  /** The public id; the secret is known to its holder only. */
+  readonly id: string;
+  readonly applicationId: string;
+  readonly createdAt: number;
+  readonly revokedAt: number | null;
+  readonly lastUsedAt: number | null;
+}
+
+/** What the token endpoint needs to check a secret. */
+export interface ActiveAccessKey {
+  readonly id: string;
+  readonly applicationId: string;
+  readonly organizationId: string;
+  readonly secretHash: string;
+}
+
+export interface AccessKeyStore {
+  /** Null when the application is not the organisation's. */
+  readonly create: (
+    organizationId: string,
+    applicationId: string,
+    key: { readonly id: string; readonly secretHash: string },
+  ) => Promise<AccessKeyRecord | null>;
+  /** Newest first, the revoked too; null when the application is not the organisation's. */
+  readonly list: (
+    organizationId: string,
+    applicationId: string,
+    page: PageRequest,
+  ) => Promise<Page<AccessKeyRecord> | null>;
+  /** How many are not revoked. */
+  readonly countActive: (organizationId: string, applicationId: string) => Promise<number>;
+  /** False when there was no such active key. */
+  readonly revoke: (organizationId: string, applicationId: string, id: string) => Promise<boolean>;
+  /** For the token endpoint, which knows nothing but the key id yet: not scoped. */
+  readonly findActive: (id: string) => Promise<ActiveAccessKey | null>;
+  /** Notes when the key was last exchanged for a token, to the minute. */
+  readonly touch: (id: string) => Promise<void>;
+}
+
+const COLUMNS = `k.id, k.application_id as "applicationId", ${selectMilliseconds("k.created_at")} as "createdAt",
+  ${selectMilliseconds("k.revoked_at")} as "revokedAt", ${selectMilliseconds("k.last_used_at")} as "lastUsedAt"`;
+
+const IS_OWN = `exists (select 1 from application a
+  where a.id = $1 and a.organization_id = $2 and a.deleted_at is null)`;
+
+export function createAccessKeyStore(database: Database): AccessKeyStore {
+  return {
+    create: (organizationId, applicationId, key) => insertKey(database, organizationId, applicationId, key),
+    list: (organizationId, applicationId, page) => listKeys(database, organizationId, applicationId, page),
+    countActive: (organizationId, applicationId) => countActive(database, organizationId, applicationId),
+    revoke: (organizationId, applicationId, id) => revokeKey(database, organizationId, applicationId, id),
+    findActive: (id) => findActive(database, id),
+    touch: async (id) => {
+      await database.query({
+        text: `update access_key set last_used_at = now()
+          where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+        values: [id],
+        idempotent: true,
+      });
+    },
+  };
+}
+
+async function insertKey(
+  database: Database,
+  organizationId: string,
+  applicationId: string,
+  key: { readonly id: string; readonly secretHash: string },
+): Promise<AccessKeyRecord | null> {
+  if (!isUuid(applicationId)) return null;
+  const [row] = await database.query<AccessKeyRecord>({
+    text: `insert into access_key as k (id, application_id, secret_hash) select $3, $1, $4 where ${IS_OWN} returning ${COLUMNS}`,
+    values: [applicationId, organizationId, key.id, key.secretHash],
+  });
+  return row ?? null;
+}
+
+async function listKeys(
+  database: Database,
+  organizationId: string,
+  applicationId: string,
+  page: PageRequest,
+): Promise<Page<AccessKeyRecord> | null> {
+  const [time, id] = decodeCursor(page.cursor, [(key) => /^\d{1,16}$/u.test(key), () => true]) ?? [
+    null,
+    null,
+  ];
+  if (!isUuid(applicationId)) return null;
+  // One row comes even without keys, so that "no keys" differs from "not yours".
+  const rows = await database.query<AccessKeyRecord | { readonly id: null }>({
+    text: `select ${COLUMNS} from application a left join lateral (
+        select * from access_key k where k.application_id = a.id
+          and ($3::float8 is null or (k.created_at, k.id) < (to_timestamp($3 / 1000), $4::text))
+        order by k.created_at desc, k.id desc limit $5
+      ) k on true
+      where a.id = $1 and a.organization_id = $2 and a.deleted_at is null
+      order by k.created_at desc, k.id desc`,
+    values: [applicationId, organizationId, time, id, page.limit + 1],
+    idempotent: true,
+  });
+  if (rows.length === 0) return null;
+  const keys = rows.filter((row): row is AccessKeyRecord => row.id !== null);
+  return cutPage(
+    keys,
+    page.limit,
+    (row) => row,
+    (row) => [String(row.createdAt), row.id],
+  );
+}
+
+async function countActive(
+  database: Database,
+  organizationId: string,
+  applicationId: string,
+): Promise<number> {
+  if (!isUuid(applicationId)) return 0;
+  const [row] = await database.query<{ count: number }>({
+    text: `select count(*)::int as count from access_key where application_id = $1 and revoked_at is null and ${IS_OWN}`,
+    values: [applicationId, organizationId],
+    idempotent: true,
+  });
+  return row?.count ?? 0;
+}
+
+async function revokeKey(
+  database: Database,
+  organizationId: string,
+  applicationId: string,
+  id: string,
+): Promise<boolean> {
+  if (!isUuid(applicationId)) return false;
+  const rows = await database.query({
+    text: `with gone as (
+        update access_key set revoked_at = now()
+        where id = $3 and application_id = $1 and revoked_at is null and ${IS_OWN} returning application_id
+      ) select application_id from gone
+        cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.application_id)`,
+    values: [applicationId, organizationId, id],
+  });
+  return rows.length > 0;
+}
+
+async function findActive(database: Database, id: string): Promise<ActiveAccessKey | null> {
+  const [row] = await database.query<ActiveAccessKey>({
+    name: "access-key-find-active",
+    text: `select k.id, k.application_id as "applicationId", a.organization_id as "organizationId",
+        k.secret_hash as "secretHash"
+      from access_key k join application a on a.id = k.application_id
+      where k.id = $1 and k.revoked_at is null and a.deleted_at is null`,
+    values: [id],
+    idempotent: true,
+  });
+  return row ?? null;
+}

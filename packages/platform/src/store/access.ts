@@ -1,0 +1,121 @@
+import type { Resources } from "@platform/contract/project";
+import type { Database } from "../postgres/database.ts";
+import { ACCESS_CHANNEL, fromStoredResources } from "./columns.ts";
+import type { StoredResources } from "./columns.ts";
+import { isUuid } from "./uuid.ts";
+
+export interface GrantedVersion {
+  readonly id: string;
+  /** `MAJOR.MINOR.PATCH`. */
+  readonly version: string;
+  readonly resources: Resources;
+  readonly timeoutSeconds: number;
+  readonly startMode: "auto" | "spawn";
+  readonly inputSchema: Record<string, unknown> | null;
+  readonly isRetired: boolean;
+}
+
+export interface Grant {
+  readonly subscriptionId: string;
+  readonly organizationId: string;
+  readonly serviceName: string;
+  readonly versions: readonly GrantedVersion[];
+}
+
+/** Why an application may not call a service. */
+export type Refusal = "SERVICE_NOT_FOUND" | "APPLICATION_DELETED" | "KEY_REVOKED" | "NOT_SUBSCRIBED";
+
+export type GrantAnswer =
+  | { readonly granted: true; readonly grant: Grant }
+  | { readonly granted: false; readonly reason: Refusal };
+
+export interface GrantQuestion {
+  readonly applicationId: string;
+  /** The access key that the token was made with. */
+  readonly keyId: string;
+  readonly serviceKey: string;
+}
+
+/** What has changed; null means anything may have: forget everything. */
+export type AccessChange = { readonly applicationId: string } | { readonly serviceKey: string } | null;
+
+export interface AccessStore {
+  /** May this application, with this key, call this service, and which versions are there? One round trip. */
+  readonly findGrant: (question: GrantQuestion) => Promise<GrantAnswer>;
+  /** Tells of revocations as they happen; returns how to stop. A cache must also forget by time: a hint may be lost. */
+  readonly subscribe: (listener: (change: AccessChange) => void) => () => void;
+}
+
+export function createAccessStore(database: Database): AccessStore {
+  return {
+    findGrant: (question) => findGrant(database, question),
+    subscribe: (listener) =>
+      database.listen(ACCESS_CHANNEL, {
+        onNotify: (payload) => listener(parseChange(payload)),
+        onReset: () => listener(null),
+      }),
+  };
+}
+
+function parseChange(payload: string): AccessChange {
+  const [kind, id] = payload.split(":");
+  if (id === undefined) return null;
+  if (kind === "application") return { applicationId: id };
+  return kind === "service" ? { serviceKey: id } : null;
+}
+
+interface StoredVersion extends StoredResources, Omit<GrantedVersion, "resources"> {}
+
+interface Row {
+  readonly organizationId: string;
+  readonly isApplicationActive: boolean;
+  readonly isKeyActive: boolean;
+  readonly subscriptionId: string | null;
+  readonly serviceName: string;
+  readonly versions: readonly StoredVersion[];
+}
+
+async function findGrant(database: Database, question: GrantQuestion): Promise<GrantAnswer> {
+  const { applicationId, keyId, serviceKey } = question;
+  if (!isUuid(serviceKey)) return refuse("SERVICE_NOT_FOUND");
+  if (!isUuid(applicationId)) return refuse("APPLICATION_DELETED");
+  const [row] = await database.query<Row>({
+    name: "access-find-grant",
+    text: `select s.organization_id as "organizationId", s.name as "serviceName",
+        exists (select 1 from application a where a.id = $1 and a.deleted_at is null) as "isApplicationActive",
+        exists (select 1 from access_key k where k.id = $2 and k.application_id = $1 and k.revoked_at is null)
+          as "isKeyActive",
+        (select b.id from subscription b
+          where b.application_id = $1 and b.service_key = s.key and b.cancelled_at is null) as "subscriptionId",
+        coalesce((select json_agg(json_build_object(
+            'id', v.id, 'version', concat_ws('.', v.major, v.minor, v.patch), 'cpu_milli', v.cpu_milli,
+            'memory_mb', v.memory_mb, 'timeoutSeconds', v.timeout_seconds, 'startMode', v.start_mode,
+            'inputSchema', v.input_schema, 'isRetired', v.retired_at is not null)
+            order by v.major desc, v.minor desc, v.patch desc)
+          from version v where v.service_key = s.key), '[]'::json) as versions
+      from service s where s.key = $3`,
+    values: [applicationId, keyId, serviceKey],
+    idempotent: true,
+  });
+  if (row === undefined) return refuse("SERVICE_NOT_FOUND");
+  if (!row.isApplicationActive) return refuse("APPLICATION_DELETED");
+  if (!row.isKeyActive) return refuse("KEY_REVOKED");
+  if (row.subscriptionId === null) return refuse("NOT_SUBSCRIBED");
+  return { granted: true, grant: toGrant(row, row.subscriptionId) };
+}
+
+function refuse(reason: Refusal): GrantAnswer {
+  return { granted: false, reason };
+}
+
+function toGrant(row: Row, subscriptionId: string): Grant {
+  return {
+    subscriptionId,
+    organizationId: row.organizationId,
+    serviceName: row.serviceName,
+    versions: row.versions.map(({ cpu_milli, memory_mb, ...version }) => ({
+      ...version,
+      resources: fromStoredResources({ cpu_milli, memory_mb }),
+    })),
+  };
+}

@@ -1,0 +1,95 @@
+import type { Database } from "../postgres/database.ts";
+import { ACCESS_CHANNEL, selectMilliseconds } from "./columns.ts";
+import { cutPage, decodeCursor } from "./page.ts";
+import type { Page, PageRequest } from "./page.ts";
+import { createUuidV7, isUuid } from "./uuid.ts";
+
+export interface ApplicationRecord {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  /** Id of the user. */
+  readonly createdBy: string;
+  readonly createdAt: number;
+}
+
+export interface ApplicationStore {
+  readonly create: (application: {
+    readonly organizationId: string;
+    readonly name: string;
+    readonly createdBy: string;
+  }) => Promise<ApplicationRecord>;
+  /** Newest first, without the deleted. */
+  readonly list: (organizationId: string, page: PageRequest) => Promise<Page<ApplicationRecord>>;
+  readonly find: (organizationId: string, id: string) => Promise<ApplicationRecord | null>;
+  /** Revokes its access keys and ends its subscriptions too. False when there was none. */
+  readonly delete: (organizationId: string, id: string) => Promise<boolean>;
+}
+
+const COLUMNS = `a.id, a.organization_id as "organizationId", a.name, a.created_by as "createdBy",
+  ${selectMilliseconds("a.created_at")} as "createdAt"`;
+
+export function createApplicationStore(database: Database): ApplicationStore {
+  return {
+    create: async ({ organizationId, name, createdBy }) => {
+      const [row] = await database.query<ApplicationRecord>({
+        text: `insert into application as a (id, organization_id, name, created_by) values ($1, $2, $3, $4) returning ${COLUMNS}`,
+        values: [createUuidV7(), organizationId, name, createdBy],
+      });
+      if (row === undefined) throw new Error("The insert returned no row.");
+      return row;
+    },
+    list: (organizationId, page) => listApplications(database, organizationId, page),
+    find: (organizationId, id) => findApplication(database, organizationId, id),
+    delete: (organizationId, id) => deleteApplication(database, organizationId, id),
+  };
+}
+
+async function listApplications(
+  database: Database,
+  organizationId: string,
+  page: PageRequest,
+): Promise<Page<ApplicationRecord>> {
+  const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
+  const rows = await database.query<ApplicationRecord>({
+    text: `select ${COLUMNS} from application a
+      where a.organization_id = $1 and a.deleted_at is null and ($2::uuid is null or a.id < $2) order by a.id desc limit $3`,
+    values: [organizationId, before, page.limit + 1],
+    idempotent: true,
+  });
+  return cutPage(
+    rows,
+    page.limit,
+    (row) => row,
+    (row) => [row.id],
+  );
+}
+
+async function findApplication(
+  database: Database,
+  organizationId: string,
+  id: string,
+): Promise<ApplicationRecord | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await database.query<ApplicationRecord>({
+    text: `select ${COLUMNS} from application a where a.id = $1 and a.organization_id = $2 and a.deleted_at is null`,
+    values: [id, organizationId],
+    idempotent: true,
+  });
+  return row ?? null;
+}
+
+async function deleteApplication(database: Database, organizationId: string, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  const rows = await database.query({
+    text: `with gone as (
+        update application set deleted_at = now() where id = $1 and organization_id = $2 and deleted_at is null returning id
+      ), keys as (
+        update access_key set revoked_at = now() where application_id in (select id from gone) and revoked_at is null
+      ), subscriptions as (
+        update subscription set cancelled_at = now() where application_id in (select id from gone) and cancelled_at is null
+      ) select id from gone cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.id)`,
+    values: [id, organizationId],
+  });
+  return rows.length > 0;
+}

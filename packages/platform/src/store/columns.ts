@@ -1,0 +1,66 @@
+import type { Resources } from "@platform/contract/project";
+
+/** SQL for a timestamp as milliseconds since the epoch, in a form that `pg` reads as a number. */
+export function selectMilliseconds(column: string): string {
+  return `(extract(epoch from ${column}) * 1000)::float8`;
+}
+
+const MILLI = 1000;
+
+/** Resources as the tables have them: whole thousandths, so that sums are exact. */
+export interface StoredResources {
+  readonly cpu_milli: number;
+  readonly memory_mb: number;
+}
+
+export function toStoredResources({ cpu, memory }: Resources): StoredResources {
+  return {
+    cpu_milli: Math.max(1, Math.round(cpu * MILLI)),
+    memory_mb: Math.max(1, Math.round(memory * MILLI)),
+  };
+}
+
+export function fromStoredResources({ cpu_milli, memory_mb }: StoredResources): Resources {
+  return { cpu: cpu_milli / MILLI, memory: memory_mb / MILLI };
+}
+
+/** The parts of MAJOR.MINOR.PATCH. */
+export interface VersionNumber {
+  readonly major: number;
+  readonly minor: number;
+  readonly patch: number;
+}
+
+const VERSION = /^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})$/u;
+
+/** Null for what is no version: it names nothing that exists. */
+export function parseVersion(text: string): VersionNumber | null {
+  const [, major, minor, patch] = VERSION.exec(text) ?? [];
+  if (major === undefined || minor === undefined || patch === undefined) return null;
+  return { major: Number(major), minor: Number(minor), patch: Number(patch) };
+}
+
+export function formatVersion({ major, minor, patch }: VersionNumber): string {
+  return `${major}.${minor}.${patch}`;
+}
+
+/** SQL for the latest version of a service that takes executions, or null. */
+export function selectLatestVersion(serviceKey: string): string {
+  return `(select concat_ws('.', v.major, v.minor, v.patch) from version v
+    where v.service_key = ${serviceKey} and v.retired_at is null
+    order by v.major desc, v.minor desc, v.patch desc limit 1)`;
+}
+
+/** What changes who may call what is told on this channel: `application:<id>` or `service:<key>`. */
+export const ACCESS_CHANNEL = "access_changed";
+
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    "code" in error &&
+    error.code === "23505" &&
+    "constraint" in error &&
+    error.constraint === constraint
+  );
+}

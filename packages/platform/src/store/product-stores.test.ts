@@ -1,0 +1,381 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase } from "../postgres/testing.ts";
+import type { TestDatabase } from "../postgres/testing.ts";
+import { createAccessKeyStore } from "./access-keys.ts";
+import { createAccessStore } from "./access.ts";
+import type { AccessChange } from "./access.ts";
+import { createApplicationStore } from "./applications.ts";
+import { createBuildStore } from "./builds.ts";
+import type { NewBuild } from "./builds.ts";
+import { createServiceStore } from "./services.ts";
+import { createSigningKeyStore } from "./signing-keys.ts";
+import { createSubscriptionStore } from "./subscriptions.ts";
+import { createUuidV7 } from "./uuid.ts";
+import { createVersionStore } from "./versions.ts";
+import type { NewVersion } from "./versions.ts";
+
+let home: TestDatabase;
+let stores: ReturnType<typeof createStores>;
+const PAGE = { limit: 10 };
+const OTHER = "another-organisation";
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  stores = createStores(home);
+});
+
+afterAll(async () => {
+  await home.close();
+});
+
+function createStores({ database }: TestDatabase) {
+  return {
+    services: createServiceStore(database),
+    versions: createVersionStore(database),
+    builds: createBuildStore(database),
+    applications: createApplicationStore(database),
+    accessKeys: createAccessKeyStore(database),
+    subscriptions: createSubscriptionStore(database),
+    signingKeys: createSigningKeyStore(database),
+    access: createAccessStore(database),
+  };
+}
+
+function createVersion(serviceKey: string, version: string): NewVersion {
+  return {
+    id: createUuidV7(),
+    serviceKey,
+    version,
+    archiveHash: "archive",
+    contentHash: `content of ${version}`,
+    resources: { cpu: 0.5, memory: 1.5 },
+    timeoutSeconds: 60,
+    startMode: "auto",
+    inputSchema: { type: "object" },
+    outputSchema: null,
+    description: "It counts.",
+  };
+}
+
+/** An organisation of its own with a published service 1.0.0 and an application that has a key. */
+async function createWorld() {
+  const organizationId = createUuidV7();
+  const created = await stores.services.create({ organizationId, name: "counter", description: "" });
+  const service = await stores.services.publish(organizationId, created.key);
+  await stores.versions.insertLive(createVersion(created.key, "1.0.0"));
+  const application = await stores.applications.create({
+    organizationId,
+    name: "shop",
+    createdBy: "somebody",
+  });
+  const keyId = createUuidV7();
+  await stores.accessKeys.create(organizationId, application.id, { id: keyId, secretHash: "hash" });
+  const question = { applicationId: application.id, keyId, serviceKey: created.key };
+  return { organizationId, service, serviceKey: created.key, applicationId: application.id, keyId, question };
+}
+
+function createBuild(organizationId: string, serviceKey: string, version: string): NewBuild {
+  return {
+    organizationId,
+    serviceKey,
+    version,
+    archiveHash: "archive",
+    contentHash: "content",
+    isForced: false,
+    requestedBy: "somebody",
+  };
+}
+
+test("a service has its name alone in its organisation", async () => {
+  const { organizationId, service } = await createWorld();
+  expect(service).toMatchObject({ name: "counter", publication: "internal" });
+  await expect(
+    stores.services.create({ organizationId, name: "counter", description: "" }),
+  ).rejects.toMatchObject({
+    code: "CONFLICT",
+  });
+});
+
+test("nobody sees or changes what belongs to another organisation", async () => {
+  const { organizationId, serviceKey, applicationId, keyId } = await createWorld();
+  const subscription = await stores.subscriptions.create(organizationId, applicationId, serviceKey);
+  const build = await stores.builds.create(createBuild(organizationId, serviceKey, "1.0.1"));
+  const { services, versions, builds, applications, accessKeys, subscriptions } = stores;
+  expect(await services.findByKey(OTHER, serviceKey)).toBeNull();
+  expect(await services.findByName(OTHER, "counter")).toBeNull();
+  expect(await services.describe(OTHER, serviceKey, "mine")).toBeNull();
+  expect(await services.publish(OTHER, serviceKey)).toBeNull();
+  expect((await services.list(OTHER, PAGE)).items).toEqual([]);
+  expect((await versions.list(OTHER, serviceKey, PAGE)).items).toEqual([]);
+  expect(await versions.find(OTHER, serviceKey, "1.0.0")).toBeNull();
+  expect(await versions.findLatest(OTHER, serviceKey)).toBeNull();
+  expect(await versions.findHighest(OTHER, serviceKey)).toBeNull();
+  expect(await versions.findByContent(OTHER, serviceKey, "content of 1.0.0")).toBeNull();
+  expect(await versions.retire(OTHER, serviceKey, "1.0.0")).toBeNull();
+  expect(await builds.create(createBuild(OTHER, serviceKey, "3.0.0"))).toBeNull();
+  expect(await builds.findLatest(OTHER, serviceKey, "1.0.1")).toBeNull();
+  expect((await builds.readLog(OTHER, build?.id ?? "", 0)).lines).toEqual([]);
+  expect(await applications.find(OTHER, applicationId)).toBeNull();
+  expect(await applications.delete(OTHER, applicationId)).toBe(false);
+  expect(await accessKeys.create(OTHER, applicationId, { id: "k", secretHash: "h" })).toBeNull();
+  expect(await accessKeys.list(OTHER, applicationId, PAGE)).toBeNull();
+  expect(await accessKeys.revoke(OTHER, applicationId, keyId)).toBe(false);
+  expect(await accessKeys.countActive(OTHER, applicationId)).toBe(0);
+  expect(await subscriptions.find(OTHER, subscription.id)).toBeNull();
+  expect(await subscriptions.cancel(OTHER, subscription.id)).toBe(false);
+  expect((await subscriptions.list(OTHER, PAGE)).items).toEqual([]);
+  await expect(subscriptions.create(OTHER, applicationId, serviceKey)).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
+  // And the owner still has all of it.
+  expect(await versions.find(organizationId, serviceKey, "1.0.0")).toMatchObject({ retiredAt: null });
+  expect(await accessKeys.countActive(organizationId, applicationId)).toBe(1);
+  expect(await subscriptions.find(organizationId, subscription.id)).toEqual(subscription);
+});
+
+test("an application cannot subscribe to a service of another organisation", async () => {
+  const mine = await createWorld();
+  const theirs = await createWorld();
+  await expect(
+    stores.subscriptions.create(mine.organizationId, mine.applicationId, theirs.serviceKey),
+  ).rejects.toMatchObject({ code: "SERVICE_NOT_FOUND" });
+});
+
+test("ids that are no uuids name nothing, and a made-up cursor is refused", async () => {
+  const { organizationId } = await createWorld();
+  expect(await stores.services.findByKey(organizationId, "'; drop table service")).toBeNull();
+  expect(await stores.versions.findById("x")).toBeNull();
+  expect(await stores.versions.find(organizationId, "x", "1.0.0")).toBeNull();
+  expect(await stores.applications.find(organizationId, "x")).toBeNull();
+  expect(await stores.builds.findLatest(organizationId, "x", "1.0.0")).toBeNull();
+  await expect(stores.services.list(organizationId, { limit: 1, cursor: "x" })).rejects.toMatchObject({
+    code: "INVALID_INPUT",
+  });
+});
+
+test("lists give every item once, newest first, page by page", async () => {
+  const { organizationId, applicationId } = await createWorld();
+  for (const name of ["b", "c", "d", "e"])
+    await stores.services.create({ organizationId, name, description: "" });
+  const names: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await stores.services.list(organizationId, { limit: 2, cursor });
+    names.push(...page.items.map((item) => item.name));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  expect(names).toEqual(["e", "d", "c", "b", "counter"]);
+  const ids = ["k1", "k2", "k3"].map((id) => `${id}-${applicationId}`);
+  for (const id of ids)
+    await stores.accessKeys.create(organizationId, applicationId, { id, secretHash: "h" });
+  const first = await stores.accessKeys.list(organizationId, applicationId, { limit: 3 });
+  const second = await stores.accessKeys.list(organizationId, applicationId, {
+    limit: 3,
+    cursor: first?.nextCursor ?? "",
+  });
+  const shown = [...(first?.items ?? []), ...(second?.items ?? [])].map(({ id }) => id);
+  expect(new Set(shown).size).toBe(4);
+  expect(second?.nextCursor).toBeNull();
+});
+
+test("versions are found by number, and the latest is the highest that is not retired", async () => {
+  const { organizationId, serviceKey } = await createWorld();
+  for (const version of ["1.9.0", "1.10.0"])
+    await stores.versions.insertLive(createVersion(serviceKey, version));
+  expect(await stores.versions.insertLive(createVersion(serviceKey, "1.10.0"))).toBeNull();
+  expect((await stores.versions.findLatest(organizationId, serviceKey))?.version).toBe("1.10.0");
+  const found = await stores.versions.find(organizationId, serviceKey, "1.9.0");
+  expect(found).toMatchObject({ ...createVersion(serviceKey, "1.9.0"), id: found?.id, retiredAt: null });
+  expect(await stores.versions.findById(found?.id ?? "")).toEqual(found);
+  const retired = await stores.versions.retire(organizationId, serviceKey, "1.10.0");
+  expect(retired?.retiredAt).toEqual(expect.any(Number));
+  expect(await stores.versions.retire(organizationId, serviceKey, "1.10.0")).toEqual(retired);
+  expect((await stores.versions.findLatest(organizationId, serviceKey))?.version).toBe("1.9.0");
+  expect(await stores.versions.findHighest(organizationId, serviceKey)).toBe("1.10.0");
+  expect((await stores.services.findByKey(organizationId, serviceKey))?.latestVersion).toBe("1.9.0");
+});
+
+test("a build runs once at a time, keeps its log, and makes its version live when it succeeds", async () => {
+  const { organizationId, serviceKey } = await createWorld();
+  await drainBuilds();
+  const build = await stores.builds.create(createBuild(organizationId, serviceKey, "1.0.1"));
+  await expect(stores.builds.create(createBuild(organizationId, serviceKey, "1.0.1"))).rejects.toMatchObject({
+    code: "CONFLICT",
+  });
+  expect(await stores.versions.findHighest(organizationId, serviceKey)).toBe("1.0.1");
+  const claims = await Promise.all(["a", "b", "c"].map((worker) => stores.builds.claim(worker, 30)));
+  const claim = claims.find((claim) => claim !== null);
+  if (claim === undefined || claim === null || build === null) throw new Error("The build was not claimed.");
+  expect(claims.filter((other) => other !== null)).toHaveLength(1);
+  expect(claim).toMatchObject({ id: build.id, organizationId, state: "RUNNING", attempt: 1 });
+  await stores.builds.appendLog(claim, ["one", "two"]);
+  await stores.builds.appendLog(claim, ["three \0"]);
+  expect(await stores.builds.readLog(organizationId, build.id, 1)).toEqual({
+    lines: ["two", "three \u{FFFD}"],
+    nextOffset: 3,
+  });
+  expect(await stores.builds.renew(claim, 30)).toBe(true);
+  expect(
+    await stores.builds.finish(claim, { status: "SUCCEEDED", version: createVersion(serviceKey, "1.0.1") }),
+  ).toBe(true);
+  expect(await stores.versions.find(organizationId, serviceKey, "1.0.1")).not.toBeNull();
+  expect(await stores.builds.findLatest(organizationId, serviceKey, "1.0.1")).toMatchObject({
+    state: "SUCCEEDED",
+    failure: null,
+  });
+  expect(await stores.builds.renew(claim, 30)).toBe(false);
+});
+
+async function drainBuilds(): Promise<void> {
+  for (;;) {
+    const claim = await stores.builds.claim("drain", 30);
+    if (claim === null) return;
+    await stores.builds.finish(claim, { status: "FAILED", code: "CANCELLED", detail: "drained" });
+  }
+}
+
+test("a builder that lost its lease can write no more, and after three builders the build fails", async () => {
+  const { organizationId, serviceKey } = await createWorld();
+  await drainBuilds();
+  await stores.builds.create(createBuild(organizationId, serviceKey, "2.0.0"));
+  const first = await claimWhenFree("first");
+  const second = await claimWhenFree("second");
+  expect(second).toMatchObject({ id: first.id, attempt: 2 });
+  await stores.builds.appendLog(first, ["too late"]);
+  expect(
+    await stores.builds.finish(first, { status: "SUCCEEDED", version: createVersion(serviceKey, "2.0.0") }),
+  ).toBe(false);
+  expect(await stores.versions.find(organizationId, serviceKey, "2.0.0")).toBeNull();
+  expect((await stores.builds.readLog(organizationId, first.id, 0)).lines).toEqual([]);
+  await claimWhenFree("third");
+  await waitUntil(async () => (await stores.builds.sweep()) > 0);
+  expect(await stores.builds.findLatest(organizationId, serviceKey, "2.0.0")).toMatchObject({
+    state: "FAILED",
+    failure: { code: "WORKER_LOST" },
+  });
+  expect(await stores.builds.claim("fourth", 30)).toBeNull();
+});
+
+async function claimWhenFree(workerId: string) {
+  let claim: Awaited<ReturnType<typeof stores.builds.claim>> = null;
+  await waitUntil(async () => {
+    claim = await stores.builds.claim(workerId, 0.01);
+    return claim !== null;
+  });
+  if (claim === null) throw new Error("There was nothing to claim.");
+  return claim as NonNullable<Awaited<ReturnType<typeof stores.builds.claim>>>;
+}
+
+async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${condition.toString()}`);
+    await delay(5);
+  }
+}
+
+test("a build whose version came to life meanwhile fails and says so", async () => {
+  const { organizationId, serviceKey } = await createWorld();
+  await drainBuilds();
+  await stores.builds.create(createBuild(organizationId, serviceKey, "1.1.0"));
+  const claim = await stores.builds.claim("worker", 30);
+  if (claim === null) throw new Error("There was nothing to claim.");
+  await stores.versions.insertLive(createVersion(serviceKey, "1.1.0"));
+  await stores.builds.finish(claim, { status: "SUCCEEDED", version: createVersion(serviceKey, "1.1.0") });
+  expect(await stores.builds.findLatest(organizationId, serviceKey, "1.1.0")).toMatchObject({
+    failure: { code: "CONFLICT" },
+  });
+});
+
+test("a subscribed application is granted all versions; each way of revoking ends that at once and is told", async () => {
+  const changes: AccessChange[] = [];
+  const stop = stores.access.subscribe((change) => changes.push(change));
+  await waitUntil(() => changes.length === 1);
+  const world = await createWorld();
+  const { organizationId, applicationId, serviceKey, keyId, question } = world;
+  expect(await stores.access.findGrant(question)).toEqual({ granted: false, reason: "NOT_SUBSCRIBED" });
+  const subscription = await stores.subscriptions.create(organizationId, applicationId, serviceKey);
+  await expect(stores.subscriptions.create(organizationId, applicationId, serviceKey)).rejects.toMatchObject({
+    code: "CONFLICT",
+  });
+  expect(await stores.access.findGrant(question)).toMatchObject({
+    granted: true,
+    grant: {
+      subscriptionId: subscription.id,
+      organizationId,
+      serviceName: "counter",
+      versions: [
+        {
+          version: "1.0.0",
+          resources: { cpu: 0.5, memory: 1.5 },
+          inputSchema: { type: "object" },
+          isRetired: false,
+        },
+      ],
+    },
+  });
+  expect(await stores.subscriptions.cancel(organizationId, subscription.id)).toBe(true);
+  expect(await stores.access.findGrant(question)).toEqual({ granted: false, reason: "NOT_SUBSCRIBED" });
+  await stores.subscriptions.create(organizationId, applicationId, serviceKey);
+  expect(await stores.accessKeys.findActive(keyId)).toMatchObject({
+    applicationId,
+    organizationId,
+    secretHash: "hash",
+  });
+  expect(await stores.accessKeys.revoke(organizationId, applicationId, keyId)).toBe(true);
+  expect(await stores.accessKeys.findActive(keyId)).toBeNull();
+  expect(await stores.access.findGrant(question)).toEqual({ granted: false, reason: "KEY_REVOKED" });
+  expect(await stores.applications.delete(organizationId, applicationId)).toBe(true);
+  expect(await stores.access.findGrant(question)).toEqual({ granted: false, reason: "APPLICATION_DELETED" });
+  expect((await stores.subscriptions.list(organizationId, PAGE)).items).toEqual([]);
+  expect(await stores.access.findGrant({ ...question, serviceKey: createUuidV7() })).toEqual({
+    granted: false,
+    reason: "SERVICE_NOT_FOUND",
+  });
+  const told = () =>
+    changes.filter(
+      (change) => change !== null && "applicationId" in change && change.applicationId === applicationId,
+    );
+  await waitUntil(() => told().length >= 5);
+  await stores.versions.retire(organizationId, serviceKey, "1.0.0");
+  await waitUntil(
+    () =>
+      changes.filter(
+        (change) => change !== null && "serviceKey" in change && change.serviceKey === serviceKey,
+      ).length >= 2,
+  );
+  stop();
+});
+
+test("a key of one application opens nothing for another", async () => {
+  const first = await createWorld();
+  const second = await createWorld();
+  await stores.subscriptions.create(first.organizationId, first.applicationId, first.serviceKey);
+  expect(await stores.access.findGrant({ ...first.question, keyId: second.keyId })).toEqual({
+    granted: false,
+    reason: "KEY_REVOKED",
+  });
+});
+
+test("an unpublished service takes no subscriptions", async () => {
+  const { organizationId, applicationId } = await createWorld();
+  const service = await stores.services.create({ organizationId, name: "draft", description: "" });
+  await expect(stores.subscriptions.create(organizationId, applicationId, service.key)).rejects.toMatchObject(
+    { code: "CONFLICT" },
+  );
+});
+
+test("processes that start at the same moment agree on the first signing key", async () => {
+  const keys = ["a", "b", "c", "d"].map((kid) => ({
+    kid,
+    publicJwk: { kid },
+    privateJwkEncrypted: "sealed",
+  }));
+  const first = await Promise.all(keys.map((key) => stores.signingKeys.insertFirst(key)));
+  expect(new Set(first.map(({ kid }) => kid)).size).toBe(1);
+  await stores.signingKeys.insert({ kid: "z", publicJwk: { kid: "z" }, privateJwkEncrypted: "sealed" });
+  expect((await stores.signingKeys.list()).map(({ kid }) => kid)).toEqual(["z", first[0]?.kid]);
+  await stores.signingKeys.retire("z");
+  expect(await stores.signingKeys.list()).toHaveLength(1);
+});

@@ -1,0 +1,154 @@
+import { Problem } from "@platform/contract/problems";
+import type { Database } from "../postgres/database.ts";
+import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./columns.ts";
+import { cutPage, decodeCursor } from "./page.ts";
+import type { Page, PageRequest } from "./page.ts";
+import { createUuidV7, isUuid } from "./uuid.ts";
+
+export interface ServiceRecord {
+  readonly key: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly description: string;
+  /** null: nobody can subscribe; internal: applications of the organisation can. */
+  readonly publication: "internal" | null;
+  /** The highest version that takes executions, `MAJOR.MINOR.PATCH`. */
+  readonly latestVersion: string | null;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+export interface NewService {
+  readonly organizationId: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Services of organisations; every function names the organisation, and what is not its own does not exist. */
+export interface ServiceStore {
+  /** Throws Problem CONFLICT when the organisation has a service of that name. */
+  readonly create: (service: NewService) => Promise<ServiceRecord>;
+  readonly findByKey: (organizationId: string, key: string) => Promise<ServiceRecord | null>;
+  readonly findByName: (organizationId: string, name: string) => Promise<ServiceRecord | null>;
+  /** Newest first. */
+  readonly list: (organizationId: string, page: PageRequest) => Promise<Page<ServiceRecord>>;
+  readonly describe: (
+    organizationId: string,
+    key: string,
+    description: string,
+  ) => Promise<ServiceRecord | null>;
+  /** Lets applications of the organisation subscribe; doing it again changes nothing. */
+  readonly publish: (organizationId: string, key: string) => Promise<ServiceRecord | null>;
+}
+
+type Row = ServiceRecord;
+
+const COLUMNS = `s.key, s.organization_id as "organizationId", s.name, s.description, s.publication,
+  ${selectLatestVersion("s.key")} as "latestVersion", ${selectMilliseconds("s.created_at")} as "createdAt"`;
+
+export function createServiceStore(database: Database): ServiceStore {
+  return {
+    create: (service) => insertService(database, service),
+    findByKey: (organizationId, key) => findByKey(database, organizationId, key),
+    findByName: (organizationId, name) => findByName(database, organizationId, name),
+    list: (organizationId, page) => listServices(database, organizationId, page),
+    describe: (organizationId, key, description) =>
+      describeService(database, organizationId, key, description),
+    publish: (organizationId, key) => publishService(database, organizationId, key),
+  };
+}
+
+async function insertService(database: Database, service: NewService): Promise<ServiceRecord> {
+  const key = createUuidV7();
+  try {
+    const [row] = await database.query<Row>({
+      text: `insert into service as s (key, organization_id, name, description) values ($1, $2, $3, $4)
+        returning ${COLUMNS}`,
+      values: [key, service.organizationId, service.name, service.description],
+    });
+    if (row === undefined) throw new Error("The insert returned no row.");
+    return row;
+  } catch (error) {
+    if (!isUniqueViolation(error, "service_name_unique")) throw error;
+    throw new Problem("CONFLICT", `There is already a service ${service.name} in this organisation.`, {
+      cause: error,
+    });
+  }
+}
+
+async function findByKey(
+  database: Database,
+  organizationId: string,
+  key: string,
+): Promise<ServiceRecord | null> {
+  if (!isUuid(key)) return null;
+  const [row] = await database.query<Row>({
+    name: "service-find",
+    text: `select ${COLUMNS} from service s where s.key = $1 and s.organization_id = $2`,
+    values: [key, organizationId],
+    idempotent: true,
+  });
+  return row ?? null;
+}
+
+async function findByName(
+  database: Database,
+  organizationId: string,
+  name: string,
+): Promise<ServiceRecord | null> {
+  const [row] = await database.query<Row>({
+    text: `select ${COLUMNS} from service s where s.name = $1 and s.organization_id = $2`,
+    values: [name, organizationId],
+    idempotent: true,
+  });
+  return row ?? null;
+}
+
+async function listServices(
+  database: Database,
+  organizationId: string,
+  page: PageRequest,
+): Promise<Page<ServiceRecord>> {
+  const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
+  const rows = await database.query<Row>({
+    text: `select ${COLUMNS} from service s where s.organization_id = $1 and ($2::uuid is null or s.key < $2)
+      order by s.key desc limit $3`,
+    values: [organizationId, before, page.limit + 1],
+    idempotent: true,
+  });
+  return cutPage(
+    rows,
+    page.limit,
+    (row) => row,
+    (row) => [row.key],
+  );
+}
+
+async function describeService(
+  database: Database,
+  organizationId: string,
+  key: string,
+  description: string,
+): Promise<ServiceRecord | null> {
+  if (!isUuid(key)) return null;
+  const [row] = await database.query<Row>({
+    text: `update service s set description = $3 where s.key = $1 and s.organization_id = $2 returning ${COLUMNS}`,
+    values: [key, organizationId, description],
+    idempotent: true,
+  });
+  return row ?? null;
+}
+
+async function publishService(
+  database: Database,
+  organizationId: string,
+  key: string,
+): Promise<ServiceRecord | null> {
+  if (!isUuid(key)) return null;
+  const [row] = await database.query<Row>({
+    text: `update service s set publication = 'internal' where s.key = $1 and s.organization_id = $2 returning ${COLUMNS}`,
+    values: [key, organizationId],
+    idempotent: true,
+  });
+  return row ?? null;
+}

@@ -1,0 +1,152 @@
+import { Problem } from "@platform/contract/problems";
+import type { Database } from "../postgres/database.ts";
+import { ACCESS_CHANNEL, isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./columns.ts";
+import { cutPage, decodeCursor } from "./page.ts";
+import type { Page, PageRequest } from "./page.ts";
+import { createUuidV7, isUuid } from "./uuid.ts";
+
+export interface SubscriptionRecord {
+  readonly id: string;
+  readonly applicationId: string;
+  readonly serviceKey: string;
+  readonly serviceName: string;
+  /** The highest version that takes executions; null before the first is live. */
+  readonly latestVersion: string | null;
+  readonly createdAt: number;
+}
+
+/** Internal subscriptions: application and service are of the same organisation. Only active ones are shown. */
+export interface SubscriptionStore {
+  /**
+   * Throws Problem NOT_FOUND (application), SERVICE_NOT_FOUND, or CONFLICT: not published, or subscribed already.
+   */
+  readonly create: (
+    organizationId: string,
+    applicationId: string,
+    serviceKey: string,
+  ) => Promise<SubscriptionRecord>;
+  /** Newest first. */
+  readonly list: (
+    organizationId: string,
+    page: PageRequest & { readonly applicationId?: string | undefined },
+  ) => Promise<Page<SubscriptionRecord>>;
+  readonly find: (organizationId: string, id: string) => Promise<SubscriptionRecord | null>;
+  /** False when there was none. */
+  readonly cancel: (organizationId: string, id: string) => Promise<boolean>;
+}
+
+const COLUMNS = `b.id, b.application_id as "applicationId", b.service_key as "serviceKey", s.name as "serviceName",
+  ${selectLatestVersion("s.key")} as "latestVersion", ${selectMilliseconds("b.created_at")} as "createdAt"`;
+
+const ACTIVE = `from subscription b join application a on a.id = b.application_id join service s on s.key = b.service_key
+  where a.organization_id = $1 and b.cancelled_at is null`;
+
+export function createSubscriptionStore(database: Database): SubscriptionStore {
+  return {
+    create: (organizationId, applicationId, serviceKey) =>
+      insertSubscription(database, organizationId, applicationId, serviceKey),
+    list: (organizationId, page) => listSubscriptions(database, organizationId, page),
+    find: (organizationId, id) => findSubscription(database, organizationId, id),
+    cancel: (organizationId, id) => cancelSubscription(database, organizationId, id),
+  };
+}
+
+interface Candidates {
+  readonly application: string | null;
+  readonly service: string | null;
+  readonly publication: string | null;
+}
+
+async function insertSubscription(
+  database: Database,
+  organizationId: string,
+  applicationId: string,
+  serviceKey: string,
+): Promise<SubscriptionRecord> {
+  if (!isUuid(applicationId)) throw new Problem("NOT_FOUND", "There is no such application.");
+  if (!isUuid(serviceKey)) throw new Problem("SERVICE_NOT_FOUND");
+  const id = createUuidV7();
+  const [row] = await tryInsert(database, [organizationId, applicationId, serviceKey, id]);
+  if (row?.application == null) throw new Problem("NOT_FOUND", "There is no such application.");
+  if (row.service === null) throw new Problem("SERVICE_NOT_FOUND");
+  if (row.publication === null) {
+    throw new Problem("CONFLICT", "The service is not published; publish it first.");
+  }
+  const made = await findSubscription(database, organizationId, id);
+  if (made === null) throw new Problem("CONFLICT", "The subscription was ended at once.");
+  return made;
+}
+
+async function tryInsert(database: Database, values: readonly string[]): Promise<readonly Candidates[]> {
+  try {
+    return await database.query<Candidates>({
+      text: `with found as (
+          select
+            (select a.id from application a where a.id = $2 and a.organization_id = $1 and a.deleted_at is null for share)
+              as application,
+            (select s.key from service s where s.key = $3 and s.organization_id = $1) as service,
+            (select s.publication from service s where s.key = $3 and s.organization_id = $1) as publication
+        ), made as (
+          insert into subscription (id, application_id, service_key)
+          select $4::uuid, application, service from found
+          where application is not null and service is not null and publication is not null returning application_id
+        ), told as (
+          select count(*) from made cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || made.application_id)
+        ) select application, service, publication from found cross join told`,
+      values,
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error, "subscription_one_active")) throw error;
+    throw new Problem("CONFLICT", "The application is subscribed to this service already.", { cause: error });
+  }
+}
+
+async function listSubscriptions(
+  database: Database,
+  organizationId: string,
+  page: PageRequest & { readonly applicationId?: string | undefined },
+): Promise<Page<SubscriptionRecord>> {
+  const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
+  if (page.applicationId !== undefined && !isUuid(page.applicationId)) return { items: [], nextCursor: null };
+  const rows = await database.query<SubscriptionRecord>({
+    text: `select ${COLUMNS} ${ACTIVE} and ($2::uuid is null or b.id < $2) and ($3::uuid is null or b.application_id = $3)
+      order by b.id desc limit $4`,
+    values: [organizationId, before, page.applicationId ?? null, page.limit + 1],
+    idempotent: true,
+  });
+  return cutPage(
+    rows,
+    page.limit,
+    (row) => row,
+    (row) => [row.id],
+  );
+}
+
+async function findSubscription(
+  database: Database,
+  organizationId: string,
+  id: string,
+): Promise<SubscriptionRecord | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await database.query<SubscriptionRecord>({
+    text: `select ${COLUMNS} ${ACTIVE} and b.id = $2`,
+    values: [organizationId, id],
+    idempotent: true,
+  });
+  return row ?? null;
+}
+
+async function cancelSubscription(database: Database, organizationId: string, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  const rows = await database.query({
+    text: `with gone as (
+        update subscription set cancelled_at = now()
+        where id = $2 and cancelled_at is null
+          and exists (select 1 from application a where a.id = application_id and a.organization_id = $1)
+        returning application_id
+      ) select application_id from gone
+        cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.application_id)`,
+    values: [organizationId, id],
+  });
+  return rows.length > 0;
+}

@@ -1,0 +1,241 @@
+import type { Resources } from "@platform/contract/project";
+import type { Database } from "../postgres/database.ts";
+import {
+  ACCESS_CHANNEL,
+  formatVersion,
+  fromStoredResources,
+  parseVersion,
+  selectMilliseconds,
+  toStoredResources,
+} from "./columns.ts";
+import type { StoredResources, VersionNumber } from "./columns.ts";
+import { cutPage, decodeCursor } from "./page.ts";
+import type { Page, PageRequest } from "./page.ts";
+import { isUuid } from "./uuid.ts";
+
+export interface NewVersion {
+  readonly id: string;
+  readonly serviceKey: string;
+  /** `MAJOR.MINOR.PATCH`. */
+  readonly version: string;
+  /** Names the archive in the object store. */
+  readonly archiveHash: string;
+  /** Equal for equal projects; unchanged content makes no new version. */
+  readonly contentHash: string;
+  readonly resources: Resources;
+  readonly timeoutSeconds: number;
+  readonly startMode: "auto" | "spawn";
+  readonly inputSchema: Record<string, unknown> | null;
+  readonly outputSchema: Record<string, unknown> | null;
+  readonly description: string;
+}
+
+export interface VersionRecord extends NewVersion {
+  readonly createdAt: number;
+  readonly retiredAt: number | null;
+}
+
+/** Versions of services. Immutable once inserted, except that they can be retired. */
+export interface VersionStore {
+  /** Makes a version live; null when the service already has one of that number. The service must exist. */
+  readonly insertLive: (version: NewVersion) => Promise<VersionRecord | null>;
+  /** Newest first; empty for what is not the organisation's. */
+  readonly list: (
+    organizationId: string,
+    serviceKey: string,
+    page: PageRequest,
+  ) => Promise<Page<VersionRecord>>;
+  readonly find: (
+    organizationId: string,
+    serviceKey: string,
+    version: string,
+  ) => Promise<VersionRecord | null>;
+  /** The highest that takes executions. */
+  readonly findLatest: (organizationId: string, serviceKey: string) => Promise<VersionRecord | null>;
+  /** The highest live one with this content. */
+  readonly findByContent: (
+    organizationId: string,
+    serviceKey: string,
+    contentHash: string,
+  ) => Promise<VersionRecord | null>;
+  /** The highest number in use, by a version (retired or not) or by a build under way. */
+  readonly findHighest: (organizationId: string, serviceKey: string) => Promise<string | null>;
+  /** For workers, who hold an execution of it: not scoped. */
+  readonly findById: (id: string) => Promise<VersionRecord | null>;
+  /** Takes no new executions from now on; doing it again changes nothing. */
+  readonly retire: (
+    organizationId: string,
+    serviceKey: string,
+    version: string,
+  ) => Promise<VersionRecord | null>;
+}
+
+interface Row extends StoredResources, VersionNumber, Omit<VersionRecord, "version" | "resources"> {}
+
+const COLUMNS = `v.id, v.service_key as "serviceKey", v.major, v.minor, v.patch, v.archive_hash as "archiveHash",
+  v.content_hash as "contentHash", v.cpu_milli, v.memory_mb, v.timeout_seconds as "timeoutSeconds",
+  v.start_mode as "startMode", v.input_schema as "inputSchema", v.output_schema as "outputSchema", v.description,
+  ${selectMilliseconds("v.created_at")} as "createdAt", ${selectMilliseconds("v.retired_at")} as "retiredAt"`;
+
+const OF_ORGANIZATION = `from version v join service s on s.key = v.service_key
+  where v.service_key = $1 and s.organization_id = $2`;
+
+export function createVersionStore(database: Database): VersionStore {
+  return {
+    insertLive: (version) => insertVersion(database, version),
+    list: (organizationId, serviceKey, page) => listVersions(database, organizationId, serviceKey, page),
+    find: (organizationId, serviceKey, version) => findVersion(database, organizationId, serviceKey, version),
+    findLatest: (organizationId, serviceKey) =>
+      findOne(database, `${OF_ORGANIZATION} and v.retired_at is null order by ${HIGHEST_FIRST}`, serviceKey, [
+        organizationId,
+      ]),
+    findByContent: (organizationId, serviceKey, contentHash) =>
+      findOne(
+        database,
+        `${OF_ORGANIZATION} and v.content_hash = $3 and v.retired_at is null order by ${HIGHEST_FIRST}`,
+        serviceKey,
+        [organizationId, contentHash],
+      ),
+    findHighest: (organizationId, serviceKey) => findHighest(database, organizationId, serviceKey),
+    findById: (id) => findOne(database, "from version v where v.id = $1", id, []),
+    retire: (organizationId, serviceKey, version) =>
+      retireVersion(database, organizationId, serviceKey, version),
+  };
+}
+
+const HIGHEST_FIRST = "v.major desc, v.minor desc, v.patch desc limit 1";
+
+function toRecord({ cpu_milli, memory_mb, major, minor, patch, ...row }: Row): VersionRecord {
+  return {
+    ...row,
+    version: formatVersion({ major, minor, patch }),
+    resources: fromStoredResources({ cpu_milli, memory_mb }),
+  };
+}
+
+async function findOne(
+  database: Database,
+  rest: string,
+  id: string,
+  values: readonly string[],
+): Promise<VersionRecord | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await database.query<Row>({
+    text: `select ${COLUMNS} ${rest}`,
+    values: [id, ...values],
+    idempotent: true,
+  });
+  return row === undefined ? null : toRecord(row);
+}
+
+/** Columns and values of an insert into `version`; also the second half of a build's end. */
+export function toVersionValues(version: NewVersion): readonly unknown[] {
+  const number = parseVersion(version.version);
+  if (number === null) throw new TypeError(`${version.version} is not MAJOR.MINOR.PATCH`);
+  const { cpu_milli, memory_mb } = toStoredResources(version.resources);
+  return [
+    version.id,
+    version.serviceKey,
+    number.major,
+    number.minor,
+    number.patch,
+    version.archiveHash,
+    version.contentHash,
+    cpu_milli,
+    memory_mb,
+    version.timeoutSeconds,
+    version.startMode,
+    version.inputSchema === null ? null : JSON.stringify(version.inputSchema),
+    version.outputSchema === null ? null : JSON.stringify(version.outputSchema),
+    version.description,
+  ];
+}
+
+export const VERSION_COLUMNS = `id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_mb,
+  timeout_seconds, start_mode, input_schema, output_schema, description`;
+
+async function insertVersion(database: Database, version: NewVersion): Promise<VersionRecord | null> {
+  const [row] = await database.query<Row>({
+    text: `with v as (
+        insert into version (${VERSION_COLUMNS})
+        values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13::jsonb, $14)
+        on conflict (service_key, major, minor, patch) do nothing returning *
+      ) select ${COLUMNS} from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
+    values: toVersionValues(version),
+  });
+  return row === undefined ? null : toRecord(row);
+}
+
+async function listVersions(
+  database: Database,
+  organizationId: string,
+  serviceKey: string,
+  page: PageRequest,
+): Promise<Page<VersionRecord>> {
+  const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
+  if (!isUuid(serviceKey)) return { items: [], nextCursor: null };
+  const rows = await database.query<Row>({
+    text: `select ${COLUMNS} ${OF_ORGANIZATION} and ($3::uuid is null or v.id < $3) order by v.id desc limit $4`,
+    values: [serviceKey, organizationId, before, page.limit + 1],
+    idempotent: true,
+  });
+  return cutPage(rows, page.limit, toRecord, (row) => [row.id]);
+}
+
+async function findVersion(
+  database: Database,
+  organizationId: string,
+  serviceKey: string,
+  version: string,
+): Promise<VersionRecord | null> {
+  const number = parseVersion(version);
+  if (number === null || !isUuid(serviceKey)) return null;
+  const [row] = await database.query<Row>({
+    text: `select ${COLUMNS} ${OF_ORGANIZATION} and v.major = $3 and v.minor = $4 and v.patch = $5`,
+    values: [serviceKey, organizationId, number.major, number.minor, number.patch],
+    idempotent: true,
+  });
+  return row === undefined ? null : toRecord(row);
+}
+
+async function findHighest(
+  database: Database,
+  organizationId: string,
+  serviceKey: string,
+): Promise<string | null> {
+  if (!isUuid(serviceKey)) return null;
+  const [row] = await database.query<VersionNumber>({
+    text: `select n.major, n.minor, n.patch from service s
+      cross join lateral (
+        select major, minor, patch from version where service_key = s.key
+        union all
+        select major, minor, patch from build where service_key = s.key and state in ('PENDING', 'RUNNING')
+      ) n
+      where s.key = $1 and s.organization_id = $2
+      order by n.major desc, n.minor desc, n.patch desc limit 1`,
+    values: [serviceKey, organizationId],
+    idempotent: true,
+  });
+  return row === undefined ? null : formatVersion(row);
+}
+
+async function retireVersion(
+  database: Database,
+  organizationId: string,
+  serviceKey: string,
+  version: string,
+): Promise<VersionRecord | null> {
+  const number = parseVersion(version);
+  if (number === null || !isUuid(serviceKey)) return null;
+  const [row] = await database.query<Row>({
+    text: `with v as (
+        update version set retired_at = coalesce(retired_at, now())
+        where service_key = $1 and major = $3 and minor = $4 and patch = $5
+          and exists (select 1 from service s where s.key = $1 and s.organization_id = $2)
+        returning *
+      ) select ${COLUMNS} from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
+    values: [serviceKey, organizationId, number.major, number.minor, number.patch],
+    idempotent: true,
+  });
+  return row === undefined ? null : toRecord(row);
+}
