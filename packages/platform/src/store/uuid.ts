@@ -7,11 +7,17 @@ export function isUuid(value: string): boolean {
   return UUID.test(value);
 }
 
-/** A UUID that begins with its time (RFC 9562, section 5.7), so that newer rows sort after older ones. */
+/**
+ * A UUID that begins with its time (RFC 9562, section 5.7), so that newer rows sort after older ones. The 12 bits after
+ * the milliseconds are their fraction (section 6.2, method 3): ids that one process makes one after another are in order.
+ */
 export function createUuidV7(): string {
+  const time = performance.timeOrigin + performance.now();
+  const milliseconds = Math.floor(time);
+  const fraction = Math.floor((time - milliseconds) * 0x1000);
   const bytes = randomBytes(16);
-  bytes.writeUIntBE(Date.now(), 0, 6);
-  bytes.writeUInt8(0x70 | (bytes.readUInt8(6) & 0x0f), 6);
+  bytes.writeUIntBE(milliseconds, 0, 6);
+  bytes.writeUInt16BE(0x7000 | fraction, 6);
   bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8);
   return formatUuid(bytes.toString("hex"));
 }
