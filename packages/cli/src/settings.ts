@@ -9,6 +9,10 @@ export interface Settings {
   readonly personalAccessToken: string | undefined;
   readonly organizationId: string | undefined;
   readonly endpoint: string | undefined;
+  /** The value of PATH. */
+  readonly searchPath: string;
+  /** All variables: those that say how to reach a package index are handed to builds of environments. */
+  readonly hostVariables: Readonly<Record<string, string | undefined>>;
   readonly noColor: boolean;
   /** Show stacks of errors. */
   readonly isDebug: boolean;
@@ -26,6 +30,8 @@ export function readSettings(
     personalAccessToken: get("PLATFORM_PERSONAL_ACCESS_TOKEN"),
     organizationId: get("PLATFORM_ORGANIZATION_ID"),
     endpoint: get("PLATFORM_ENDPOINT"),
+    searchPath: environment["PATH"] ?? "",
+    hostVariables: environment,
     noColor: get("NO_COLOR") !== undefined || get("TERM") === "dumb",
     isDebug: get("PLATFORM_DEBUG") !== undefined,
   };

@@ -7,6 +7,7 @@ import { logoutCommand } from "./logout.ts";
 import { logsCommand } from "./logs.ts";
 import { resultCommand } from "./result.ts";
 import { runCommand } from "./run.ts";
+import { serveCommand } from "./serve.ts";
 import { servicesCommand } from "./services.ts";
 import { setContextCommand } from "./set-context.ts";
 import { statusCommand } from "./status.ts";
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   loginCommand,
   setContextCommand,
   initCommand,
+  serveCommand,
   upCommand,
   runCommand,
   compressCommand,

@@ -1,0 +1,102 @@
+import { resolve } from "node:path";
+import { defineCommand } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import { findServeAssets } from "../assets.ts";
+import type { LocalServer } from "../serve/local-server.ts";
+
+const DEFAULT_PORT = 8081;
+const LARGEST_PORT = 65_535;
+
+export const serveCommand = defineCommand({
+  name: "serve",
+  summary: "Serve the project on this machine",
+  description: [
+    "The same operations, status codes and errors as a deployed service, on /, /{id} and /{id}/result, with interactive documentation at /docs. Any bearer token is accepted, and none as well.",
+    "The code is reloaded on every edit, requirements included; a broken import is shown and the server lives on. dataRef and paramsRef name files below the folder of --data-pools: <dataPoolId>/<dataSourceDescriptorId>/<fileId>, with or without .json.",
+    "Runs in a sandbox where bubblewrap is installed. Ctrl-C ends it.",
+  ],
+  arguments: {},
+  options: {
+    port: {
+      kind: "number",
+      placeholder: "port",
+      description: "Port to listen on; 0 takes a free one",
+      default: DEFAULT_PORT,
+      minimum: 0,
+      maximum: LARGEST_PORT,
+      isInteger: true,
+    },
+    host: {
+      kind: "text",
+      placeholder: "host",
+      description: "Address to listen on; 0.0.0.0 lets other machines in",
+      default: "localhost",
+    },
+    dataPools: {
+      kind: "text",
+      placeholder: "folder",
+      description: "Folder of the local data pools",
+      default: "datapools",
+    },
+  },
+  examples: [
+    { command: "platform serve", comment: "http://localhost:8081" },
+    {
+      command: `curl -H 'Content-Type: application/json' -d '{"data": {}}' http://localhost:8081/`,
+      comment: "Start an execution",
+    },
+    { command: "platform serve --port 9000 --data-pools ~/pools", comment: "Another port, another folder" },
+  ],
+  run: async (context, { options }) => {
+    // The engine is most of the program: the other commands must not wait for it.
+    const { startLocalServer } = await import("../serve/local-server.ts");
+    const progress = context.output.startProgress("Preparing the project");
+    let server: LocalServer;
+    try {
+      server = await startLocalServer({
+        projectDirectory: context.directory,
+        dataPoolsDirectory: resolve(context.directory, options.dataPools),
+        host: options.host,
+        port: options.port,
+        settings: context.settings,
+        output: context.output,
+        signal: context.signal,
+        ...findServeAssets(),
+      });
+    } finally {
+      progress.stop();
+    }
+    tell(context, server);
+    await waitForAbort(context.signal);
+    context.output.note("Stopping.");
+    await server.close();
+    return { json: undefined, succeeded: true };
+  },
+});
+
+function tell(context: CommandContext, server: LocalServer): void {
+  const { output } = context;
+  const { url, version, sandboxLevel } = server;
+  output.print(`Serving ${output.paint("bold", version.project.name)} with Python ${server.pythonVersion}`);
+  output.print(`  API            ${url}/`);
+  output.print(`  Documentation  ${url}/docs`);
+  output.print(`  OpenAPI        ${url}/openapi.json`);
+  if (sandboxLevel === "none") {
+    output.print("  No sandbox: the code sees this machine as you do. Install bubblewrap to keep it apart.");
+  }
+  output.print("Edits are reloaded. Ctrl-C ends it.");
+  if (!output.isJson) return;
+  const described = { url, docsUrl: `${url}/docs`, openApiUrl: `${url}/openapi.json`, sandbox: sandboxLevel };
+  output.write(`${JSON.stringify({ name: version.project.name, ...described }, null, 2)}\n`);
+}
+
+function waitForAbort(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal.aborted) {
+      done();
+      return;
+    }
+    // An AbortSignal alone does not keep the process alive; the server does.
+    signal.addEventListener("abort", () => done(), { once: true });
+  });
+}

@@ -1,0 +1,61 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { FileReference } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import type { InputSource } from "@platform/engine/ports";
+import { getErrorMessage } from "../errors.ts";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * Data pools as folders: a reference is the file `<root>/<dataPoolId>/<dataSourceDescriptorId>/<fileId>`, with or
+ * without `.json`.
+ */
+export function createLocalFiles(root: string): InputSource {
+  return {
+    check: async (reference) => {
+      const bytes = await readReferenced(root, reference);
+      const path = describePath(root, reference);
+      if (bytes === null) {
+        throw new Problem(
+          "DATA_REFERENCE_INVALID",
+          `There is no file for this reference: the local server looks for ${path} (or ${path}.json).`,
+        );
+      }
+      const fault = findFault(bytes);
+      if (fault !== null) throw new Problem("DATA_REFERENCE_INVALID", `The file of this reference ${fault}.`);
+    },
+    read: (reference) => readReferenced(root, reference),
+  };
+}
+
+function describePath(root: string, reference: FileReference): string {
+  return join(root, reference.dataPoolId, reference.dataSourceDescriptorId, reference.fileId);
+}
+
+async function readReferenced(root: string, reference: FileReference): Promise<Uint8Array | null> {
+  const ids = [reference.dataPoolId, reference.dataSourceDescriptorId, reference.fileId];
+  // They come from the request and become a path.
+  if (!ids.every((id) => UUID.test(id))) return null;
+  const path = describePath(root, reference);
+  return (await readOrNull(path)) ?? readOrNull(`${path}.json`);
+}
+
+/** A file that cannot be read is none, as in a data pool. */
+async function readOrNull(path: string): Promise<Uint8Array | null> {
+  try {
+    return await readFile(path);
+  } catch {
+    return null;
+  }
+}
+
+function findFault(bytes: Uint8Array): string | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? null : "holds JSON, but no object";
+  } catch (error) {
+    return `is not JSON: ${getErrorMessage(error)}`;
+  }
+}

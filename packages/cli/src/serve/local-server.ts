@@ -1,0 +1,236 @@
+import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { availableParallelism, cpus, tmpdir, totalmem } from "node:os";
+import { join, relative, sep } from "node:path";
+import type { Resources } from "@platform/contract/project";
+import { createDispatcher } from "@platform/engine/dispatcher";
+import { createExecutions } from "@platform/engine/executions";
+import { registerDocs } from "@platform/engine/http/docs";
+import { localPresenter } from "@platform/engine/http/presenters";
+import { createHttpServer } from "@platform/engine/http/server";
+import { registerServiceApi } from "@platform/engine/http/service-api";
+import { createMemoryStore } from "@platform/engine/memory-store";
+import type { ExecutionStore } from "@platform/engine/ports";
+import { createPythonRuntime } from "@platform/engine/python/python-runtime";
+import { createUsageError, getErrorCode } from "../errors.ts";
+import type { Output } from "../output.ts";
+import type { Settings } from "../settings.ts";
+import { createLocalFiles } from "./local-files.ts";
+import { createLocalOpenApi } from "./local-openapi.ts";
+import { createLocalVersions } from "./local-versions.ts";
+import type { LoadedVersion, LocalVersions } from "./local-versions.ts";
+import { findPythonTools } from "./python-tools.ts";
+import { createServerLogger } from "./server-logger.ts";
+import type { ServerLogger } from "./server-logger.ts";
+import { createToldStore } from "./told-store.ts";
+import { watchProject } from "./watch-project.ts";
+
+const GIGABYTE = 1024 ** 3;
+/** Store and worker are one process here: a lease only has to outlast a laptop's sleep. */
+const LEASE_SECONDS = 6 * 60 * 60;
+/** Everything belongs to the one developer. */
+const OWNER = "local";
+
+export interface LocalServerOptions {
+  /** Absolute. */
+  readonly projectDirectory: string;
+  /** Absolute; holds `<dataPoolId>/<dataSourceDescriptorId>/<fileId>`. */
+  readonly dataPoolsDirectory: string;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly settings: Settings;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+  /** The Python half and the pages of the documentation, where they do not lie beside the engine's sources. */
+  readonly runnerDirectory?: string;
+  readonly docsDirectory?: string;
+}
+
+export interface LocalServer {
+  /** Without a final slash. */
+  readonly url: string;
+  readonly version: LoadedVersion;
+  readonly sandboxLevel: "none" | "bubblewrap";
+  readonly pythonVersion: string;
+  /** Ends running executions and everything that was started. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Serves one project with the platform's own engine: memory instead of a database, no tokens, the flat result.
+ *
+ * @throws ProjectError, UserError USAGE when the port is taken
+ */
+export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
+  const cleanups: (() => Promise<void> | void)[] = [];
+  const close = async () => {
+    for (let cleanup = cleanups.pop(); cleanup !== undefined; cleanup = cleanups.pop()) await cleanup();
+  };
+  try {
+    return { ...(await start(options, cleanups)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function start(
+  options: LocalServerOptions,
+  cleanups: (() => Promise<void> | void)[],
+): Promise<Omit<LocalServer, "close">> {
+  const { output, settings } = options;
+  const logger = createServerLogger(output, settings.isDebug);
+  const directory = await createRunDirectory();
+  cleanups.push(() => rm(directory, { recursive: true, force: true }));
+  const tools = await findPythonTools(settings);
+  cleanups.push(tools.environments.close);
+  const runtime = createPythonRuntime({
+    runDirectory: join(directory, "run"),
+    sandbox: tools.sandbox,
+    logger,
+    ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
+  });
+  cleanups.push(runtime.close);
+
+  const store = createToldStore(createMemoryStore(), output);
+  const capacity = measureCapacity();
+  const exclude = findExcluded(options);
+  const versions = createLocalVersions({
+    projectDirectory: options.projectDirectory,
+    exclude,
+    versionsDirectory: join(directory, "versions"),
+    environments: tools.environments,
+    runtime,
+    capacity,
+    hasUnfinished: (versionId) => hasUnfinished(store, versionId),
+    onBuildLine: (line) => output.note(`  ${line}`),
+    signal: options.signal,
+  });
+  const version = await versions.load();
+  if (version.fault !== null) tellFault(version.fault, output);
+
+  const inputs = createLocalFiles(options.dataPoolsDirectory);
+  const executions = createExecutions({ store, inputs });
+  cleanups.push(executions.close);
+  const workerId = "local-worker";
+  const parts = { store, versions, inputs, runtime, workerId, capacity, leaseSeconds: LEASE_SECONDS, logger };
+  const dispatcher = createDispatcher(parts);
+  dispatcher.start();
+  cleanups.push(() => dispatcher.drain(0));
+
+  const app = await createApp(options, logger, executions, versions);
+  cleanups.push(() => app.close());
+  const url = await listen(app, options);
+
+  const watcher = await watchProject({
+    directory: options.projectDirectory,
+    exclude,
+    onChange: () => reload(versions, output),
+  });
+  cleanups.push(watcher.close);
+  return { url, version, sandboxLevel: tools.sandbox.level, pythonVersion: tools.pythonVersion };
+}
+
+type App = ReturnType<typeof createHttpServer>;
+
+async function createApp(
+  options: LocalServerOptions,
+  logger: ServerLogger,
+  executions: ReturnType<typeof createExecutions>,
+  versions: LocalVersions,
+): Promise<App> {
+  const app = createHttpServer({ logger, isReady: async () => true });
+  await registerServiceApi(app, {
+    prefix: "",
+    executions,
+    presenter: localPresenter,
+    authorize: () => ({ ownerId: OWNER, target: async () => (await versions.current()).target }),
+    baseOf: () => "",
+  });
+  await registerDocs(app, {
+    prefix: "",
+    openApi: async () => {
+      const { project, target } = await versions.current();
+      return createLocalOpenApi({ name: project.name, inputSchema: target.inputSchema });
+    },
+    ...(options.docsDirectory === undefined ? {} : { assetsDirectory: options.docsDirectory }),
+  });
+  return app;
+}
+
+async function listen(app: App, { host, port }: LocalServerOptions): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const code = getErrorCode(error);
+    if (code === "EADDRINUSE") {
+      throw createUsageError(
+        `Port ${port} on ${host} is in use by another program.`,
+        "Choose another with --port, for example: platform serve --port 8082",
+      );
+    }
+    if (code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+      throw createUsageError(
+        `It is not possible to listen on ${host}:${port} (${code}).`,
+        "Choose others with --host and --port.",
+      );
+    }
+    throw error;
+  }
+  const address = app.server.address();
+  const bound = isAddress(address) ? address.port : port;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+}
+
+function isAddress(address: AddressInfo | string | null): address is AddressInfo {
+  return typeof address === "object" && address !== null;
+}
+
+async function reload(versions: LocalVersions, output: Output): Promise<void> {
+  try {
+    const { project, fault } = await versions.load();
+    if (fault === null) output.note(`Reloaded ${project.name}.`);
+    else tellFault(fault, output);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    output.note(
+      `${output.paintNote("red", "error:")} not reloaded, the version before is served: ${message}`,
+    );
+  }
+}
+
+function tellFault(fault: NonNullable<LoadedVersion["fault"]>, output: Output): void {
+  if (fault.traceback !== null) output.note(fault.traceback.trimEnd());
+  output.note(
+    `${output.paintNote("red", "error:")} ${fault.code}: ${fault.detail}. Executions end with this until it is mended.`,
+  );
+}
+
+/** Below the system's folder for temporary files: open to the sandbox's user, and short enough for sockets. */
+async function createRunDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "platform-"));
+  await mkdir(join(directory, "versions"));
+  // The random name keeps other users out, who cannot list the folder; the sandbox is given the full path.
+  for (const path of [directory, join(directory, "versions")]) await chmod(path, 0o711);
+  return directory;
+}
+
+function measureCapacity(): Resources {
+  const cpu = typeof availableParallelism === "function" ? availableParallelism() : cpus().length;
+  return { cpu: Math.max(1, cpu), memory: totalmem() / GIGABYTE };
+}
+
+/** The local data pools are no part of the project. */
+function findExcluded({ projectDirectory, dataPoolsDirectory }: LocalServerOptions): readonly string[] {
+  const inside = relative(projectDirectory, dataPoolsDirectory);
+  return inside === "" || inside.startsWith("..") ? [] : [inside.split(sep).join("/")];
+}
+
+async function hasUnfinished(store: ExecutionStore, versionId: string): Promise<boolean> {
+  for (const status of ["PENDING", "RUNNING"] as const) {
+    const page = await store.list(OWNER, { status, limit: Number.MAX_SAFE_INTEGER });
+    if (page.items.some((record) => record.versionId === versionId)) return true;
+  }
+  return false;
+}

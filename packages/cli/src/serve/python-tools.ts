@@ -1,0 +1,66 @@
+import { homedir } from "node:os";
+import { dirname } from "node:path";
+import { stat } from "node:fs/promises";
+import { findAccessFault } from "@platform/engine/project/access";
+import type { SystemUser } from "@platform/engine/project/access";
+import { createEnvironmentBuilder } from "@platform/engine/project/environment";
+import type { EnvironmentBuilder } from "@platform/engine/project/environment";
+import { findExecutables } from "@platform/engine/project/find-executable";
+import { findInterpreter } from "@platform/engine/project/interpreter";
+import { findSandbox } from "@platform/engine/python/sandbox/find-sandbox";
+import type { Sandbox } from "@platform/engine/python/sandbox/sandbox";
+import type { Settings } from "../settings.ts";
+
+export interface PythonTools {
+  readonly sandbox: Sandbox;
+  readonly environments: EnvironmentBuilder;
+  /** `3.12.4` */
+  readonly pythonVersion: string;
+}
+
+/** First uid that versions run as where this process is root. */
+const SANDBOX_UID = 200_000;
+/** Where root keeps environments when its home is closed to others, as it usually is. */
+const SHARED_CACHE = "/var/cache/platform";
+
+/**
+ * Finds what this machine has to run Python: a sandbox if there is one (else none: it is the developer's own code), an
+ * interpreter, uv or pip.
+ *
+ * @throws ProjectError INTERPRETER_NOT_FOUND
+ */
+export async function findPythonTools(settings: Settings): Promise<PythonTools> {
+  const sandbox = await findSandbox({ minimum: "none", uidBase: SANDBOX_UID });
+  const isRoot = process.getuid?.() === 0;
+  const user: SystemUser | null =
+    isRoot && sandbox.level !== "none" ? { uid: SANDBOX_UID, gid: SANDBOX_UID } : null;
+  const interpreter = await findInterpreter({
+    searchPath: settings.searchPath,
+    ...(user === null ? {} : { readableBy: user }),
+  });
+  const [uv] = await findExecutables("uv", settings.searchPath);
+  const environments = createEnvironmentBuilder({
+    directory: await chooseCache(settings.cacheDirectory, user),
+    interpreter,
+    uv: uv ?? null,
+    variables: settings.hostVariables,
+  });
+  return { sandbox, environments, pythonVersion: interpreter.version };
+}
+
+/** Environments must be readable by the user that versions run as. */
+async function chooseCache(directory: string, user: SystemUser | null): Promise<string> {
+  if (user === null) return directory;
+  const fault = await findAccessFault(await findExisting(directory), user, true);
+  return fault === null ? directory : SHARED_CACHE;
+}
+
+async function findExisting(path: string): Promise<string> {
+  try {
+    await stat(path);
+    return path;
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? homedir() : findExisting(parent);
+  }
+}

@@ -1,0 +1,37 @@
+import { chmod, copyFile, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { listProjectFiles } from "@platform/engine/project/list-files";
+
+/**
+ * Copies the files that a deployed version would have into a new folder `target`, readable by the sandbox. What runs is
+ * thus what `up` would deploy, and an execution keeps its code while the project is edited.
+ */
+export async function copyProject(
+  directory: string,
+  target: string,
+  exclude: readonly string[],
+): Promise<void> {
+  const paths = await listProjectFiles(directory, exclude);
+  await makeFolder(target);
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (const folder of listParents(path)) {
+      if (!folders.has(folder)) await makeFolder(join(target, folder));
+      folders.add(folder);
+    }
+    await copyFile(join(directory, path), join(target, path));
+    await chmod(join(target, path), 0o644);
+  }
+}
+
+/** `a/b/c.py` -> `a`, `a/b`. */
+function listParents(path: string): readonly string[] {
+  const parent = dirname(path);
+  return parent === "." ? [] : [...listParents(parent), parent];
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true });
+  // The umask may be tight, and the sandbox runs as somebody else where this process is root.
+  await chmod(path, 0o755);
+}
