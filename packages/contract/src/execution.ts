@@ -53,9 +53,11 @@ const Timestamp = (description: string) =>
     examples: ["2026-11-20 21:17:00"],
   });
 
-export const ExecutionStatusSchema = Type.Union(
-  EXECUTION_STATUSES.map((status) => Type.Literal(status)),
-  { description: "State of the execution" },
+export const ExecutionStatusSchema = Type.Unsafe<ExecutionStatus>(
+  Type.Union(
+    EXECUTION_STATUSES.map((status) => Type.Literal(status)),
+    { description: "State of the execution" },
+  ),
 );
 
 /** What start answers and `GET {base}/{id}` shows; `terminal` spares clients a list of final states. */

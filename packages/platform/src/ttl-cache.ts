@@ -9,7 +9,6 @@ export interface TtlCache<V> {
   readonly get: (key: string, load: () => Promise<V>) => Promise<V>;
   /** The kept value, without waiting for anything. */
   readonly peek: (key: string) => V | undefined;
-  readonly forget: (key: string) => void;
   readonly clear: () => void;
 }
 
@@ -62,10 +61,6 @@ export function createTtlCache<V>(options: TtlCacheOptions<V>): TtlCache<V> {
       const entry = kept.get(key);
       if (entry && entry.expiresAt > now()) return entry.value;
       return await (loads.get(key) ?? start(key, load));
-    },
-    forget: (key) => {
-      kept.delete(key);
-      loads.delete(key);
     },
     clear: () => {
       kept.clear();

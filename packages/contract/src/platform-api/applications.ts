@@ -11,7 +11,14 @@ export const ApplicationSchema = Type.Object(
 export type Application = Static<typeof ApplicationSchema>;
 
 export const AccessKeySchema = Type.Object(
-  { keyId: Type.String(), createdAt: Timestamp, revokedAt: Type.Union([Timestamp, Type.Null()]) },
+  {
+    keyId: Type.String(),
+    createdAt: Timestamp,
+    revokedAt: Type.Union([Timestamp, Type.Null()]),
+    lastUsedAt: Type.Union([Timestamp, Type.Null()], {
+      description: "When it was last exchanged for an access token, to the minute",
+    }),
+  },
   { title: "AccessKey" },
 );
 

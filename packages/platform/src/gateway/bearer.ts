@@ -29,8 +29,13 @@ export function readBearer(authorization: string | undefined): string {
 }
 
 /** A 401 with its challenge (RFC 6750 section 3); without an error code where no token was sent. */
-export function unauthenticated(error: "invalid_request" | "invalid_token" | null, detail: string): Problem {
-  const challenge = error === null ? 'Bearer realm="services"' : `Bearer realm="services", error="${error}"`;
+export function unauthenticated(
+  error: "invalid_request" | "invalid_token" | null,
+  detail: string,
+  otherChallenge?: string,
+): Problem {
+  const bearer = error === null ? 'Bearer realm="services"' : `Bearer realm="services", error="${error}"`;
+  const challenge = otherChallenge === undefined ? bearer : `${otherChallenge}, ${bearer}`;
   return new Problem("UNAUTHENTICATED", detail, { headers: { "www-authenticate": challenge } });
 }
 

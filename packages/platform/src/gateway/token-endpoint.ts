@@ -4,10 +4,10 @@ import { ACCESS_TOKEN_SCOPE, ACCESS_TOKEN_SECONDS } from "../identity/tokens/acc
 import type { IssueToken } from "../identity/tokens/access-tokens.ts";
 import { readTokenRequest } from "../identity/tokens/client-credentials.ts";
 import { OAuthError } from "../identity/tokens/oauth-error.ts";
-import type { AuthenticateAccessKey } from "./access-keys.ts";
+import type { AccessKeyAuthenticator } from "./access-keys.ts";
 
 export interface TokenEndpointDeps {
-  readonly authenticate: AuthenticateAccessKey;
+  readonly authenticate: AccessKeyAuthenticator["authenticate"];
   readonly issue: IssueToken;
 }
 

@@ -43,7 +43,7 @@ function readCredentials(authorization: string | undefined, fields: URLSearchPar
     }
     return limitLength({ clientId, clientSecret });
   }
-  const credentials = readBasic(authorization);
+  const credentials = readBasicCredentials(authorization);
   if (clientSecret !== null) {
     throw new OAuthError("invalid_request", "Send the access key by HTTP Basic or in the form, not by both.");
   }
@@ -53,7 +53,8 @@ function readCredentials(authorization: string | undefined, fields: URLSearchPar
   return credentials;
 }
 
-function readBasic(authorization: string): ClientCredentials {
+/** Key id and secret by HTTP Basic. @throws OAuthError */
+export function readBasicCredentials(authorization: string): ClientCredentials {
   const basic = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization);
   const decoded = basic?.[1] === undefined ? "" : Buffer.from(basic[1], "base64").toString("utf8");
   const colon = decoded.indexOf(":");

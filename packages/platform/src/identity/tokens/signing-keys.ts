@@ -1,24 +1,10 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from "jose";
 import type { CryptoKey, JWK } from "jose";
+import type { SigningKeyRecord, SigningKeyStore } from "../../store/signing-keys.ts";
 import { deriveKey, seal, unseal } from "../secrets.ts";
 
 /** The one algorithm of access tokens; every check pins it. */
 export const SIGNING_ALGORITHM = "ES256";
-
-/** A key pair as it is stored: the private half encrypted. */
-export interface StoredSigningKey {
-  readonly kid: string;
-  readonly publicJwk: JWK;
-  readonly sealedPrivateJwk: string;
-}
-
-/** Where signing keys live. */
-export interface SigningKeyStore {
-  /** Newest first; the newest signs, all of them verify. */
-  readonly list: () => Promise<readonly StoredSigningKey[]>;
-  /** Keeps the key unless there is one already; of several processes that race, one wins. */
-  readonly insertFirst: (key: StoredSigningKey) => Promise<void>;
-}
 
 export interface SigningKey {
   readonly kid: string;
@@ -34,7 +20,7 @@ export interface SigningKeys {
 }
 
 export interface SigningKeysOptions {
-  readonly store: SigningKeyStore;
+  readonly store: Pick<SigningKeyStore, "list" | "insertFirst">;
   readonly secret: string;
   readonly now?: () => number;
 }
@@ -79,45 +65,59 @@ export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
   };
 }
 
-async function loadKeys(store: SigningKeyStore, sealingKey: Buffer, now: () => number): Promise<LoadedKeys> {
+async function loadKeys(
+  store: SigningKeysOptions["store"],
+  sealingKey: Buffer,
+  now: () => number,
+): Promise<LoadedKeys> {
   const loadedAt = now();
-  let stored = await store.list();
-  if (stored.length === 0) {
-    await store.insertFirst(await createStoredKey(sealingKey));
-    stored = await store.list();
-  }
+  const found = await store.list();
+  const stored = found.length > 0 ? found : [await store.insertFirst(await createKey(sealingKey))];
   const [newest] = stored;
-  if (!newest) throw new Error("The signing key that was just stored is not there.");
-  const publicKeys = await Promise.all(
-    stored.map(async (key) => [key.kid, await importKey(key.publicJwk)] as const),
-  );
+  if (!newest) throw new Error("There is no signing key after one was stored.");
+  const publicJwks = stored.map((key) => [key.kid, readPublicJwk(key)] as const);
   return {
     loadedAt,
     current: { kid: newest.kid, privateKey: await openPrivateKey(newest, sealingKey) },
-    publicKeys: new Map(publicKeys),
-    jwks: stored.map((key) => ({ ...key.publicJwk, kid: key.kid, alg: SIGNING_ALGORITHM, use: "sig" })),
+    publicKeys: new Map(
+      await Promise.all(publicJwks.map(async ([kid, jwk]) => [kid, await importKey(jwk)] as const)),
+    ),
+    jwks: publicJwks.map(([kid, jwk]) => ({ ...jwk, kid, alg: SIGNING_ALGORITHM, use: "sig" })),
   };
 }
 
-async function createStoredKey(sealingKey: Buffer): Promise<StoredSigningKey> {
+async function createKey(sealingKey: Buffer): Promise<Omit<SigningKeyRecord, "createdAt">> {
   const pair = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
   const publicJwk = await exportJWK(pair.publicKey);
   const kid = await calculateJwkThumbprint(publicJwk);
   const privateJwk = JSON.stringify(await exportJWK(pair.privateKey));
-  return { kid, publicJwk, sealedPrivateJwk: seal(sealingKey, privateJwk, kid) };
+  return { kid, publicJwk: { ...publicJwk }, privateJwkEncrypted: seal(sealingKey, privateJwk, kid) };
 }
 
-async function openPrivateKey(key: StoredSigningKey, sealingKey: Buffer): Promise<CryptoKey> {
+/** Names what is public, so that nothing else of a stored key can ever be shown. */
+function readPublicJwk({ kid, publicJwk: { kty, crv, x, y } }: SigningKeyRecord): JWK {
+  if (typeof kty !== "string" || typeof crv !== "string" || typeof x !== "string" || typeof y !== "string") {
+    throw new Error(`The signing key ${kid} is no elliptic curve key.`);
+  }
+  return { kty, crv, x, y };
+}
+
+async function openPrivateKey(key: SigningKeyRecord, sealingKey: Buffer): Promise<CryptoKey> {
   let text: string;
   try {
-    text = unseal(sealingKey, key.sealedPrivateJwk, key.kid);
+    text = unseal(sealingKey, key.privateJwkEncrypted, key.kid);
   } catch (cause) {
     throw new Error(
       `The signing key ${key.kid} cannot be decrypted: the platform's secret is not the one it was stored with.`,
       { cause },
     );
   }
-  return await importKey(JSON.parse(text) as JWK);
+  return await importKey({ ...readPublicJwk(key), d: readPrivatePart(JSON.parse(text)) });
+}
+
+function readPrivatePart(jwk: unknown): string {
+  if (typeof jwk === "object" && jwk !== null && "d" in jwk && typeof jwk.d === "string") return jwk.d;
+  throw new Error("A stored signing key has no private part.");
 }
 
 async function importKey(jwk: JWK): Promise<CryptoKey> {

@@ -14,8 +14,12 @@ export interface TokenVerifierOptions {
   readonly maxEntries?: number;
 }
 
-/** Null for whatever is not a valid access token of this gateway; throws only when the keys cannot be read. */
-export type VerifyAccessToken = (token: string) => Promise<TokenSubject | null>;
+export interface TokenVerifier {
+  /** Null for whatever is not a valid access token of this gateway; throws only when the keys cannot be read. */
+  readonly verify: (token: string) => Promise<TokenSubject | null>;
+  /** The subject of a token that was verified before, without waiting. */
+  readonly peek: (token: string) => TokenSubject | undefined;
+}
 
 interface Verified {
   readonly subject: TokenSubject;
@@ -29,32 +33,37 @@ const DEFAULT_ENTRIES = 5_000;
  * Verifies without the network: signature, algorithm, type, issuer, audience, expiry. A token that was verified is
  * remembered until it expires, so a client that polls pays for one signature; what was refused is never remembered.
  */
-export function createTokenVerifier(options: TokenVerifierOptions): VerifyAccessToken {
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const now = options.now ?? Date.now;
   const maxEntries = options.maxEntries ?? DEFAULT_ENTRIES;
   const verified = new Map<string, Verified>();
 
   const remember = (token: string, entry: Verified): void => {
-    verified.delete(token);
     verified.set(token, entry);
     if (verified.size <= maxEntries) return;
     const [oldest] = verified.keys();
     if (oldest !== undefined) verified.delete(oldest);
   };
 
-  return async (token) => {
+  const peek = (token: string): TokenSubject | undefined => {
     const known = verified.get(token);
-    if (known) {
-      if (known.expiresAt > now()) {
-        remember(token, known);
-        return known.subject;
-      }
-      verified.delete(token);
-    }
-    if (token.length > MAX_TOKEN_LENGTH) return null;
-    const entry = await verify(token, options, now);
-    if (entry) remember(token, entry);
-    return entry?.subject ?? null;
+    if (!known) return undefined;
+    verified.delete(token);
+    if (known.expiresAt <= now()) return undefined;
+    verified.set(token, known);
+    return known.subject;
+  };
+
+  return {
+    peek,
+    verify: async (token) => {
+      const known = peek(token);
+      if (known) return known;
+      if (token.length > MAX_TOKEN_LENGTH) return null;
+      const entry = await verify(token, options, now);
+      if (entry) remember(token, entry);
+      return entry?.subject ?? null;
+    },
   };
 }
 

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { createOpenApi } from "@platform/contract/openapi";
+import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
+import type { Executions } from "@platform/engine/executions";
+import { registerDocs } from "@platform/engine/http/docs";
+import { registerOperations } from "@platform/engine/http/operations";
+import type { VersionFiles } from "../builder/version-files.ts";
+import type { Identity } from "../identity/identity.ts";
+import type { ObjectStore } from "../objects/object-store.ts";
+import type { AccessKeyStore } from "../store/access-keys.ts";
+import type { ApplicationStore } from "../store/applications.ts";
+import type { BuildStore } from "../store/builds.ts";
+import type { ServiceStore } from "../store/services.ts";
+import type { SubscriptionStore } from "../store/subscriptions.ts";
+import type { VersionStore } from "../store/versions.ts";
+import { createAccountHandlers } from "./account.ts";
+import { createApplicationHandlers } from "./applications.ts";
+import { createBuildHandlers } from "./builds.ts";
+import { authorizeCaller } from "./caller.ts";
+import type { ControlCaller } from "./caller.ts";
+import { registerJobs } from "./jobs.ts";
+import { MANAGEMENT_API, OPERATION_ACTIONS } from "./operations.ts";
+import type { ControlOperationId } from "./operations.ts";
+import { refuseNullCharacters } from "./null-characters.ts";
+import { createServiceHandlers } from "./services.ts";
+
+export interface ControlDeps {
+  readonly identity: Identity;
+  readonly services: ServiceStore;
+  readonly versions: VersionStore;
+  readonly builds: BuildStore;
+  readonly applications: ApplicationStore;
+  readonly accessKeys: AccessKeyStore;
+  readonly subscriptions: SubscriptionStore;
+  readonly executions: Executions;
+  readonly objects: ObjectStore;
+  readonly files: VersionFiles;
+  /** Origin of the gateway as clients see it, without a final slash. */
+  readonly gatewayUrl: string;
+  /** Shown in the OpenAPI document. */
+  readonly productVersion: string;
+  /** The largest project archive, in bytes; default 256 MB. */
+  readonly maxArchiveBytes?: number;
+}
+
+const PREFIX = "/api";
+const DEFAULT_ARCHIVE_BYTES = 256 * 1024 * 1024;
+
+const SECURITY = {
+  bearer: { type: "http", scheme: "bearer", description: "Personal access token" },
+  authToken: { type: "apiKey", in: "header", name: "X-Auth-Token", description: "Personal access token" },
+} as const;
+
+/** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
+export async function registerControl(app: FastifyInstance, deps: ControlDeps): Promise<void> {
+  const authorize = (request: FastifyRequest, operationId: ControlOperationId): Promise<ControlCaller> =>
+    authorizeCaller(deps.identity, request.headers, OPERATION_ACTIONS[operationId]);
+  await registerPublicDocs(app, deps.productVersion);
+  await app.register(async (scope) => {
+    scope.addHook("preValidation", refuseNullCharacters);
+    await registerOperations(scope, MANAGEMENT_API, {
+      prefix: PREFIX,
+      authorize,
+      handlers: {
+        ...createAccountHandlers(deps.identity),
+        ...createServiceHandlers(deps.services, deps.versions),
+        ...createBuildHandlers({ ...deps, maxArchiveBytes: deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES }),
+        ...createApplicationHandlers(deps),
+      },
+    });
+    await registerJobs(scope, {
+      executions: deps.executions,
+      versions: deps.versions,
+      prefix: PREFIX,
+      authorize,
+    });
+  });
+}
+
+async function registerPublicDocs(app: FastifyInstance, version: string): Promise<void> {
+  const document = createOpenApi({
+    title: "Platform API",
+    version,
+    description: "Services, versions, applications, access keys, subscriptions and jobs of an organisation.",
+    url: PREFIX,
+    security: SECURITY,
+    operations: PLATFORM_API,
+  });
+  await registerDocs(app, { prefix: PREFIX, openApi: () => document });
+}

@@ -1,0 +1,91 @@
+import { formatTimestamp } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import type { SERVICES_API, Service, Version } from "@platform/contract/platform-api/services";
+import type { OperationHandlers } from "@platform/engine/http/types";
+import type { ServiceRecord, ServiceStore } from "../store/services.ts";
+import type { VersionRecord, VersionStore } from "../store/versions.ts";
+import type { ControlCaller } from "./caller.ts";
+import { readPage } from "./pages.ts";
+
+type Handlers = Pick<
+  OperationHandlers<typeof SERVICES_API, ControlCaller>,
+  "listServices" | "createService" | "getService" | "publishService" | "listVersions" | "retireVersion"
+>;
+
+export function createServiceHandlers(services: ServiceStore, versions: VersionStore): Handlers {
+  return {
+    listServices: async ({ caller, query }) => {
+      if (query.name !== undefined) {
+        const found = await services.findByName(caller.organizationId, query.name);
+        return { status: 200, body: { items: found ? [showService(found)] : [], nextCursor: null } };
+      }
+      const page = await services.list(caller.organizationId, readPage(query));
+      return { status: 200, body: { items: page.items.map(showService), nextCursor: page.nextCursor } };
+    },
+    createService: async ({ caller, body }) => {
+      const created = await services.create({
+        organizationId: caller.organizationId,
+        name: body.name,
+        description: body.description ?? "",
+      });
+      return {
+        status: 201,
+        body: showService(created),
+        headers: { location: `/api/services/${created.key}` },
+      };
+    },
+    getService: async ({ caller, params }) => ({
+      status: 200,
+      body: showService(await findService(services, caller, params.key)),
+    }),
+    publishService: async ({ caller, params }) => {
+      const published = await services.publish(caller.organizationId, params.key);
+      if (!published) throw new Problem("SERVICE_NOT_FOUND");
+      return { status: 200, body: showService(published) };
+    },
+    listVersions: async ({ caller, params, query }) => {
+      await findService(services, caller, params.key);
+      const page = await versions.list(caller.organizationId, params.key, readPage(query));
+      return { status: 200, body: { items: page.items.map(showVersion), nextCursor: page.nextCursor } };
+    },
+    retireVersion: async ({ caller, params }) => {
+      const retired = await versions.retire(caller.organizationId, params.key, params.version);
+      if (!retired) throw new Problem("SERVICE_NOT_FOUND");
+      return { status: 200, body: showVersion(retired) };
+    },
+  };
+}
+
+/** @throws Problem SERVICE_NOT_FOUND, also for another organisation's */
+export async function findService(
+  services: ServiceStore,
+  caller: ControlCaller,
+  key: string,
+): Promise<ServiceRecord> {
+  const service = await services.findByKey(caller.organizationId, key);
+  if (!service) throw new Problem("SERVICE_NOT_FOUND");
+  return service;
+}
+
+function showService(service: ServiceRecord): Service {
+  return {
+    key: service.key,
+    name: service.name,
+    description: service.description,
+    publication: service.publication,
+    latestVersion: service.latestVersion,
+    createdAt: formatTimestamp(service.createdAt),
+  };
+}
+
+function showVersion(version: VersionRecord): Version {
+  return {
+    version: version.version,
+    state: version.retiredAt === null ? "LIVE" : "RETIRED",
+    resources: version.resources,
+    timeoutSeconds: version.timeoutSeconds,
+    inputSchema: version.inputSchema,
+    createdAt: formatTimestamp(version.createdAt),
+    retiredAt: version.retiredAt === null ? null : formatTimestamp(version.retiredAt),
+  };
+}

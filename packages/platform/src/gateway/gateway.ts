@@ -1,0 +1,75 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Executions } from "@platform/engine/executions";
+import { hostedPresenter } from "@platform/engine/http/presenters";
+import { registerServiceApi } from "@platform/engine/http/service-api";
+import { createTokenIssuer } from "../identity/tokens/access-tokens.ts";
+import { createSigningKeys } from "../identity/tokens/signing-keys.ts";
+import { createTokenVerifier } from "../identity/tokens/token-verifier.ts";
+import type { Logger } from "../postgres/logger.ts";
+import type { AccessKeyStore } from "../store/access-keys.ts";
+import type { AccessStore } from "../store/access.ts";
+import type { SigningKeyStore } from "../store/signing-keys.ts";
+import { createAccessKeyAuthenticator } from "./access-keys.ts";
+import { createAccess } from "./access.ts";
+import type { Endpoint } from "./access.ts";
+import { registerServiceDocs } from "./service-docs.ts";
+import { registerTokenEndpoint } from "./token-endpoint.ts";
+
+export interface GatewayDeps {
+  readonly access: AccessStore;
+  readonly accessKeys: Pick<AccessKeyStore, "findActive" | "touch">;
+  readonly signingKeys: Pick<SigningKeyStore, "list" | "insertFirst">;
+  readonly executions: Executions;
+  /** The platform's secret: the private signing keys are encrypted with a key derived from it. */
+  readonly secret: string;
+  /** Origin of the gateway as clients see it, without a final slash: issuer and audience of its tokens. */
+  readonly gatewayUrl: string;
+  readonly logger: Logger;
+}
+
+const PREFIX = "/:serviceKey/:serviceName/:version";
+const JWKS_HEADERS = { "cache-control": "public, max-age=60" };
+
+/** The HTTP front of all services: token endpoint, key set, and the service API of every version. Ends with the app. */
+export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
+  const signingKeys = createSigningKeys({ store: deps.signingKeys, secret: deps.secret });
+  const keys = createAccessKeyAuthenticator({ store: deps.accessKeys, logger: deps.logger });
+  const verifier = createTokenVerifier({ keys: signingKeys, issuer: deps.gatewayUrl });
+  const access = createAccess({ verifier, store: deps.access });
+  const unsubscribe = deps.access.subscribe(() => {
+    keys.forgetAll();
+    access.forgetAll();
+  });
+  app.addHook("onClose", async () => unsubscribe());
+
+  await registerTokenEndpoint(app, {
+    authenticate: keys.authenticate,
+    issue: createTokenIssuer({ keys: signingKeys, issuer: deps.gatewayUrl }),
+  });
+  app.get("/.well-known/jwks.json", async (_request, reply) =>
+    reply.headers(JWKS_HEADERS).send(await signingKeys.readJwks()),
+  );
+  await registerServiceDocs(app, {
+    access,
+    keys,
+    prefix: PREFIX,
+    gatewayUrl: deps.gatewayUrl,
+    endpointOf: readEndpoint,
+  });
+  await registerServiceApi(app, {
+    prefix: PREFIX,
+    executions: deps.executions,
+    presenter: hostedPresenter,
+    authorize: (request) => access.authorize(request.headers.authorization, readEndpoint(request)),
+    baseOf: (request) => {
+      const { serviceKey, serviceName, version } = readEndpoint(request);
+      return `/${serviceKey}/${serviceName}/${version}`;
+    },
+  });
+}
+
+/** The router yields these three for every route below the prefix. */
+function readEndpoint(request: FastifyRequest): Endpoint {
+  const { serviceKey, serviceName, version } = request.params as Endpoint;
+  return { serviceKey: serviceKey.toLowerCase(), serviceName, version };
+}

@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { createServiceOpenApi } from "@platform/contract/openapi";
+import { registerDocs } from "@platform/engine/http/docs";
+import { readBasicCredentials } from "../identity/tokens/client-credentials.ts";
+import { OAuthError } from "../identity/tokens/oauth-error.ts";
+import type { AccessKeyAuthenticator } from "./access-keys.ts";
+import type { Access, Endpoint, ServiceCaller } from "./access.ts";
+import { unauthenticated } from "./bearer.ts";
+
+export interface ServiceDocsDeps {
+  readonly access: Access;
+  readonly keys: AccessKeyAuthenticator;
+  readonly prefix: string;
+  readonly gatewayUrl: string;
+  readonly endpointOf: (request: FastifyRequest) => Endpoint;
+}
+
+/**
+ * `openapi.json` and `docs` of a version, for those who may call it. A browser cannot send a bearer token by itself, so the
+ * access key is taken by HTTP Basic as well: the browser asks for it once.
+ */
+export async function registerServiceDocs(app: FastifyInstance, deps: ServiceDocsDeps): Promise<void> {
+  const callers = new WeakMap<FastifyRequest, ServiceCaller>();
+  await app.register(async (scope) => {
+    scope.addHook("onRequest", async (request) => {
+      callers.set(request, await authorizeReader(deps, request));
+    });
+    await registerDocs(scope, {
+      prefix: deps.prefix,
+      openApi: (request) => {
+        const caller = callers.get(request);
+        if (!caller) throw new Error("A request reached its handler without a caller.");
+        const { serviceKey, serviceName, version } = deps.endpointOf(request);
+        return createServiceOpenApi({
+          name: serviceName,
+          version,
+          description: "",
+          url: `${deps.gatewayUrl}/${serviceKey}/${serviceName}/${version}`,
+          inputSchema: caller.version.inputSchema,
+          tokenUrl: `${deps.gatewayUrl}/token`,
+        });
+      },
+    });
+  });
+}
+
+async function authorizeReader(deps: ServiceDocsDeps, request: FastifyRequest): Promise<ServiceCaller> {
+  const { authorization } = request.headers;
+  if (authorization !== undefined && !/^basic /i.test(authorization)) {
+    return await deps.access.authorize(authorization, deps.endpointOf(request));
+  }
+  const subject = authorization === undefined ? null : await deps.keys.authenticate(readBasic(authorization));
+  if (!subject) throw askForKey();
+  return await deps.access.authorizeSubject(subject, deps.endpointOf(request));
+}
+
+function readBasic(authorization: string): ReturnType<typeof readBasicCredentials> {
+  try {
+    return readBasicCredentials(authorization);
+  } catch (error) {
+    throw error instanceof OAuthError ? askForKey() : error;
+  }
+}
+
+function askForKey(): Error {
+  return unauthenticated(
+    null,
+    "Send an access token as Authorization: Bearer, or key id and secret of an access key by HTTP Basic.",
+    'Basic realm="services", charset="UTF-8"',
+  );
+}
