@@ -208,7 +208,7 @@ print("UID", os.getuid())
 print("SECRET", os.environ.get("PLATFORM_SECRET"))
 print("PROJECTS", attempt(lambda: os.listdir("@DATA@")))
 print("WRITE", attempt(lambda: pathlib.Path("@DATA@/evil").write_text("x")))
-subprocess.Popen(["sleep", "3471"], start_new_session=True)
+subprocess.Popen(["sleep", "3471"], start_new_session=True, stdin=-3, stdout=-3, stderr=-3)
 sys.stdout.flush()
 raise SystemExit("stop here: " + str(os.getuid()))
 `;
@@ -252,6 +252,7 @@ test(
     const waiting = [first, second].map(({ signal }) =>
       catchProjectError(builder.ensure(project, { signal })),
     );
+    await expect.poll(listBuilds, { timeout: 10 * SECOND }).toHaveLength(1);
     first.abort();
     expect((await waiting[0])?.code).toBe("BUILD_CANCELLED");
     expect(await listBuilds()).toHaveLength(1);

@@ -142,7 +142,7 @@ async function waitFor(
 ): Promise<Environment> {
   flight.waiting += 1;
   const unfollow = onLog === undefined ? undefined : flight.log.follow(onLog);
-  let stopListening: () => void = () => undefined;
+  const listening = new AbortController();
   const gaveUp = new Promise<never>((_resolve, reject) => {
     const giveUp = (): void => {
       flight.waiting -= 1;
@@ -150,14 +150,13 @@ async function waitFor(
       // The last one to leave stops the build, and waits until its folder is gone.
       else flight.controller.abort(createCancelled());
     };
-    signal?.addEventListener("abort", giveUp, { once: true });
-    stopListening = () => signal?.removeEventListener("abort", giveUp);
+    signal?.addEventListener("abort", giveUp, { once: true, signal: listening.signal });
     if (signal?.aborted === true) giveUp();
   });
   try {
     return await Promise.race([flight.result, gaveUp]);
   } finally {
-    stopListening();
+    listening.abort();
     unfollow?.();
   }
 }

@@ -97,10 +97,13 @@ async function writeArchive(
   for (const path of paths) {
     const entryOptions = { mtime, mode: FIXED_MODE, forceDosTimestamp: true, compressionLevel: 6 };
     zip.addReadStreamLazy(path, entryOptions, (done) => {
-      openFile(root, path).then(
-        (stream) => done(null, meter.measure(path, stream, onEntry)),
-        (error: unknown) => zip.emit("error", error),
-      );
+      void openFile(root, path)
+        .then((stream) => meter.measure(path, stream, onEntry))
+        .then(
+          // oxlint-disable-next-line promise/no-callback-in-promise -- yazl knows callbacks only
+          (stream) => done(null, stream),
+          (error: unknown) => zip.emit("error", error),
+        );
     });
   }
   const failed = new Promise<never>((_resolve, reject) => {
