@@ -34,6 +34,14 @@ def _emit(handler: logging.StreamHandler, record: logging.LogRecord) -> None:
 
 
 _plain_emit = logging.StreamHandler.emit
+_plain_basic_config = logging.basicConfig
+
+
+def _basic_config(**options) -> None:
+    """The line has its severity already: without a format of the user's own the message is enough."""
+    if options.get("style", "%") == "%":
+        options.setdefault("format", "%(message)s")
+    _plain_basic_config(**options)
 
 
 class _LastResort(logging.StreamHandler):
@@ -51,5 +59,6 @@ def install_log_records() -> None:
     """Honours LOG_LEVEL (DEBUG, INFO, WARNING, ERROR, CRITICAL; INFO where it is none of these)."""
     level = os.environ.get("LOG_LEVEL", "").upper()
     logging.StreamHandler.emit = _emit
+    logging.basicConfig = _basic_config
     logging.lastResort = _LastResort()
     logging.root.setLevel(level if level in _NAMES else "INFO")

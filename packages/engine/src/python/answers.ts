@@ -12,8 +12,11 @@ const SIGKILL = 9;
 const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;
 
+/** Aliases come later in the table (SIGIOT, SIGPOLL): the first name wins. */
 const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(constants.signals).map(([name, number]) => [number, name]),
+  Object.entries(constants.signals)
+    .map(([name, number]) => [number, name] as const)
+    .reverse(),
 );
 
 /** Largest payload of each frame that a child may send; 0 for all others. */

@@ -44,7 +44,9 @@ describe("the golden messages, seen from Node", () => {
   test("frames that come in one chunk are told apart", () => {
     const decoder = createFrameDecoder(() => 1000);
     decoder.push(Buffer.concat(frames.map((sample) => Buffer.from(sample.hex, "hex"))));
-    const types = frames.map(() => decoder.next()).map((step) => (step !== null && "frame" in step ? step.frame.type : null));
+    const types = frames
+      .map(() => decoder.next())
+      .map((step) => (step !== null && "frame" in step ? step.frame.type : null));
     expect(types).toEqual(frames.map((sample) => sample.type));
   });
 
@@ -65,7 +67,11 @@ describe("the golden messages, seen from Node", () => {
   test("lines that are no events are dropped, and a line without end is refused", () => {
     const events: ZygoteEvent[] = [];
     let broken = 0;
-    const reader = createEventReader(100, (event) => events.push(event), () => (broken += 1));
+    const reader = createEventReader(
+      100,
+      (event) => events.push(event),
+      () => (broken += 1),
+    );
     reader.push(Buffer.from('nonsense\n[]\n{"event":"exit","id":"7"}\n{"event":"go'));
     reader.push(Buffer.from('ne","id":7}\n'));
     expect(events).toEqual([{ event: "gone", id: 7 }]);
@@ -77,6 +83,10 @@ describe("the golden messages, seen from Node", () => {
 
 test("the Python half passes its own tests", async () => {
   const cwd = fileURLToPath(new URL("../../runner", import.meta.url));
-  const { stderr } = await promisify(execFile)(INTERPRETER, ["-B", "-m", "unittest", "discover", "-s", "tests", "-t", "."], { cwd });
+  const { stderr } = await promisify(execFile)(
+    INTERPRETER,
+    ["-B", "-m", "unittest", "discover", "-s", "tests", "-t", "."],
+    { cwd },
+  );
   expect(stderr).toMatch(/^Ran [1-9]\d* tests? in [\s\S]*OK/mu);
 });

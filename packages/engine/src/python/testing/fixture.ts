@@ -32,7 +32,11 @@ export interface Fixture {
   readonly runtime: PythonRuntime;
   readonly directory: string;
   /** A version whose src/program.py has this text. */
-  readonly createVersion: (program: string, changes?: Partial<RunnableVersion>, files?: Record<string, string>) => RunnableVersion;
+  readonly createVersion: (
+    program: string,
+    changes?: Partial<RunnableVersion>,
+    files?: Record<string, string>,
+  ) => RunnableVersion;
   readonly start: (version: RunnableVersion, options?: RunOptions) => Run & { readonly lines: LogLine[] };
   /** Starts, waits for the outcome and for the end of the processes. */
   readonly finish: (version: RunnableVersion, options?: RunOptions) => Promise<Finished>;
@@ -45,14 +49,29 @@ export async function createFixture(
 ): Promise<Fixture> {
   const directory = mkdtempSync(join(tmpdir(), "python-runtime-"));
   chmodSync(directory, 0o755);
-  const sandbox = options.sandbox ?? (await findSandbox({ minimum: level, ...(level === "none" ? { bubblewrapPath: "/nonexistent" } : {}) }));
-  const runtime = createPythonRuntime({ runDirectory: join(directory, "run"), logger: SILENT, ...options, sandbox });
+  const sandbox =
+    options.sandbox ??
+    (await findSandbox({ minimum: level, ...(level === "none" ? { bubblewrapPath: "/nonexistent" } : {}) }));
+  const runtime = createPythonRuntime({
+    runDirectory: join(directory, "run"),
+    logger: SILENT,
+    ...options,
+    sandbox,
+  });
   let sequence = 0;
 
-  function createVersion(program: string, changes: Partial<RunnableVersion> = {}, files: Record<string, string> = {}): RunnableVersion {
+  function createVersion(
+    program: string,
+    changes: Partial<RunnableVersion> = {},
+    files: Record<string, string> = {},
+  ): RunnableVersion {
     sequence += 1;
     const projectDirectory = join(directory, `project-${sequence}`);
-    for (const [path, text] of Object.entries({ "src/__init__.py": "", "src/program.py": program, ...files })) {
+    for (const [path, text] of Object.entries({
+      "src/__init__.py": "",
+      "src/program.py": program,
+      ...files,
+    })) {
       mkdirSync(dirname(join(projectDirectory, path)), { recursive: true });
       writeFileSync(join(projectDirectory, path), text);
     }
@@ -86,7 +105,8 @@ export async function createFixture(
     const run = start(version, given);
     const outcome = await run.outcome;
     await run.ended;
-    const result: unknown = outcome.status === "SUCCEEDED" ? JSON.parse(Buffer.from(outcome.result).toString()) : undefined;
+    const result: unknown =
+      outcome.status === "SUCCEEDED" ? JSON.parse(Buffer.from(outcome.result).toString()) : undefined;
     return { outcome, lines: run.lines, result };
   }
 

@@ -1,0 +1,159 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createFixture, waitFor } from "./testing/fixture.ts";
+import type { Fixture } from "./testing/fixture.ts";
+
+let fixture: Fixture;
+beforeEach(async () => {
+  fixture = await createFixture({ times: { graceMs: 300 } });
+});
+afterEach(() => fixture.close());
+
+/** Host pids whose command line holds the text: processes are found by what they are, not by what they told. */
+function findProcesses(text: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/u.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text);
+      } catch {
+        return false;
+      }
+    });
+}
+
+const LOOP = "def run():\n    print('begun')\n    while True:\n        pass\n";
+
+test("an endless loop ends at its time limit", async () => {
+  const version = fixture.createVersion(LOOP);
+  const { outcome, lines } = await fixture.finish(version, { timeoutSeconds: 0.3 });
+  expect(outcome).toEqual({
+    status: "FAILED",
+    code: "TIMEOUT",
+    detail: "The execution exceeded its time limit of 0.3 s",
+  });
+  expect(lines.map((line) => line.message)).toEqual(["begun"]);
+});
+
+test("cancelling ends a run, and one that ignores SIGTERM is killed after the grace", async () => {
+  const program =
+    "import signal, time\ndef run(data):\n    if data['deaf']:\n        signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    print('begun')\n    time.sleep(60)\n";
+  const version = fixture.createVersion(program);
+  for (const deaf of [false, true]) {
+    const run = fixture.start(version, { data: { deaf } });
+    await waitFor("the run has begun", () => run.lines.length > 0);
+    const before = Date.now();
+    run.kill({ code: "CANCELLED", detail: "cancelled by the caller" });
+    expect(await run.outcome).toEqual({
+      status: "FAILED",
+      code: "CANCELLED",
+      detail: "cancelled by the caller",
+    });
+    await run.ended;
+    if (deaf) expect(Date.now() - before).toBeGreaterThanOrEqual(300);
+    expect(Date.now() - before).toBeLessThan(2500);
+  }
+});
+
+test("a run that is cancelled while it waits never begins", async () => {
+  const version = fixture.createVersion("import time\ntime.sleep(0.3)\ndef run():\n    print('begun')\n");
+  const run = fixture.start(version);
+  run.kill({ code: "CANCELLED", detail: "too late" });
+  expect(await run.outcome).toMatchObject({ code: "CANCELLED" });
+  await run.ended;
+  expect((await fixture.finish(version)).lines).toHaveLength(1);
+  expect(run.lines).toEqual([]);
+});
+
+test("an outcome that is known is not changed by a later kill", async () => {
+  const run = fixture.start(fixture.createVersion("def run():\n    return 1"));
+  const outcome = await run.outcome;
+  run.kill({ code: "CANCELLED", detail: "late" });
+  expect(outcome.status).toBe("SUCCEEDED");
+  expect(await run.outcome).toBe(outcome);
+  await run.ended;
+});
+
+const GRANDCHILDREN = `
+import subprocess, time
+def run(data):
+    for n in range(3):
+        subprocess.Popen(["sleep", data["seconds"]], start_new_session=n > 0)
+    subprocess.Popen(["sh", "-c", "setsid sh -c 'sleep " + data["seconds"] + "; true' &"])
+    print("begun")
+    if data["wait"]:
+        time.sleep(60)
+`;
+
+test.each([
+  ["after a cancel", true, "1234.501"],
+  ["after a run that simply returned", false, "1234.502"],
+])("grandchildren are gone, also those with a session of their own: %s", async (_, wait, seconds) => {
+  const run = fixture.start(fixture.createVersion(GRANDCHILDREN), { data: { wait, seconds } });
+  await waitFor("the run has begun", () => run.lines.length > 0);
+  if (wait) {
+    await waitFor("grandchildren run", () => findProcesses(seconds).length >= 4);
+    run.kill({ code: "CANCELLED", detail: "enough" });
+  }
+  await run.ended;
+  expect(findProcesses(seconds)).toEqual([]);
+});
+
+test("a fork bomb hits its own execution only", async () => {
+  const program = `
+import os, time
+def run(data):
+    if data.get("bomb"):
+        print("begun")
+        while True:
+            try:
+                os.fork()
+            except OSError:
+                time.sleep(0.001)
+    for _ in range(20):
+        time.sleep(0.05)
+    return os.getppid()
+`;
+  const version = fixture.createVersion(program);
+  const sibling = fixture.start(version);
+  const bomb = fixture.start(version, { data: { bomb: true }, timeoutSeconds: 1 });
+  expect(await bomb.outcome).toMatchObject({ code: "TIMEOUT" });
+  expect(await sibling.outcome).toMatchObject({ status: "SUCCEEDED" });
+  await bomb.ended;
+  const { result } = await fixture.finish(version);
+  const before = await sibling.outcome;
+  expect(before.status === "SUCCEEDED" ? JSON.parse(Buffer.from(before.result).toString()) : null).toEqual(
+    result,
+  );
+});
+
+test("when the zygote dies, its runs are UNKNOWN and the next run boots another", async () => {
+  const program =
+    "import os, time\ndef run(data):\n    print('begun')\n    if data.get('wait'):\n        time.sleep(60)\n    if data.get('kill'):\n        os.kill(os.getppid(), 9)\n        time.sleep(60)\n    return 1\n";
+  const version = fixture.createVersion(program);
+  const sibling = fixture.start(version, { data: { wait: true } });
+  await waitFor("the sibling has begun", () => sibling.lines.length > 0);
+  const killer = fixture.start(version, { data: { kill: true } });
+  expect(await killer.outcome).toMatchObject({ status: "UNKNOWN", code: "WORKER_LOST" });
+  expect(await sibling.outcome).toMatchObject({ status: "UNKNOWN", code: "WORKER_LOST" });
+  await Promise.all([sibling.ended, killer.ended]);
+  expect((await fixture.finish(version)).result).toEqual({ value: 1 });
+});
+
+test("closing the runtime ends what runs, and retiring a version waits for it", async () => {
+  const slow = fixture.createVersion(
+    "import time\ndef run():\n    print('begun')\n    time.sleep(0.3)\n    return 1\n",
+  );
+  const run = fixture.start(slow);
+  await waitFor("the run has begun", () => run.lines.length > 0);
+  await fixture.runtime.retire(slow.id);
+  expect(await run.outcome).toMatchObject({ status: "SUCCEEDED" });
+  const endless = fixture.start(fixture.createVersion(LOOP));
+  await waitFor("the run has begun", () => endless.lines.length > 0);
+  await fixture.runtime.close();
+  expect(await endless.outcome).toMatchObject({ status: "UNKNOWN", code: "WORKER_LOST" });
+  await endless.ended;
+  expect(findProcesses(fixture.directory)).toEqual([]);
+  expect(await fixture.start(slow).outcome).toMatchObject({ status: "UNKNOWN", code: "WORKER_LOST" });
+});
