@@ -12,9 +12,9 @@ import { readSettings } from "./settings.ts";
 
 /** The composition root: the only place that touches the process itself. */
 async function main(): Promise<void> {
-  silenceFetchNotice();
   const words = process.argv.slice(2);
   const settings = readSettings();
+  silenceNotices(settings.isDebug);
   const ownWords = words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
   const isJson = ownWords.includes("--json");
   const output = createOutput({
@@ -59,11 +59,15 @@ function createInterruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Node 18 announces its fetch as experimental on standard error of every command. */
-function silenceFetchNotice(): void {
+/** What libraries and Node itself (its fetch, in 18) announce about their future is no news for the user of a command. */
+function silenceNotices(isDebug: boolean): void {
+  if (isDebug) return;
   const emit = process.emitWarning.bind(process) as (...all: unknown[]) => void;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
-    if (!String(warning).includes("The Fetch API is an experimental feature")) emit(warning, ...rest);
+    const [first] = rest;
+    const kind = typeof first === "object" && first !== null && "type" in first ? first.type : first;
+    const name = warning instanceof Error ? warning.name : String(kind);
+    if (!/Experimental|Deprecation/.test(name)) emit(warning, ...rest);
   };
 }
 

@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
-import { availableParallelism, cpus, tmpdir, totalmem } from "node:os";
+import { cpus, tmpdir, totalmem } from "node:os";
 import { join, relative, sep } from "node:path";
 import type { Resources } from "@platform/contract/project";
 import { createDispatcher } from "@platform/engine/dispatcher";
@@ -12,7 +12,7 @@ import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createMemoryStore } from "@platform/engine/memory-store";
 import type { ExecutionStore } from "@platform/engine/ports";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
-import { createUsageError, getErrorCode } from "../errors.ts";
+import { UserError, getErrorCode } from "../errors.ts";
 import type { Output } from "../output.ts";
 import type { Settings } from "../settings.ts";
 import { createLocalFiles } from "./local-files.ts";
@@ -30,6 +30,7 @@ const GIGABYTE = 1024 ** 3;
 const LEASE_SECONDS = 6 * 60 * 60;
 /** Everything belongs to the one developer. */
 const OWNER = "local";
+const LISTEN_FAULTS = new Set(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTFOUND"]);
 
 export interface LocalServerOptions {
   /** Absolute. */
@@ -60,7 +61,7 @@ export interface LocalServer {
 /**
  * Serves one project with the platform's own engine: memory instead of a database, no tokens, the flat result.
  *
- * @throws ProjectError, UserError USAGE when the port is taken
+ * @throws ProjectError, UserError PORT_IN_USE, CANNOT_LISTEN
  */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const cleanups: (() => Promise<void> | void)[] = [];
@@ -163,20 +164,16 @@ async function listen(app: App, { host, port }: LocalServerOptions): Promise<str
   try {
     await app.listen({ host, port });
   } catch (error) {
-    const code = getErrorCode(error);
-    if (code === "EADDRINUSE") {
-      throw createUsageError(
-        `Port ${port} on ${host} is in use by another program.`,
-        "Choose another with --port, for example: platform serve --port 8082",
-      );
-    }
-    if (code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
-      throw createUsageError(
-        `It is not possible to listen on ${host}:${port} (${code}).`,
-        "Choose others with --host and --port.",
-      );
-    }
-    throw error;
+    const code = getErrorCode(error) ?? "";
+    if (!LISTEN_FAULTS.has(code)) throw error;
+    const message =
+      code === "EADDRINUSE"
+        ? `Port ${port} on ${host} is in use by another program.`
+        : `It is not possible to listen on ${host}:${port} (${code}).`;
+    throw new UserError(code === "EADDRINUSE" ? "PORT_IN_USE" : "CANNOT_LISTEN", message, {
+      cause: error,
+      hint: "Choose another with --port, for example: platform serve --port 8082",
+    });
   }
   const address = app.server.address();
   const bound = isAddress(address) ? address.port : port;
@@ -217,8 +214,7 @@ async function createRunDirectory(): Promise<string> {
 }
 
 function measureCapacity(): Resources {
-  const cpu = typeof availableParallelism === "function" ? availableParallelism() : cpus().length;
-  return { cpu: Math.max(1, cpu), memory: totalmem() / GIGABYTE };
+  return { cpu: Math.max(1, cpus().length), memory: totalmem() / GIGABYTE };
 }
 
 /** The local data pools are no part of the project. */

@@ -1,0 +1,108 @@
+import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+/** Node 18 has no global `crypto`, and CommonJS libraries in an ES module have no `require`. */
+const PREAMBLE = [
+  'import { createRequire as createBundleRequire } from "node:module";',
+  'import { webcrypto as bundleCrypto } from "node:crypto";',
+  "const require = createBundleRequire(import.meta.url);",
+  "globalThis.crypto ??= bundleCrypto;",
+].join("\n");
+
+const SWAGGER_FILES = [
+  "swagger-ui.css",
+  "swagger-ui-bundle.js",
+  "swagger-ui-bundle.js.LICENSE.txt",
+  "LICENSE",
+  "NOTICE",
+];
+
+/**
+ * Writes the publishable package: one file of code that runs on Node.js 18 and newer, and the files it reads beside it.
+ * Nothing of it needs node_modules.
+ */
+export async function buildCli(target: string = join(here, "dist")): Promise<{ readonly bundle: string }> {
+  await rm(target, { recursive: true, force: true });
+  await mkdir(target, { recursive: true });
+  const bundle = join(target, "platform.js");
+  await build({
+    entryPoints: [join(here, "src/main.ts")],
+    outfile: bundle,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node18",
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: "none",
+    banner: { js: `#!/usr/bin/env node\n${PREAMBLE}` },
+    define: { PLATFORM_IS_BUNDLE: "true" },
+    logLevel: "warning",
+  });
+  await chmod(bundle, 0o755);
+  await copyAssets(target);
+  await writeManifest(target);
+  return { bundle };
+}
+
+async function copyAssets(target: string): Promise<void> {
+  await copyTree(join(here, "templates"), join(target, "templates"));
+  await copyTree(join(here, "../engine/runner"), join(target, "runner"));
+  const swagger = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+  await mkdir(join(target, "swagger-ui"));
+  for (const file of SWAGGER_FILES) await cp(join(swagger, file), join(target, "swagger-ui", file));
+  for (const file of ["LICENSE", "README.md"]) {
+    const source = file === "LICENSE" ? join(here, "../../LICENSE") : join(here, file);
+    if (await exists(source)) await cp(source, join(target, file));
+  }
+}
+
+/** Leaves out caches and tests of the Python half. */
+async function copyTree(source: string, target: string): Promise<void> {
+  const isLeftOut = (path: string) =>
+    relative(source, path)
+      .split(sep)
+      .some((part) => part === "__pycache__" || part === "tests");
+  await cp(source, target, {
+    recursive: true,
+    filter: (path) => !isLeftOut(path) && !basename(path).endsWith(".pyc"),
+  });
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function writeManifest(target: string): Promise<void> {
+  const own: unknown = JSON.parse(await readFile(join(here, "package.json"), "utf8"));
+  if (typeof own !== "object" || own === null || !("name" in own) || !("version" in own)) {
+    throw new Error("packages/cli/package.json has no name or version");
+  }
+  const manifest = {
+    name: own.name,
+    version: own.version,
+    description: "Turns a Python function into an asynchronous HTTP service",
+    license: "Apache-2.0",
+    type: "module",
+    bin: { platform: "platform.js" },
+    engines: { node: ">=18" },
+    files: ["platform.js", "templates", "runner", "swagger-ui"],
+  };
+  await writeFile(join(target, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , target] = process.argv;
+  const { bundle } = await buildCli(target);
+  process.stdout.write(`${bundle}\n`);
+}

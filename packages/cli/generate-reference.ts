@@ -1,0 +1,74 @@
+import { formatOption, COMMON_OPTIONS } from "./src/interpret.ts";
+import { COMMANDS } from "./src/commands/commands.ts";
+import type { Command, Option } from "./src/command.ts";
+
+const INTRODUCTION = `<!-- Written by \`npm run gen\`. -->
+
+# The command line tool
+
+\`platform\` creates, tests, deploys and runs services. It needs Node.js 18 or newer; \`platform serve\` also needs Python 3.11 or newer.
+
+## What holds for every command
+
+- \`--json\` prints exactly one JSON value on standard output; a failure is \`{"error": {"code", "detail", ...}}\`. Progress and messages go to standard error.
+- Nothing prompts without a terminal, or with \`--json\`: there is an option or argument for everything that is asked.
+- Exit code 0 means success, 1 failure (a failed build or job included), 2 wrong usage, 130 interrupted by Ctrl-C.
+- \`--no-color\` or the variable \`NO_COLOR\` switch colours off.
+- Certificates are verified. Name your own authority's file in \`NODE_EXTRA_CA_CERTS\`.
+
+## Configuration
+
+The login is kept in \`config.json\` in the user's configuration folder (on Linux \`~/.config/platform\`), readable by the user alone. A network error never erases it.
+
+| variable | meaning |
+|---|---|
+| \`PLATFORM_PERSONAL_ACCESS_TOKEN\` | wins over the stored token |
+| \`PLATFORM_ORGANIZATION_ID\` | wins over the stored context |
+| \`PLATFORM_ENDPOINT\` | wins over the stored endpoint |
+| \`PLATFORM_CONFIG_DIR\` | another folder for \`config.json\` |
+| \`PLATFORM_CACHE_DIR\` | another folder for the Python environments of \`serve\` |
+| \`PLATFORM_DEBUG\` | set to 1: show where an error comes from |
+`;
+
+/** The page docs/guide/cli.md, from the declarations of the commands. */
+export function createCliReference(): string {
+  return `${[INTRODUCTION, ...COMMANDS.map(describeCommand)].join("\n")}`;
+}
+
+function describeCommand(command: Command): string {
+  const words = Object.entries(command.arguments).map(([name, { required }]) =>
+    required ? `<${name}>` : `[${name}]`,
+  );
+  const usage = ["platform", command.name, ...words, "[options]"].join(" ");
+  const parts = [
+    `## ${command.name}`,
+    `${command.summary}.`,
+    ...command.description,
+    `\`\`\`\n${usage}\n\`\`\``,
+    ...describeTable(
+      "argument",
+      Object.entries(command.arguments).map(([name, { description }]) => [name, description]),
+    ),
+    ...describeTable("option", Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(describeOption)),
+    `\`\`\`sh\n${command.examples.map(({ command: line, comment }) => `# ${comment}\n${line}`).join("\n")}\n\`\`\`\n`,
+  ];
+  return parts.join("\n\n");
+}
+
+function describeOption([name, option]: readonly [string, Option]): readonly [string, string] {
+  const choices = option.kind === "text" && option.choices ? `; one of ${option.choices.join(", ")}` : "";
+  const fallback =
+    option.kind !== "flag" && option.default !== undefined ? `; default \`${option.default}\`` : "";
+  return [formatOption(name, option), `${option.description}${choices}${fallback}`];
+}
+
+function describeTable(
+  title: string,
+  rows: readonly (readonly [string, string] | readonly string[])[],
+): readonly string[] {
+  if (rows.length === 0) return [];
+  const lines = rows.map(
+    ([name = "", text = ""]) => `| \`${name.replaceAll("|", "\\|")}\` | ${text.replaceAll("|", "\\|")} |`,
+  );
+  return [[`| ${title} | |`, "|---|---|", ...lines].join("\n")];
+}

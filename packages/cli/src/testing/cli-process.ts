@@ -1,0 +1,113 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The launcher, as users run it inside the repository. */
+export const LAUNCHER = fileURLToPath(new URL("../../bin/platform.js", import.meta.url));
+
+const SECOND = 1000;
+const DEADLINE = 30 * SECOND;
+const LOOK_MILLISECONDS = 20;
+
+export interface CliOutcome {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliHome {
+  /** An empty folder to work in. */
+  readonly directory: string;
+  readonly configDirectory: string;
+  /** Runs one command to its end. */
+  readonly run: (words: readonly string[], options?: RunOptions) => Promise<CliOutcome>;
+  /** Starts one that goes on. */
+  readonly start: (words: readonly string[], options?: RunOptions) => RunningCli;
+  /** Ends what still runs and removes the folders. */
+  readonly close: () => Promise<void>;
+}
+
+export interface RunOptions {
+  /** Below the home's folder. */
+  readonly folder?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  readonly node?: string;
+  readonly program?: string;
+}
+
+export interface RunningCli {
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly interrupt: (signal?: NodeJS.Signals) => void;
+  readonly ended: Promise<CliOutcome>;
+}
+
+/** A user with an empty configuration and an empty folder, running the real program. */
+export async function createCliHome(): Promise<CliHome> {
+  const home = await realpath(await mkdtemp(join(tmpdir(), "platform-cli-")));
+  const configDirectory = join(home, "config");
+  const directory = await mkdtemp(join(home, "work-"));
+  const running = new Set<ChildProcess>();
+
+  const start = (words: readonly string[], options: RunOptions = {}): RunningCli => {
+    const child = spawn(options.node ?? process.execPath, [options.program ?? LAUNCHER, ...words], {
+      cwd: join(directory, options.folder ?? "."),
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: home,
+        PLATFORM_CONFIG_DIR: configDirectory,
+        ...options.variables,
+      },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    running.add(child);
+    child.stdin.end(options.input ?? "");
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    const ended = new Promise<CliOutcome>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (exitCode) => {
+        running.delete(child);
+        resolve({ exitCode, stdout, stderr });
+      });
+    });
+    return {
+      stdout: () => stdout,
+      stderr: () => stderr,
+      interrupt: (signal = "SIGINT") => void child.kill(signal),
+      ended,
+    };
+  };
+
+  return {
+    directory,
+    configDirectory,
+    start,
+    run: (words, options) => start(words, options).ended,
+    close: async () => {
+      for (const child of running) child.kill("SIGKILL");
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The value that `check` gives once it gives one; fails at a deadline, with what was seen last. */
+export async function waitFor<T>(
+  what: string,
+  check: () => T | undefined | Promise<T | undefined>,
+  milliseconds: number = DEADLINE,
+): Promise<T> {
+  const deadline = Date.now() + milliseconds;
+  for (;;) {
+    const found = await check();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error(`waited ${milliseconds} ms in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
+  }
+}

@@ -1,0 +1,188 @@
+import type { AddressInfo } from "node:net";
+import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
+import type { Build, Service } from "@platform/contract/platform-api/services";
+import { Problem } from "@platform/contract/problems";
+import { createExecutions } from "@platform/engine/executions";
+import { registerOperations } from "@platform/engine/http/operations";
+import { jobPresenter } from "@platform/engine/http/presenters";
+import { createHttpServer } from "@platform/engine/http/server";
+import { registerServiceApi } from "@platform/engine/http/service-api";
+import { createMemoryStore } from "@platform/engine/memory-store";
+import type { ExecutionStore } from "@platform/engine/ports";
+import type { Outcome } from "@platform/engine/python/runtime";
+import type { FastifyRequest } from "fastify";
+import { createLocalFiles } from "../serve/local-files.ts";
+import { createOutput } from "../output.ts";
+import { createServerLogger } from "../serve/server-logger.ts";
+
+export const TOKEN = "plat_test_token";
+const OWNER = "org-1";
+const KEY = "0198c1de-7a53-4000-8000-000000000001";
+
+const { getMe, listOrganizations, listServices, createService, getService } = PLATFORM_API;
+const { createVersion, getBuild, listVersions } = PLATFORM_API;
+const TABLE = {
+  getMe,
+  listOrganizations,
+  listServices,
+  createService,
+  getService,
+  createVersion,
+  getBuild,
+  listVersions,
+};
+
+/** What the builder says next, one after the other; the last one stays. */
+export type BuildStep = Omit<Build, "version" | "createdAt">;
+
+export interface PlatformPeer {
+  readonly url: string;
+  /** Method and URL of every request, in order. */
+  readonly requests: readonly string[];
+  readonly uploads: readonly number[];
+  /** The next upload is answered with these steps; `isNew` false means that nothing changed. */
+  readonly scriptBuild: (steps: readonly BuildStep[], isNew?: boolean) => void;
+  /** Runs every job that is waiting and ends it so. */
+  readonly finishJobs: (outcome: Outcome, log?: readonly string[]) => Promise<readonly string[]>;
+  readonly close: () => Promise<void>;
+}
+
+const ORGANIZATIONS = [
+  { id: OWNER, name: "Ada", role: "owner" as const, isPersonal: true },
+  { id: "org-2", name: "Quantum Lab", role: "maintainer" as const, isPersonal: false },
+];
+
+/**
+ * The far end of the platform API over real HTTP: the contract's operations and the engine's jobs, with a builder and a
+ * worker that do what the test says. The stories against the whole platform are in tests/e2e.
+ */
+export async function startPlatformPeer(): Promise<PlatformPeer> {
+  const output = createOutput({ out: SILENCE, err: SILENCE, isJson: false, noColor: true });
+  const app = createHttpServer({ logger: createServerLogger(output, false), isReady: async () => true });
+  const requests: string[] = [];
+  const uploads: number[] = [];
+  const services: Service[] = [];
+  const store = createMemoryStore();
+  let build = { steps: [] as readonly BuildStep[], isNew: true, shown: 0 };
+  app.addHook("onRequest", async (request) => void requests.push(`${request.method} ${request.url}`));
+
+  const nextStep = (): Build => {
+    const step = build.steps[Math.min(build.shown, build.steps.length - 1)];
+    build.shown += 1;
+    if (step === undefined) throw new Problem("UNAVAILABLE");
+    return { version: "1.0.0", createdAt: "2026-11-20 21:17:00", ...step };
+  };
+
+  await registerOperations(app, TABLE, {
+    prefix: "/api",
+    authorize: async (request) => authorize(request),
+    handlers: {
+      getMe: async ({ http }) => {
+        const id = http.headers["x-organizationid"] ?? OWNER;
+        const organization = ORGANIZATIONS.find((one) => one.id === id);
+        if (organization === undefined) throw new Problem("FORBIDDEN");
+        return ok({ id: "user-1", email: "ada@example.org", name: "Ada", organization });
+      },
+      listOrganizations: async () => ({
+        status: 200 as const,
+        body: { items: ORGANIZATIONS, nextCursor: null },
+      }),
+      listServices: async ({ query }) => {
+        const items = services.filter(({ name }) => query.name === undefined || query.name === name);
+        return ok({ items, nextCursor: null });
+      },
+      createService: async ({ body }) => {
+        const service: Service = {
+          key: KEY,
+          name: body.name,
+          description: body.description ?? "",
+          publication: null,
+          latestVersion: null,
+          createdAt: "2026-11-20 21:17:00",
+        };
+        services.push(service);
+        return { status: 201 as const, body: service };
+      },
+      getService: async ({ params }) => {
+        const body = services.find(({ key }) => key === params.key);
+        if (body === undefined) throw new Problem("SERVICE_NOT_FOUND");
+        return ok(body);
+      },
+      createVersion: async ({ http }) => {
+        uploads.push(await countBytes(http.body));
+        return build.isNew ? { status: 201 as const, body: nextStep() } : ok(nextStep());
+      },
+      getBuild: async () => ok(nextStep()),
+      listVersions: async () => ok({ items: [], nextCursor: null }),
+    },
+  });
+  const executions = createExecutions({ store, inputs: createLocalFiles("/nowhere") });
+  await registerServiceApi(app, {
+    prefix: "/api/jobs",
+    executions,
+    presenter: jobPresenter,
+    authorize: (request) => {
+      authorize(request);
+      return { ownerId: OWNER, target: () => TARGET };
+    },
+    baseOf: () => "/api/jobs",
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  return {
+    url: `http://127.0.0.1:${readPort(app.server.address())}`,
+    requests,
+    uploads,
+    scriptBuild: (steps, isNew = true) => {
+      build = { steps, isNew, shown: 0 };
+    },
+    finishJobs: (outcome, log = []) => finishJobs(store, outcome, log),
+    close: async () => {
+      executions.close();
+      await app.close();
+    },
+  };
+}
+
+const TARGET = {
+  versionId: "v1",
+  resources: { cpu: 1, memory: 1 },
+  timeoutSeconds: 60,
+  inputSchema: null,
+};
+
+function ok<T>(body: T) {
+  return { status: 200 as const, body };
+}
+
+function authorize(request: FastifyRequest): void {
+  if (request.headers.authorization !== `Bearer ${TOKEN}`)
+    throw new Problem("UNAUTHENTICATED", "The token is not valid.");
+}
+
+const SILENCE = { write: () => undefined, isTerminal: false };
+
+async function countBytes(body: unknown): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) bytes += chunk.length;
+  return bytes;
+}
+
+async function finishJobs(
+  store: ExecutionStore,
+  outcome: Outcome,
+  log: readonly string[],
+): Promise<readonly string[]> {
+  const free = { cpu: 100, memory: 100 };
+  const claims = await store.claim({ workerId: "w", limit: 100, free, leaseSeconds: 60 });
+  for (const claim of claims) {
+    const lines = log.map((message) => ({ time: Date.now(), severity: "INFO" as const, message }));
+    await store.appendLog(claim, lines);
+    await store.finish(claim, outcome);
+  }
+  return claims.map((claim) => Buffer.from(claim.body).toString("utf8"));
+}
+
+function readPort(address: AddressInfo | string | null): number {
+  if (typeof address !== "object" || address === null) throw new Error("the peer does not listen");
+  return address.port;
+}
