@@ -17,12 +17,22 @@ def derive_schemas(binder: Binder) -> tuple[dict | None, dict | None]:
     properties = {name: schema for name, schema in properties.items() if schema != {}}
     required = [name for name in properties if source.requires_members(members[name])]
     given = source.close({"type": "object", "properties": properties, **({"required": required} if required else {})}) if properties else None
-    hint = binder.hints.get("return")
-    if hint in (None, object, type(None)):
-        return given, None
+    return given, _derive_output(binder.hints.get("return"))
+
+
+def _derive_output(hint) -> dict | None:
+    """The result is always an object: what is none is wrapped as `value`; None where the hint does not say which."""
+    hint = hints.unwrap(hint)
+    if hints.is_dataclass(hint) and {name for name, _, _ in hints.fields_of(hint)} in ({"result"}, {"result", "metadata"}):
+        return _derive_output(dict((name, kind) for name, kind, _ in hints.fields_of(hint))["result"])
     target = _Schemas("#/$defs/", "serialization")
     schema = target.derive(hint, 0)
-    return given, (target.close(schema) if schema else None)
+    if hint in (None, object, type(None)) or hints.is_union(hint) or not schema:
+        return None
+    named = "$ref" in schema and target.definitions[schema["$ref"].removeprefix(target.prefix)].get("type") == "object"
+    if not named and schema.get("type") != "object":
+        schema = {"type": "object", "properties": {"value": schema}, "required": ["value"]}
+    return target.close(schema)
 
 
 class _Schemas:

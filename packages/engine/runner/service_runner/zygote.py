@@ -34,7 +34,10 @@ class Control:
 
     def read_orders(self) -> list[dict] | None:
         """Blocks for at least one read; None at the end of file."""
-        data = os.read(CONTROL, 65536)
+        try:
+            data = os.read(CONTROL, 65536)
+        except ConnectionError:
+            data = b""  # Node died with events of ours unread
         if not data:
             return None
         *lines, self.buffer = (self.buffer + data).split(b"\n")
@@ -69,7 +72,10 @@ def main_zygote() -> None:
         _probe(control, boot)
     load = None if boot["startMode"] == "spawn" else _import(control, boot)
     kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 0)
-    Zygote(control, boot, load).serve(orders)
+    try:
+        Zygote(control, boot, load).serve(orders)
+    finally:
+        _leave()
 
 
 def _import(control: Control, boot: dict):
@@ -149,7 +155,7 @@ class Zygote:
             if CONTROL in ready:
                 received = self.control.read_orders()
                 if received is None:
-                    _leave()
+                    return
                 self.obey(received)
             self.reap()
 

@@ -12,12 +12,16 @@ const SIGKILL = 9;
 const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;
 
+const SIGNAL_NAMES: ReadonlyMap<number, string> = nameSignals();
+
 /** Aliases come later in the table (SIGIOT, SIGPOLL): the first name wins. */
-const SIGNAL_NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(constants.signals)
-    .map(([name, number]) => [number, name] as const)
-    .reverse(),
-);
+function nameSignals(): Map<number, string> {
+  const names = new Map<number, string>();
+  for (const [name, number] of Object.entries(constants.signals)) {
+    if (!names.has(number)) names.set(number, name);
+  }
+  return names;
+}
 
 /** Largest payload of each frame that a child may send; 0 for all others. */
 export function limitFrames(resultBytes: number): (type: number) => number {

@@ -51,7 +51,7 @@ test("cancelling ends a run, and one that ignores SIGTERM is killed after the gr
       detail: "cancelled by the caller",
     });
     await run.ended;
-    if (deaf) expect(Date.now() - before).toBeGreaterThanOrEqual(300);
+    expect(Date.now() - before).toBeGreaterThanOrEqual(deaf ? 300 : 0);
     expect(Date.now() - before).toBeLessThan(2500);
   }
 });
@@ -103,6 +103,7 @@ test.each([
 test("a fork bomb hits its own execution only", async () => {
   const program = `
 import os, time
+ZYGOTE = os.urandom(8).hex()
 def run(data):
     if data.get("bomb"):
         print("begun")
@@ -113,7 +114,7 @@ def run(data):
                 time.sleep(0.001)
     for _ in range(20):
         time.sleep(0.05)
-    return os.getppid()
+    return ZYGOTE
 `;
   const version = fixture.createVersion(program);
   const sibling = fixture.start(version);

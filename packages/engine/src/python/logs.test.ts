@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createDeferred } from "./deferred.ts";
 import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
 import type { LogLine } from "./runtime.ts";
 import { createFixture } from "./testing/fixture.ts";
@@ -99,7 +100,7 @@ test.each([
 
 test("a line comes when it is printed, not when the run ends", async () => {
   const version = fixture.createVersion("import time\ndef run():\n    print('early')\n    time.sleep(30)\n");
-  const seen = Promise.withResolvers<string>();
+  const seen = createDeferred<string>();
   const run = fixture.runtime.run({
     executionId: "early",
     version,
@@ -125,22 +126,22 @@ test("a background process that keeps stdout open does not delay the outcome, no
   expect(simplify(run.lines)).toContain("INFO mine");
 });
 
-describe("the splitter", () => {
-  function split(chunks: readonly string[], limit = 1000): string[] {
-    const lines: LogLine[] = [];
-    const budget = createLogBudget(limit);
-    const splitter = createLogSplitter({
-      severity: "INFO",
-      lineBytes: 10,
-      budget,
-      now: () => 1,
-      emit: (batch) => void lines.push(...batch),
-    });
-    for (const chunk of chunks) splitter.push(Buffer.from(chunk, "latin1"));
-    splitter.end();
-    return simplify(lines);
-  }
+function split(chunks: readonly string[], limit = 1000): string[] {
+  const lines: LogLine[] = [];
+  const budget = createLogBudget(limit);
+  const splitter = createLogSplitter({
+    severity: "INFO",
+    lineBytes: 10,
+    budget,
+    now: () => 1,
+    emit: (batch) => void lines.push(...batch),
+  });
+  for (const chunk of chunks) splitter.push(Buffer.from(chunk, "latin1"));
+  splitter.end();
+  return simplify(lines);
+}
 
+describe("the splitter", () => {
   test.each<[string, string[], string[]]>([
     ["lines across chunks", ["a", "b\nc", "\n\nd"], ["INFO ab", "INFO c", "INFO ", "INFO d"]],
     ["carriage returns of Windows", ["ab\r\n"], ["INFO ab"]],

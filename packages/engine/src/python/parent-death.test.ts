@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, readdirSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { waitFor } from "./testing/fixture.ts";
+
+const PARENT = fileURLToPath(new URL("testing/parent.ts", import.meta.url));
+
+/** pids of the processes with this environment or command line; a process cannot hide these from the host's root or its own user. */
+function findProcesses(text: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/u.test(name) && Number(name) !== process.pid)
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text);
+      } catch {
+        return false;
+      }
+    });
+}
+
+test.each([
+  ["bubblewrap", "1234.601"],
+  ["none", "1234.602"],
+])("no process outlives a Node that was killed by kill -9 (sandbox: %s)", async (level, seconds) => {
+  const parent = spawn(process.execPath, [PARENT, level, seconds], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { PATH: process.env["PATH"] },
+  });
+  const [printed] = (await once(parent.stdout, "data")) as [Buffer];
+  const directory = printed.toString().trim();
+  try {
+    expect(findProcesses(directory).length + findProcesses(seconds).length).toBeGreaterThan(4);
+    parent.kill("SIGKILL");
+    await waitFor(
+      "every process is gone",
+      () => findProcesses(directory).length + findProcesses(seconds).length === 0,
+      5000,
+    );
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,74 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createBubblewrapSandbox } from "./bubblewrap.ts";
+import { findSandbox } from "./find-sandbox.ts";
+import type { SandboxLaunch } from "./sandbox.ts";
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "sandbox-"));
+  chmodSync(directory, 0o755); // bwrap is tried as the uid that versions run as
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+test("the best sandbox that works is found", async () => {
+  expect((await findSandbox({ minimum: "bubblewrap" })).level).toBe("bubblewrap");
+  expect((await findSandbox({ minimum: "none" })).level).toBe("bubblewrap");
+});
+
+test("a machine without bubblewrap is told what to install, unless no sandbox is good enough", async () => {
+  const bubblewrapPath = join(directory, "absent");
+  await expect(findSandbox({ minimum: "bubblewrap", bubblewrapPath })).rejects.toThrow(
+    /is not an executable file: install the package `bubblewrap`/u,
+  );
+  expect((await findSandbox({ minimum: "none", bubblewrapPath })).level).toBe("none");
+});
+
+test("a bubblewrap that the kernel refuses is told apart from one that is missing", async () => {
+  const bubblewrapPath = join(directory, "bwrap");
+  writeFileSync(bubblewrapPath, "#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n", {
+    mode: 0o755,
+  });
+  await expect(findSandbox({ minimum: "bubblewrap", bubblewrapPath })).rejects.toThrow(
+    /No permissions to create new namespace.*allow unprivileged user namespaces/su,
+  );
+});
+
+const IS_ROOT = process.getuid?.() === 0;
+const PATHS = { projectDirectory: "/p", runnerDirectory: "/r", readablePaths: ["/usr/lib/x", "/opt/env"] };
+
+test.runIf(IS_ROOT)("root starts each version as a user of its own, and takes it back at the end", () => {
+  const sandbox = createBubblewrapSandbox({
+    executable: "/usr/bin/bwrap",
+    uidBase: 300_000,
+    uidCount: 2,
+    uid: 0,
+    gid: 0,
+  });
+  const prepare = (): SandboxLaunch =>
+    sandbox.prepare({ ...PATHS, roomDirectory: mkdtempSync(join(directory, "room-")) });
+  const first = prepare();
+  expect([first.uid, first.gid, prepare().uid]).toEqual([300_000, 300_000, 300_001]);
+  expect(prepare).toThrow(/all 2 uids/u);
+  first.release();
+  expect(prepare().uid).toBe(300_000);
+});
+
+test("an ordinary user starts versions as itself; what lies below /usr is bound once", () => {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  const own = { uid: IS_ROOT ? 1000 : uid, gid: IS_ROOT ? 1000 : gid };
+  const sandbox = createBubblewrapSandbox({
+    executable: "/usr/bin/bwrap",
+    uidBase: 300_000,
+    uidCount: 2,
+    ...own,
+  });
+  const launch = sandbox.prepare({ ...PATHS, roomDirectory: mkdtempSync(join(directory, "room-")) });
+  expect(launch.uid).toBeUndefined();
+  const command = launch.wrap(["python3", "-I"]);
+  expect(command.slice(-3)).toEqual(["--", "python3", "-I"]);
+  expect(command.join(" ")).toContain("--ro-bind /opt/env /opt/env");
+  expect(command.join(" ")).not.toContain("/usr/lib/x");
+});
