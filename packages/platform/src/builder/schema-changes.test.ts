@@ -5,6 +5,28 @@ function input(data: Record<string, unknown>): Record<string, unknown> {
   return { type: "object", properties: { data: { type: "object", ...data } } };
 }
 
+const tree = (type: string) => ({
+  type: "object",
+  properties: { data: { $ref: "#/$defs/Node" } },
+  $defs: {
+    Node: {
+      type: "object",
+      properties: { children: { type: "array", items: { $ref: "#/$defs/Node" } }, value: { type } },
+    },
+  },
+});
+
+const knot = (type: string) => {
+  const links = Object.fromEntries(
+    Array.from({ length: 200 }, (_, index) => [`p${index}`, { $ref: "#/$defs/Knot" }]),
+  );
+  const union = { anyOf: Array.from({ length: 200 }, () => ({ $ref: "#/$defs/Union" })) };
+  return {
+    $ref: "#/$defs/Knot",
+    $defs: { Knot: { type: "object", properties: { ...links, u: union, last: { type } } }, Union: union },
+  };
+};
+
 describe("a change of a service's input", () => {
   const before = input({ properties: { a: { type: "integer" }, b: { type: "string" } }, required: ["a"] });
 
@@ -46,16 +68,6 @@ describe("a change of a service's input", () => {
   });
 
   it("is found behind references, in lists, and in types that contain themselves", () => {
-    const tree = (type: string) => ({
-      type: "object",
-      properties: { data: { $ref: "#/$defs/Node" } },
-      $defs: {
-        Node: {
-          type: "object",
-          properties: { children: { type: "array", items: { $ref: "#/$defs/Node" } }, value: { type } },
-        },
-      },
-    });
     expect(findBreakingChange(tree("string"), tree("string"))).toBeNull();
     expect(findBreakingChange(tree("string"), tree("integer"))).toContain(
       "/data/value was string and is now integer",
@@ -63,16 +75,6 @@ describe("a change of a service's input", () => {
   });
 
   it("is judged in no time however entangled the schema is", () => {
-    const knot = (type: string) => {
-      const links = Object.fromEntries(
-        Array.from({ length: 200 }, (_, index) => [`p${index}`, { $ref: "#/$defs/Knot" }]),
-      );
-      const union = { anyOf: Array.from({ length: 200 }, () => ({ $ref: "#/$defs/Union" })) };
-      return {
-        $ref: "#/$defs/Knot",
-        $defs: { Knot: { type: "object", properties: { ...links, u: union, last: { type } } }, Union: union },
-      };
-    };
     expect(findBreakingChange(knot("string"), knot("string"))).toBeNull();
     expect(findBreakingChange(knot("string"), knot("integer"))).toBe("/last was string and is now integer");
   });

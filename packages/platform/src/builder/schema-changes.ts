@@ -29,7 +29,9 @@ export function findBreakingChange(before: Schema | null, after: Schema | null):
   const queue: Pair[] = [
     { before: { root: old, schema: old }, after: { root: after, schema: after }, path: "" },
   ];
-  for (let pair = queue.shift(); pair !== undefined && budget.steps-- > 0; pair = queue.shift()) {
+  while (queue.length > 0 && takeStep(budget)) {
+    const [pair] = queue.splice(0, 1);
+    if (!pair) break;
     const resolved = { before: resolve(pair.before), after: resolve(pair.after), path: pair.path };
     if (isSeen(seen, resolved)) continue;
     const change = findChange(resolved, budget);
@@ -37,6 +39,11 @@ export function findBreakingChange(before: Schema | null, after: Schema | null):
     queue.push(...listChildren(resolved));
   }
   return null;
+}
+
+function takeStep(budget: { steps: number }): boolean {
+  budget.steps -= 1;
+  return budget.steps >= 0;
 }
 
 function isSeen(seen: Map<Schema, Set<Schema>>, { before, after }: Pair): boolean {
@@ -104,7 +111,7 @@ function resolve(side: Side): Side {
 
 /** The JSON types that a schema takes; null where it does not say. */
 function listTypes(side: Side, budget: { steps: number }): ReadonlySet<string> | null {
-  if (budget.steps-- <= 0) return null;
+  if (!takeStep(budget)) return null;
   const { root, schema } = resolve(side);
   if (typeof schema["type"] === "string") return new Set([schema["type"]]);
   if (Array.isArray(schema["type"])) return new Set(readStrings(schema["type"]));

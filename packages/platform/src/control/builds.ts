@@ -179,7 +179,7 @@ function showBuild(build: BuildRecord, log: readonly string[], nextOffset: numbe
     version: build.version,
     state: build.state,
     terminal: isFinal(build.state),
-    ...(build.failure ?? {}),
+    ...build.failure,
     createdAt: formatTimestamp(build.createdAt),
     ...(build.startedAt === null ? {} : { startedAt: formatTimestamp(build.startedAt) }),
     ...(build.endedAt === null ? {} : { endedAt: formatTimestamp(build.endedAt) }),

@@ -1,6 +1,6 @@
 import { ACCOUNT_API } from "@platform/contract/platform-api/account";
 import { APPLICATIONS_API } from "@platform/contract/platform-api/applications";
-import { JOBS_API } from "@platform/contract/platform-api/jobs";
+import type { JOBS_API } from "@platform/contract/platform-api/jobs";
 import { SERVICES_API } from "@platform/contract/platform-api/services";
 import type { Action } from "../identity/roles.ts";
 

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase } from "../postgres/testing.ts";
+import type { TestDatabase } from "../postgres/testing.ts";
+import {
+  createTestClient,
+  createTestService,
+  createTestUser,
+  fetchAccessToken,
+  waitUntil,
+} from "../testing/fixtures.ts";
+import type { TestClient, TestService, TestUser } from "../testing/fixtures.ts";
+import { createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+
+const SECOND = 1_000;
+const JSON_HEADERS = { "content-type": "application/json" };
+
+describe("the gateway", () => {
+  let test: TestDatabase;
+  /** Where changes are made. */
+  let here: TestInstance;
+  /** Another host: it hears of changes only through the database. */
+  let there: TestInstance;
+  let owner: TestUser;
+  let service: TestService;
+  let client: TestClient;
+  let token: string;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    here = await createTestInstance({ database: test.database });
+    there = await createTestInstance({ database: test.connect() });
+    owner = await createTestUser(here);
+    service = await createTestService(here, owner);
+    client = await createTestClient(here, owner, service);
+    token = await fetchAccessToken(here, client);
+  });
+  afterAll(async () => {
+    await here?.close();
+    await there?.close();
+    await test?.close();
+  });
+
+  const baseOf = ({ serviceKey, serviceName, version }: TestService) =>
+    `/${serviceKey}/${serviceName}/${version}`;
+  const get = (instance: TestInstance, url: string, bearer = token) =>
+    instance.gateway.inject({ method: "GET", url, headers: { authorization: `Bearer ${bearer}` } });
+  const start = (instance: TestInstance, bearer = token, url = `${baseOf(service)}/`, payload = "{}") =>
+    instance.gateway.inject({
+      method: "POST",
+      url,
+      headers: { authorization: `Bearer ${bearer}`, ...JSON_HEADERS },
+      payload,
+    });
+
+  it("starts an execution and shows it to its own subscription", async () => {
+    const created = await start(here);
+    expect(created.statusCode).toBe(201);
+    const { id }: { id: string } = created.json();
+    expect(created.headers.location).toBe(`${baseOf(service)}/${id}`);
+    const state = await get(here, `${baseOf(service)}/${id}`);
+    expect(state.json()).toMatchObject({ id, status: "PENDING" });
+  });
+
+  it("takes a token that another instance has signed", async () => {
+    expect((await start(there, await fetchAccessToken(here, client))).statusCode).toBe(201);
+  });
+
+  it("does not reveal the execution of another subscription", async () => {
+    const { id }: { id: string } = (await start(here)).json();
+    const other = await createTestClient(here, owner, service);
+    const otherToken = await fetchAccessToken(here, other);
+    for (const path of [id, `${id}/result`, `${id}/log`]) {
+      const response = await get(here, `${baseOf(service)}/${path}`, otherToken);
+      expect(response.json()).toMatchObject({ code: "EXECUTION_NOT_FOUND" });
+    }
+    expect((await get(here, `${baseOf(service)}/`, otherToken)).json()).toEqual([]);
+  });
+
+  it("checks the input against the schema of the version", async () => {
+    const refused = await start(here, token, `${baseOf(service)}/`, '{"data":{"n":"many"}}');
+    expect(refused.json()).toMatchObject({ code: "INVALID_INPUT", errors: [{ path: "/data/n" }] });
+  });
+
+  it("asks for a token before it says anything about a service", async () => {
+    for (const url of [`${baseOf(service)}/`, "/nothing/like/this/", `/${service.serviceKey}/wrong/1.0.0/`]) {
+      const response = await here.gateway.inject({ method: "GET", url });
+      expect(response.statusCode).toBe(401);
+      expect(response.headers["www-authenticate"]).toBe('Bearer realm="services"');
+    }
+  });
+
+  it.each([
+    ["an unknown key", () => `/0193b0a0-0000-7000-8000-000000000000/${service.serviceName}/1.0.0/`],
+    ["a malformed key", () => `/nonsense/${service.serviceName}/1.0.0/`],
+    ["a null character", () => `/%00/${service.serviceName}/1.0.0/`],
+    ["a wrong name", () => `/${service.serviceKey}/other/1.0.0/`],
+    ["an unknown version", () => `/${service.serviceKey}/${service.serviceName}/9.9.9/`],
+    ["a malformed version", () => `/${service.serviceKey}/${service.serviceName}/latest/`],
+  ])("answers SERVICE_NOT_FOUND for %s", async (_what, urlOf) => {
+    const response = await get(here, urlOf());
+    expect(response.statusCode).toBe(404);
+    expect(response.json()).toMatchObject({ code: "SERVICE_NOT_FOUND" });
+  });
+
+  it.each(["x", "%00", "'", "0193b0a0-0000-7000-8000-000000000000", "a".repeat(300)])(
+    "answers EXECUTION_NOT_FOUND for the id %s",
+    async (id) => {
+      const response = await get(here, `${baseOf(service)}/${id}`);
+      expect(response.json()).toMatchObject({ code: "EXECUTION_NOT_FOUND" });
+    },
+  );
+
+  it("refuses an application without a subscription", async () => {
+    const other = await createTestService(here, owner, "other");
+    const response = await get(here, `${baseOf(other)}/`);
+    expect(response.statusCode).toBe(403);
+    expect(response.json()).toMatchObject({ code: "NOT_SUBSCRIBED" });
+  });
+
+  it("names a personal access token and says what to use instead", async () => {
+    const response = await get(here, `${baseOf(service)}/`, owner.token);
+    expect(response.statusCode).toBe(401);
+    expect(response.headers["www-authenticate"]).toContain('error="invalid_token"');
+    const { detail }: { detail: string } = response.json();
+    expect(detail).toContain("personal access token");
+    expect(detail).toContain("POST /token");
+  });
+
+  it("keeps states and results of a retired version, but starts nothing", async () => {
+    const old = await createTestService(here, owner, "old");
+    const oldClient = await createTestClient(here, owner, old);
+    const oldToken = await fetchAccessToken(here, oldClient);
+    const { id }: { id: string } = (await start(here, oldToken, `${baseOf(old)}/`)).json();
+    await here.stores.versions.retire(owner.organizationId, old.serviceKey, "1.0.0");
+    await waitUntil(
+      async () => (await start(here, oldToken, `${baseOf(old)}/`)).statusCode === 410,
+      5 * SECOND,
+    );
+    const refused = await start(here, oldToken, `${baseOf(old)}/`);
+    expect(refused.json()).toMatchObject({ code: "VERSION_RETIRED" });
+    expect((await get(here, `${baseOf(old)}/${id}`, oldToken)).statusCode).toBe(200);
+  });
+
+  describe("another gateway", () => {
+    const cases: readonly (readonly [string, number, (victim: TestClient) => Promise<unknown>])[] = [
+      [
+        "a revoked key",
+        401,
+        (victim) => here.stores.accessKeys.revoke(owner.organizationId, victim.applicationId, victim.keyId),
+      ],
+      [
+        "a deleted application",
+        401,
+        (victim) => here.stores.applications.delete(owner.organizationId, victim.applicationId),
+      ],
+      [
+        "an ended subscription",
+        403,
+        (victim) => here.stores.subscriptions.cancel(owner.organizationId, victim.subscriptionId),
+      ],
+    ];
+    it.each(cases)("stops taking the token of %s within seconds", async (_what, status, revoke) => {
+      const victim = await createTestClient(here, owner, service);
+      const bearer = await fetchAccessToken(there, victim);
+      expect((await start(there, bearer)).statusCode).toBe(201);
+      await revoke(victim);
+      const took = await waitUntil(
+        async () => (await start(there, bearer)).statusCode === status,
+        5 * SECOND,
+      );
+      expect(took).toBeLessThan(3 * SECOND);
+    });
+
+    it("lets a new subscription in within seconds of refusing it", async () => {
+      const fresh = await createTestService(here, owner, "fresh");
+      const refused = await get(there, `${baseOf(fresh)}/`);
+      expect(refused.statusCode).toBe(403);
+      await here.stores.subscriptions.create(owner.organizationId, client.applicationId, fresh.serviceKey);
+      await waitUntil(async () => (await get(there, `${baseOf(fresh)}/`)).statusCode === 200, 3 * SECOND);
+    });
+  });
+
+  it("shows the OpenAPI document to who may call the service, and to nobody else", async () => {
+    const url = `${baseOf(service)}/openapi.json`;
+    const document = await get(here, url);
+    expect(document.json()).toMatchObject({ openapi: "3.1.0" });
+    expect(document.body).toContain('"n":{"type":"integer"}');
+    const anonymous = await here.gateway.inject({ method: "GET", url });
+    expect(anonymous.statusCode).toBe(401);
+    expect(anonymous.headers["www-authenticate"]).toMatch(/^Basic .*Bearer/);
+    const basic = (secret: string) => `Basic ${Buffer.from(`${client.keyId}:${secret}`).toString("base64")}`;
+    for (const path of ["openapi.json", "docs"]) {
+      const withKey = await here.gateway.inject({
+        method: "GET",
+        url: `${baseOf(service)}/${path}`,
+        headers: { authorization: basic(client.secret) },
+      });
+      expect(withKey.statusCode).toBe(200);
+    }
+    const wrong = await here.gateway.inject({ method: "GET", url, headers: { authorization: basic("no") } });
+    expect(wrong.statusCode).toBe(401);
+  });
+});

@@ -1,0 +1,251 @@
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
+import type { JSONWebKeySet } from "jose";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase } from "../postgres/testing.ts";
+import type { TestDatabase } from "../postgres/testing.ts";
+import {
+  createTestClient,
+  createTestService,
+  createTestUser,
+  fetchAccessToken,
+  waitUntil,
+} from "../testing/fixtures.ts";
+import type { TestClient, TestService, TestUser } from "../testing/fixtures.ts";
+import { createTestInstance, TEST_GATEWAY_URL } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+
+const FORM = "application/x-www-form-urlencoded";
+const SECOND = 1_000;
+
+function basic(id: string, secret: string): string {
+  return `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
+}
+
+describe("the token endpoint", () => {
+  let test: TestDatabase;
+  let instance: TestInstance;
+  let owner: TestUser;
+  let service: TestService;
+  let client: TestClient;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    instance = await createTestInstance({ database: test.database });
+    owner = await createTestUser(instance);
+    service = await createTestService(instance, owner);
+    client = await createTestClient(instance, owner, service);
+  });
+  afterAll(async () => {
+    await instance?.close();
+    await test?.close();
+  });
+
+  const post = (payload: string, headers: Readonly<Record<string, string>> = {}) =>
+    instance.gateway.inject({
+      method: "POST",
+      url: "/token",
+      headers: { "content-type": FORM, ...headers },
+      payload,
+    });
+
+  it("gives a token for key id and secret by HTTP Basic, percent-encoded or not", async () => {
+    const encode = (text: string) =>
+      [...text].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join("");
+    for (const authorization of [
+      basic(client.keyId, client.secret),
+      basic(encode(client.keyId), encode(client.secret)),
+      basic(client.keyId, client.secret).replace("Basic", "basic"),
+    ]) {
+      const response = await post("grant_type=client_credentials", { authorization });
+      expect(response.statusCode).toBe(200);
+      expect(response.json()).toEqual({
+        access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+        token_type: "Bearer",
+        expires_in: 3600,
+        scope: "default",
+      });
+      expect(response.headers["cache-control"]).toBe("no-store");
+    }
+  });
+
+  it("gives a token for key id and secret in the form", async () => {
+    const response = await post(
+      `grant_type=client_credentials&client_id=${client.keyId}&client_secret=${client.secret}&scope=default`,
+      { "content-type": `${FORM}; charset=utf-8` },
+    );
+    expect(response.statusCode).toBe(200);
+  });
+
+  it("signs tokens that anybody can verify with the published keys, which hold nothing private", async () => {
+    const token = await fetchAccessToken(instance, client);
+    const response = await instance.gateway.inject({ method: "GET", url: "/.well-known/jwks.json" });
+    const jwks: JSONWebKeySet = response.json();
+    expect(jwks.keys).toHaveLength(1);
+    expect(Object.keys(jwks.keys[0] ?? {}).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x", "y"]);
+    const { payload } = await jwtVerify(token, createLocalJWKSet(jwks), {
+      issuer: TEST_GATEWAY_URL,
+      audience: TEST_GATEWAY_URL,
+      typ: "at+jwt",
+    });
+    expect(payload).toMatchObject({ sub: client.applicationId, client_id: client.keyId, scope: "default" });
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3600);
+    expect(decodeProtectedHeader(token).alg).toBe("ES256");
+  });
+
+  const grant = "grant_type=client_credentials";
+  const cases: readonly (readonly [
+    string,
+    number,
+    string,
+    () => string,
+    () => Readonly<Record<string, string>>,
+  ])[] = [
+    [
+      "an unknown key",
+      401,
+      "invalid_client",
+      () => grant,
+      () => ({ authorization: basic(`plat_key_${"0".repeat(32)}`, client.secret) }),
+    ],
+    [
+      "a malformed key",
+      401,
+      "invalid_client",
+      () => grant,
+      () => ({ authorization: basic("' or 1=1", client.secret) }),
+    ],
+    [
+      "a null character in the key",
+      401,
+      "invalid_client",
+      () => `${grant}&client_id=%00&client_secret=x`,
+      () => ({}),
+    ],
+    [
+      "a wrong secret",
+      401,
+      "invalid_client",
+      () => grant,
+      () => ({ authorization: basic(client.keyId, `${client.secret}x`) }),
+    ],
+    [
+      "an empty secret",
+      401,
+      "invalid_client",
+      () => grant,
+      () => ({ authorization: basic(client.keyId, "") }),
+    ],
+    ["no credentials", 401, "invalid_client", () => grant, () => ({})],
+    [
+      "half of the credentials",
+      401,
+      "invalid_client",
+      () => `${grant}&client_id=${client.keyId}`,
+      () => ({}),
+    ],
+    ["a bearer token", 401, "invalid_client", () => grant, () => ({ authorization: "Bearer abc" })],
+    [
+      "broken percent-encoding",
+      401,
+      "invalid_client",
+      () => grant,
+      () => ({ authorization: basic("%zz", "%") }),
+    ],
+    ["Basic that is not base64", 401, "invalid_client", () => grant, () => ({ authorization: "Basic ???" })],
+    [
+      "a very long secret",
+      401,
+      "invalid_client",
+      () => `${grant}&client_id=a&client_secret=${"x".repeat(5_000)}`,
+      () => ({}),
+    ],
+    [
+      "credentials twice",
+      400,
+      "invalid_request",
+      () => `${grant}&client_id=${client.keyId}&client_secret=${client.secret}`,
+      () => ({ authorization: basic(client.keyId, client.secret) }),
+    ],
+    [
+      "a repeated parameter",
+      400,
+      "invalid_request",
+      () => `${grant}&${grant}`,
+      () => ({ authorization: basic(client.keyId, client.secret) }),
+    ],
+    [
+      "no grant type",
+      400,
+      "invalid_request",
+      () => "",
+      () => ({ authorization: basic(client.keyId, client.secret) }),
+    ],
+    [
+      "another grant type",
+      400,
+      "unsupported_grant_type",
+      () => "grant_type=password",
+      () => ({ authorization: basic(client.keyId, client.secret) }),
+    ],
+    [
+      "another scope",
+      400,
+      "invalid_scope",
+      () => `${grant}&scope=admin`,
+      () => ({ authorization: basic(client.keyId, client.secret) }),
+    ],
+    ["JSON", 400, "invalid_request", () => "{}", () => ({ "content-type": "application/json" })],
+    [
+      "a body that is too large",
+      413,
+      "invalid_request",
+      () => `${grant}&x=${"y".repeat(20_000)}`,
+      () => ({}),
+    ],
+  ];
+  it.each(cases)("refuses %s in the form of OAuth", async (_what, status, error, payloadOf, headersOf) => {
+    const response = await post(payloadOf(), headersOf());
+    expect(response.statusCode, response.body).toBe(status);
+    expect(response.json()).toEqual({ error, error_description: expect.stringMatching(/\w/) });
+    expect(response.headers["cache-control"]).toBe("no-store");
+    expect(response.headers["www-authenticate"]?.startsWith("Basic ")).toBe(
+      status === 401 ? true : undefined,
+    );
+    expect(response.body).not.toContain(client.secret);
+  });
+
+  it.each(["GET", "PUT", "DELETE", "PATCH"] as const)("refuses %s in the form of OAuth", async (method) => {
+    const response = await instance.gateway.inject({ method, url: "/token" });
+    expect(response.statusCode).toBe(405);
+    expect(response.headers.allow).toBe("POST");
+    expect(response.json()).toHaveProperty("error_description");
+  });
+
+  it("gives no token for a revoked key within seconds, and goes on giving them for another of the application", async () => {
+    const rotating = await createTestClient(instance, owner, service);
+    await fetchAccessToken(instance, rotating);
+    const { keyId, secret } = (
+      await instance.api.inject({
+        method: "POST",
+        url: `/api/applications/${rotating.applicationId}/access-keys`,
+        headers: { "x-auth-token": owner.token },
+      })
+    ).json<{ keyId: string; secret: string }>();
+    await instance.stores.accessKeys.revoke(owner.organizationId, rotating.applicationId, rotating.keyId);
+    const authorization = basic(rotating.keyId, rotating.secret);
+    await waitUntil(async () => (await post(grant, { authorization })).statusCode === 401, 3 * SECOND);
+    expect((await post(grant, { authorization: basic(keyId, secret) })).statusCode).toBe(200);
+  });
+
+  it("stores neither secrets nor the private signing key in readable form", async () => {
+    const [key] = await test.database.query<{ text: string }>({
+      text: "select row_to_json(k)::text as text from access_key k limit 1",
+    });
+    expect(key?.text).not.toContain(client.secret);
+    const rows = await test.database.query<{ text: string }>({
+      text: "select row_to_json(k)::text as text from signing_key k",
+    });
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.text).not.toMatch(/"d"/);
+  });
+});

@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { createAccessKeySecret } from "../identity/tokens/access-key-secrets.ts";
+import type { Role } from "../identity/roles.ts";
+import { createUuidV7 } from "../store/uuid.ts";
+import type { TestInstance } from "./instance.ts";
+
+export interface TestUser {
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly token: string;
+}
+
+/** A user with an organisation of their own and a personal access token. */
+export async function createTestUser({ identity }: TestInstance): Promise<TestUser> {
+  const email = `${randomUUID()}@example.org`;
+  const created = await identity.createUser({ email, name: "Somebody", password: randomUUID() });
+  const { token } = await identity.createPersonalAccessToken(created.userId, { name: "test" });
+  return { ...created, token };
+}
+
+export async function createTestMember(
+  instance: TestInstance,
+  organizationId: string,
+  role: Role,
+): Promise<TestUser> {
+  const user = await createTestUser(instance);
+  await instance.identity.addMember(organizationId, user.userId, role);
+  return user;
+}
+
+export interface TestService {
+  readonly serviceKey: string;
+  readonly serviceName: string;
+  readonly version: string;
+  readonly versionId: string;
+}
+
+/** A published service with a live version 1.0.0. */
+export async function createTestService(
+  { stores }: TestInstance,
+  user: TestUser,
+  name = "demo",
+): Promise<TestService> {
+  const { organizationId, userId } = user;
+  const { key } = await stores.services.create({ organizationId, name, description: "" });
+  await stores.services.publish(organizationId, key);
+  const hash = "0".repeat(64);
+  const build = { organizationId, serviceKey: key, version: "1.0.0", archiveHash: hash, contentHash: hash };
+  await stores.builds.create({ ...build, isForced: false, requestedBy: userId });
+  const claim = await stores.builds.claim("test", 60);
+  if (!claim) throw new Error("There is no build to claim.");
+  await stores.builds.appendLog(claim, ["secret line of the build"]);
+  const versionId = createUuidV7();
+  const version = {
+    id: versionId,
+    serviceKey: key,
+    version: claim.version,
+    archiveHash: hash,
+    contentHash: hash,
+    resources: { cpu: 1, memory: 1 },
+    timeoutSeconds: 60,
+    startMode: "auto",
+    inputSchema: {
+      type: "object",
+      properties: { data: { type: "object", properties: { n: { type: "integer" } } } },
+    },
+    outputSchema: null,
+    description: "",
+  } as const;
+  await stores.builds.finish(claim, { status: "SUCCEEDED", version });
+  return { serviceKey: key, serviceName: name, version: "1.0.0", versionId };
+}
+
+export interface TestClient {
+  readonly applicationId: string;
+  readonly keyId: string;
+  readonly secret: string;
+  readonly subscriptionId: string;
+}
+
+/** An application with an access key, subscribed to the service. */
+export async function createTestClient(
+  { stores }: TestInstance,
+  user: TestUser,
+  service: TestService,
+): Promise<TestClient> {
+  const { organizationId } = user;
+  const application = await stores.applications.create({
+    organizationId,
+    name: "client",
+    createdBy: user.userId,
+  });
+  const { keyId, secret, secretHash } = createAccessKeySecret();
+  await stores.accessKeys.create(organizationId, application.id, { id: keyId, secretHash });
+  const subscription = await stores.subscriptions.create(organizationId, application.id, service.serviceKey);
+  return { applicationId: application.id, keyId, secret, subscriptionId: subscription.id };
+}
+
+export async function fetchAccessToken({ gateway }: TestInstance, client: TestClient): Promise<string> {
+  const response = await gateway.inject({
+    method: "POST",
+    url: "/token",
+    headers: {
+      "content-type": "application/x-www-form-urlencoded",
+      authorization: `Basic ${Buffer.from(`${client.keyId}:${client.secret}`).toString("base64")}`,
+    },
+    payload: "grant_type=client_credentials",
+  });
+  const body: unknown = response.json();
+  if (
+    typeof body === "object" &&
+    body !== null &&
+    "access_token" in body &&
+    typeof body.access_token === "string"
+  ) {
+    return body.access_token;
+  }
+  throw new Error(`No access token: ${response.statusCode} ${response.body}`);
+}
+
+/** Asks again until the answer is yes; fails after the deadline. */
+export async function waitUntil(isTrue: () => Promise<boolean>, milliseconds: number): Promise<number> {
+  const begun = performance.now();
+  while (!(await isTrue())) {
+    if (performance.now() - begun > milliseconds) throw new Error(`Not true within ${milliseconds} ms.`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return performance.now() - begun;
+}

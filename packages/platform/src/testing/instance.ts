@@ -1,0 +1,118 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import pino from "pino";
+import { createExecutions } from "@platform/engine/executions";
+import type { Executions } from "@platform/engine/executions";
+import { createHttpServer } from "@platform/engine/http/server";
+import { createMemoryStore } from "@platform/engine/memory-store";
+import type { ExecutionStore } from "@platform/engine/ports";
+import { createVersionFiles } from "../builder/version-files.ts";
+import { registerControl } from "../control/control.ts";
+import { registerGateway } from "../gateway/gateway.ts";
+import { createIdentity } from "../identity/identity.ts";
+import type { Identity } from "../identity/identity.ts";
+import { createObjectStore } from "../objects/object-store.ts";
+import type { Database } from "../postgres/database.ts";
+import { createRecordingLogger } from "../postgres/testing.ts";
+import { createAccessKeyStore } from "../store/access-keys.ts";
+import { createAccessStore } from "../store/access.ts";
+import { createApplicationStore } from "../store/applications.ts";
+import { createBuildStore } from "../store/builds.ts";
+import { createServiceStore } from "../store/services.ts";
+import { createSigningKeyStore } from "../store/signing-keys.ts";
+import { createSubscriptionStore } from "../store/subscriptions.ts";
+import { createVersionStore } from "../store/versions.ts";
+
+export const TEST_GATEWAY_URL = "http://gateway.test:8080";
+export const TEST_SECRET = "a secret for tests, the same in every instance";
+
+export type TestStores = ReturnType<typeof createStores>;
+
+/** One process's worth of gateway and platform API on a database: two of them on one database are two hosts. */
+export interface TestInstance {
+  readonly gateway: FastifyInstance;
+  readonly api: FastifyInstance;
+  readonly identity: Identity;
+  readonly stores: TestStores;
+  readonly executions: Executions;
+  readonly close: () => Promise<void>;
+}
+
+export interface TestInstanceOptions {
+  readonly database: Database;
+  readonly executionStore?: ExecutionStore;
+  readonly maxArchiveBytes?: number;
+}
+
+export async function createTestInstance(options: TestInstanceOptions): Promise<TestInstance> {
+  const { database } = options;
+  const directory = await mkdtemp(join(tmpdir(), "platform-instance-"));
+  const logger = createRecordingLogger();
+  const stores = createStores(database);
+  const identity = createIdentity({
+    pool: database.pool,
+    secret: TEST_SECRET,
+    baseUrl: "http://api.test:8090",
+    logger,
+  });
+  const executions = createExecutions({
+    store: options.executionStore ?? createMemoryStore(),
+    inputs: { check: async () => undefined, read: async () => null },
+  });
+  const objects = createObjectStore(join(directory, "objects"));
+  const files = createVersionFiles({ directory: join(directory, "versions"), objects });
+  const gateway = await createServer(database);
+  await registerGateway(gateway, {
+    ...stores,
+    executions,
+    logger,
+    secret: TEST_SECRET,
+    gatewayUrl: TEST_GATEWAY_URL,
+  });
+  const api = await createServer(database);
+  const { maxArchiveBytes } = options;
+  await registerControl(api, {
+    ...stores,
+    identity,
+    executions,
+    objects,
+    files,
+    gatewayUrl: TEST_GATEWAY_URL,
+    productVersion: "0.0.0",
+    ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
+  });
+  return {
+    gateway,
+    api,
+    identity,
+    stores,
+    executions,
+    close: async () => {
+      await Promise.all([gateway.close(), api.close()]);
+      executions.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createServer(database: Database): Promise<FastifyInstance> {
+  return createHttpServer({
+    logger: pino({ level: "silent" }),
+    isReady: async () => (await database.query({ text: "select 1" })).length === 1,
+  });
+}
+
+function createStores(database: Database) {
+  return {
+    services: createServiceStore(database),
+    versions: createVersionStore(database),
+    builds: createBuildStore(database),
+    applications: createApplicationStore(database),
+    accessKeys: createAccessKeyStore(database),
+    subscriptions: createSubscriptionStore(database),
+    access: createAccessStore(database),
+    signingKeys: createSigningKeyStore(database),
+  };
+}
