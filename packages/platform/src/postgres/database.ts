@@ -4,6 +4,7 @@ import { createListener } from "./listen.ts";
 import type { ChannelListener } from "./listen.ts";
 import type { Logger } from "./logger.ts";
 import { classifyFailure, retryTransient } from "./retry.ts";
+import type { RetryOptions } from "./retry.ts";
 import type { SocketConnection } from "./server.ts";
 
 /** One SQL statement. */
@@ -14,6 +15,8 @@ export interface Statement {
   readonly values?: readonly unknown[];
   /** Doing it twice is like doing it once: it may be repeated when the answer was lost. */
   readonly idempotent?: boolean;
+  /** Told before it is sent again after its answer was lost. */
+  readonly onRepeat?: () => void;
 }
 
 export type RunStatement = <Row extends object>(statement: Statement) => Promise<readonly Row[]>;
@@ -61,7 +64,7 @@ export function createDatabase(target: ConnectionTarget, options: DatabaseOption
   let closed: Promise<void> | null = null;
   return {
     query: (statement) =>
-      retryTransient({ retryMilliseconds, idempotent: statement.idempotent ?? false }, (markSent) =>
+      retryTransient(describeRetry(statement, retryMilliseconds), (markSent) =>
         withClient(pool, markSent, (client) => runOn(client, statement)),
       ),
     transaction: (work) =>
@@ -72,6 +75,10 @@ export function createDatabase(target: ConnectionTarget, options: DatabaseOption
     pool,
     close: () => (closed ??= listener.close().then(() => pool.end())),
   };
+}
+
+function describeRetry({ idempotent = false, onRepeat }: Statement, retryMilliseconds: number): RetryOptions {
+  return { retryMilliseconds, idempotent, ...(onRepeat === undefined ? {} : { onRepeat }) };
 }
 
 function describeConnections(target: ConnectionTarget, options: DatabaseOptions): PoolConfig {

@@ -46,10 +46,12 @@ export interface RetryOptions {
   readonly retryMilliseconds: number;
   /** The work may be repeated even when it may have been done already. */
   readonly idempotent: boolean;
+  /** Told before the work is repeated that may have been done already. */
+  readonly onRepeat?: () => void;
 }
 
 /** Runs one try of something; tells `markSent` as soon as the server may have seen it. */
-export type Try<T> = (markSent: () => void, attempt: number) => Promise<T>;
+export type Try<T> = (markSent: () => void) => Promise<T>;
 
 /**
  * Tries again, with jitter, while the server restarts or is out of reach; then throws Problem UNAVAILABLE.
@@ -62,12 +64,13 @@ export async function retryTransient<T>(options: RetryOptions, run: Try<T>): Pro
     try {
       return await run(() => {
         wasSent = true;
-      }, attempt);
+      });
     } catch (error) {
       const kind = classifyFailure(error, wasSent);
       if (kind === "permanent") throw error;
       const mayRepeat = kind === "nothing-happened" || options.idempotent;
       if (!mayRepeat || performance.now() >= deadline) throw describeUnavailable(error, kind);
+      if (kind === "ambiguous") options.onRepeat?.();
       await delay(Math.min(PAUSE_CEILING, FIRST_PAUSE * 2 ** attempt) * (0.5 + Math.random()));
     }
   }

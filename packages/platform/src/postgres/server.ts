@@ -30,7 +30,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_permissions: "0700",
   port: String(SERVER_PORT),
   fsync: "on",
-  max_connections: "60",
+  max_connections: "100",
   shared_buffers: "64MB",
   work_mem: "4MB",
   maintenance_work_mem: "32MB",

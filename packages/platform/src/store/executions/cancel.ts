@@ -1,0 +1,42 @@
+import type { ExecutionRecord } from "@platform/engine/ports";
+import type { Database } from "../../postgres/database.ts";
+import { isUuid } from "../uuid.ts";
+import { EXECUTIONS_CHANNEL } from "./events.ts";
+import type { Events } from "./events.ts";
+import { findExecution } from "./read.ts";
+import { selectRecord, toRecord } from "./record.ts";
+import type { RecordRow } from "./record.ts";
+
+const DETAIL = "The execution was cancelled before it began.";
+
+const TEXT = `with hit as (
+    update execution e set
+      cancel_requested = true,
+      state = case e.state when 'PENDING' then 'FAILED' else e.state end,
+      finished_at = case e.state when 'PENDING' then now() end,
+      failure_code = case e.state when 'PENDING' then 'CANCELLED' end,
+      failure_detail = case e.state when 'PENDING' then $3 end
+    where e.id = $1 and e.owner_id = $2 and e.state in ('PENDING', 'RUNNING') returning e.*
+  )
+  select ${selectRecord("hit")} from hit cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
+    $4 || case hit.state when 'FAILED' then ':changed:' else ':cancel:' end || encode(uuid_send(hit.id), 'base64'))`;
+
+export async function cancelExecution(
+  database: Database,
+  events: Events,
+  id: string,
+  ownerId: string,
+): Promise<ExecutionRecord | null> {
+  if (!isUuid(id) || !isUuid(ownerId)) return null;
+  const [row] = await database.query<RecordRow>({
+    name: "execution-cancel",
+    text: TEXT,
+    values: [id, ownerId, DETAIL, events.origin],
+    idempotent: true,
+  });
+  if (row === undefined) return findExecution(database, id, ownerId);
+  const record = toRecord(row);
+  if (record.status === "RUNNING") events.emitCancel(id);
+  else events.emitChanged(record);
+  return record;
+}

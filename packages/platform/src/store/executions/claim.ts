@@ -1,0 +1,129 @@
+import { Problem } from "@platform/contract/problems";
+import type { Claim, ClaimRequest, InputReferences } from "@platform/engine/ports";
+import type { Database } from "../../postgres/database.ts";
+import { fromStoredResources } from "../columns.ts";
+import type { StoredResources } from "../columns.ts";
+import { createUuidV7 } from "../uuid.ts";
+import type { Events } from "./events.ts";
+import { selectRecord, toRecord } from "./record.ts";
+import type { RecordRow } from "./record.ts";
+
+/*
+ * A claim is not repeated blindly: when its answer is lost, the executions that it took are RUNNING with nobody to run
+ * them. Every claim carries an id; after a lost answer the next thing asked is what that id holds.
+ */
+
+export interface Claimer {
+  readonly claim: (request: ClaimRequest) => Promise<readonly Claim[]>;
+}
+
+interface ClaimRow extends RecordRow, StoredResources {
+  readonly timeoutSeconds: number;
+  readonly attempt: number;
+  readonly workerId: string;
+  readonly body: Buffer;
+  readonly references: InputReferences | null;
+}
+
+export function createClaimer(database: Database, events: Events): Claimer {
+  const unanswered = new Set<string>();
+  return {
+    claim: async (request) => {
+      const rows = await claimRows(database, request, unanswered);
+      for (const row of rows) events.emitChanged(toRecord(row));
+      return rows.map(toClaim);
+    },
+  };
+}
+
+async function claimRows(
+  database: Database,
+  request: ClaimRequest,
+  unanswered: Set<string>,
+): Promise<readonly ClaimRow[]> {
+  for (const claimId of unanswered) {
+    const rows = await recoverClaim(database, request, claimId);
+    unanswered.delete(claimId);
+    if (rows.length > 0) return rows;
+  }
+  const claimId = createUuidV7();
+  try {
+    return await takePending(database, request, claimId);
+  } catch (error) {
+    if (error instanceof Problem && error.code === "UNAVAILABLE") unanswered.add(claimId);
+    throw error;
+  }
+}
+
+const COLUMNS = `${selectRecord("c")}, c.cpu_milli, c.memory_mb, c.timeout_seconds as "timeoutSeconds", c.attempt,
+  c.worker_id as "workerId", i.body, i."references"`;
+
+const TAKE = `with candidate as materialized (
+    select id, priority, cpu_milli, memory_mb from execution
+    where state = 'PENDING' and cpu_milli <= $3 and memory_mb <= $4
+    order by priority desc, id limit $2 for update skip locked
+  ), chosen as (
+    select id from (
+      select id, sum(cpu_milli) over so_far as cpu, sum(memory_mb) over so_far as memory
+      from candidate window so_far as (order by priority desc, id)
+    ) summed where cpu <= $3 and memory <= $4
+  ), claimed as (
+    update execution e set state = 'RUNNING', attempt = e.attempt + 1, worker_id = $1, claim_id = $6, started_at = now(),
+      lease_until = now() + make_interval(secs => $5)
+    from chosen where e.id = chosen.id and e.state = 'PENDING' returning e.*
+  )
+  select ${COLUMNS} from claimed c join execution_input i on i.id = c.id order by c.priority desc, c.id`;
+
+async function takePending(
+  database: Database,
+  request: ClaimRequest,
+  claimId: string,
+): Promise<readonly ClaimRow[]> {
+  const cpuMilli = toThousandths(request.free.cpu);
+  const memoryMb = toThousandths(request.free.memory);
+  if (request.limit < 1 || cpuMilli < 1 || memoryMb < 1) return [];
+  return database.query<ClaimRow>({
+    name: "execution-claim",
+    text: TAKE,
+    values: [request.workerId, request.limit, cpuMilli, memoryMb, request.leaseSeconds, claimId],
+  });
+}
+
+const MAX_INTEGER = 2_147_483_647;
+
+/** Sums of fractions such as 0.1 come out a hair too small; a thousandth of a thousandth is forgiven. */
+function toThousandths(free: number): number {
+  return Math.min(MAX_INTEGER, Math.floor(free * 1000 + 0.001));
+}
+
+/** What a claim whose answer was lost did take, with a new lease. */
+async function recoverClaim(
+  database: Database,
+  request: ClaimRequest,
+  claimId: string,
+): Promise<readonly ClaimRow[]> {
+  return database.query<ClaimRow>({
+    text: `with c as (
+        update execution set lease_until = now() + make_interval(secs => $3)
+        where state = 'RUNNING' and lease_until > now() and worker_id = $1 and claim_id = $2 returning *
+      ) select ${COLUMNS} from c join execution_input i on i.id = c.id order by c.priority desc, c.id`,
+    values: [request.workerId, claimId, request.leaseSeconds],
+    idempotent: true,
+  });
+}
+
+function toClaim(row: ClaimRow): Claim {
+  const { id, ownerId, versionId, timeoutSeconds, attempt, workerId, body } = row;
+  const resources = fromStoredResources(row);
+  return {
+    id,
+    ownerId,
+    versionId,
+    resources,
+    timeoutSeconds,
+    body,
+    references: row.references ?? {},
+    attempt,
+    workerId,
+  };
+}

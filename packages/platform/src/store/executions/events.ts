@@ -1,0 +1,73 @@
+import type { ExecutionRecord, StoreEvent } from "@platform/engine/ports";
+import type { Database } from "../../postgres/database.ts";
+import { createUuidV7 } from "../uuid.ts";
+
+/*
+ * Listeners in this process hear of our own changes at once, with the record; other processes by NOTIFY. A payload is
+ * `origin:kind:ids`, ids in base64 and joined by commas: 256 of them stay below PostgreSQL's limit of 8000 bytes.
+ * Our own notifications come back to us and are known by the origin.
+ */
+
+export const EXECUTIONS_CHANNEL = "executions";
+
+/** So many ids fit into one notification. */
+export const MAX_NOTIFIED_IDS = 256;
+
+export interface Events {
+  /** Names this store in payloads. */
+  readonly origin: string;
+  readonly emitPending: () => void;
+  readonly emitChanged: (record: ExecutionRecord) => void;
+  readonly emitCancel: (id: string) => void;
+  readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
+  readonly close: () => void;
+}
+
+export function createEvents(database: Database): Events {
+  const origin = createUuidV7();
+  const listeners = new Set<(event: StoreEvent) => void>();
+  const emit = (event: StoreEvent) => {
+    for (const listener of listeners) listener(event);
+  };
+  let stopListening: (() => void) | null = null;
+  const listen = () =>
+    database.listen(EXECUTIONS_CHANNEL, {
+      onNotify: (payload) => {
+        for (const event of parsePayload(payload, origin)) emit(event);
+      },
+      onReset: () => emit({ type: "reset" }),
+    });
+  return {
+    origin,
+    emitPending: () => emit({ type: "pending" }),
+    emitChanged: (record) => emit({ type: "changed", id: record.id, record }),
+    emitCancel: (id) => emit({ type: "cancel", id }),
+    subscribe: (listener) => {
+      listeners.add(listener);
+      stopListening ??= listen();
+      return () => void listeners.delete(listener);
+    },
+    close: () => {
+      listeners.clear();
+      stopListening?.();
+    },
+  };
+}
+
+/** SQL for the ids of a relation as they stand in a payload. */
+export function selectPayloadIds(column: string): string {
+  return `string_agg(encode(uuid_send(${column}), 'base64'), ',')`;
+}
+
+function parsePayload(payload: string, ownOrigin: string): readonly StoreEvent[] {
+  const [origin, kind, ids = ""] = payload.split(":");
+  if (origin === ownOrigin) return [];
+  if (kind === "pending") return [{ type: "pending" }];
+  if (kind !== "changed" && kind !== "cancel") return [];
+  return ids.split(",").map((id) => ({ type: kind, id: parseId(id) }));
+}
+
+function parseId(text: string): string {
+  const hex = Buffer.from(text, "base64").toString("hex");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}

@@ -1,0 +1,116 @@
+import type { ClaimKey, ExecutionRecord } from "@platform/engine/ports";
+import type { Outcome } from "@platform/engine/python/runtime";
+import type { Database } from "../../postgres/database.ts";
+import { concatenate, createBatcher } from "./batch.ts";
+import type { Batcher } from "./batch.ts";
+import { EXECUTIONS_CHANNEL, MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
+import type { Events } from "./events.ts";
+import { selectRecord, toRecord, toText } from "./record.ts";
+import type { RecordRow } from "./record.ts";
+
+export interface Ending {
+  readonly claim: ClaimKey;
+  readonly outcome: Outcome;
+}
+
+const MEGABYTE = 1024 * 1024;
+const EMPTY = new Uint8Array();
+
+/** Settles to whether the claim was still held; if not, nothing has changed. */
+export function createFinisher(database: Database, events: Events): Batcher<Ending, boolean> {
+  return createBatcher({
+    maxItems: MAX_NOTIFIED_IDS,
+    maxBytes: 8 * MEGABYTE,
+    maxInFlight: 3,
+    measureBytes: ({ outcome }) => getResult(outcome).byteLength + (getMetadata(outcome)?.byteLength ?? 0),
+    flush: async (endings) => {
+      const { records, wasRepeated } = await endExecutions(database, events.origin, endings);
+      for (const record of records) events.emitChanged(record);
+      const taken = new Set(records.map(({ id }) => id));
+      // A repeated statement cannot tell "was not ours" from "the first try did it".
+      const before = wasRepeated ? await findEnded(database, endings) : new Set<string>();
+      return endings.map(({ claim }) => taken.has(claim.id) || before.has(claim.id));
+    },
+  });
+}
+
+function getResult(outcome: Outcome): Uint8Array {
+  return outcome.status === "SUCCEEDED" ? outcome.result : EMPTY;
+}
+
+function getMetadata(outcome: Outcome): Uint8Array | null {
+  return outcome.status === "SUCCEEDED" ? outcome.metadata : null;
+}
+
+/** The fence: only who holds the claim of this very attempt, and only while it runs. Final states never change. */
+const TEXT = `with input as (
+    select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::int[],
+      $9::int[], $10::int[], $11::boolean[])
+      as i (id, attempt, worker_id, state, code, detail, start, length, metadata_start, metadata_length, has_metadata)
+  ), ended as (
+    update execution e set state = i.state, finished_at = now(), lease_until = null, failure_code = i.code,
+      failure_detail = i.detail
+    from input i
+    where e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.state = 'RUNNING' returning e.*
+  ), results as (
+    insert into execution_result (id, result, metadata)
+    select i.id, substr($12::bytea, i.start, i.length),
+      case when i.has_metadata then substr($12::bytea, i.metadata_start, i.metadata_length) end
+    from input i join ended using (id) where i.state = 'SUCCEEDED'
+  ), told as materialized (
+    select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':changed:' || ${selectPayloadIds("id")}) from ended having count(*) > 0
+  )
+  select ${selectRecord("ended")} from ended left join told on true`;
+
+async function endExecutions(
+  database: Database,
+  origin: string,
+  endings: readonly Ending[],
+): Promise<{ records: readonly ExecutionRecord[]; wasRepeated: boolean }> {
+  const results = endings.map(({ outcome }) => getResult(outcome));
+  const metadata = endings.map(({ outcome }) => getMetadata(outcome));
+  const slices = concatenate([...results, ...metadata.map((bytes) => bytes ?? EMPTY)]);
+  const count = endings.length;
+  let wasRepeated = false;
+  const rows = await database.query<RecordRow>({
+    name: "execution-finish",
+    text: TEXT,
+    values: [
+      ...toKeyColumns(endings),
+      endings.map(({ outcome }) => outcome.status),
+      endings.map(({ outcome }) => (outcome.status === "SUCCEEDED" ? null : toText(outcome.code))),
+      endings.map(({ outcome }) => (outcome.status === "SUCCEEDED" ? null : toText(outcome.detail))),
+      slices.starts.slice(0, count),
+      slices.lengths.slice(0, count),
+      slices.starts.slice(count),
+      slices.lengths.slice(count),
+      metadata.map((bytes) => bytes !== null),
+      slices.bytes,
+      origin,
+    ],
+    idempotent: true,
+    onRepeat: () => {
+      wasRepeated = true;
+    },
+  });
+  return { records: rows.map(toRecord), wasRepeated };
+}
+
+function toKeyColumns(endings: readonly Ending[]): readonly unknown[] {
+  return [
+    endings.map(({ claim }) => claim.id),
+    endings.map(({ claim }) => claim.attempt),
+    endings.map(({ claim }) => claim.workerId),
+  ];
+}
+
+/** Which of them stand as this very claim ended them. */
+async function findEnded(database: Database, endings: readonly Ending[]): Promise<ReadonlySet<string>> {
+  const rows = await database.query<{ id: string }>({
+    text: `select e.id from unnest($1::uuid[], $2::int[], $3::text[], $4::text[]) as i (id, attempt, worker_id, state)
+      join execution e on e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.state = i.state`,
+    values: [...toKeyColumns(endings), endings.map(({ outcome }) => outcome.status)],
+    idempotent: true,
+  });
+  return new Set(rows.map(({ id }) => id));
+}

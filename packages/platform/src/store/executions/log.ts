@@ -1,0 +1,97 @@
+import { formatTimestamp } from "@platform/contract/execution";
+import type { ClaimKey } from "@platform/engine/ports";
+import type { LogLine } from "@platform/engine/python/runtime";
+import type { Database } from "../../postgres/database.ts";
+import { concatenate, createBatcher } from "./batch.ts";
+import type { Batcher } from "./batch.ts";
+
+/*
+ * Log lines are rendered once, when they are written: JSON objects joined by commas, which a reader only puts into
+ * brackets. Their commit need not be flushed (the server writes it within 0.6 s, or with the next durable commit, such
+ * as that of the execution's end): a crash of the machine may lose the last lines, never an execution.
+ */
+
+interface Chunk {
+  readonly claim: ClaimKey;
+  readonly seq: number;
+  readonly lines: Buffer;
+}
+
+export interface LogWriter {
+  readonly append: (claim: ClaimKey, lines: readonly LogLine[]) => Promise<void>;
+  /** Resolves when what was appended to this execution is written. */
+  readonly drainExecution: (id: string) => Promise<void>;
+  readonly drain: () => Promise<void>;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+export function createLogWriter(database: Database): LogWriter {
+  const nextSeq = createSequence();
+  const pending = new Map<string, Promise<unknown>>();
+  const batcher: Batcher<Chunk, true> = createBatcher({
+    maxItems: 256,
+    maxBytes: 4 * MEGABYTE,
+    maxInFlight: 1,
+    measureBytes: ({ lines }) => lines.byteLength,
+    flush: (chunks) => insertChunks(database, chunks),
+  });
+  return {
+    append: async (claim, lines) => {
+      if (lines.length === 0) return;
+      const written = batcher.add({ claim, seq: nextSeq(), lines: renderLines(lines) });
+      pending.set(claim.id, written);
+      try {
+        await written;
+      } finally {
+        if (pending.get(claim.id) === written) pending.delete(claim.id);
+      }
+    },
+    // One flush at a time, in order: the last chunk is written after all before it.
+    drainExecution: async (id) => {
+      await pending.get(id)?.catch(() => undefined);
+    },
+    drain: batcher.drain,
+  };
+}
+
+/** Increasing within an execution: one worker writes an attempt, and a later attempt begins later. */
+function createSequence(): () => number {
+  let last = 0;
+  return () => (last = Math.max(last + 1, Date.now() * 1000));
+}
+
+function renderLines(lines: readonly LogLine[]): Buffer {
+  const objects = lines.map(({ time, severity, message }) =>
+    JSON.stringify({ timestamp: formatTimestamp(time), severity, message }),
+  );
+  return Buffer.from(objects.join(","));
+}
+
+/** The fence as in finish; a repeated flush finds its own rows and leaves them. */
+const TEXT = `insert into execution_log (id, seq, lines)
+  select i.id, i.seq, substr($7::bytea, i.start, i.length)
+  from unnest($1::uuid[], $2::int[], $3::text[], $4::bigint[], $5::int[], $6::int[])
+    as i (id, attempt, worker_id, seq, start, length)
+  join execution e on e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.state = 'RUNNING'
+  where (select set_config('synchronous_commit', 'off', true)) is not null
+  on conflict do nothing`;
+
+async function insertChunks(database: Database, chunks: readonly Chunk[]): Promise<readonly true[]> {
+  const slices = concatenate(chunks.map(({ lines }) => lines));
+  await database.query({
+    name: "execution-append-log",
+    text: TEXT,
+    values: [
+      chunks.map(({ claim }) => claim.id),
+      chunks.map(({ claim }) => claim.attempt),
+      chunks.map(({ claim }) => claim.workerId),
+      chunks.map(({ seq }) => seq),
+      slices.starts,
+      slices.lengths,
+      slices.bytes,
+    ],
+    idempotent: true,
+  });
+  return chunks.map(() => true);
+}

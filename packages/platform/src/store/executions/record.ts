@@ -1,0 +1,34 @@
+import type { ExecutionStatus } from "@platform/contract/execution";
+import type { ExecutionRecord } from "@platform/engine/ports";
+import { selectMilliseconds } from "../columns.ts";
+
+export interface RecordRow {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly versionId: string;
+  readonly status: ExecutionStatus;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly failureCode: string | null;
+  readonly failureDetail: string | null;
+}
+
+/** SQL for a RecordRow from a row of `execution`. */
+export function selectRecord(alias: string): string {
+  return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.state as status,
+    ${selectMilliseconds(`${alias}.created_at`)} as "createdAt", ${selectMilliseconds(`${alias}.started_at`)} as "startedAt",
+    ${selectMilliseconds(`${alias}.finished_at`)} as "endedAt", ${alias}.failure_code as "failureCode",
+    ${alias}.failure_detail as "failureDetail"`;
+}
+
+export function toRecord({ failureCode, failureDetail, ...row }: RecordRow): ExecutionRecord {
+  const failure = failureCode === null ? null : { code: failureCode, detail: failureDetail ?? "" };
+  const { id, ownerId, versionId, status, createdAt, startedAt, endedAt } = row;
+  return { id, ownerId, versionId, status, createdAt, startedAt, endedAt, failure };
+}
+
+/** PostgreSQL's text cannot hold U+0000, user code can say it. */
+export function toText(value: string): string {
+  return value.includes("\0") ? value.replaceAll("\0", "\u{FFFD}") : value;
+}
