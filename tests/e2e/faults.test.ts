@@ -1,0 +1,187 @@
+import { createServer } from "node:net";
+import type { AddressInfo, Server } from "node:net";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, describe, expect, test } from "vitest";
+import { createWorld, killPostgres } from "../support/world.ts";
+import type { Consumer, World } from "../support/world.ts";
+import { findFreePort } from "../../tools/platform-process.ts";
+import type { PlatformProcess } from "../../tools/platform-process.ts";
+
+const EXECUTIONS = 200;
+const LEASE_SECONDS = "3";
+const FLAGS = ["--lease-seconds", LEASE_SECONDS, "--worker-cpu", "4", "--worker-memory", "8"];
+/** Half of them are quick, half long enough to be in flight when something is killed. */
+const PROGRAM = `
+import os, socket, time
+
+def run(data):
+    with socket.create_connection(("127.0.0.1", data["port"])) as log:
+        log.sendall((os.environ["SERVICE_EXECUTION_ID"] + "\\n").encode())
+        log.recv(1)
+    time.sleep(data["seconds"])
+    return {"number": data["number"]}
+`;
+
+interface StartLog {
+  readonly port: number;
+  readonly ids: readonly string[];
+  readonly close: () => void;
+}
+
+let world: World | undefined;
+let starts: StartLog | undefined;
+
+afterEach(async () => {
+  await world?.close();
+  starts?.close();
+  world = undefined;
+  starts = undefined;
+});
+
+/** The user code tells its id here before it does anything else, and goes on when it is written down. */
+async function createStartLog(): Promise<StartLog> {
+  const ids: string[] = [];
+  const server: Server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.setEncoding("utf8").once("data", (line: string) => {
+      ids.push(line.trim());
+      socket.end("k");
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { port: (server.address() as AddressInfo).port, ids, close: () => server.close() };
+}
+
+/** Starts executions until so many are acknowledged; a refused or broken start is tried anew, as a client would. */
+async function startMany(
+  consumer: Consumer,
+  log: StartLog,
+  onAcknowledged: (count: number) => void,
+): Promise<readonly string[]> {
+  const acknowledged: string[] = [];
+  let next = 0;
+  const startNext = async (): Promise<void> => {
+    while (next < EXECUTIONS) {
+      const number = next++;
+      const json = { data: { port: log.port, number, seconds: number % 2 === 0 ? 0 : 0.3 } };
+      for (;;) {
+        const answer = await consumer.start(json).catch(() => null);
+        if (answer?.status === 201) {
+          acknowledged.push(answer.body.id);
+          onAcknowledged(acknowledged.length);
+          break;
+        }
+        await delay(50);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, startNext));
+  return acknowledged;
+}
+
+/** Acknowledged is durable, started at most once, and everything is settled within the lease. */
+async function expectKept(
+  consumer: Consumer,
+  log: StartLog,
+  acknowledged: readonly string[],
+): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {};
+  for (const id of acknowledged) {
+    const { status } = await consumer.finish(id, 90);
+    counts[status] = (counts[status] ?? 0) + 1;
+    if (status === "SUCCEEDED") {
+      const { body } = await consumer.call<{ result?: { number: number } }>("GET", `${id}/result`);
+      expect(body.result?.number).toBeTypeOf("number");
+    }
+  }
+  expect(log.ids).toHaveLength(new Set(log.ids).size);
+  expect(acknowledged).toHaveLength(EXECUTIONS);
+  expect(new Set(acknowledged).size).toBe(EXECUTIONS);
+  return counts;
+}
+
+interface Scene {
+  readonly world: World;
+  readonly consumer: Consumer;
+  readonly log: StartLog;
+}
+
+async function prepare(
+  roles: string,
+  others: (world: World) => Promise<unknown> = async () => undefined,
+  flags: readonly string[] = [],
+): Promise<Scene> {
+  world = await createWorld({ role: roles, flags: [...FLAGS, ...flags] });
+  await others(world);
+  starts = await createStartLog();
+  const { serviceKey } = await world.deploy(await world.createProject("faulty", PROGRAM));
+  return { world, consumer: await world.subscribe(serviceKey), log: starts };
+}
+
+/** Runs the scene and does this in the middle of it. */
+async function disturb(
+  { consumer, log }: Scene,
+  fault: () => Promise<unknown>,
+): Promise<Readonly<Record<string, number>>> {
+  let done: Promise<unknown> = Promise.resolve();
+  const acknowledged = await startMany(consumer, log, (count) => {
+    if (count === EXECUTIONS / 2) done = fault();
+  });
+  await done;
+  return expectKept(consumer, log, acknowledged);
+}
+
+describe("no acknowledged execution is lost and none is started twice", () => {
+  test("when a worker is killed", async () => {
+    let worker: PlatformProcess | undefined;
+    const startWorker = async (world: World) =>
+      (worker = await world.start({ role: "worker", flags: FLAGS }));
+    const scene = await prepare("gateway,control,builder", startWorker);
+    const counts = await disturb(scene, async () => {
+      await worker?.kill();
+      await startWorker(scene.world);
+    });
+    expect(counts["SUCCEEDED"]).toBeGreaterThan(0);
+    expect(counts["UNKNOWN"]).toBeGreaterThan(0);
+  });
+
+  test("when the gateway is killed", async () => {
+    const gatewayPort = await findFreePort();
+    let gateway: PlatformProcess | undefined;
+    const startGateway = async (world: World) =>
+      (gateway = await world.start({ role: "gateway", gatewayPort, flags: FLAGS }));
+    const scene = await prepare("control,builder,worker", startGateway, [
+      "--gateway-url",
+      `http://127.0.0.1:${gatewayPort}`,
+    ]);
+    const counts = await disturb(scene, async () => {
+      await gateway?.kill();
+      await startGateway(scene.world);
+    });
+    expect(counts).toEqual({ SUCCEEDED: EXECUTIONS });
+  });
+
+  test("when everything is killed", async () => {
+    const scene = await prepare("all");
+    const { platform, dataDirectory } = scene.world;
+    const counts = await disturb(scene, async () => {
+      await Promise.all([platform.kill(), killPostgres(dataDirectory)]);
+      const [gatewayPort, apiPort] = [platform.gatewayUrl, platform.apiUrl].map((url) =>
+        Number(new URL(url).port),
+      );
+      await scene.world.start({
+        flags: FLAGS,
+        ...(gatewayPort ? { gatewayPort } : {}),
+        ...(apiPort ? { apiPort } : {}),
+      });
+    });
+    expect(counts["SUCCEEDED"]).toBeGreaterThan(0);
+  });
+
+  test("when PostgreSQL is killed", async () => {
+    const scene = await prepare("all");
+    const counts = await disturb(scene, () => killPostgres(scene.world.dataDirectory));
+    expect(counts["SUCCEEDED"]).toBeGreaterThan(0);
+  });
+});

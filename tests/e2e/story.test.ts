@@ -1,0 +1,363 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { request } from "../../tools/platform-client.ts";
+import { createWorld } from "../support/world.ts";
+import type { Consumer, World } from "../support/world.ts";
+
+const PROGRAM = `
+import logging, os, sys, time
+from dataclasses import dataclass
+
+@dataclass
+class Params:
+    factor: int = 2
+
+def run(data: dict, params: Params) -> dict:
+    act = data.get("act", "multiply")
+    if act == "sleep":
+        time.sleep(60)
+    if act == "raise":
+        raise ValueError("no such thing")
+    if act == "exit":
+        sys.exit(3)
+    if act == "die":
+        os._exit(1)
+    if act == "kill":
+        os.kill(os.getpid(), 9)
+    if act == "nan":
+        return {"value": float("nan")}
+    if act == "set":
+        return {"value": {1, 2}}
+    if act == "circular":
+        value = []
+        value.append(value)
+        return {"value": value}
+    if act == "large":
+        return {"value": "x" * 50_000_000}
+    if act == "bomb":
+        while True:
+            os.fork()
+    if act == "flood":
+        while True:
+            print("x" * 1000)
+    if act == "lines":
+        for number in range(100_000):
+            print("line", number)
+        return {}
+    if act == "memory":
+        return {"size": len(bytearray(2_000_000_000))}
+    if act == "host":
+        import urllib.request
+        urllib.request.urlopen("http://backend.invalid/")
+    print("multiplying")
+    logging.getLogger("story").warning("by %d", params.factor)
+    return {"product": [params.factor * number for number in data.get("numbers", [])]}
+`;
+
+let world: World;
+let consumer: Consumer;
+let project: string;
+let serviceKey: string;
+
+beforeAll(async () => {
+  world = await createWorld({ flags: ["--worker-cpu", "4", "--worker-memory", "8"] });
+  project = await world.createProject("story", PROGRAM, {
+    "platform.json": JSON.stringify({
+      name: "story",
+      runtime: "PYTHON_TEMPLATE",
+      resources: { cpu: 0.25, memory: 0.25 },
+      timeoutSeconds: 5,
+    }),
+    "input/data.json": '{"numbers": [1, 2, 3]}',
+    "input/params.json": '{"factor": 10}',
+  });
+  ({ serviceKey } = await world.deploy(project));
+  consumer = await world.subscribe(serviceKey);
+});
+
+afterAll(() => world.close());
+
+async function runAct(
+  act: string,
+): Promise<{
+  readonly status: string;
+  readonly code?: string;
+  readonly detail?: string;
+  readonly id: string;
+}> {
+  const { body } = await consumer.start({ data: { act } });
+  const { status } = await consumer.finish(body.id);
+  const result = await consumer.call<{ code?: string; detail?: string }>("GET", `${body.id}/result`);
+  expect(result.status).toBe(200);
+  return { id: body.id, status, ...result.body };
+}
+
+describe("the main job", () => {
+  test("POST starts, GET polls, GET fetches the result and the log", async () => {
+    const started = await consumer.start({ data: { numbers: [1, 2] }, params: { factor: 21 } });
+    expect(started.status).toBe(201);
+    expect(started.headers.get("location")).toBe(new URL(`${consumer.endpoint}${started.body.id}`).pathname);
+    expect((await consumer.finish(started.body.id)).status).toBe("SUCCEEDED");
+    const result = await consumer.call("GET", `${started.body.id}/result`);
+    expect(result.body).toMatchObject({ result: { product: [21, 42] }, metadata: null });
+    const log = await consumer.call("GET", `${started.body.id}/log`);
+    expect(log.body).toMatchObject([
+      { severity: "INFO", message: "multiplying" },
+      { severity: "WARNING", message: expect.stringContaining("by 21") },
+    ]);
+  });
+
+  test("a waiting start answers with the final state", async () => {
+    const started = await consumer.call("POST", "", { json: { data: {} }, headers: { prefer: "wait=30" } });
+    expect(started.body).toMatchObject({ status: "SUCCEEDED", terminal: true });
+  });
+
+  test("the endpoint works without its final slash and with repeated ones, and tells other methods which are possible", async () => {
+    const bare = consumer.endpoint.replace(/\/$/, "");
+    for (const url of [bare, `${bare}//`]) {
+      expect((await request("POST", url, { token: consumer.token, json: {} })).status).toBe(201);
+    }
+    const other = await request("DELETE", bare, { token: consumer.token });
+    expect([other.status, other.headers.get("allow")]).toEqual([405, "POST, GET"]);
+  });
+
+  test("cancel ends a running execution with code CANCELLED", async () => {
+    const { body } = await consumer.start({ data: { act: "sleep" } });
+    await expect
+      .poll(async () => (await consumer.call("GET", body.id)).body["status"], { timeout: 10_000 })
+      .toBe("RUNNING");
+    await consumer.call("PUT", `${body.id}/cancel`);
+    expect((await consumer.finish(body.id)).status).toBe("FAILED");
+    expect((await consumer.call("GET", `${body.id}/result`)).body).toMatchObject({ code: "CANCELLED" });
+  });
+
+  test("the service's documents are served offline with the declared types", async () => {
+    const openApi = await request<{ paths: Record<string, unknown> }>(
+      "GET",
+      `${consumer.endpoint}openapi.json`,
+      { token: consumer.token },
+    );
+    expect(JSON.stringify(openApi.body.paths["/"])).toContain("factor");
+    const docs = await request<string>("GET", `${consumer.endpoint}docs`, {
+      token: consumer.token,
+      headers: { accept: "text/html" },
+    });
+    expect([docs.status, docs.body]).toEqual([200, expect.stringContaining("swagger-ui")]);
+  });
+});
+
+describe("user code that does what it should not", () => {
+  test.each([
+    ["raise", "EXECUTION_ERROR", "ValueError: no such thing"],
+    ["exit", "EXECUTION_ERROR", "3"],
+    ["die", "EXECUTION_ERROR", "1"],
+    ["kill", "EXECUTION_ERROR", "SIGKILL"],
+    ["nan", "INVALID_RESULT", "NaN"],
+    ["set", "INVALID_RESULT", "set"],
+    ["circular", "INVALID_RESULT", ""],
+    ["large", "RESULT_TOO_LARGE", ""],
+    ["memory", "OUT_OF_MEMORY", ""],
+    ["host", "CONNECTION_ERROR", "backend.invalid"],
+    ["sleep", "TIMEOUT", "5"],
+    ["flood", "TIMEOUT", "5"],
+  ])("%s ends the execution alone, as %s", async (act, code, detail) => {
+    expect(await runAct(act)).toMatchObject({
+      status: "FAILED",
+      code,
+      detail: expect.stringContaining(detail),
+    });
+    expect((await runAct("multiply")).status).toBe("SUCCEEDED");
+  });
+
+  test("a fork bomb hits only its own execution", async () => {
+    const bomb = runAct("bomb");
+    expect((await runAct("multiply")).status).toBe("SUCCEEDED");
+    expect((await bomb).status).toBe("FAILED");
+    expect((await runAct("multiply")).status).toBe("SUCCEEDED");
+  });
+
+  test("100,000 log lines are all kept, in order", async () => {
+    const { id, status } = await runAct("lines");
+    expect(status).toBe("SUCCEEDED");
+    const log = await consumer.call<{ message: string }[]>("GET", `${id}/log`);
+    expect(log.body.map((line) => line.message)).toEqual(
+      Array.from({ length: 100_000 }, (_, number) => `line ${number}`),
+    );
+  });
+});
+
+describe("bad requests", () => {
+  const send = (body: string, headers: Record<string, string> = {}) =>
+    request("POST", consumer.endpoint, {
+      token: consumer.token,
+      body,
+      headers: { "content-type": "application/json", ...headers },
+    });
+
+  test.each([
+    ["not JSON", "{", 400, "INVALID_JSON"],
+    ["an array", "[]", 400, "INVALID_INPUT"],
+    ["a string", '"x"', 400, "INVALID_INPUT"],
+    ["an unknown key", '{"shots": 1}', 400, "INVALID_INPUT"],
+    ["both of a pair", '{"data": {}, "dataRef": {}}', 400, "INVALID_INPUT"],
+    ["100,000 levels", `{"data":{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}}`, 400, "INVALID_INPUT"],
+    ["a __proto__ key", '{"__proto__": {}}', 400, "INVALID_INPUT"],
+    ["what does not fit the hints", '{"params": {"factor": "two"}}', 400, "INVALID_INPUT"],
+    ["data of 1 MB and 1 byte", `{"data":{"a":"${"x".repeat(1_048_577 - 8)}"}}`, 413, "INPUT_TOO_LARGE"],
+    [
+      "a reference to an unknown pool",
+      JSON.stringify({
+        dataRef: {
+          dataPoolId: crypto.randomUUID(),
+          dataSourceDescriptorId: crypto.randomUUID(),
+          fileId: crypto.randomUUID(),
+        },
+      }),
+      422,
+      "DATA_REFERENCE_INVALID",
+    ],
+  ])("%s is refused with code and detail", async (_, body, status, code) => {
+    const answer = await send(body);
+    expect([answer.status, answer.body]).toMatchObject([
+      status,
+      { code, detail: expect.stringMatching(/\S/) },
+    ]);
+  });
+
+  test("a body of 100 MB is refused without being read to its end", async () => {
+    const answer = await send(`{"data":{"a":"${"x".repeat(100_000_000)}"}}`).catch((error: unknown) => error);
+    // The server answers and closes; a client that insists on sending may see only the closed connection.
+    if (!(answer instanceof Error))
+      expect(answer).toMatchObject({ status: 413, body: { code: "INPUT_TOO_LARGE" } });
+    expect((await consumer.start({})).status).toBe(201);
+  });
+
+  test("a wrong content type is 415", async () => {
+    expect(await send("{}", { "content-type": "text/plain" })).toMatchObject({
+      status: 415,
+      body: { code: "UNSUPPORTED_MEDIA_TYPE" },
+    });
+  });
+
+  test.each(["not-an-id", crypto.randomUUID(), "01890a5d-ac96-774b-bcce-b302099a8057"])(
+    "the id %s is unknown",
+    async (id) => {
+      for (const path of [id, `${id}/result`, `${id}/log`]) {
+        expect(await consumer.call("GET", path)).toMatchObject({
+          status: 404,
+          body: { code: "EXECUTION_NOT_FOUND" },
+        });
+      }
+    },
+  );
+
+  test("a missing token, nonsense, and a personal access token are told apart", async () => {
+    const missing = await request("GET", consumer.endpoint);
+    expect([missing.status, missing.headers.get("www-authenticate")]).toEqual([
+      401,
+      expect.stringContaining("Bearer"),
+    ]);
+    expect(await request("GET", consumer.endpoint, { token: "nonsense" })).toMatchObject({
+      status: 401,
+      body: { code: "UNAUTHENTICATED" },
+    });
+    const personal = await request("GET", consumer.endpoint, { token: world.login.personalAccessToken });
+    expect([personal.status, personal.body]).toMatchObject([
+      401,
+      { detail: expect.stringMatching(/personal access token/i) },
+    ]);
+  });
+
+  test("an unknown service or version is not found, and a service without subscription is refused", async () => {
+    const { origin } = new URL(consumer.endpoint);
+    const call = (path: string) => request("POST", `${origin}${path}`, { token: consumer.token, json: {} });
+    expect(await call(`/${crypto.randomUUID()}/story/1.0.0/`)).toMatchObject({
+      body: { code: expect.stringMatching(/NOT/) },
+    });
+    expect(await call(`/${serviceKey}/story/9.9.9/`)).toMatchObject({
+      status: 404,
+      body: { code: "SERVICE_NOT_FOUND" },
+    });
+    expect(await call(`/${serviceKey}/other/1.0.0/`)).toMatchObject({
+      status: 404,
+      body: { code: "SERVICE_NOT_FOUND" },
+    });
+  });
+
+  test("another application sees nothing of these executions", async () => {
+    const { body } = await consumer.start({});
+    const other = await world.subscribe(serviceKey);
+    expect(await other.call("GET", body.id)).toMatchObject({
+      status: 404,
+      body: { code: "EXECUTION_NOT_FOUND" },
+    });
+    expect((await other.call("GET", "")).body).toEqual([]);
+  });
+});
+
+describe("versions and the CLI", () => {
+  test("unchanged content makes no new version, a change bumps the patch, and the old version keeps serving", async () => {
+    expect(await world.deploy(project)).toMatchObject({ version: "1.0.0", changed: false });
+    const program = join(project, "src/program.py");
+    await writeFile(program, (await readFile(program, "utf8")).replace('"product"', '"result"'));
+    expect(await world.deploy(project)).toMatchObject({ version: "1.0.1", changed: true });
+    expect((await consumer.start({})).status).toBe(201);
+    const newer = await request("POST", consumer.endpoint.replace("1.0.0", "1.0.1"), {
+      token: consumer.token,
+      json: {},
+    });
+    expect(newer.status).toBe(201);
+  });
+
+  test("run reports the outcome of a job, and exits non-zero when it fails", async () => {
+    const good = await world.cli(project, "run", "--json");
+    expect([good.code, JSON.parse(good.stdout)]).toMatchObject([0, { status: "SUCCEEDED" }]);
+    const bad = await world.cli(project, "run", "--json", "--data", '{"act": "raise"}');
+    expect(bad.code).not.toBe(0);
+    expect(JSON.stringify(JSON.parse(bad.stdout))).toContain("EXECUTION_ERROR");
+  });
+
+  test.each([
+    ["no-run", "x = 1\n", {}, "run"],
+    ["syntax-error", "def run(:\n", {}, "SyntaxError"],
+    ["import-error", "import does_not_exist\n", {}, "does_not_exist"],
+    [
+      "no-such-requirement",
+      "def run(): ...\n",
+      { "requirements.txt": "this-package-does-not-exist-7542==1.0\n" },
+      "this-package-does-not-exist-7542",
+    ],
+  ])("up of a project with %s fails and says why", async (name, program, files, reason) => {
+    const broken = await world.createProject(name, program, files);
+    const result = await world.cli(broken, "up");
+    expect(result.code).not.toBe(0);
+    expect(result.stderr + result.stdout).toContain(reason);
+  });
+
+  test("a runtime that nobody knows is refused before anything is uploaded", async () => {
+    const odd = await world.createProject("odd", "def run(): ...\n", {
+      "platform.json": '{"name": "odd", "runtime": "COBOL_TEMPLATE"}',
+    });
+    const result = await world.cli(odd, "up");
+    expect(result.code).not.toBe(0);
+    expect(result.stderr).toContain("PYTHON_TEMPLATE");
+  });
+});
+
+test("revoking a key, or ending a subscription, shuts the gateway's door within seconds", async () => {
+  const revoked = await world.subscribe(serviceKey);
+  expect((await revoked.start({})).status).toBe(201);
+  await world.api(
+    "DELETE",
+    `/applications/${revoked.subscription.applicationId}/access-keys/${revoked.subscription.keyId}`,
+  );
+  await expect.poll(async () => (await revoked.start({})).status, { timeout: 8_000 }).toBe(401);
+
+  const ended = await world.subscribe(serviceKey);
+  expect((await ended.start({})).status).toBe(201);
+  await world.api("DELETE", `/subscriptions/${ended.subscription.id}`);
+  await expect
+    .poll(async () => (await ended.start({})).body, { timeout: 8_000 })
+    .toMatchObject({ code: "NOT_SUBSCRIBED" });
+});

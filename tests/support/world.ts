@@ -1,0 +1,171 @@
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { kill } from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { fetchAccessToken, request, subscribe } from "../../tools/platform-client.ts";
+import type { Answer, StatusRecord, Subscription } from "../../tools/platform-client.ts";
+import { runCli, startPlatform } from "../../tools/platform-process.ts";
+import type { CommandResult, Login, PlatformProcess, StartOptions } from "../../tools/platform-process.ts";
+
+const SECOND = 1_000;
+
+/** A platform of its own in a temporary folder, with everything a story needs. */
+export interface World {
+  readonly directory: string;
+  readonly dataDirectory: string;
+  readonly platform: PlatformProcess;
+  readonly login: Login;
+  /** More processes on the same data; they are stopped with the world. */
+  readonly start: (options: Omit<StartOptions, "dataDirectory">) => Promise<PlatformProcess>;
+  readonly createProject: (
+    name: string,
+    program: string,
+    files?: Readonly<Record<string, string>>,
+  ) => Promise<string>;
+  readonly cli: (cwd: string, ...args: string[]) => Promise<CommandResult>;
+  /** `platform up --json` in a project; fails the test when it fails. */
+  readonly deploy: (project: string, ...flags: string[]) => Promise<Deployed>;
+  readonly subscribe: (serviceKey: string) => Promise<Consumer>;
+  readonly api: <T = Readonly<Record<string, unknown>>>(
+    method: string,
+    path: string,
+    json?: unknown,
+  ) => Promise<Answer<T>>;
+  readonly close: () => Promise<void>;
+}
+
+export interface Deployed {
+  readonly serviceKey: string;
+  readonly version: string;
+  readonly changed: boolean;
+}
+
+/** An application with a subscription and an access token. */
+export interface Consumer {
+  readonly subscription: Subscription;
+  readonly endpoint: string;
+  readonly token: string;
+  readonly call: <T = Readonly<Record<string, unknown>>>(
+    method: string,
+    path: string,
+    options?: { readonly json?: unknown; readonly headers?: Readonly<Record<string, string>> },
+  ) => Promise<Answer<T>>;
+  readonly start: (json: unknown) => Promise<Answer<StatusRecord>>;
+  /** Polls until the state is final. */
+  readonly finish: (id: string, withinSeconds?: number) => Promise<StatusRecord>;
+}
+
+export interface WorldOptions {
+  readonly role?: string;
+  readonly flags?: readonly string[];
+}
+
+export async function createWorld(options: WorldOptions = {}): Promise<World> {
+  const directory = await mkdtemp(join(tmpdir(), "platform-story-"));
+  await chmod(directory, 0o755);
+  const dataDirectory = join(directory, "data");
+  const processes: PlatformProcess[] = [];
+  const start = async (given: Omit<StartOptions, "dataDirectory">) => {
+    const started = await startPlatform({ ...given, dataDirectory });
+    processes.push(started);
+    return started;
+  };
+  const platform = await start(options);
+  const login = await platform.readLogin();
+  const cli = (cwd: string, ...args: string[]) =>
+    runCli(args, {
+      cwd,
+      configDirectory: join(directory, "cli"),
+      environment: {
+        PLATFORM_ENDPOINT: platform.apiUrl,
+        PLATFORM_PERSONAL_ACCESS_TOKEN: login.personalAccessToken,
+      },
+    });
+  return {
+    directory,
+    dataDirectory,
+    platform,
+    login,
+    start,
+    createProject: (name, program, files = {}) => createProject(join(directory, name), name, program, files),
+    cli,
+    deploy: async (project, ...flags) => {
+      const result = await cli(project, "up", "--json", ...flags);
+      if (result.code !== 0)
+        throw new Error(`platform up failed:\n${result.stderr}${result.stdout}\n${platform.readLog()}`);
+      return JSON.parse(result.stdout) as Deployed;
+    },
+    subscribe: async (serviceKey) => createConsumer(await subscribe(login, serviceKey, "story")),
+    api: (method, path, json) =>
+      request(method, `${platform.apiUrl}/api${path}`, {
+        token: login.personalAccessToken,
+        ...(json === undefined ? {} : { json }),
+      }),
+    close: async () => {
+      for (const running of processes.toReversed()) await running.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createProject(
+  directory: string,
+  name: string,
+  program: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const project = { name, runtime: "PYTHON_TEMPLATE", resources: { cpu: 0.25, memory: 0.25 } };
+  const all = {
+    "platform.json": JSON.stringify(project),
+    "src/__init__.py": "",
+    "src/program.py": program,
+    ...files,
+  };
+  for (const [path, content] of Object.entries(all)) {
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await writeFile(join(directory, path), content);
+  }
+  return directory;
+}
+
+async function createConsumer(subscription: Subscription): Promise<Consumer> {
+  const token = await fetchAccessToken(new URL(subscription.endpointUrl).origin, subscription);
+  const endpoint = subscription.endpointUrl;
+  const call: Consumer["call"] = (method, path, options = {}) =>
+    request(method, `${endpoint}${path}`, { token, ...options });
+  return {
+    subscription,
+    endpoint,
+    token,
+    call,
+    start: (json) => call<StatusRecord>("POST", "", { json }),
+    finish: async (id, withinSeconds = 60) => {
+      const deadline = Date.now() + withinSeconds * SECOND;
+      for (;;) {
+        const { status, body } = await call<StatusRecord>("GET", id);
+        if (status !== 200) throw new Error(`GET ${id} answered ${status}: ${JSON.stringify(body)}`);
+        if (body.terminal) return body;
+        if (Date.now() > deadline) throw new Error(`${id} is still ${body.status}`);
+        await delay(20);
+      }
+    },
+  };
+}
+
+/** kill -9 of the embedded PostgreSQL's postmaster and of all of its children. */
+export async function killPostgres(dataDirectory: string): Promise<void> {
+  const files = await readdir(join(dataDirectory, "postgres"), { recursive: true });
+  const file = files.find((path) => path.endsWith("postmaster.pid"));
+  if (file === undefined) throw new Error("there is no postmaster.pid");
+  const postmaster = Number((await readFile(join(dataDirectory, "postgres", file), "utf8")).split("\n")[0]);
+  const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, "utf8");
+  for (const pid of [postmaster, ...children.trim().split(" ").map(Number)]) {
+    try {
+      kill(pid, "SIGKILL");
+    } catch (error) {
+      // A child may be gone since the list was read.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
+}
