@@ -1,0 +1,188 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCliHome, waitFor } from "../testing/cli-process.ts";
+import type { CliHome, RunningCli } from "../testing/cli-process.ts";
+import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
+import type { PlatformPeer } from "../testing/platform-peer.ts";
+
+let home: CliHome;
+let peer: PlatformPeer;
+let variables: Record<string, string>;
+
+beforeEach(async () => {
+  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
+  variables = { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN };
+  await home.run(["init", "--name", "demo"]);
+  peer.scriptBuild([{ state: "SUCCEEDED", terminal: true, log: [], nextOffset: 0 }]);
+  await home.run(["up"], { folder: "demo", variables });
+});
+
+afterEach(async () => {
+  await Promise.all([home.close(), peer.close()]);
+});
+
+const call = (...words: readonly string[]) => home.run(words, { folder: "demo", variables });
+const start = (...words: readonly string[]) => home.start(words, { folder: "demo", variables });
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+/** Waits until the job is there, ends it so, and gives the body that the platform got. */
+const finish = (outcome: Parameters<PlatformPeer["finishJobs"]>[0], log: readonly string[] = []) =>
+  waitFor("a job", async () => (await peer.finishJobs(outcome, log))[0]);
+
+const startDetached = async (): Promise<string> => {
+  const { stdout } = await call("run", "--detached", "--json");
+  return (JSON.parse(stdout) as { id: string }).id;
+};
+
+const succeed = { status: "SUCCEEDED", result: bytes('{"sum":42}'), metadata: null } as const;
+const fail = { status: "FAILED", code: "EXECUTION_ERROR", detail: "ValueError: no" } as const;
+
+test("run sends the example input and prints outcome, result and link", async () => {
+  const running = start("run");
+  const body = await finish(succeed);
+  const { exitCode, stdout } = await running.ended;
+
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(body)).toEqual({ data: { values: [1, 2.5, 38.5] }, params: { precision: 2 } });
+  expect(stdout).toContain("SUCCEEDED");
+  expect(stdout).toContain('"sum": 42');
+  expect(stdout).toContain(`${peer.url}/api/jobs/`);
+});
+
+test("a failed job prints code and detail and is a failure", async () => {
+  const running = start("run", "--json");
+  await finish(fail);
+  const { exitCode, stdout, stderr } = await running.ended;
+
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    status: "FAILED",
+    code: "EXECUTION_ERROR",
+    detail: "ValueError: no",
+  });
+  expect(stderr).toContain("FAILED: EXECUTION_ERROR: ValueError: no");
+});
+
+test("an unknown outcome is a failure as well", async () => {
+  const running = start("run", "--json");
+  await finish({ status: "UNKNOWN", code: "WORKER_LOST", detail: "gone" });
+  expect((await running.ended).exitCode).toBe(1);
+});
+
+test("inline input wins over the files and keeps every digit", async () => {
+  const running = start("run", "demo", "-d", '{"n": 12345678901234567890}', "-p", "{}");
+  const body = await finish(succeed);
+  expect((await running.ended).exitCode).toBe(0);
+  expect(body).toContain("12345678901234567890");
+});
+
+test("a default file that is not there is left out; a named one must be there", async () => {
+  await rm(join(home.directory, "demo/input/params.json"));
+  const running = start("run");
+  expect(JSON.parse(await finish(succeed))).not.toHaveProperty("params");
+  expect((await running.ended).stderr).toContain("There is no input/params.json");
+
+  const named = await call("run", "--params-file", "input/params.json");
+  expect(named.exitCode).toBe(1);
+  expect(named.stderr).toContain("does not exist");
+});
+
+test.each([
+  ["-d", "{", 2],
+  ["-p", "[1]", 2],
+  ["--data-file", "broken.json", 1],
+])("%s %s is refused before anything is sent", async (option, value, exitCode) => {
+  await writeFile(join(home.directory, "demo/broken.json"), "nonsense");
+  const sent = peer.requests.length;
+  expect((await call("run", option, value)).exitCode).toBe(exitCode);
+  expect(peer.requests).toHaveLength(sent);
+});
+
+test("--timeout ends the waiting with a failure, not the job", async () => {
+  const { exitCode, stdout } = await call("run", "--timeout", "1", "--json");
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "WAIT_TIMEOUT" } });
+  expect(await finish(succeed)).toBeDefined();
+});
+
+test("Ctrl-C ends the waiting at once and says that the job goes on", async () => {
+  const running: RunningCli = start("run");
+  await waitFor("the job's id", () => running.stderr().match(/Job [0-9a-f-]{36}/)?.[0]);
+  running.interrupt();
+  const { exitCode, stderr } = await running.ended;
+  expect(exitCode).toBe(130);
+  expect(stderr).toContain("The job goes on");
+});
+
+test("a service that is not there is named", async () => {
+  const { exitCode, stderr } = await call("run", "nothing", "-d", "{}");
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("There is no service 'nothing'");
+});
+
+test("status, result and logs of a job that was started detached", async () => {
+  const id = await startDetached();
+  const early = await call("result", id, "--json");
+  expect(early.exitCode).toBe(1);
+  expect(JSON.parse(early.stdout)).toMatchObject({ error: { code: "RESULT_NOT_READY" } });
+
+  await finish(succeed, ["one", "two \u001B[2Jthree"]);
+  const status = await call("status", id, "--json");
+  expect(JSON.parse(status.stdout)).toMatchObject({ id, status: "SUCCEEDED", terminal: true });
+  const result = await call("result", id, "-o", "out/result.json");
+  expect(result.exitCode).toBe(0);
+  expect(JSON.parse(await readFile(join(home.directory, "demo/out/result.json"), "utf8"))).toEqual({
+    sum: 42,
+  });
+  const logs = await call("logs", id, "--json");
+  expect(JSON.parse(logs.stdout)).toMatchObject([{ message: "one", severity: "INFO" }, {}]);
+  const shown = await call("logs", id);
+  expect(shown.stdout).toContain("one");
+  expect(shown.stdout).not.toContain("\u001B");
+});
+
+test("logs --follow goes on until the job ends, and is one JSON array", async () => {
+  const id = await startDetached();
+  const running = start("logs", "--follow", id, "--json");
+  await waitFor("the first poll", () => peer.requests.find((request) => request.endsWith(`${id}/log`)));
+  await finish(fail, ["late line"]);
+  const { exitCode, stdout } = await running.ended;
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject([{ message: "late line" }]);
+});
+
+test("result of a failed job is a failure that tells the cause", async () => {
+  const id = await startDetached();
+  await finish(fail);
+  const { exitCode, stdout, stderr } = await call("result", id);
+  expect(exitCode).toBe(1);
+  expect(stdout).toBe("");
+  expect(stderr).toContain("EXECUTION_ERROR: ValueError: no");
+});
+
+test("cancel ends a job; one that has succeeded cannot be cancelled", async () => {
+  const id = await startDetached();
+  const cancelled = await call("cancel", id, "--json");
+  expect(cancelled.exitCode).toBe(0);
+  expect(JSON.parse(cancelled.stdout)).toMatchObject({ status: "FAILED" });
+
+  const other = await startDetached();
+  await finish(succeed);
+  const late = await call("cancel", other);
+  expect(late.exitCode).toBe(1);
+  expect(late.stdout).toContain("already SUCCEEDED");
+});
+
+test("a job that is not there is named with its code", async () => {
+  const { exitCode, stdout } = await call("status", "0198c1de-7a53-7000-8000-000000000000", "--json");
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "EXECUTION_NOT_FOUND" } });
+});
+
+test("services and versions print one JSON array each", async () => {
+  const services = await call("services", "--json");
+  expect(JSON.parse(services.stdout)).toMatchObject([{ name: "demo" }]);
+  const versions = await call("versions", "--json");
+  expect(JSON.parse(versions.stdout)).toEqual([]);
+});

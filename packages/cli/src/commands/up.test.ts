@@ -1,0 +1,130 @@
+import { join } from "node:path";
+import { appendFile } from "node:fs/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCliHome } from "../testing/cli-process.ts";
+import type { CliHome } from "../testing/cli-process.ts";
+import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
+import type { BuildStep, PlatformPeer } from "../testing/platform-peer.ts";
+
+let home: CliHome;
+let peer: PlatformPeer;
+
+beforeEach(async () => {
+  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
+  await home.run(["init", "--name", "demo"]);
+});
+
+afterEach(async () => {
+  await Promise.all([home.close(), peer.close()]);
+});
+
+const up = (...words: readonly string[]) =>
+  home.run(["up", ...words], {
+    folder: "demo",
+    variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
+  });
+
+const PENDING: BuildStep = { state: "PENDING", terminal: false, log: [], nextOffset: 0 };
+const RUNNING: BuildStep = {
+  state: "RUNNING",
+  terminal: false,
+  log: ["Installing requirements.txt"],
+  nextOffset: 1,
+};
+const SUCCEEDED: BuildStep = {
+  state: "SUCCEEDED",
+  terminal: true,
+  log: ["The module was loaded"],
+  nextOffset: 2,
+};
+const FAILED: BuildStep = {
+  state: "FAILED",
+  terminal: true,
+  code: "BUILD_FAILED",
+  detail: "No matching distribution found for nothing-here",
+  log: ["ERROR: No matching distribution found for nothing-here"],
+  nextOffset: 2,
+};
+
+test("the first up creates the service, uploads, follows the build and says what is live", async () => {
+  peer.scriptBuild([PENDING, RUNNING, SUCCEEDED]);
+  const { exitCode, stdout, stderr } = await up("--json");
+
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    serviceKey: "0198c1de-7a53-4000-8000-000000000001",
+    name: "demo",
+    version: "1.0.0",
+    state: "SUCCEEDED",
+    changed: true,
+  });
+  expect(stderr).toContain("Installing requirements.txt");
+  expect(peer.uploads[0]).toBeGreaterThan(100);
+  expect(peer.requests).toContain("POST /api/services");
+  expect(peer.requests.at(-1)).toContain("/versions/1.0.0/build?offset=1");
+});
+
+test("people are shown the service key, the version and what to do next", async () => {
+  peer.scriptBuild([SUCCEEDED]);
+  const { stdout } = await up();
+  expect(stdout).toContain("demo 1.0.0 is live");
+  expect(stdout).toContain("0198c1de-7a53-4000-8000-000000000001");
+  expect(stdout).toContain("platform run");
+});
+
+test("a failed build shows its log, code and detail, and is a failure", async () => {
+  peer.scriptBuild([PENDING, RUNNING, FAILED]);
+  const { exitCode, stdout, stderr } = await up();
+
+  expect(exitCode).toBe(1);
+  expect(stdout).not.toContain("live");
+  expect(stderr).toContain("ERROR: No matching distribution found for nothing-here");
+  expect(stderr).toContain("BUILD_FAILED: No matching distribution");
+});
+
+test("with --json a failed build is one value with code, detail and log", async () => {
+  peer.scriptBuild([PENDING, FAILED]);
+  const { exitCode, stdout } = await up("--json");
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    state: "FAILED",
+    code: "BUILD_FAILED",
+    detail: FAILED.detail,
+    log: FAILED.log,
+  });
+});
+
+test("unchanged content makes no new version and says so", async () => {
+  peer.scriptBuild([SUCCEEDED], false);
+  const { exitCode, stdout } = await up("--json");
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ changed: false, version: "1.0.0" });
+});
+
+test.each([
+  [["--minor"], "bump=minor"],
+  [["--major", "--force"], "bump=major&force=true"],
+  [["--version", "3.1.4"], "version=3.1.4"],
+])("%j reaches the platform as %s", async (words, query) => {
+  peer.scriptBuild([SUCCEEDED]);
+  expect((await up(...words)).exitCode).toBe(0);
+  const upload = peer.requests.find((request) => request.includes("/versions?")) ?? "";
+  for (const part of query.split("&")) expect(upload).toContain(part);
+});
+
+test("a version that is none is refused with the field's name", async () => {
+  peer.scriptBuild([SUCCEEDED]);
+  const { exitCode, stdout } = await up("--version", "one", "--json");
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: { code: "INVALID_INPUT", errors: [expect.stringContaining("/version")] },
+  });
+});
+
+test("an invalid platform.json uploads nothing", async () => {
+  await appendFile(join(home.directory, "demo/platform.json"), "}");
+  const { exitCode, stderr } = await up();
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("platform.json is not JSON");
+  expect(peer.requests).toEqual([]);
+});

@@ -1,0 +1,61 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createConfigFile } from "./config-file.ts";
+
+let directory = "";
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "platform-config-"));
+});
+
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+
+test("the login can be read by its user alone, whatever the modes were before", async () => {
+  const folder = join(directory, "config");
+  await mkdir(folder);
+  await chmod(folder, 0o777);
+  await writeFile(join(folder, "config.json"), "{}", { mode: 0o666 });
+
+  const file = createConfigFile(folder);
+  await file.write({ personalAccessToken: "secret" });
+
+  expect(await modeOf(file.path)).toBe(0o600);
+  expect(await modeOf(folder)).toBe(0o700);
+});
+
+test("what was written is read again, and nothing else lies in the folder", async () => {
+  const file = createConfigFile(directory);
+  const config = {
+    endpoint: "https://platform.example.org",
+    personalAccessToken: "t",
+    context: { id: "o", name: "Lab" },
+  };
+  await Promise.all([file.write(config), file.write(config)]);
+
+  expect(await file.read()).toEqual(config);
+  expect(await readdir(directory)).toEqual(["config.json"]);
+});
+
+test("no file is an empty configuration", async () => {
+  expect(await createConfigFile(join(directory, "none")).read()).toEqual({});
+});
+
+test.each([
+  ["{", "cannot be used"],
+  ["[]", "no JSON object"],
+  ['{"personalAccessToken": 7}', "'personalAccessToken' is no text"],
+  ['{"context": {"name": "Lab"}}', "'context' has no 'id'"],
+])("a broken file %s is named, with what to do", async (text, message) => {
+  const file = createConfigFile(directory);
+  await writeFile(file.path, text);
+
+  await expect(file.read()).rejects.toMatchObject({
+    code: "CONFIG_INVALID",
+    message: expect.stringContaining(message),
+    hint: expect.stringContaining("log in again"),
+  });
+});

@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { COMMANDS } from "./commands/commands.ts";
+import { createProgram } from "./interpret.ts";
+import { createCliHome } from "./testing/cli-process.ts";
+import type { CliHome } from "./testing/cli-process.ts";
+
+let home: CliHome;
+
+beforeEach(async () => {
+  home = await createCliHome();
+});
+
+afterEach(() => home.close());
+
+test("--version prints the version and succeeds", async () => {
+  const { exitCode, stdout } = await home.run(["--version"]);
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test("an unknown command is wrong usage and suggests the nearest", async () => {
+  const { exitCode, stdout, stderr } = await home.run(["statsu"]);
+  expect(exitCode).toBe(2);
+  expect(stdout).toBe("");
+  expect(stderr).toContain("unknown command 'statsu'");
+  expect(stderr).toContain("Did you mean status?");
+});
+
+test("no command at all shows the help and is wrong usage", async () => {
+  const { exitCode, stderr } = await home.run([]);
+  expect(exitCode).toBe(2);
+  for (const { name, summary } of COMMANDS) {
+    expect(stderr).toContain(name);
+    expect(stderr.replaceAll(/\s+/g, " ")).toContain(summary);
+  }
+});
+
+test.each(COMMANDS.map(({ name }) => name))("%s --help shows its usage and an example", async (name) => {
+  const shown: string[] = [];
+  const program = createProgram({
+    commands: COMMANDS,
+    version: "1.0.0",
+    writeOut: (text) => shown.push(text),
+    writeErr: (text) => expect.fail(text),
+    execute: () => expect.fail("help runs nothing"),
+  });
+  await expect(program.parseAsync([name, "--help"], { from: "user" })).rejects.toMatchObject({ exitCode: 0 });
+  expect(shown.join("")).toContain(`Usage: platform ${name}`);
+  expect(shown.join("")).toContain("Examples:");
+});
+
+describe("with --json, standard output is one JSON value also when", () => {
+  test.each([
+    ["an option is unknown", ["services", "--nonsense", "--json"], 2, "USAGE"],
+    ["an argument is missing", ["status", "--json"], 2, "USAGE"],
+    ["a number is none", ["run", "--timeout", "soon", "--json"], 2, "USAGE"],
+    ["options exclude each other", ["up", "--minor", "--version", "1.2.3", "--json"], 2, "USAGE"],
+    ["something would be asked", ["init", "--json"], 2, "USAGE"],
+    ["nobody is logged in", ["whoami", "--json"], 1, "NOT_LOGGED_IN"],
+    ["there is no project", ["compress", "--json"], 1, "INVALID_PROJECT"],
+  ])("%s", async (_when, words, exitCode, code) => {
+    const outcome = await home.run(words);
+    expect(outcome.exitCode).toBe(exitCode);
+    expect(JSON.parse(outcome.stdout)).toMatchObject({ error: { code, detail: expect.any(String) } });
+    expect(outcome.stderr).not.toBe("");
+  });
+});
+
+test.each([
+  ["login", "-t <token>"],
+  ["init", "--name"],
+])("%s does not prompt without a terminal, but names the option", async (name, option) => {
+  const { exitCode, stdout, stderr } = await home.run([name]);
+  expect(exitCode).toBe(2);
+  expect(stdout).toBe("");
+  expect(stderr).toContain(option);
+});
+
+test("an error shows a stack with PLATFORM_DEBUG only", async () => {
+  const plain = await home.run(["whoami"]);
+  const debug = await home.run(["whoami"], { variables: { PLATFORM_DEBUG: "1" } });
+  expect(plain.stderr).not.toMatch(/^\s+at /m);
+  expect(debug.stderr).toMatch(/^\s+at /m);
+});
+
+test("an endpoint that is no URL is named instead of a stack", async () => {
+  const { exitCode, stderr } = await home.run(["whoami"], {
+    variables: { PLATFORM_ENDPOINT: "not a url", PLATFORM_PERSONAL_ACCESS_TOKEN: "t" },
+  });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("'not a url' is not a URL");
+});
