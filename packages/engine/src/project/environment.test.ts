@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
@@ -150,20 +150,29 @@ test(
 );
 
 test(
-  "callers that race in one process share one build, in two processes the second keeps the first's",
+  "callers that race in one process share one build and all hear its log; in two processes the second keeps the first's",
   async () => {
     const project = await createTinyProject("project");
-    const elsewhere = create();
-    const heard: number[] = [0, 0];
-    const all = await Promise.all([
-      builder.ensure(project, { onLog: () => (heard[0] = (heard[0] ?? 0) + 1) }),
-      builder.ensure(project, { onLog: () => (heard[1] = (heard[1] ?? 0) + 1) }),
-      elsewhere.ensure(project),
-    ]);
-    expect(new Set(all.map((environment) => environment.interpreter)).size).toBe(1);
-    expect(await listBuilds()).toHaveLength(1);
-    expect(heard[0]).toBeGreaterThan(0);
-    expect(heard[1]).toBe(heard[0]);
+    const environments = join(workspace.path, "cache", "environments");
+    const heard: string[][] = [[], []];
+    let most = 0;
+    const shared = heard.map((lines) => {
+      const onLog = (line: string): void => {
+        lines.push(line);
+        most = Math.max(most, readdirSync(environments).filter((name) => name.endsWith(".log")).length);
+      };
+      return builder.ensure(project, { onLog });
+    });
+    const together = await Promise.all(shared);
+    expect(together[1]).toEqual(together[0]);
+    expect(most).toBe(1);
+    expect(heard[0]?.length).toBeGreaterThan(0);
+    expect(heard[1]).toEqual(heard[0]);
+
+    const another = await createTinyProject("another", 43);
+    const apart = await Promise.all([builder.ensure(another), create().ensure(another)]);
+    expect(apart[1]).toEqual(apart[0]);
+    expect(await listBuilds()).toHaveLength(2);
   },
   BUILD_TIME,
 );
@@ -175,6 +184,31 @@ test(
       "pyproject.toml": '[project]\nname = "x"\ndependencies = ["six==1.16.0"]\n',
     });
     expect(runIn(await builder.ensure(project), "import six; print(six.__version__)")).toBe("1.16.0");
+  },
+  BUILD_TIME,
+);
+
+test(
+  "uv builds the same environment where it is found, and names a requirement that does not exist",
+  async () => {
+    // The platform's own way to get uv: a package of the index like any other.
+    const tools = await builder.ensure(await createProject("tools", { "requirements.txt": "uv==0.13.8\n" }));
+    const uv = join(tools.interpreter, "..", "uv");
+    const directory = join(workspace.path, "by-uv");
+    const lines: string[] = [];
+    const byUv = create({ directory, uv });
+    const options = { onLog: (line: string) => lines.push(line) };
+    const environment = await byUv.ensure(await createTinyProject("tiny"), options);
+    expect(lines[0]).toMatch(/with uv$/);
+    expect(runIn(environment, "import tiny, os; print(tiny.ANSWER, os.path.exists(tiny.__cached__))")).toBe(
+      "42 True",
+    );
+    const project = await createProject("unknown", {
+      "requirements.txt": "no-such-package-of-anybody==99.1\n",
+    });
+    expect((await catchProjectError(byUv.ensure(project))).detail).toContain(
+      "no-such-package-of-anybody==99.1",
+    );
   },
   BUILD_TIME,
 );

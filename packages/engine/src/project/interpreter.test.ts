@@ -7,7 +7,8 @@ import { findInterpreter } from "./interpreter.ts";
 import { catchProjectError, createWorkspace } from "./project-fixtures.ts";
 import type { Workspace } from "./project-fixtures.ts";
 
-const STRANGER = { uid: 65534, gid: 65534 };
+const id = process.getuid?.() === 65534 ? 65533 : 65534;
+const STRANGER = { uid: id, gid: id };
 const searchPath = process.env["PATH"] ?? "";
 let workspace: Workspace;
 beforeEach(async () => {
@@ -43,7 +44,7 @@ test("an interpreter that the sandbox's user cannot reach is passed over for the
   const error = await catchProjectError(
     findInterpreter({ searchPath, readableBy: STRANGER, candidates: candidates.slice(0, 1) }),
   );
-  expect(error.detail).toContain(`'${closed}' (mode 0700) is closed to uid 65534`);
+  expect(error.detail).toContain(`'${closed}' (mode 0700) is closed to uid ${id}`);
 });
 
 test("when nothing fits, each candidate is named with what was wrong", async () => {

@@ -140,6 +140,13 @@ test("equal files give equal archives, whatever their order, times and modes and
   }
 });
 
+test("files are packed in the order of their bytes, across folders", async () => {
+  const project = await createProject("project", { "a/x": "1", "a-b": "1", Z: "1", é: "1" });
+  const seen: string[] = [];
+  await packProject(project, { onProgress: ({ file }) => seen.push(file) });
+  expect(seen).toEqual(["Z", "a-b", "a/x", "platform.json", "src/__init__.py", "src/program.py", "é"]);
+});
+
 test("a changed byte, a renamed file and an added empty file each change the hash", async () => {
   const variants = [{}, { "x.txt": "1" }, { "x.txt": "2" }, { "y.txt": "1" }, { "x.txt": "1", empty: "" }];
   const hashes = new Set<string>();
