@@ -15,6 +15,14 @@ import type { TestInstance } from "../testing/instance.ts";
 const SECOND = 1_000;
 const JSON_HEADERS = { "content-type": "application/json" };
 
+function baseOf({ serviceKey, serviceName, version }: TestService): string {
+  return `/${serviceKey}/${serviceName}/${version}`;
+}
+
+function basic(client: TestClient, secret: string): string {
+  return `Basic ${Buffer.from(`${client.keyId}:${secret}`).toString("base64")}`;
+}
+
 describe("the gateway", () => {
   let test: TestDatabase;
   /** Where changes are made. */
@@ -41,8 +49,6 @@ describe("the gateway", () => {
     await test?.close();
   });
 
-  const baseOf = ({ serviceKey, serviceName, version }: TestService) =>
-    `/${serviceKey}/${serviceName}/${version}`;
   const get = (instance: TestInstance, url: string, bearer = token) =>
     instance.gateway.inject({ method: "GET", url, headers: { authorization: `Bearer ${bearer}` } });
   const start = (instance: TestInstance, bearer = token, url = `${baseOf(service)}/`, payload = "{}") =>
@@ -189,16 +195,19 @@ describe("the gateway", () => {
     const anonymous = await here.gateway.inject({ method: "GET", url });
     expect(anonymous.statusCode).toBe(401);
     expect(anonymous.headers["www-authenticate"]).toMatch(/^Basic .*Bearer/);
-    const basic = (secret: string) => `Basic ${Buffer.from(`${client.keyId}:${secret}`).toString("base64")}`;
     for (const path of ["openapi.json", "docs"]) {
       const withKey = await here.gateway.inject({
         method: "GET",
         url: `${baseOf(service)}/${path}`,
-        headers: { authorization: basic(client.secret) },
+        headers: { authorization: basic(client, client.secret) },
       });
       expect(withKey.statusCode).toBe(200);
     }
-    const wrong = await here.gateway.inject({ method: "GET", url, headers: { authorization: basic("no") } });
+    const wrong = await here.gateway.inject({
+      method: "GET",
+      url,
+      headers: { authorization: basic(client, "no") },
+    });
     expect(wrong.statusCode).toBe(401);
   });
 });

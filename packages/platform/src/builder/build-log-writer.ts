@@ -1,0 +1,61 @@
+import type { Logger } from "../postgres/logger.ts";
+
+export interface BuildLogWriter {
+  readonly write: (text: string) => void;
+  /** Resolves when all lines are stored, or could not be. What is written afterwards is dropped. */
+  readonly close: () => Promise<void>;
+}
+
+export interface BuildLogWriterOptions {
+  readonly store: (lines: readonly string[]) => Promise<void>;
+  readonly logger: Logger;
+}
+
+const FLUSH_MS = 250;
+/** A build log is for reading: what an installer prints beyond this is left out. */
+const MAX_LINES = 20_000;
+const MAX_LINE_LENGTH = 4_000;
+
+/** Stores lines as they come, in order, a quarter of a second's worth at once. Losing lines never fails a build. */
+export function createBuildLogWriter({ store, logger }: BuildLogWriterOptions): BuildLogWriter {
+  let waiting: string[] = [];
+  let written = 0;
+  let timer: NodeJS.Timeout | null = null;
+  let flushed = Promise.resolve();
+  let isClosed = false;
+
+  const flush = (): void => {
+    timer = null;
+    const lines = waiting;
+    waiting = [];
+    if (lines.length === 0) return;
+    flushed = flushed.then(async () => {
+      try {
+        await store(lines);
+      } catch (error) {
+        logger.warn({ error, lines: lines.length }, "lines of a build log could not be stored");
+      }
+    });
+  };
+
+  const add = (line: string): void => {
+    written += 1;
+    if (isClosed || written > MAX_LINES) return;
+    waiting.push(
+      written === MAX_LINES ? "... the rest of the log is left out" : line.slice(0, MAX_LINE_LENGTH),
+    );
+    timer ??= setTimeout(flush, FLUSH_MS);
+  };
+
+  return {
+    write: (text) => {
+      for (const line of text.split("\n")) add(line);
+    },
+    close: async () => {
+      isClosed = true;
+      if (timer) clearTimeout(timer);
+      flush();
+      await flushed;
+    },
+  };
+}

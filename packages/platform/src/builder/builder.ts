@@ -1,0 +1,187 @@
+import { Problem } from "@platform/contract/problems";
+import type { Logger } from "../postgres/logger.ts";
+import type { BuildClaim, BuildOutcome, BuildStore } from "../store/builds.ts";
+import { createBuildLogWriter } from "./build-log-writer.ts";
+import { runBuild } from "./run-build.ts";
+import type { BuildDeps } from "./run-build.ts";
+
+export interface BuilderDeps extends BuildDeps {
+  readonly builds: BuildStore;
+  /** Names this process in claims. */
+  readonly workerId: string;
+  readonly logger: Logger;
+}
+
+export interface BuilderOptions {
+  /** Builds at once; default 2. */
+  readonly concurrency?: number;
+  /** Default 30. */
+  readonly leaseSeconds?: number;
+  /** How often it looks for work that no notification told of, in milliseconds; default 5,000. */
+  readonly pollMs?: number;
+}
+
+/**
+ * Takes builds and makes versions of them.
+ *
+ * A build is held by a lease that is renewed while it runs. When the lease is lost, the run is given up: somebody else has
+ * it, and the store drops what a stale builder says. A build whose builder vanished is taken again, three times at most.
+ */
+export interface Builder {
+  /** Takes no new builds; resolves when the running ones have ended. */
+  readonly drain: () => Promise<void>;
+  /** Gives up what runs: another builder takes it when its lease has ended. */
+  readonly close: () => Promise<void>;
+}
+
+interface Room {
+  readonly deps: BuilderDeps;
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  readonly running: Set<Promise<void>>;
+  readonly stopping: AbortController;
+  /** Takes no more from now on. */
+  isDraining: boolean;
+  looking: Promise<void> | null;
+  lookAgain: boolean;
+}
+
+const SECOND = 1_000;
+const DEFAULT_CONCURRENCY = 2;
+const DEFAULT_LEASE_SECONDS = 30;
+const DEFAULT_POLL = 5 * SECOND;
+/** A lease is renewed so many times in its length. */
+const RENEWALS = 3;
+
+/** Looks for builds from now on. */
+export function createBuilder(deps: BuilderDeps, options: BuilderOptions = {}): Builder {
+  const room: Room = {
+    deps,
+    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+    leaseMs: (options.leaseSeconds ?? DEFAULT_LEASE_SECONDS) * SECOND,
+    running: new Set(),
+    stopping: new AbortController(),
+    isDraining: false,
+    looking: null,
+    lookAgain: false,
+  };
+  const unsubscribe = deps.builds.subscribe(() => look(room));
+  const pollMs = options.pollMs ?? DEFAULT_POLL;
+  const timer = setInterval(() => look(room), pollMs * (0.75 + Math.random() / 2));
+  look(room);
+
+  const stopLooking = async (): Promise<void> => {
+    room.isDraining = true;
+    unsubscribe();
+    clearInterval(timer);
+    await room.looking;
+  };
+  return {
+    drain: async () => {
+      await stopLooking();
+      await Promise.all(room.running);
+    },
+    close: async () => {
+      room.stopping.abort();
+      await stopLooking();
+      await Promise.all(room.running);
+    },
+  };
+}
+
+function look(room: Room): void {
+  if (room.isDraining) return;
+  if (room.looking) {
+    room.lookAgain = true;
+    return;
+  }
+  room.looking = takeBuilds(room).finally(() => {
+    room.looking = null;
+    if (room.lookAgain) {
+      room.lookAgain = false;
+      look(room);
+    }
+  });
+}
+
+async function takeBuilds(room: Room): Promise<void> {
+  const { builds, workerId, logger } = room.deps;
+  try {
+    const given = await builds.sweep();
+    if (given > 0) logger.warn({ builds: given }, "gave up builds whose builders vanished");
+    while (!room.isDraining && room.running.size < room.concurrency) {
+      const claim = await builds.claim(workerId, room.leaseMs / SECOND);
+      if (!claim) return;
+      hold(room, claim);
+    }
+  } catch (error) {
+    logger.warn({ error }, "could not look for builds; trying again");
+  }
+}
+
+function hold(room: Room, claim: BuildClaim): void {
+  const run: Promise<void> = build(room, claim)
+    .catch((error: unknown) => {
+      room.deps.logger.error(
+        { error, buildId: claim.id },
+        "a build could not be ended; its lease will run out",
+      );
+    })
+    .finally(() => {
+      room.running.delete(run);
+      look(room);
+    });
+  room.running.add(run);
+}
+
+async function build(room: Room, claim: BuildClaim): Promise<void> {
+  const { builds, logger } = room.deps;
+  const lost = new AbortController();
+  const lease = keepLease(room, claim, lost);
+  const log = createBuildLogWriter({ logger, store: (lines) => builds.appendLog(claim, lines) });
+  try {
+    const signal = AbortSignal.any([lost.signal, room.stopping.signal]);
+    const outcome = await settle(room, claim, () => runBuild(room.deps, { claim, onLog: log.write, signal }));
+    if (outcome?.status === "FAILED") log.write(`${outcome.code}: ${outcome.detail}`);
+    await log.close();
+    if (signal.aborted || !outcome) return;
+    const isKept = await builds.finish(claim, outcome);
+    logger.info(
+      { buildId: claim.id, version: claim.version, status: outcome.status, isKept },
+      "a build ended",
+    );
+  } finally {
+    clearInterval(lease);
+    await log.close();
+  }
+}
+
+/** Null: the database failed, which says nothing about the project; the build is left to be taken again. */
+async function settle(
+  room: Room,
+  claim: BuildClaim,
+  work: () => Promise<BuildOutcome>,
+): Promise<BuildOutcome | null> {
+  try {
+    return await work();
+  } catch (error) {
+    room.deps.logger.error({ error, buildId: claim.id }, "a build failed on our side");
+    if (error instanceof Problem && error.code === "UNAVAILABLE") return null;
+    return { status: "FAILED", code: "INTERNAL_ERROR", detail: "The build failed on our side; try again." };
+  }
+}
+
+function keepLease(room: Room, claim: BuildClaim, lost: AbortController): NodeJS.Timeout {
+  let heldUntil = Date.now() + room.leaseMs;
+  const renew = async (): Promise<void> => {
+    const asked = Date.now();
+    try {
+      if (await room.deps.builds.renew(claim, room.leaseMs / SECOND)) heldUntil = asked + room.leaseMs;
+      else lost.abort();
+    } catch (error) {
+      room.deps.logger.warn({ error, buildId: claim.id }, "a lease could not be renewed");
+    }
+    if (Date.now() > heldUntil) lost.abort();
+  };
+  return setInterval(() => void renew(), room.leaseMs / RENEWALS);
+}

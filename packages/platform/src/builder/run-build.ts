@@ -1,0 +1,138 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
+import type { Project, Resources } from "@platform/contract/project";
+import type { EnvironmentBuilder } from "@platform/engine/project/environment";
+import { ProjectError } from "@platform/engine/project/project-error";
+import { readProject } from "@platform/engine/project/read-project";
+import type { Probe, PythonRuntime, RunnableVersion } from "@platform/engine/python/runtime";
+import type { BuildClaim, BuildOutcome } from "../store/builds.ts";
+import { createUuidV7 } from "../store/uuid.ts";
+import type { VersionStore } from "../store/versions.ts";
+import { findOlderSchema } from "./older-schema.ts";
+import { findBreakingChange } from "./schema-changes.ts";
+import type { VersionFiles } from "./version-files.ts";
+
+export interface BuildDeps {
+  readonly versions: VersionStore;
+  readonly files: VersionFiles;
+  readonly environments: EnvironmentBuilder;
+  readonly runtime: Pick<PythonRuntime, "probe">;
+  /** What the largest worker can give to one execution. */
+  readonly largestWorker: Resources;
+}
+
+export interface BuildRun {
+  readonly claim: BuildClaim;
+  readonly onLog: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+type Failure = Extract<BuildOutcome, { status: "FAILED" }>;
+
+const MAX_DESCRIPTION_BYTES = 256 * 1024;
+
+/**
+ * Makes a version of an archive: unpack, install, load the module, compare with what callers know. What is wrong with the
+ * project is an outcome; what is wrong with us is thrown.
+ */
+export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildRun): Promise<BuildOutcome> {
+  try {
+    onLog(`Building version ${claim.version}`);
+    const directory = await deps.files.ensure(claim);
+    const project = await readProject(directory);
+    const resources: Resources = { ...DEFAULT_RESOURCES, ...project.resources };
+    const refusal = findResourceFault(resources, deps.largestWorker);
+    if (refusal) return refusal;
+    const environment = await deps.environments.ensure(directory, { onLog, signal });
+    onLog("Loading src/program.py");
+    const version: RunnableVersion = {
+      id: createUuidV7(),
+      projectDirectory: directory,
+      interpreter: environment.interpreter,
+      readablePaths: environment.readablePaths,
+      resources,
+      variables: {},
+      startMode: project.startMode ?? "auto",
+    };
+    const probe = await deps.runtime.probe(version);
+    if (!probe.ok) return describeProbeFailure(probe, onLog);
+    return (
+      (await findSchemaFault(deps.versions, claim, probe.inputSchema)) ??
+      (await succeed(claim, project, version, probe))
+    );
+  } catch (error) {
+    if (!(error instanceof ProjectError)) throw error;
+    for (const fault of error.errors) onLog(`${fault.path}: ${fault.message}`);
+    return fail(error.code, error.detail);
+  }
+}
+
+async function succeed(
+  claim: BuildClaim,
+  project: Project,
+  version: RunnableVersion,
+  probe: Extract<Probe, { ok: true }>,
+): Promise<BuildOutcome> {
+  return {
+    status: "SUCCEEDED",
+    version: {
+      id: version.id,
+      serviceKey: claim.serviceKey,
+      version: claim.version,
+      archiveHash: claim.archiveHash,
+      contentHash: claim.contentHash,
+      resources: version.resources,
+      timeoutSeconds: project.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+      startMode: version.startMode === "spawn" || probe.startMode === "spawn" ? "spawn" : "auto",
+      inputSchema: probe.inputSchema,
+      outputSchema: probe.outputSchema,
+      description: await readDescription(version.projectDirectory, project),
+    },
+  };
+}
+
+function fail(code: string, detail: string): Failure {
+  return { status: "FAILED", code, detail };
+}
+
+function findResourceFault(wanted: Resources, largest: Resources): Failure | null {
+  if (wanted.cpu <= largest.cpu && wanted.memory <= largest.memory) return null;
+  return fail(
+    "INVALID_PROJECT",
+    `platform.json: resources ask for ${wanted.cpu} vCPU and ${wanted.memory} GB, but the largest worker has ` +
+      `${largest.cpu} vCPU and ${largest.memory} GB: no execution could ever start.`,
+  );
+}
+
+function describeProbeFailure(probe: Extract<Probe, { ok: false }>, onLog: (line: string) => void): Failure {
+  if (probe.traceback !== null) onLog(probe.traceback);
+  return fail(probe.code, probe.detail);
+}
+
+async function findSchemaFault(
+  versions: VersionStore,
+  claim: BuildClaim,
+  schema: Record<string, unknown> | null,
+): Promise<Failure | null> {
+  if (claim.isForced) return null;
+  const older = await findOlderSchema(versions, claim);
+  const change = older && findBreakingChange(older.inputSchema, schema);
+  if (!change) return null;
+  return fail(
+    "INVALID_PROJECT",
+    `The input changed in a way that breaks callers of ${older.version}: ${change}. Make it a new major version, or force it.`,
+  );
+}
+
+async function readDescription(directory: string, project: Project): Promise<string> {
+  if (project.descriptionFile === undefined) return "";
+  const path = join(directory, project.descriptionFile);
+  if ((await stat(path)).size > MAX_DESCRIPTION_BYTES) {
+    throw new ProjectError(
+      "INVALID_PROJECT",
+      `${project.descriptionFile} is larger than ${MAX_DESCRIPTION_BYTES} bytes.`,
+    );
+  }
+  return (await readFile(path, "utf8")).replaceAll("\0", "\u{FFFD}");
+}
