@@ -78,9 +78,7 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-async function runAct(
-  act: string,
-): Promise<{
+async function runAct(act: string): Promise<{
   readonly status: string;
   readonly code?: string;
   readonly detail?: string;
@@ -91,6 +89,14 @@ async function runAct(
   const result = await consumer.call<{ code?: string; detail?: string }>("GET", `${body.id}/result`);
   expect(result.status).toBe(200);
   return { id: body.id, status, ...result.body };
+}
+
+function send(body: string, headers: Record<string, string> = {}) {
+  return request("POST", consumer.endpoint, {
+    token: consumer.token,
+    body,
+    headers: { "content-type": "application/json", ...headers },
+  });
 }
 
 describe("the main job", () => {
@@ -188,13 +194,6 @@ describe("user code that does what it should not", () => {
 });
 
 describe("bad requests", () => {
-  const send = (body: string, headers: Record<string, string> = {}) =>
-    request("POST", consumer.endpoint, {
-      token: consumer.token,
-      body,
-      headers: { "content-type": "application/json", ...headers },
-    });
-
   test.each([
     ["not JSON", "{", 400, "INVALID_JSON"],
     ["an array", "[]", 400, "INVALID_INPUT"],
@@ -226,10 +225,12 @@ describe("bad requests", () => {
   });
 
   test("a body of 100 MB is refused without being read to its end", async () => {
-    const answer = await send(`{"data":{"a":"${"x".repeat(100_000_000)}"}}`).catch((error: unknown) => error);
     // The server answers and closes; a client that insists on sending may see only the closed connection.
-    if (!(answer instanceof Error))
-      expect(answer).toMatchObject({ status: 413, body: { code: "INPUT_TOO_LARGE" } });
+    const outcome = await send(`{"data":{"a":"${"x".repeat(100_000_000)}"}}`).then(
+      (answer) => String(answer.body["code"]),
+      () => "closed",
+    );
+    expect(["INPUT_TOO_LARGE", "closed"]).toContain(outcome);
     expect((await consumer.start({})).status).toBe(201);
   });
 

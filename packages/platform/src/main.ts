@@ -1,0 +1,276 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { chmod, rename, rm, writeFile } from "node:fs/promises";
+import process from "node:process";
+import type { FastifyInstance } from "fastify";
+import { createDispatcher } from "@platform/engine/dispatcher";
+import { createExecutions } from "@platform/engine/executions";
+import type { Executions } from "@platform/engine/executions";
+import { createHttpServer } from "@platform/engine/http/server";
+import { createPythonRuntime } from "@platform/engine/python/python-runtime";
+import { pino } from "pino";
+import type { Logger } from "pino";
+import { createBuilder } from "./builder/builder.ts";
+import { createVersionFiles } from "./builder/version-files.ts";
+import type { VersionFiles } from "./builder/version-files.ts";
+import { createVersionSource } from "./builder/version-source.ts";
+import { createClosers } from "./closers.ts";
+import type { Closers } from "./closers.ts";
+import { describeSettings, isHelpWanted, readConfig } from "./config.ts";
+import type { Config } from "./config.ts";
+import { registerControl } from "./control/control.ts";
+import { openDataDirectory, readSecret } from "./data-directory.ts";
+import type { DataDirectory } from "./data-directory.ts";
+import { registerGateway } from "./gateway/gateway.ts";
+import { startHousekeeping } from "./housekeeping/housekeeping.ts";
+import { createIdentity } from "./identity/identity.ts";
+import type { Identity } from "./identity/identity.ts";
+import { createObjectStore } from "./objects/object-store.ts";
+import type { ObjectStore } from "./objects/object-store.ts";
+import { createDatabase } from "./postgres/database.ts";
+import type { ConnectionTarget, Database } from "./postgres/database.ts";
+import { startEmbeddedPostgres } from "./postgres/supervisor.ts";
+import { createAccessKeyStore } from "./store/access-keys.ts";
+import { createAccessStore } from "./store/access.ts";
+import { createApplicationStore } from "./store/applications.ts";
+import { createBuildStore } from "./store/builds.ts";
+import { createExecutionDatabase, createPostgresExecutionStore } from "./store/executions/execution-store.ts";
+import type { PostgresExecutionStore } from "./store/executions/execution-store.ts";
+import { prepareDatabase } from "./store/prepare.ts";
+import { createServiceStore } from "./store/services.ts";
+import { createSigningKeyStore } from "./store/signing-keys.ts";
+import { createSubscriptionStore } from "./store/subscriptions.ts";
+import { createVersionStore } from "./store/versions.ts";
+import { SettingError } from "./settings.ts";
+import { createLeaseWatchdog } from "./worker/lease-watchdog.ts";
+import { createNoDataPools } from "./worker/no-data-pools.ts";
+import { findPythonTools } from "./worker/python-tools.ts";
+
+const PRODUCT_VERSION = "0.1.0";
+const SECOND = 1_000;
+const READY_WITHIN = 1 * SECOND;
+
+/** Everything that the roles of this process share. */
+interface Shared {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly closers: Closers;
+  readonly data: DataDirectory;
+  readonly secret: string;
+  readonly database: Database;
+  readonly stores: ReturnType<typeof createStores>;
+  readonly executionStore: PostgresExecutionStore;
+  readonly executions: Executions;
+  readonly identity: Identity;
+  readonly objects: ObjectStore;
+  readonly files: VersionFiles;
+}
+
+async function main(): Promise<void> {
+  if (isHelpWanted()) return void process.stdout.write(describeSettings());
+  const config = readConfig();
+  const logger = pino(
+    { level: config.logLevel, base: { pid: process.pid } },
+    pino.destination({ dest: 2, sync: true }),
+  );
+  const closers = createClosers(logger);
+  stopOnSignals(closers, logger);
+  try {
+    await start(config, logger, closers);
+  } catch (error) {
+    await closers.closeAll();
+    throw error;
+  }
+}
+
+async function start(config: Config, logger: Logger, closers: Closers): Promise<void> {
+  const began = performance.now();
+  const shared = await createShared(config, logger, closers);
+  await writeBootstrap(shared);
+  const gateway = await createServer(shared);
+  const api = await createServer(shared);
+  if (config.roles.has("gateway"))
+    await registerGateway(gateway, { ...shared.stores, ...shared, gatewayUrl: config.gatewayUrl });
+  if (config.roles.has("control")) {
+    await shared.identity.warmUp();
+    await registerControl(api, {
+      ...shared.stores,
+      ...shared,
+      gatewayUrl: config.gatewayUrl,
+      productVersion: PRODUCT_VERSION,
+    });
+  }
+  if (config.roles.has("worker") || config.roles.has("builder")) await startPython(shared);
+  closers.add("housekeeping", startHousekeeping(shared.database, config, logger));
+  await gateway.listen({ host: config.host, port: config.gatewayPort });
+  await api.listen({ host: config.host, port: config.apiPort });
+  logger.info(
+    {
+      roles: [...config.roles],
+      gateway: config.gatewayUrl,
+      api: config.apiUrl,
+      milliseconds: Math.round(performance.now() - began),
+    },
+    "the platform is ready",
+  );
+}
+
+async function createShared(config: Config, logger: Logger, closers: Closers): Promise<Shared> {
+  const data = await openDataDirectory(config.dataDirectory, logger);
+  closers.add("run directory", () => rm(data.run, { recursive: true, force: true }));
+  const secret = await readSecret(data.root, config.secret);
+  const target = await connect(config, data, logger, closers);
+  const database = createDatabase(target, { logger });
+  closers.add("database", database.close);
+  await prepareDatabase(database, { logger, retentionDays: config.retentionDays });
+  const executionDatabase = createExecutionDatabase(target, { logger });
+  closers.add("execution database", executionDatabase.close);
+  const executionStore = createPostgresExecutionStore({ database: executionDatabase });
+  closers.add("execution store", executionStore.close);
+  const executions = createExecutions({ store: executionStore, inputs: createNoDataPools() });
+  const objects = createObjectStore(data.objects);
+  return {
+    ...{ config, logger, closers, data, secret, database, executionStore, executions, objects },
+    stores: createStores(database),
+    identity: createIdentity({ pool: database.pool, secret, baseUrl: config.apiUrl, logger }),
+    files: createVersionFiles({ directory: data.versions, objects }),
+  };
+}
+
+async function connect(
+  config: Config,
+  data: DataDirectory,
+  logger: Logger,
+  closers: Closers,
+): Promise<ConnectionTarget> {
+  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl };
+  const postgres = await startEmbeddedPostgres({
+    directory: data.postgres,
+    user: config.postgresUser ?? undefined,
+    logger,
+  });
+  closers.add("PostgreSQL", postgres.stop);
+  postgres.onExit((error) => fail(logger, error));
+  return postgres.connection;
+}
+
+function createStores(database: Database) {
+  return {
+    services: createServiceStore(database),
+    versions: createVersionStore(database),
+    builds: createBuildStore(database),
+    applications: createApplicationStore(database),
+    accessKeys: createAccessKeyStore(database),
+    subscriptions: createSubscriptionStore(database),
+    signingKeys: createSigningKeyStore(database),
+    access: createAccessStore(database),
+  };
+}
+
+/** Both ports answer whether the process lives and is ready, whatever its roles. */
+async function createServer({ logger, database, executions, closers }: Shared): Promise<FastifyInstance> {
+  const isReady = async () => {
+    const late = AbortSignal.timeout(READY_WITHIN);
+    const timeout = new Promise<boolean>((resolve) =>
+      late.addEventListener("abort", () => resolve(false), { once: true }),
+    );
+    return Promise.race([
+      database.query({ text: "select 1", idempotent: true }).then(
+        () => true,
+        () => false,
+      ),
+      timeout,
+    ]);
+  };
+  const app = createHttpServer({ logger, isReady });
+  closers.add("HTTP server", async () => {
+    executions.close();
+    await app.close();
+  });
+  return app;
+}
+
+/** The roles that run user code share one Python runtime. */
+async function startPython({
+  config,
+  logger,
+  closers,
+  data,
+  stores,
+  executionStore,
+  files,
+}: Shared): Promise<void> {
+  const { sandbox, environments } = await findPythonTools(config, data);
+  const runtime = createPythonRuntime({ runDirectory: data.run, sandbox, logger });
+  closers.add("Python", runtime.close);
+  closers.add("environments", environments.close);
+  const { leaseSeconds, capacity } = config;
+  const workerId = randomUUID();
+  if (config.roles.has("worker")) {
+    const watchdog = createLeaseWatchdog(leaseSeconds);
+    closers.add("watchdog", watchdog.close);
+    const versions = createVersionSource({ versions: stores.versions, files, environments });
+    const dispatcher = createDispatcher({
+      ...{ store: executionStore, versions, runtime, workerId, capacity, leaseSeconds, logger },
+      inputs: createNoDataPools(),
+      onDeadline: watchdog.setDeadline,
+    });
+    closers.add("worker", () => dispatcher.drain(config.drainSeconds));
+    dispatcher.start();
+  }
+  if (config.roles.has("builder")) {
+    const builder = createBuilder(
+      { ...stores, files, environments, runtime, largestWorker: capacity, workerId, logger },
+      { leaseSeconds },
+    );
+    closers.add("builder", builder.close);
+  }
+}
+
+/** Only on an empty database; the file appears whole, and for its owner alone. */
+async function writeBootstrap({ config, identity, logger }: Shared): Promise<void> {
+  const file = config.bootstrapFile;
+  if (file === null) return;
+  const created = await identity.bootstrap();
+  if (created === null) return;
+  const { email, password, organizationId, personalAccessToken } = created;
+  const temporary = `${file}.${randomBytes(6).toString("hex")}`;
+  const login = {
+    apiUrl: config.apiUrl,
+    gatewayUrl: config.gatewayUrl,
+    email,
+    password,
+    organizationId,
+    personalAccessToken,
+  };
+  await writeFile(temporary, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+  await chmod(temporary, 0o600);
+  await rename(temporary, file);
+  logger.info({ file }, "the first login was written");
+}
+
+/** The first signal stops in order, a second one at once. */
+function stopOnSignals(closers: Closers, logger: Logger): void {
+  let isStopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    logger.info({ signal }, "stopping");
+    void closers.closeAll().then(() => process.exit(0));
+  };
+  process.on("SIGTERM", stop).on("SIGINT", stop);
+  process.on("uncaughtException", (error) => fail(logger, error));
+  process.on("unhandledRejection", (error) => fail(logger, error));
+}
+
+function fail(logger: Logger, error: unknown): void {
+  logger.fatal({ err: error }, "the platform cannot go on");
+  process.exit(1);
+}
+
+main().catch((error: unknown) => {
+  const isOperators = error instanceof SettingError || (error instanceof Error && "advice" in error);
+  process.stderr.write(
+    `${isOperators || !(error instanceof Error) ? String(error instanceof Error ? error.message : error) : (error.stack ?? error.message)}\n`,
+  );
+  process.exit(1);
+});
