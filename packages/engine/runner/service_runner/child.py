@@ -26,7 +26,6 @@ def dial_home(address: str, channel: str, token: str) -> socket.socket:
 def prepare_child(boot: dict, identity: int, zygote: int, data_size: int) -> None:
     """Session, namespaces, folders, limits; before any user code that was not imported by the zygote."""
     signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     isolation.lead_session(zygote)
     private = boot["isolate"] and isolation.enter_namespaces(boot["memory"], boot["keep"])
     isolation.create_folders(private, boot["scratch"], str(identity))

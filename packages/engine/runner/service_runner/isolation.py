@@ -57,16 +57,20 @@ def enter_namespaces(memory: int, keep: list[str]) -> bool:
     return True
 
 
+def name_folders(home: str) -> None:
+    """Sets HOME, TMPDIR and OUTPUT_DIRECTORY."""
+    os.environ.update(HOME=home, TMPDIR=home, OUTPUT_DIRECTORY=os.path.join(home, OUTPUT_FOLDER))
+
+
 def create_folders(private: bool, scratch: str, name: str) -> None:
-    """Sets HOME, TMPDIR and OUTPUT_DIRECTORY to folders that only this execution uses."""
+    """Makes the folders that only this execution uses; in a private /tmp they have the names the zygote set already."""
     home = "/tmp" if private else os.path.join(scratch, name)
     if not private:
         os.mkdir(home, 0o700)
+        name_folders(home)
         if "tempfile" in sys.modules:
             sys.modules["tempfile"].tempdir = None
-    output = os.path.join(home, OUTPUT_FOLDER)
-    os.mkdir(output, 0o700)
-    os.environ.update(HOME=home, TMPDIR=home, OUTPUT_DIRECTORY=output)
+    os.mkdir(os.path.join(home, OUTPUT_FOLDER), 0o700)
 
 
 def remove_folders(scratch: str, name: str) -> None:
@@ -97,6 +101,19 @@ def limit_resources(memory: int, data_size: int, processes: int | None) -> None:
         _lower(resource.RLIMIT_DATA, data_size + memory, data_size + memory + MEMORY_RESERVE)
     if processes is not None:
         _lower(resource.RLIMIT_NPROC, processes, processes)
+
+
+def limit_import(memory: int, processes: int) -> None:
+    """For the zygote while it imports user code: soft limits, lifted by `lift_import_limits`."""
+    for kind, most in ((resource.RLIMIT_DATA, read_data_size() + memory), (resource.RLIMIT_NPROC, processes)):
+        _, hard = resource.getrlimit(kind)
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def lift_import_limits() -> None:
+    for kind in (resource.RLIMIT_DATA, resource.RLIMIT_NPROC):
+        _, hard = resource.getrlimit(kind)
+        resource.setrlimit(kind, (hard, hard))
 
 
 def _lower(kind: int, soft: int, hard: int) -> None:

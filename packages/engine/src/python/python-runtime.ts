@@ -22,7 +22,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   const settings = readSettings(options);
   const runnerDirectory = installRunner(options);
   const pools = new Map<string, VersionPool>();
-  const retiring = new Set<Promise<void>>();
+  const retiring = new Map<VersionPool, Promise<void>>();
   const compiled = new Map<string, Promise<void>>();
   const stopping = new AbortController();
   let rooms = 0;
@@ -83,9 +83,9 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   async function retirePool(id: string, pool: VersionPool): Promise<void> {
     if (pools.get(id) === pool) pools.delete(id);
     const gone = pool.retire();
-    retiring.add(gone);
+    retiring.set(pool, gone);
     await gone;
-    retiring.delete(gone);
+    retiring.delete(pool);
   }
 
   function run(request: RunRequest): Run {
@@ -110,8 +110,8 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
     close: async () => {
       stopping.abort();
       clearInterval(ticker);
-      await Promise.all([...pools.values()].map((pool) => pool.close()));
-      await Promise.all([...retiring, ...compiled.values()]);
+      await Promise.all([...pools.values(), ...retiring.keys()].map((pool) => pool.close()));
+      await Promise.all([...retiring.values(), ...compiled.values()]);
       rmSync(options.runDirectory, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,75 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { afterEach, expect, test } from "vitest";
+import { createFixture, waitFor } from "./testing/fixture.ts";
+import type { Fixture } from "./testing/fixture.ts";
+
+let fixture: Fixture;
+afterEach(() => fixture.close());
+
+/** Processes of the fixture's runtime: without a sandbox each of them has our folder in its command line. */
+function countProcesses(): number {
+  return readdirSync("/proc").filter((name) => {
+    try {
+      return (
+        /^\d+$/u.test(name) &&
+        readFileSync(`/proc/${name}/cmdline`, "latin1").includes(`${fixture.directory}/run/runner`)
+      );
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+const PROGRAM = "import os\nZYGOTE = os.urandom(8).hex()\ndef run():\n    return ZYGOTE";
+
+test("idle children go first, then the zygote; the next run boots another", async () => {
+  fixture = await createFixture({ idleSeconds: 0.3 }, "none");
+  const version = fixture.createVersion(PROGRAM);
+  const first = await fixture.finish(version);
+  await waitFor("children are kept ready", () => countProcesses() >= 3);
+  await waitFor("the idle children are gone", () => countProcesses() === 1);
+  expect((await fixture.finish(version)).result).toEqual(first.result);
+  await waitFor("the zygote is gone", () => countProcesses() === 0);
+  expect((await fixture.finish(version)).result).not.toEqual(first.result);
+});
+
+test("above the cap the zygote that was used longest ago ends, never one that runs something", async () => {
+  fixture = await createFixture({ maxZygotes: 2 });
+  const versions = [1, 2, 3].map(() => fixture.createVersion(PROGRAM));
+  const busy = fixture.start(
+    fixture.createVersion("import time\ndef run():\n    time.sleep(2)\n    return 1"),
+  );
+  const results = [];
+  for (const version of [...versions, ...versions])
+    results.push(JSON.stringify((await fixture.finish(version)).result));
+  expect(new Set(results).size).toBe(6);
+  expect(await busy.outcome).toMatchObject({ status: "SUCCEEDED" });
+});
+
+test("a version that is used again and again stays warm", async () => {
+  fixture = await createFixture({ maxZygotes: 2 });
+  const [hot, other] = [fixture.createVersion(PROGRAM), fixture.createVersion(PROGRAM)];
+  const results = [];
+  for (const version of [hot, other, hot, other, hot])
+    results.push(JSON.stringify((await fixture.finish(version)).result));
+  expect(new Set(results).size).toBe(2);
+});
+
+test("closing does not wait for a version that was being retired", async () => {
+  fixture = await createFixture();
+  const version = fixture.createVersion("import time\ndef run():\n    print('begun')\n    time.sleep(60)");
+  const run = fixture.start(version);
+  await waitFor("the run has begun", () => run.lines.length > 0);
+  const retired = fixture.runtime.retire(version.id);
+  await fixture.runtime.close();
+  await retired;
+  expect(await run.outcome).toMatchObject({ status: "UNKNOWN", code: "WORKER_LOST" });
+});
+
+test("a run directory that cannot work is refused with the reason", async () => {
+  fixture = await createFixture();
+  await expect(createFixture({ runDirectory: "relative" })).rejects.toThrow(/must be absolute/u);
+  await expect(createFixture({ runDirectory: `/tmp/${"x".repeat(100)}` })).rejects.toThrow(
+    /at most 80 bytes/u,
+  );
+});
