@@ -129,11 +129,12 @@ create table execution (
   failure_code text,
   failure_detail text,
   constraint execution_failure_told CHECK (((failure_code IS NOT NULL) = (state = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
+  constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (state = 'RUNNING'::text))),
   constraint execution_resources_positive CHECK (((cpu_milli > 0) AND (memory_mb > 0) AND (timeout_seconds > 0))),
   constraint execution_state_consistent CHECK (
 CASE state
-    WHEN 'PENDING'::text THEN ((worker_id IS NULL) AND (lease_until IS NULL) AND (started_at IS NULL) AND (finished_at IS NULL))
-    WHEN 'RUNNING'::text THEN ((worker_id IS NOT NULL) AND (lease_until IS NOT NULL) AND (started_at IS NOT NULL) AND (finished_at IS NULL))
+    WHEN 'PENDING'::text THEN ((worker_id IS NULL) AND (started_at IS NULL) AND (finished_at IS NULL))
+    WHEN 'RUNNING'::text THEN ((worker_id IS NOT NULL) AND (started_at IS NOT NULL) AND (finished_at IS NULL))
     WHEN 'SUCCEEDED'::text THEN ((worker_id IS NOT NULL) AND (started_at IS NOT NULL) AND (finished_at IS NOT NULL))
     WHEN 'FAILED'::text THEN (finished_at IS NOT NULL)
     WHEN 'UNKNOWN'::text THEN ((worker_id IS NOT NULL) AND (started_at IS NOT NULL) AND (finished_at IS NOT NULL))
@@ -141,7 +142,7 @@ CASE state
 END),
   constraint execution_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
-CREATE INDEX execution_lease ON ONLY public.execution USING btree (lease_until) WHERE (state = 'RUNNING'::text);
+CREATE INDEX execution_lease ON ONLY public.execution USING btree (lease_until) WHERE (lease_until IS NOT NULL);
 CREATE INDEX execution_owner ON ONLY public.execution USING btree (owner_id, id);
 CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, id) WHERE (state = 'PENDING'::text);
 

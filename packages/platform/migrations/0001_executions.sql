@@ -26,21 +26,22 @@ create table execution (
   constraint execution_resources_positive check (cpu_milli > 0 and memory_mb > 0 and timeout_seconds > 0),
   constraint execution_state_consistent check (
     case state
-      when 'PENDING' then worker_id is null and lease_until is null and started_at is null and finished_at is null
-      when 'RUNNING' then
-        worker_id is not null and lease_until is not null and started_at is not null and finished_at is null
+      when 'PENDING' then worker_id is null and started_at is null and finished_at is null
+      when 'RUNNING' then worker_id is not null and started_at is not null and finished_at is null
       when 'SUCCEEDED' then worker_id is not null and started_at is not null and finished_at is not null
       when 'FAILED' then finished_at is not null
       when 'UNKNOWN' then worker_id is not null and started_at is not null and finished_at is not null
       else false
     end
   ),
+  constraint execution_lease_while_running check ((lease_until is not null) = (state = 'RUNNING')),
   constraint execution_failure_told check ((failure_code is not null) = (state in ('FAILED', 'UNKNOWN')))
 ) partition by range (id);
 
--- The queue and the leases hold only what is in them: finished rows cost a claim nothing.
+-- The queue and the leases hold only what is in them: finished rows cost a claim nothing. The leases' condition does not
+-- name the state, so that a statement with `id = ... and state = 'RUNNING'` is never planned as a walk through all leases.
 create index execution_queue on execution (priority desc, id) where state = 'PENDING';
-create index execution_lease on execution (lease_until) where state = 'RUNNING';
+create index execution_lease on execution (lease_until) where lease_until is not null;
 create index execution_owner on execution (owner_id, id);
 
 create table execution_input (

@@ -70,7 +70,7 @@ const TAKE = `with candidate as materialized (
   ), claimed as (
     update execution e set state = 'RUNNING', attempt = e.attempt + 1, worker_id = $1, claim_id = $6, started_at = now(),
       lease_until = now() + make_interval(secs => $5)
-    from chosen where e.id = chosen.id and e.state = 'PENDING' returning e.*
+    from chosen where e.id = chosen.id returning e.*
   )
   select ${COLUMNS} from claimed c join execution_input i on i.id = c.id order by c.priority desc, c.id`;
 

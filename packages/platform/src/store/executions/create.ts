@@ -60,7 +60,7 @@ const TEXT = `with input as (
     on conflict do nothing returning id, created_at
   ), bodies as (
     insert into execution_input (id, body, "references")
-    select i.id, substr($10::bytea, i.start, i.length), i.refs::jsonb from input i join created using (id)
+    select id, substr($10::bytea, start, length), refs::jsonb from input on conflict do nothing
   ), told as materialized (
     select pg_notify('${EXECUTIONS_CHANNEL}', $11 || ':pending') where exists (select 1 from created)
   )

@@ -51,12 +51,13 @@ const TEXT = `with input as (
     update execution e set state = i.state, finished_at = now(), lease_until = null, failure_code = i.code,
       failure_detail = i.detail
     from input i
-    where e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.state = 'RUNNING' returning e.*
+    where e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.state = 'RUNNING'
+    returning e.*, i.start, i.length, i.metadata_start, i.metadata_length, i.has_metadata
   ), results as (
     insert into execution_result (id, result, metadata)
-    select i.id, substr($12::bytea, i.start, i.length),
-      case when i.has_metadata then substr($12::bytea, i.metadata_start, i.metadata_length) end
-    from input i join ended using (id) where i.state = 'SUCCEEDED'
+    select id, substr($12::bytea, start, length),
+      case when has_metadata then substr($12::bytea, metadata_start, metadata_length) end
+    from ended where state = 'SUCCEEDED'
   ), told as materialized (
     select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':changed:' || ${selectPayloadIds("id")}) from ended having count(*) > 0
   )

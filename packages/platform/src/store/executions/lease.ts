@@ -39,14 +39,14 @@ const SWEEP = `with guard as materialized (
     select pg_try_advisory_xact_lock(${SWEEP_LOCK}) as is_ours
   ), late as materialized (
     select e.id from execution e
-    where (select is_ours from guard) and e.state = 'RUNNING' and e.lease_until < now()
+    where (select is_ours from guard) and e.lease_until < now()
     order by e.lease_until limit ${MAX_NOTIFIED_IDS} for update of e skip locked
   ), ended as (
     update execution e set state = 'UNKNOWN', finished_at = now(), lease_until = null, failure_code = 'WORKER_LOST',
       failure_detail = 'The worker ' || e.worker_id || ' vanished: it did not renew its lease after '
         || to_char(e.lease_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')
         || ' UTC. User code may have begun; the outcome is not known.'
-    from late where e.id = late.id and e.state = 'RUNNING' and e.lease_until < now() returning e.*
+    from late where e.id = late.id and e.state = 'RUNNING' returning e.*
   ), told as materialized (
     select pg_notify('${EXECUTIONS_CHANNEL}', $1 || ':changed:' || ${selectPayloadIds("id")}) from ended having count(*) > 0
   )
@@ -56,7 +56,6 @@ export async function sweepLeases(database: Database, events: Events): Promise<n
   let swept = 0;
   for (;;) {
     const rows = await database.query<RecordRow>({
-      name: "execution-sweep",
       text: SWEEP,
       values: [events.origin],
       idempotent: true,
