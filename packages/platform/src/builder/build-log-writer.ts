@@ -24,18 +24,21 @@ export function createBuildLogWriter({ store, logger }: BuildLogWriterOptions): 
   let flushed = Promise.resolve();
   let isClosed = false;
 
+  const storeAfter = async (before: Promise<void>, lines: readonly string[]): Promise<void> => {
+    await before;
+    try {
+      await store(lines);
+    } catch (error) {
+      logger.warn({ error, lines: lines.length }, "lines of a build log could not be stored");
+    }
+  };
+
   const flush = (): void => {
     timer = null;
     const lines = waiting;
     waiting = [];
     if (lines.length === 0) return;
-    flushed = flushed.then(async () => {
-      try {
-        await store(lines);
-      } catch (error) {
-        logger.warn({ error, lines: lines.length }, "lines of a build log could not be stored");
-      }
-    });
+    flushed = storeAfter(flushed, lines);
   };
 
   const add = (line: string): void => {

@@ -80,6 +80,8 @@ async function receiveProject(
     if (accepted.project.name !== service.name) throw wrongName(service.name, accepted.project.name);
     return { ...accepted, archiveHash: hash };
   } catch (error) {
+    // What is left of the upload is read and dropped: a client that is still sending could not hear the answer.
+    body.resume();
     if (error instanceof ObjectTooLarge) throw tooLarge(limit);
     if (error instanceof ProjectError) throw toProblem(error);
     throw error;

@@ -111,8 +111,7 @@ describe("the platform API", () => {
     const params = ownParams(property, operation);
     const response = await call(id, operation, { params, token: stranger.token });
     const refersToOwned = Object.keys(params).length > 0 || ["createSubscription", "startJob"].includes(id);
-    expect(response.statusCode === 404, response.body).toBe(refersToOwned);
-    expect(response.statusCode, response.body).toBeLessThan(405);
+    expect(refersToOwned ? [404] : [200, 201]).toContain(response.statusCode);
     const owned = Object.values(property.params).flatMap((texts) => Object.values(texts));
     for (const secret of [...owned, "secret line"].filter((text) => text !== "1.0.0")) {
       expect(response.body).not.toContain(secret);
@@ -155,8 +154,8 @@ describe("the platform API", () => {
         const params = { ...ownParams(property, operation), [name]: bad };
         const { organizationId, token } = property.owner;
         const response = await call(id, operation, { params, token, organizationId });
-        expect(response.statusCode, `${name}=${bad}: ${response.body}`).toBeGreaterThanOrEqual(400);
-        expect(response.statusCode, `${name}=${bad}: ${response.body}`).toBeLessThan(500);
+        expect(response.statusCode).toBeGreaterThanOrEqual(400);
+        expect(response.statusCode).toBeLessThan(500);
         expect(response.json()).toHaveProperty("code");
       }
     }
@@ -172,7 +171,7 @@ describe("the platform API", () => {
         token: members[role]?.token ?? "",
         organizationId,
       });
-      expect(response.statusCode === 403, `${role}: ${response.body}`).toBe(!allowed.includes(action));
+      expect(response.statusCode === 403).toBe(!allowed.includes(action));
       expect(response.statusCode).not.toBe(401);
     }
   });

@@ -40,7 +40,9 @@ export function createLibrary(options: LibraryOptions) {
     emailAndPassword: { enabled: true, minPasswordLength: 12, autoSignIn: false },
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
-    advanced: { database: { generateId: "uuid" } },
+    // Our migrations make its tables, and a test compares them with what it wants. Its own look at start fails for good
+    // when the database is away at that moment.
+    advanced: { database: { generateId: "uuid", validateSchema: false } },
     logger: {
       level: "warn",
       disableColors: true,

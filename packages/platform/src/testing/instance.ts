@@ -44,11 +44,14 @@ export interface TestInstanceOptions {
   readonly database: Database;
   readonly executionStore?: ExecutionStore;
   readonly maxArchiveBytes?: number;
+  /** Data directory; otherwise one that goes with the instance. */
+  readonly directory?: string;
 }
 
 export async function createTestInstance(options: TestInstanceOptions): Promise<TestInstance> {
   const { database } = options;
-  const directory = await mkdtemp(join(tmpdir(), "platform-instance-"));
+  const own = options.directory === undefined ? await mkdtemp(join(tmpdir(), "platform-instance-")) : null;
+  const directory = options.directory ?? own ?? "";
   const logger = createRecordingLogger();
   const stores = createStores(database);
   const identity = createIdentity({
@@ -92,7 +95,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     close: async () => {
       await Promise.all([gateway.close(), api.close()]);
       executions.close();
-      await rm(directory, { recursive: true, force: true });
+      if (own !== null) await rm(own, { recursive: true, force: true });
     },
   };
 }

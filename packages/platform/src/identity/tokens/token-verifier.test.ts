@@ -1,4 +1,4 @@
-import { exportSPKI, generateKeyPair, importJWK, SignJWT } from "jose";
+import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../../postgres/testing.ts";
 import type { TestDatabase } from "../../postgres/testing.ts";
@@ -18,6 +18,17 @@ function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
+function claims(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return {
+    iss: ISSUER,
+    aud: ISSUER,
+    sub: SUBJECT.applicationId,
+    client_id: SUBJECT.keyId,
+    exp: Math.floor(Date.now() / 1_000) + 60,
+    ...changes,
+  };
+}
+
 describe("access tokens", () => {
   let test: TestDatabase;
   let keys: SigningKeys;
@@ -30,14 +41,6 @@ describe("access tokens", () => {
     await test?.close();
   });
 
-  const claims = (changes: Readonly<Record<string, unknown>> = {}) => ({
-    iss: ISSUER,
-    aud: ISSUER,
-    sub: SUBJECT.applicationId,
-    client_id: SUBJECT.keyId,
-    exp: Math.floor(Date.now() / 1_000) + 60,
-    ...changes,
-  });
   const sign = async (payload: Record<string, unknown>, header: Readonly<Record<string, unknown>> = {}) => {
     const { kid, privateKey } = await keys.current();
     return await new SignJWT(payload)
@@ -101,7 +104,6 @@ describe("access tokens", () => {
   it("are refused when they carry the key that signed them", async () => {
     const { kid } = await keys.current();
     const pair = await generateKeyPair("ES256", { extractable: true });
-    const { exportJWK } = await import("jose");
     const forged = await new SignJWT(claims())
       .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid, jwk: await exportJWK(pair.publicKey) })
       .sign(pair.privateKey);
@@ -163,7 +165,6 @@ describe("access tokens", () => {
     expect(await verifier.verify(old)).toEqual(SUBJECT);
 
     const pair = await generateKeyPair("ES256", { extractable: true });
-    const { exportJWK } = await import("jose");
     const sealed = seal(
       deriveKey(SECRET, "signing-keys"),
       JSON.stringify(await exportJWK(pair.privateKey)),

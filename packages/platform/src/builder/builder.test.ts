@@ -1,0 +1,302 @@
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Build, Version } from "@platform/contract/platform-api/services";
+import { createEnvironmentBuilder } from "@platform/engine/project/environment";
+import type { EnvironmentBuilder } from "@platform/engine/project/environment";
+import { findInterpreter } from "@platform/engine/project/interpreter";
+import { packProject } from "@platform/engine/project/pack";
+import { createFixture } from "@platform/engine/python/testing/fixture";
+import type { Fixture } from "@platform/engine/python/testing/fixture";
+import { writeFiles } from "@platform/engine/project/project-fixtures";
+import { createObjectStore } from "../objects/object-store.ts";
+import { createRecordingLogger, createTestDatabase } from "../postgres/testing.ts";
+import type { TestDatabase } from "../postgres/testing.ts";
+import { createTestUser, waitUntil } from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { createBuilder } from "./builder.ts";
+import type { BuilderDeps } from "./builder.ts";
+import { createVersionFiles } from "./version-files.ts";
+import { createVersionSource } from "./version-source.ts";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+const PROGRAM =
+  "def run(data: dict, params: dict):\n    print('ran')\n    return {'sum': sum(data['values'])}\n";
+
+function returning(n: number): string {
+  return `def run():\n    return ${n}\n`;
+}
+
+function typed(hint: string): string {
+  return `from typing import TypedDict\nclass Data(TypedDict):\n    n: ${hint}\ndef run(data: Data):\n    return {}\n`;
+}
+
+describe("a build", () => {
+  let test: TestDatabase;
+  let instance: TestInstance;
+  let owner: TestUser;
+  let python: Fixture;
+  let environments: EnvironmentBuilder;
+  let directory: string;
+  let deps: BuilderDeps;
+  let services = 0;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    directory = await mkdtemp(join(tmpdir(), "builder-"));
+    await chmod(directory, 0o755);
+    instance = await createTestInstance({ database: test.database, directory, maxArchiveBytes: 1_000_000 });
+    owner = await createTestUser(instance);
+    python = await createFixture();
+    const interpreter = await findInterpreter({ searchPath: "/usr/bin" });
+    environments = createEnvironmentBuilder({ directory: join(directory, "environments"), interpreter });
+    const objects = createObjectStore(join(directory, "objects"));
+    deps = {
+      ...instance.stores,
+      files: createVersionFiles({ directory: join(directory, "versions"), objects }),
+      environments,
+      runtime: python.runtime,
+      largestWorker: { cpu: 2, memory: 4 },
+      workerId: "builder-1",
+      logger: createRecordingLogger(),
+    };
+  });
+  afterAll(async () => {
+    await environments?.close();
+    await python?.close();
+    await instance?.close();
+    await test?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const createService = async () => {
+    const name = `service-${(services += 1)}`;
+    const { key } = await instance.stores.services.create({
+      organizationId: owner.organizationId,
+      name,
+      description: "",
+    });
+    return { key, name };
+  };
+  const pack = async (name: string, program = PROGRAM, more: Readonly<Record<string, unknown>> = {}) => {
+    const folder = await mkdtemp(join(directory, "project-"));
+    await writeFiles(folder, {
+      "platform.json": JSON.stringify({ name, runtime: "PYTHON_TEMPLATE", ...more }),
+      "src/__init__.py": "",
+      "src/program.py": program,
+    });
+    return (await packProject(folder)).archive;
+  };
+  const upload = (key: string, archive: Buffer, query = "") =>
+    instance.api.inject({
+      method: "POST",
+      url: `/api/services/${key}/versions${query}`,
+      headers: { authorization: `Bearer ${owner.token}`, "content-type": "application/zip" },
+      payload: archive,
+    });
+  const read = async <T>(path: string): Promise<T> => {
+    const response = await instance.api.inject({
+      method: "GET",
+      url: `/api${path}`,
+      headers: { authorization: `Bearer ${owner.token}` },
+    });
+    return response.json<T>();
+  };
+  const readBuild = (key: string, version: string) =>
+    read<Build>(`/services/${key}/versions/${version}/build`);
+  const buildAll = async (key: string, version: string): Promise<Build> => {
+    const builder = createBuilder(deps, { pollMs: 100 });
+    await waitUntil(async () => (await readBuild(key, version)).terminal, MINUTE);
+    await builder.drain();
+    return readBuild(key, version);
+  };
+  const deploy = async (key: string, archive: Buffer, query = ""): Promise<Build> => {
+    const response = await upload(key, archive, query);
+    expect(response.statusCode).toBe(201);
+    return buildAll(key, response.json<Build>().version);
+  };
+
+  it("makes a version of an upload that a worker can run, with the schema of its hints", async () => {
+    const { key, name } = await createService();
+    const response = await upload(
+      key,
+      await pack(name, PROGRAM, { timeoutSeconds: 9, resources: { cpu: 0.5 } }),
+    );
+    expect(response.headers.location).toBe(`/api/services/${key}/versions/1.0.0/build`);
+    expect(response.json()).toMatchObject({ version: "1.0.0", state: "PENDING", terminal: false });
+    const build = await buildAll(key, "1.0.0");
+    expect(build).toMatchObject({ state: "SUCCEEDED", terminal: true });
+    expect(build.log).toContain("Building version 1.0.0");
+    const { items } = await read<{ items: Version[] }>(`/services/${key}/versions`);
+    expect(items).toMatchObject([
+      { version: "1.0.0", state: "LIVE", timeoutSeconds: 9, resources: { cpu: 0.5, memory: 1 } },
+    ]);
+    const version = await instance.stores.versions.findLatest(owner.organizationId, key);
+    const source = createVersionSource(deps);
+    const runnable = await source.prepare(version?.id ?? "");
+    const { result, lines } = await python.finish(runnable, { data: { values: [1, 2] } });
+    expect(result).toEqual({ sum: 3 });
+    expect(lines.map((line) => line.message)).toContain("ran");
+  });
+
+  it("counts versions on, by the wished step or to the wished number, and never overwrites one", async () => {
+    const { key, name } = await createService();
+    for (const [query, expected] of [
+      ["?bump=major", "1.0.0"],
+      ["", "1.0.1"],
+      ["?bump=minor", "1.1.0"],
+      ["?bump=major", "2.0.0"],
+      ["?version=2.5.0", "2.5.0"],
+      ["", "2.5.1"],
+    ] as const) {
+      const { version, state } = await deploy(key, await pack(name, returning(Math.random()), {}), query);
+      expect([version, state]).toEqual([expected, "SUCCEEDED"]);
+    }
+    const taken = await upload(key, await pack(name, returning(7)), "?version=2.5.0");
+    expect(taken.statusCode).toBe(409);
+    expect(taken.json()).toMatchObject({ code: "CONFLICT" });
+  });
+
+  it("is not repeated for unchanged content, whether it runs or is done; going back to older content is a change", async () => {
+    const { key, name } = await createService();
+    const first = await pack(name);
+    expect((await upload(key, first)).statusCode).toBe(201);
+    const again = await upload(key, first);
+    expect([again.statusCode, again.json().version]).toEqual([200, "1.0.0"]);
+    await buildAll(key, "1.0.0");
+    expect((await upload(key, first)).statusCode).toBe(200);
+    await deploy(key, await pack(name, `${PROGRAM}# changed\n`));
+    expect((await upload(key, first)).json()).toMatchObject({ version: "1.0.2", state: "PENDING" });
+    await buildAll(key, "1.0.2");
+  });
+
+  it("gives two uploads at the same moment two numbers", async () => {
+    const { key, name } = await createService();
+    const archives = await Promise.all([1, 2, 3].map((n) => pack(name, returning(n))));
+    const responses = await Promise.all(archives.map((archive) => upload(key, archive)));
+    expect(responses.map((response) => response.json().version).sort()).toEqual(["1.0.0", "1.0.1", "1.0.2"]);
+    await buildAll(key, "1.0.2");
+  });
+
+  it.each([
+    ["a syntax error", "def run(:\n", "SyntaxError"],
+    ["an import that fails", "import nothing_like_this\ndef run(): pass\n", "nothing_like_this"],
+    ["no run", "def walk(): pass\n", "run"],
+    ["a module that ends the process", "import os\nos._exit(3)\n", "import"],
+  ])("fails with code, detail and log for %s, and the builder lives on", async (_what, program, named) => {
+    const { key, name } = await createService();
+    const build = await deploy(key, await pack(name, program));
+    expect(build.state).toBe("FAILED");
+    expect(build.code).toMatch(/^[A-Z_]+$/);
+    expect(build.detail).toContain(named);
+    expect(build.log.at(-1)).toBe(`${build.code}: ${build.detail}`);
+    expect((await read<{ items: Version[] }>(`/services/${key}/versions`)).items).toEqual([]);
+    const repaired = await deploy(key, await pack(name));
+    expect([repaired.version, repaired.state]).toEqual(["1.0.0", "SUCCEEDED"]);
+  });
+
+  it("fails when the project asks for more than any worker has", async () => {
+    const { key, name } = await createService();
+    const build = await deploy(key, await pack(name, PROGRAM, { resources: { cpu: 64, memory: 1 } }));
+    expect(build).toMatchObject({ state: "FAILED", code: "INVALID_PROJECT" });
+    expect(build.detail).toContain("64 vCPU");
+  });
+
+  it("fails when the input would break callers within the major, unless forced or made a new major", async () => {
+    const { key, name } = await createService();
+    await deploy(key, await pack(name, typed("int")));
+    const refused = await deploy(key, await pack(name, typed("str")));
+    expect(refused).toMatchObject({ state: "FAILED", version: "1.0.1" });
+    expect(refused.detail).toContain("/data/n was integer and is now string");
+    expect(await deploy(key, await pack(name, typed("str")), "?bump=major")).toMatchObject({
+      state: "SUCCEEDED",
+      version: "2.0.0",
+    });
+    const forced = await deploy(key, await pack(name, typed("bool")), "?force=true");
+    expect(forced).toMatchObject({ state: "SUCCEEDED", version: "2.0.1" });
+  });
+
+  it("is taken by another builder when the one that had it vanished, and given up after three", async () => {
+    const { key, name } = await createService();
+    await upload(key, await pack(name));
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      const claim = await instance.stores.builds.claim(`vanished-${attempt}`, 0);
+      expect(claim?.attempt).toBe(attempt);
+    }
+    expect(await buildAll(key, "1.0.0")).toMatchObject({ state: "SUCCEEDED" });
+
+    await upload(key, await pack(name, `${PROGRAM}# again\n`));
+    for (let attempt = 1; attempt <= 3; attempt++) await instance.stores.builds.claim("vanished", 0);
+    expect(await buildAll(key, "1.0.1")).toMatchObject({ state: "FAILED", code: "WORKER_LOST" });
+  });
+
+  it("keeps its lease while it runs longer than that, and is not run twice", async () => {
+    const { key, name } = await createService();
+    await upload(key, await pack(name, "import time\ntime.sleep(3)\ndef run(): pass\n"));
+    const logger = createRecordingLogger();
+    const builders = ["a", "b"].map((workerId) =>
+      createBuilder({ ...deps, logger, workerId }, { leaseSeconds: 1, pollMs: 100 }),
+    );
+    await waitUntil(async () => (await readBuild(key, "1.0.0")).terminal, MINUTE);
+    await Promise.all(builders.map((builder) => builder.drain()));
+    const build = await readBuild(key, "1.0.0");
+    expect(build.state).toBe("SUCCEEDED");
+    expect(build.log.filter((line) => line === "Building version 1.0.0")).toHaveLength(1);
+  });
+
+  it("is given up by a builder that closes, and made by the next", async () => {
+    const { key, name } = await createService();
+    await upload(key, await pack(name, "import time\ntime.sleep(1)\ndef run(): pass\n"));
+    const closing = createBuilder(deps, { leaseSeconds: 1 });
+    await waitUntil(async () => (await readBuild(key, "1.0.0")).state === "RUNNING", 10 * SECOND);
+    await closing.close();
+    expect((await readBuild(key, "1.0.0")).state).toBe("RUNNING");
+    expect(await buildAll(key, "1.0.0")).toMatchObject({ state: "SUCCEEDED" });
+  });
+
+  describe("is refused at the door", () => {
+    it("for what is no archive, an empty body, another type", async () => {
+      const { key } = await createService();
+      expect((await upload(key, Buffer.from("no zip"))).json()).toMatchObject({ code: "INVALID_ARCHIVE" });
+      const json = await instance.api.inject({
+        method: "POST",
+        url: `/api/services/${key}/versions`,
+        headers: { authorization: `Bearer ${owner.token}`, "content-type": "application/json" },
+        payload: "{}",
+      });
+      expect(json.json()).toMatchObject({ code: "UNSUPPORTED_MEDIA_TYPE" });
+      expect((await upload(key, Buffer.alloc(0))).json()).toMatchObject({ code: "INVALID_ARCHIVE" });
+    });
+
+    it("for a project of another name", async () => {
+      const { key } = await createService();
+      const response = await upload(key, await pack("another-name"));
+      expect(response.json()).toMatchObject({ code: "INVALID_PROJECT", errors: [{ path: "/name" }] });
+    });
+
+    it("for more bytes than the limit, announced or not, with an answer that arrives", async () => {
+      const { key } = await createService();
+      const address = await instance.api.listen({ host: "127.0.0.1", port: 0 });
+      const url = `${address}/api/services/${key}/versions`;
+      const headers = { authorization: `Bearer ${owner.token}`, "content-type": "application/zip" };
+      const big = Buffer.alloc(3_000_000);
+      const announced = await fetch(url, { method: "POST", headers, body: big });
+      expect(announced.status).toBe(413);
+      expect(await announced.json()).toMatchObject({ code: "ARCHIVE_TOO_LARGE" });
+      const chunked = await fetch(url, {
+        method: "POST",
+        headers,
+        body: new Blob([big]).stream(),
+        duplex: "half",
+      } as RequestInit);
+      expect(chunked.status).toBe(413);
+      expect(await chunked.json()).toMatchObject({ code: "ARCHIVE_TOO_LARGE" });
+      expect(await readdir(join(directory, "objects", "incoming"))).toEqual([]);
+    });
+  });
+});

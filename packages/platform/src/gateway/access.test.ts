@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSigningKeys } from "../identity/tokens/signing-keys.ts";
+import { createTokenVerifier } from "../identity/tokens/token-verifier.ts";
+import { createTestDatabase } from "../postgres/testing.ts";
+import type { TestDatabase } from "../postgres/testing.ts";
+import {
+  createTestClient,
+  createTestService,
+  createTestUser,
+  fetchAccessToken,
+} from "../testing/fixtures.ts";
+import type { TestService, TestUser } from "../testing/fixtures.ts";
+import { createTestInstance, TEST_GATEWAY_URL, TEST_SECRET } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { createAccess } from "./access.ts";
+import type { Access } from "./access.ts";
+
+const SECOND = 1_000;
+
+describe("a gateway that hears no notification", () => {
+  let test: TestDatabase;
+  let instance: TestInstance;
+  let owner: TestUser;
+  let service: TestService;
+  let time = Date.now();
+  let questions = 0;
+  let access: Access;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    instance = await createTestInstance({ database: test.database });
+    owner = await createTestUser(instance);
+    service = await createTestService(instance, owner);
+    const { stores } = instance;
+    const keys = createSigningKeys({ store: stores.signingKeys, secret: TEST_SECRET });
+    access = createAccess({
+      verifier: createTokenVerifier({ keys, issuer: TEST_GATEWAY_URL }),
+      store: { findGrant: (question) => ((questions += 1), stores.access.findGrant(question)) },
+      now: () => time,
+    });
+  });
+  afterAll(async () => {
+    await instance?.close();
+    await test?.close();
+  });
+
+  it("refuses a revoked key once what it remembers is five seconds old", async () => {
+    const client = await createTestClient(instance, owner, service);
+    const authorization = `Bearer ${await fetchAccessToken(instance, client)}`;
+    await access.authorize(authorization, service);
+    await instance.stores.accessKeys.revoke(owner.organizationId, client.applicationId, client.keyId);
+    time += 4 * SECOND;
+    expect(await access.authorize(authorization, service)).toMatchObject({ ownerId: client.subscriptionId });
+    time += 1 * SECOND;
+    await expect(access.authorize(authorization, service)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
+  });
+
+  it("lets a new subscription in one second after it refused", async () => {
+    const other = await createTestService(instance, owner, "other");
+    const client = await createTestClient(instance, owner, service);
+    const authorization = `Bearer ${await fetchAccessToken(instance, client)}`;
+    await expect(access.authorize(authorization, other)).rejects.toMatchObject({ code: "NOT_SUBSCRIBED" });
+    await instance.stores.subscriptions.create(owner.organizationId, client.applicationId, other.serviceKey);
+    time += 1 * SECOND;
+    expect(await access.authorize(authorization, other)).toHaveProperty("ownerId");
+  });
+
+  it("asks the database once for many calls at the same moment, and answers polls without waiting", async () => {
+    const client = await createTestClient(instance, owner, service);
+    const authorization = `Bearer ${await fetchAccessToken(instance, client)}`;
+    const before = questions;
+    await Promise.all(Array.from({ length: 20 }, () => access.authorize(authorization, service)));
+    expect(questions - before).toBe(1);
+    expect(access.authorize(authorization, service)).not.toBeInstanceOf(Promise);
+  });
+});

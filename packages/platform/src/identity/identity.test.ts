@@ -1,0 +1,288 @@
+import { randomUUID } from "node:crypto";
+import { getMigrations } from "better-auth/db/migration";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTestDatabase } from "../postgres/testing.ts";
+import type { TestDatabase } from "../postgres/testing.ts";
+import { createTestMember, createTestUser, waitUntil } from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { createTestInstance, TEST_SECRET } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { createIdentity } from "./identity.ts";
+import { createLibrary } from "./library.ts";
+
+const SECOND = 1_000;
+const DAY = 24 * 60 * 60 * SECOND;
+
+function getMe(instance: TestInstance, headers: Readonly<Record<string, string>>) {
+  return instance.api.inject({ method: "GET", url: "/api/me", headers });
+}
+
+describe("the library's tables", () => {
+  it("are as our migrations make them", async () => {
+    const test = await createTestDatabase();
+    try {
+      const { pool } = test.database;
+      const library = createLibrary({
+        pool,
+        secret: TEST_SECRET,
+        baseUrl: "http://api.test",
+        logger: test.logger,
+      });
+      const { toBeCreated, toBeAdded } = await getMigrations(library.options);
+      expect([toBeCreated, toBeAdded]).toEqual([[], []]);
+      await library.$context;
+      expect(test.logger.entries.filter((entry) => entry.message.startsWith("better-auth"))).toEqual([]);
+    } finally {
+      await test.close();
+    }
+  });
+});
+
+describe("bootstrap", () => {
+  it("makes the first user, organisation and token on an empty database once, also when processes race", async () => {
+    const test = await createTestDatabase();
+    const instances = await Promise.all([
+      createTestInstance({ database: test.connect() }),
+      createTestInstance({ database: test.connect() }),
+    ]);
+    try {
+      const results = await Promise.all(instances.map(({ identity }) => identity.bootstrap()));
+      const made = results.filter((result) => result !== null);
+      expect(made).toHaveLength(1);
+      expect(await instances[0]?.identity.bootstrap({ email: "second@example.org" })).toBeNull();
+      const me = await instances[0]?.api.inject({
+        method: "GET",
+        url: "/api/me",
+        headers: { "x-auth-token": made[0]?.personalAccessToken ?? "" },
+      });
+      expect(me?.json()).toMatchObject({
+        email: made[0]?.email,
+        organization: { id: made[0]?.organizationId, role: "owner", isPersonal: true },
+      });
+      const [users] = await test.database.query<{ count: number }>({
+        text: 'select count(*)::int as count from "user"',
+      });
+      expect(users?.count).toBe(1);
+    } finally {
+      await Promise.all(instances.map((instance) => instance.close()));
+      await test.close();
+    }
+  });
+});
+
+describe("a personal access token", () => {
+  let test: TestDatabase;
+  let here: TestInstance;
+  let there: TestInstance;
+  let user: TestUser;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    here = await createTestInstance({ database: test.database });
+    there = await createTestInstance({ database: test.connect() });
+    user = await createTestUser(here);
+  });
+  afterAll(async () => {
+    await here?.close();
+    await there?.close();
+    await test?.close();
+  });
+
+  it("is taken as a bearer token and as X-Auth-Token, and as both when they are the same", async () => {
+    const bearer = { authorization: `Bearer ${user.token}` };
+    const plain = { "x-auth-token": user.token };
+    for (const headers of [bearer, plain, { ...bearer, ...plain }]) {
+      expect((await getMe(here, headers)).statusCode).toBe(200);
+    }
+    const other = await createTestUser(here);
+    const different = await getMe(here, { ...bearer, "x-auth-token": other.token });
+    expect(different.statusCode).toBe(401);
+  });
+
+  it.each([
+    ["garbage", () => "garbage"],
+    ["a made-up token", () => `plat_pat_${"x".repeat(64)}`],
+    ["a token with a null character", () => "plat_pat_\0"],
+    ["a token with something behind", () => `${user.token}x`],
+    ["a very long one", () => `plat_pat_${"x".repeat(10_000)}`],
+    ["an access token's shape", () => "a.b.c"],
+  ])("is refused when it is %s", async (_what, tokenOf) => {
+    const response = await getMe(here, { "x-auth-token": tokenOf() });
+    expect(response.statusCode).toBe(401);
+    expect(response.json()).toMatchObject({ code: "UNAUTHENTICATED" });
+  });
+
+  it("is shown once, stored hashed, listed without its value, and expires", async () => {
+    const headers = { authorization: `Bearer ${user.token}`, "content-type": "application/json" };
+    const created = await here.api.inject({
+      method: "POST",
+      url: "/api/personal-access-tokens",
+      headers,
+      payload: { name: "laptop", scopes: ["api", "quantum"], expiresInDays: 1 },
+    });
+    expect(created.statusCode).toBe(201);
+    const { id, token }: { id: string; token: string } = created.json();
+    const listed = await here.api.inject({ method: "GET", url: "/api/personal-access-tokens", headers });
+    expect(listed.json().items[0]).toMatchObject({ id, name: "laptop", scopes: ["api", "quantum"] });
+    expect(listed.body).not.toContain(token);
+    const rows = await test.database.query<{ text: string }>({
+      text: "select row_to_json(k)::text as text from apikey k",
+    });
+    expect(rows.filter((row) => row.text.includes(token))).toEqual([]);
+
+    const [stored] = await here.identity.listPersonalAccessTokens(user.userId, { limit: 1, offset: 0 });
+    expect(Math.abs((stored?.expiresAt ?? 0) - Date.now() - DAY)).toBeLessThan(5 * SECOND);
+    await test.database.query({
+      text: `update apikey set "expiresAt" = now() - interval '1 second' where id = $1`,
+      values: [id],
+    });
+    expect(await here.identity.verifyToken(token)).toBeNull();
+  });
+
+  it("without the scope api does not open the platform API", async () => {
+    const { token } = await here.identity.createPersonalAccessToken(user.userId, {
+      name: "sdk",
+      scopes: ["quantum"],
+    });
+    expect((await getMe(here, { "x-auth-token": token })).json()).toMatchObject({ code: "FORBIDDEN" });
+  });
+
+  it("stops working at once where it was revoked, and within seconds everywhere", async () => {
+    const { id, token } = await here.identity.createPersonalAccessToken(user.userId, { name: "lost" });
+    const headers = { "x-auth-token": token };
+    expect((await getMe(here, headers)).statusCode).toBe(200);
+    expect((await getMe(there, headers)).statusCode).toBe(200);
+    const revoked = await here.api.inject({
+      method: "DELETE",
+      url: `/api/personal-access-tokens/${id}`,
+      headers,
+    });
+    expect(revoked.statusCode).toBe(204);
+    expect((await getMe(here, headers)).statusCode).toBe(401);
+    await waitUntil(async () => (await getMe(there, headers)).statusCode === 401, 8 * SECOND);
+  });
+
+  it("costs the database nothing while it is remembered, and is not limited in number of uses", async () => {
+    const { token } = await here.identity.createPersonalAccessToken(user.userId, { name: "busy" });
+    const countUses = async () => {
+      const [row] = await test.database.query<{ uses: number }>({
+        text: `select sum("requestCount")::int as uses from apikey`,
+      });
+      return row?.uses ?? 0;
+    };
+    await here.identity.verifyToken(token);
+    const before = await countUses();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => here.identity.verifyToken(token)));
+    expect(answers.every((answer) => answer?.userId === user.userId)).toBe(true);
+    expect(await countUses()).toBe(before);
+    let time = Date.now();
+    const { pool } = test.database;
+    const forgetful = createIdentity({
+      pool,
+      secret: TEST_SECRET,
+      baseUrl: "http://api.test",
+      logger: test.logger,
+      now: () => (time += 60 * SECOND),
+    });
+    for (let use = 0; use < 15; use++) expect(await forgetful.verifyToken(token)).not.toBeNull();
+  });
+
+  it("is not called invalid when the database cannot answer", async () => {
+    const { token } = await here.identity.createPersonalAccessToken(user.userId, { name: "outage" });
+    const broken = test.connect();
+    const identity = createIdentity({
+      pool: broken.pool,
+      secret: TEST_SECRET,
+      baseUrl: "http://api.test",
+      logger: test.logger,
+    });
+    await identity.warmUp();
+    await broken.pool.query("alter table apikey rename to apikey_away");
+    try {
+      await expect(identity.verifyToken(token)).rejects.toThrow("apikey");
+    } finally {
+      await broken.pool.query("alter table apikey_away rename to apikey");
+    }
+    expect(await identity.verifyToken(token)).toMatchObject({ userId: user.userId });
+  });
+
+  it("leads to the user's own organisation, or to the one that X-OrganizationId names", async () => {
+    const headers = { "x-auth-token": user.token };
+    expect((await getMe(here, headers)).json().organization).toMatchObject({
+      id: user.organizationId,
+      isPersonal: true,
+    });
+    const friend = await createTestUser(here);
+    await here.identity.addMember(friend.organizationId, user.userId, "viewer");
+    const chosen = await getMe(here, { ...headers, "x-organizationid": friend.organizationId });
+    expect(chosen.json().organization).toEqual({
+      id: friend.organizationId,
+      name: "Somebody",
+      role: "viewer",
+      isPersonal: false,
+    });
+    const all = await here.api.inject({ method: "GET", url: "/api/organizations?limit=1", headers });
+    expect(all.json()).toMatchObject({ items: [{ id: user.organizationId }], nextCursor: "1" });
+    const rest = await here.api.inject({
+      method: "GET",
+      url: "/api/organizations?limit=1&cursor=1",
+      headers,
+    });
+    expect(rest.json()).toMatchObject({ items: [{ id: friend.organizationId }], nextCursor: null });
+  });
+
+  it.each(["limit=0", "limit=101", "limit=x", "cursor=x", "cursor=-1"])(
+    "meets a list with %s with INVALID_INPUT",
+    async (query) => {
+      const response = await here.api.inject({
+        method: "GET",
+        url: `/api/personal-access-tokens?${query}`,
+        headers: { "x-auth-token": user.token },
+      });
+      expect(response.json()).toMatchObject({ code: "INVALID_INPUT" });
+    },
+  );
+
+  it("cannot belong to a second user of the same address", async () => {
+    const email = `${randomUUID()}@example.org`;
+    const identity = here.identity;
+    await identity.createUser({ email, name: "First", password: "long enough" });
+    await expect(
+      identity.createUser({ email: email.toUpperCase(), name: "Second", password: "long enough" }),
+    ).rejects.toMatchObject({ code: "CONFLICT" });
+  });
+
+  it("of somebody who joined acts with the role of the membership", async () => {
+    const member = await createTestMember(here, user.organizationId, "viewer");
+    const response = await here.api.inject({
+      method: "POST",
+      url: "/api/services",
+      headers: {
+        "x-auth-token": member.token,
+        "x-organizationid": user.organizationId,
+        "content-type": "application/json",
+      },
+      payload: { name: "nope" },
+    });
+    expect(response.statusCode).toBe(403);
+  });
+
+  it("meets null characters and broken bodies with 4xx", async () => {
+    const headers = { "x-auth-token": user.token, "content-type": "application/json" };
+    for (const payload of [
+      '{"name":"a\\u0000b"}',
+      '{"name":"\\ud800"}',
+      "[]",
+      "null",
+      '{"name":7}',
+      "{",
+      '{"name":"x","more":1}',
+      '{"__proto__":{"name":"x"}}',
+    ]) {
+      const response = await here.api.inject({ method: "POST", url: "/api/applications", headers, payload });
+      expect([201, 400]).toContain(response.statusCode);
+    }
+    const query = await here.api.inject({ method: "GET", url: "/api/services?name=%00", headers });
+    expect(query.statusCode).toBe(400);
+  });
+});
