@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     noColor: settings.noColor || ownWords.includes("--no-color"),
   });
   const mayPrompt = process.stdin.isTTY && process.stdout.isTTY && !isJson;
-  process.exitCode = await runCli(words, {
+  const exitCode = await runCli(words, {
     commands: COMMANDS,
     version: readVersion(),
     context: {
@@ -37,6 +37,13 @@ async function main(): Promise<void> {
       readStandardInput: () => text(process.stdin),
     },
   });
+  await Promise.all([flush(process.stdout), flush(process.stderr)]);
+  // Connections that are kept alive for a next request would keep the process as well.
+  process.exit(exitCode);
+}
+
+function flush(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write("", () => resolve()));
 }
 
 function createSink(stream: NodeJS.WriteStream) {

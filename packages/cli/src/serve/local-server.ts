@@ -30,6 +30,7 @@ const GIGABYTE = 1024 ** 3;
 const LEASE_SECONDS = 6 * 60 * 60;
 /** Everything belongs to the one developer. */
 const OWNER = "local";
+const CUT_MILLISECONDS = 50;
 const LISTEN_FAULTS = new Set(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTFOUND"]);
 
 export interface LocalServerOptions {
@@ -121,7 +122,7 @@ async function start(
   cleanups.push(() => dispatcher.drain(0));
 
   const app = await createApp(options, logger, executions, versions);
-  cleanups.push(() => app.close());
+  cleanups.push(() => closeApp(app));
   const url = await listen(app, options);
 
   const watcher = await watchProject({
@@ -178,6 +179,19 @@ async function listen(app: App, { host, port }: LocalServerOptions): Promise<str
   const address = app.server.address();
   const bound = isAddress(address) ? address.port : port;
   return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+}
+
+/** Node 18 keeps connections that do nothing, and waits for them: a browser or client would hold Ctrl-C up for a minute. */
+async function closeApp(app: App): Promise<void> {
+  const cut = () => app.server.closeAllConnections();
+  const timer = setInterval(cut, CUT_MILLISECONDS);
+  try {
+    const closed = app.close();
+    cut();
+    await closed;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 function isAddress(address: AddressInfo | string | null): address is AddressInfo {

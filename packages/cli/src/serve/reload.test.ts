@@ -1,0 +1,145 @@
+import { readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { buffer } from "node:stream/consumers";
+import { afterEach, expect, test } from "vitest";
+import { ZipFile } from "yazl";
+import { waitFor } from "../testing/cli-process.ts";
+import { serveProject } from "../testing/served-project.ts";
+import type { ServedProject } from "../testing/served-project.ts";
+
+let project: ServedProject;
+
+afterEach(() => project.close());
+
+const answering = (value: string) => `def run():\n    return {"answer": "${value}"}\n`;
+
+/** Waits until the terminal has told so many times what `text` says. */
+const waitForText = (text: string, times = 1) =>
+  waitFor(`'${text}' at the terminal`, () =>
+    project.running.stderr().split(text).length > times ? true : undefined,
+  );
+
+test("an edit counts for the next execution, while a running one keeps its code", async () => {
+  project = await serveProject(
+    'import time\nfrom pathlib import Path\n\ndef run(data):\n    time.sleep(data.get("sleep", 0))\n    return {"answer": "old"}\n',
+  );
+  const running = project.execute({ data: { sleep: 2 } });
+  await waitFor("the first execution", async () => {
+    const list = await fetch(`${project.url}/?status=RUNNING`);
+    const items: unknown = await list.json();
+    return Array.isArray(items) && items.length === 1 ? true : undefined;
+  });
+  await project.write("src/program.py", answering("new"));
+  await waitForText("Reloaded demo");
+
+  expect(await project.execute({})).toMatchObject({ answer: "new" });
+  expect(await running).toMatchObject({ answer: "old" });
+});
+
+test("a broken import shows its traceback, fails executions with STARTUP_ERROR, and mending it is enough", async () => {
+  project = await serveProject(answering("fine"));
+  expect(await project.execute({})).toMatchObject({ answer: "fine" });
+
+  await project.write("src/program.py", "import module_that_is_not_there\n");
+  await waitForText("No module named 'module_that_is_not_there'");
+  expect(project.running.stderr()).toContain('File "/');
+  expect(await project.execute({})).toMatchObject({
+    code: "STARTUP_ERROR",
+    _embedded: { status: { status: "FAILED" } },
+  });
+
+  await project.write("src/program.py", answering("mended"));
+  await waitForText("Reloaded demo");
+  expect(await project.execute({})).toMatchObject({ answer: "mended" });
+});
+
+test("a server can be started with a broken import", async () => {
+  project = await serveProject("def run(:\n");
+  expect(project.running.stderr()).toContain("SyntaxError");
+  expect(await project.execute({})).toMatchObject({ code: "STARTUP_ERROR" });
+});
+
+test("a broken platform.json keeps the version before", async () => {
+  project = await serveProject(answering("fine"));
+  await project.write("platform.json", "{");
+  await waitForText("platform.json is not JSON");
+  expect(await project.execute({})).toMatchObject({ answer: "fine" });
+});
+
+test("types that run declares are checked at the door, and change with an edit", async () => {
+  project = await serveProject(answering("any"));
+  expect((await project.start({ data: { n: "text" } })).status).toBe(201);
+
+  await project.write(
+    "src/program.py",
+    "from dataclasses import dataclass\n\n@dataclass\nclass Data:\n    n: int\n\ndef run(data: Data):\n    return {'n': data.n}\n",
+  );
+  await waitForText("Reloaded demo");
+  expect(await project.start({ data: { n: "text" } })).toMatchObject({
+    status: 400,
+    body: { code: "INVALID_INPUT" },
+  });
+  expect(await project.execute({ data: { n: 3 } })).toMatchObject({ n: 3 });
+  const { body } = await project.call("/openapi.json");
+  expect(JSON.stringify(body["components"])).toContain('"integer"');
+});
+
+test("files that are ignored reload nothing", async () => {
+  project = await serveProject(answering("fine"));
+  await project.write("notes.log", "named in .platformignore");
+  await project.write("src/__pycache__/program.pyc", "a cache");
+  await project.write("src/helper.py", "");
+  await waitForText("Reloaded demo");
+  expect(project.running.stderr().split("Reloaded demo")).toHaveLength(2);
+});
+
+test("a changed requirement is installed before the next execution", async () => {
+  project = await serveProject(
+    "def run():\n    try:\n        import tiny\n    except ImportError:\n        return {'tiny': None}\n    return {'tiny': tiny.VALUE}\n",
+  );
+  expect(await project.execute({})).toMatchObject({ tiny: null });
+
+  await project.write("wheels/tiny-1.0-py3-none-any.whl", await createWheel());
+  await waitForText("Reloaded demo");
+  await project.write("requirements.txt", "./wheels/tiny-1.0-py3-none-any.whl\n");
+  await waitForText("Reloaded demo", 2);
+  expect(await project.execute({})).toMatchObject({ tiny: 42 });
+}, 120_000);
+
+test("a requirement that does not exist is told with the installer's words, and the version before is served", async () => {
+  project = await serveProject(answering("fine"));
+  await project.write("requirements.txt", "./wheels/not_there-1.0-py3-none-any.whl\n");
+  await waitForText("not reloaded");
+  expect(await project.execute({})).toMatchObject({ answer: "fine" });
+}, 120_000);
+
+test("Ctrl-C ends running executions, the server and its folders, with success", async () => {
+  const before = await readdir(tmpdir());
+  project = await serveProject("import time\n\ndef run():\n    time.sleep(600)\n");
+  await project.start({});
+  project.running.interrupt();
+  const { exitCode } = await project.running.ended;
+
+  expect(exitCode).toBe(0);
+  await expect(fetch(project.url)).rejects.toThrow("fetch failed");
+  const left = (await readdir(tmpdir())).filter((name) => /^platform-[A-Za-z0-9]{6}$/.test(name));
+  expect(left.filter((name) => !before.includes(name))).toEqual([]);
+});
+
+/** The smallest wheel (PEP 427): one module and its metadata. */
+async function createWheel(): Promise<Uint8Array> {
+  const zip = new ZipFile();
+  const add = (path: string, text: string) => zip.addBuffer(Buffer.from(text), path);
+  add("tiny.py", "VALUE = 42\n");
+  add("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n");
+  add(
+    "tiny-1.0.dist-info/WHEEL",
+    "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+  );
+  add(
+    "tiny-1.0.dist-info/RECORD",
+    "tiny.py,,\ntiny-1.0.dist-info/METADATA,,\ntiny-1.0.dist-info/WHEEL,,\ntiny-1.0.dist-info/RECORD,,\n",
+  );
+  zip.end();
+  return buffer(zip.outputStream);
+}

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitFor } from "../testing/cli-process.ts";
+import { serveProject } from "../testing/served-project.ts";
+import type { ServedProject } from "../testing/served-project.ts";
+
+const PROGRAM = `
+import os, time
+
+def run(data: dict, params: dict):
+    kind = data.get("kind")
+    print("kind is", kind)
+    if kind == "fail":
+        raise ValueError("no luck")
+    if kind == "sleep":
+        time.sleep(600)
+    if kind == "number":
+        return 7
+    return {"data": data, "params": params, "pid": os.getpid()}
+`;
+
+const POOL = "11111111-1111-4111-8111-111111111111";
+const DESCRIPTOR = "22222222-2222-4222-8222-222222222222";
+const FILE = "33333333-3333-4333-8333-333333333333";
+const reference = (fileId = FILE) => ({ dataPoolId: POOL, dataSourceDescriptorId: DESCRIPTOR, fileId });
+
+const post = (body: string, type = "application/json") => ({
+  method: "POST",
+  headers: { "content-type": type },
+  body,
+});
+
+let project: ServedProject;
+
+beforeAll(async () => {
+  project = await serveProject(PROGRAM);
+});
+
+afterAll(() => project.close());
+
+const idOf = (body: Readonly<Record<string, unknown>>) => String(body["id"]);
+const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+
+test("start answers 201 with Location, id, PENDING or RUNNING, and createdAt", async () => {
+  const { status, headers, body } = await project.start({ data: { kind: "plain" } });
+  expect(status).toBe(201);
+  expect(headers.get("location")).toBe(`/${idOf(body)}`);
+  expect(body).toMatchObject({ id: idOf(body), createdAt: TIMESTAMP, terminal: false });
+  expect(["PENDING", "RUNNING"]).toContain(body["status"]);
+});
+
+test("the result has the output as top-level fields, a link and the status block", async () => {
+  const started = await project.start({ data: { a: 1 }, params: { b: 2 } }, true);
+  const id = idOf(started.body);
+  const state = await project.call(`/${id}`);
+  expect(state).toMatchObject({ status: 200, body: { id, status: "SUCCEEDED", terminal: true } });
+
+  const result = await project.call(`/${id}/result`);
+  expect(result.status).toBe(200);
+  expect(result.body).toEqual({
+    data: { a: 1 },
+    params: { b: 2 },
+    pid: expect.any(Number),
+    _links: { status: { href: `/${id}` } },
+    _embedded: {
+      status: {
+        id,
+        status: "SUCCEEDED",
+        created_at: TIMESTAMP,
+        started_at: TIMESTAMP,
+        ended_at: TIMESTAMP,
+      },
+    },
+  });
+});
+
+test("a result that is no object is wrapped as value", async () => {
+  expect(await project.execute({ data: { kind: "number" } })).toMatchObject({ value: 7 });
+});
+
+test("an execution that raises has code and detail as its result, with status 200", async () => {
+  const started = await project.start({ data: { kind: "fail" } }, true);
+  expect(started.body).toMatchObject({ status: "FAILED" });
+  const result = await project.call(`/${idOf(started.body)}/result`);
+  expect(result.status).toBe(200);
+  expect(result.body).toMatchObject({
+    code: "EXECUTION_ERROR",
+    detail: "ValueError: no luck",
+    _embedded: { status: { status: "FAILED" } },
+  });
+});
+
+test("what the code prints is told at the terminal and kept as the execution's log", async () => {
+  const started = await project.start({ data: { kind: "shown" } }, true);
+  const response = await fetch(`${project.url}/${idOf(started.body)}/log`);
+  expect(await response.json()).toContainEqual({
+    timestamp: TIMESTAMP,
+    severity: "INFO",
+    message: "kind is shown",
+  });
+  expect(project.running.stderr()).toContain("kind is shown");
+});
+
+test("cancel really ends the processes of a running execution", async () => {
+  const started = await project.start({ data: { kind: "sleep" } });
+  const id = idOf(started.body);
+  await waitFor("RUNNING", async () => {
+    const { body } = await project.call(`/${id}`);
+    return body["status"] === "RUNNING" ? true : undefined;
+  });
+  const early = await project.call(`/${id}/result`);
+  expect(early).toMatchObject({ status: 404, body: { code: "RESULT_NOT_READY" } });
+  expect(early.headers.get("retry-after")).toBe("1");
+
+  const cancelled = await project.call(`/${id}/cancel`, { method: "PUT" });
+  expect(cancelled.status).toBe(200);
+  const ended = await project.call(`/${id}`, { headers: { prefer: "wait=10" } });
+  expect(ended.body).toMatchObject({ status: "FAILED" });
+  expect((await project.call(`/${id}/result`)).body).toMatchObject({ code: "CANCELLED" });
+});
+
+test.each([["Bearer anything"], ["Basic eDp5"], [undefined]])(
+  "authorization %s is accepted",
+  async (authorization) => {
+    const headers = authorization === undefined ? {} : { authorization };
+    const init = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: "{}" };
+    expect((await project.call("/", init)).status).toBe(201);
+  },
+);
+
+test("an endpoint that ends with a slash is joined by clients with another one", async () => {
+  const started = await project.start({}, true);
+  expect((await project.call(`//${idOf(started.body)}`)).status).toBe(200);
+  expect((await project.call(`//${idOf(started.body)}/result/`)).status).toBe(200);
+});
+
+describe("data pool references", () => {
+  test("data and params come from files named by three ids, with or without .json", async () => {
+    await project.write(`datapools/${POOL}/${DESCRIPTOR}/${FILE}`, '{"from": "pool"}');
+    await project.write(`datapools/${POOL}/${DESCRIPTOR}/${POOL}.json`, '{"shots": 10}');
+    const body = { dataRef: reference(), paramsRef: reference(POOL) };
+    expect(await project.execute(body)).toMatchObject({ data: { from: "pool" }, params: { shots: 10 } });
+    expect(await project.execute({ dataRef: reference(), params: { x: 1 } })).toMatchObject({
+      data: { from: "pool" },
+      params: { x: 1 },
+    });
+  });
+
+  test("an unknown file is refused, and the detail says where it was looked for", async () => {
+    const { status, body } = await project.start({ dataRef: reference(DESCRIPTOR) });
+    expect(status).toBe(422);
+    expect(body).toMatchObject({
+      code: "DATA_REFERENCE_INVALID",
+      detail: expect.stringContaining("datapools"),
+    });
+  });
+
+  test("a file that is no JSON object is refused", async () => {
+    await project.write(`datapools/${POOL}/${DESCRIPTOR}/${DESCRIPTOR}`, "[1]");
+    const { status, body } = await project.start({ paramsRef: reference(DESCRIPTOR) });
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ code: "DATA_REFERENCE_INVALID" });
+  });
+
+  test("ids that would lead out of the folder are refused", async () => {
+    const { status, body } = await project.start({
+      dataRef: { ...reference(), fileId: "../../platform.json" },
+    });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: "INVALID_INPUT" });
+  });
+});
+
+describe("bad input is refused with a code, as at the gateway:", () => {
+  const nested = `{"data":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`;
+  const large = `{"data":{"a":"${"x".repeat(1_048_577 - 8)}"}}`;
+  const unknownId = "0198c1de-7a53-7000-8000-000000000000";
+
+  test.each<readonly [string, string, RequestInit, number, string]>([
+    ["no JSON", "/", post("{"), 400, "INVALID_JSON"],
+    ["nothing at all", "/", post(""), 400, "INVALID_JSON"],
+    ["an array", "/", post("[]"), 400, "INVALID_INPUT"],
+    ["a string", "/", post('"x"'), 400, "INVALID_INPUT"],
+    ["an unknown key", "/", post('{"datas":{}}'), 400, "INVALID_INPUT"],
+    ["data that is no object", "/", post('{"data":[1]}'), 400, "INVALID_INPUT"],
+    ["both of a pair", "/", post(JSON.stringify({ data: {}, dataRef: reference() })), 400, "INVALID_INPUT"],
+    ["a body nested 100,000 levels deep", "/", post(nested), 400, "INVALID_INPUT"],
+    ["data of 1 MB and one byte", "/", post(large), 413, "INPUT_TOO_LARGE"],
+    ["another content type", "/", post("{}", "text/plain"), 415, "UNSUPPORTED_MEDIA_TYPE"],
+    ["a form", "/", post("a=1", "application/x-www-form-urlencoded"), 415, "UNSUPPORTED_MEDIA_TYPE"],
+    ["an answer nobody can give", "/", { headers: { accept: "image/png" } }, 406, "NOT_ACCEPTABLE"],
+    ["another method", "/", { method: "DELETE" }, 405, "METHOD_NOT_ALLOWED"],
+    ["an unknown id", `/${unknownId}`, {}, 404, "EXECUTION_NOT_FOUND"],
+    ["an unknown id's result", `/${unknownId}/result`, {}, 404, "EXECUTION_NOT_FOUND"],
+    ["an id that is none", "/nonsense", {}, 404, "EXECUTION_NOT_FOUND"],
+    ["a path that is none", "/a/b/c/d", {}, 404, "NOT_FOUND"],
+  ])("%s", async (_what, path, init, status, code) => {
+    const answer = await project.call(path, init);
+    expect(answer).toMatchObject({ status, body: { code, detail: expect.any(String) } });
+  });
+
+  test("data of exactly 1 MB is accepted", async () => {
+    const body = `{"data":{"a":"${"x".repeat(1_048_576 - 8)}"}}`;
+    expect((await project.start(body)).status).toBe(201);
+  });
+});
+
+describe("documentation", () => {
+  test("/docs and everything it loads come from this server", async () => {
+    const page = await project.call("/docs");
+    expect(page.status).toBe(200);
+    const text = String(page.body["text"]);
+    const loaded = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? "");
+    expect(loaded.length).toBeGreaterThan(2);
+    for (const path of loaded) {
+      expect(path).toMatch(/^\//);
+      expect((await fetch(`${project.url}${path}`)).status).toBe(200);
+    }
+  });
+
+  test("/openapi.json describes the operations and the local form of the result", async () => {
+    const { body } = await project.call("/openapi.json");
+    expect(body).toMatchObject({
+      openapi: "3.1.0",
+      info: { title: "demo" },
+      paths: {
+        "/": { post: {} },
+        "/{id}": { get: {} },
+        "/{id}/result": {
+          get: {
+            responses: { 200: { content: { "application/json": { schema: { title: "LocalResult" } } } } },
+          },
+        },
+      },
+    });
+  });
+});
+
+test("a port in use is told with the option that helps", async () => {
+  const { port } = new URL(project.url);
+  const { exitCode, stdout } = await project.home.run(["serve", "--port", port, "--json"], {
+    folder: "demo",
+  });
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: { code: "PORT_IN_USE", hint: expect.stringContaining("--port") },
+  });
+});
