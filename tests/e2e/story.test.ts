@@ -144,7 +144,7 @@ describe("the main job", () => {
       `${consumer.endpoint}openapi.json`,
       { token: consumer.token },
     );
-    expect(JSON.stringify(openApi.body.paths["/"])).toContain("factor");
+    expect(JSON.stringify(openApi.body)).toContain("factor");
     const docs = await request<string>("GET", `${consumer.endpoint}docs`, {
       token: consumer.token,
       headers: { accept: "text/html" },
@@ -159,7 +159,7 @@ describe("user code that does what it should not", () => {
     ["exit", "EXECUTION_ERROR", "3"],
     ["die", "EXECUTION_ERROR", "1"],
     ["kill", "EXECUTION_ERROR", "SIGKILL"],
-    ["nan", "INVALID_RESULT", "NaN"],
+    ["nan", "INVALID_RESULT", "nan"],
     ["set", "INVALID_RESULT", "set"],
     ["circular", "INVALID_RESULT", ""],
     ["large", "RESULT_TOO_LARGE", ""],

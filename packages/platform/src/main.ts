@@ -69,7 +69,7 @@ async function main(): Promise<void> {
   if (isHelpWanted()) return void process.stdout.write(describeSettings());
   const config = readConfig();
   const logger = pino(
-    { level: config.logLevel, base: { pid: process.pid } },
+    { level: config.logLevel, base: null },
     pino.destination({ dest: 2, sync: true }),
   );
   const closers = createClosers(logger);
