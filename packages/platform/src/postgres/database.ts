@@ -55,10 +55,13 @@ const DEFAULT_RETRY = 10 * SECOND;
 export function createDatabase(target: ConnectionTarget, options: DatabaseOptions): Database {
   const config = describeConnections(target, options);
   const pool = new Pool(config);
-  // An idle connection that breaks is replaced at the next use.
-  pool.on("error", (error) =>
-    options.logger.debug({ error: error.message }, "an idle database connection broke"),
-  );
+  const noteBroken = (error: Error) =>
+    options.logger.debug({ error: error.message }, "a database connection broke");
+  pool.on("error", noteBroken);
+  // The pool listens to idle connections only; one that breaks while it is lent out would end the process.
+  pool.on("connect", (client) => client.on("error", noteBroken));
+  // One that breaks while it is lent out tells its user by the failing query; without a listener it would end the process.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   const listener = createListener(config, options.logger);
   const retryMilliseconds = options.retryMilliseconds ?? DEFAULT_RETRY;
   let closed: Promise<void> | null = null;

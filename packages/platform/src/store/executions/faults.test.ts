@@ -1,0 +1,290 @@
+import { randomUUID } from "node:crypto";
+import { chmod, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Problem } from "@platform/contract/problems";
+import type { Claim, ClaimRequest, NewExecution, StoreEvent } from "@platform/engine/ports";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database, RunStatement } from "../../postgres/database.ts";
+import { startEmbeddedPostgres } from "../../postgres/supervisor.ts";
+import { createRecordingLogger, createTestDatabase } from "../../postgres/testing.ts";
+import type { TestDatabase } from "../../postgres/testing.ts";
+import { prepareDatabase } from "../prepare.ts";
+import { createUuidV7 } from "../uuid.ts";
+import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
+import type { PostgresExecutionStore } from "./execution-store.ts";
+
+let home: TestDatabase;
+let database: Database;
+let store: PostgresExecutionStore;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  database = createExecutionDatabase(home.target, { logger: home.logger });
+  store = createPostgresExecutionStore({ database });
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.close();
+  await home.close();
+});
+
+function createExecution(overrides: Partial<NewExecution> = {}): NewExecution {
+  return {
+    id: createUuidV7(),
+    ownerId: randomUUID(),
+    versionId: randomUUID(),
+    resources: { cpu: 1, memory: 1 },
+    timeoutSeconds: 60,
+    body: Buffer.from("{}"),
+    references: {},
+    ...overrides,
+  };
+}
+
+const REQUEST: ClaimRequest = {
+  workerId: "worker",
+  limit: 1000,
+  free: { cpu: 1e6, memory: 1e6 },
+  leaseSeconds: 60,
+};
+
+async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${condition.toString()}`);
+    await delay(5);
+  }
+}
+
+async function finishAll(claims: readonly Claim[]): Promise<readonly boolean[]> {
+  return Promise.all(
+    claims.map((claim) =>
+      store.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null }),
+    ),
+  );
+}
+
+/** The same database, with something going wrong on the way to or from it. */
+function disturb(change: (run: RunStatement) => RunStatement): Database {
+  return { ...database, query: change(database.query) };
+}
+
+test("one bad execution in a group fails alone", async () => {
+  const good = Array.from({ length: 20 }, () => createExecution());
+  const bad = createExecution({ timeoutSeconds: 0 });
+  const results = await Promise.allSettled(
+    [...good.slice(0, 10), bad, ...good.slice(10)].map((each) => store.create(each)),
+  );
+  expect(results.map(({ status }) => status).filter((status) => status === "rejected")).toHaveLength(1);
+  expect(results[10]?.status).toBe("rejected");
+  expect(await finishAll(await store.claim(REQUEST))).toHaveLength(20);
+});
+
+test("what a claim took whose answer was lost is handed out by the next claim", async () => {
+  let isLost = false;
+  const disturbed = createPostgresExecutionStore({
+    database: disturb((run) => async (statement) => {
+      const rows = await run(statement);
+      if (statement.name !== "execution-claim" || isLost) return rows as never;
+      isLost = true;
+      throw new Problem("UNAVAILABLE");
+    }),
+  });
+  const execution = createExecution();
+  await store.create(execution);
+  await expect(disturbed.claim(REQUEST)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(await store.find(execution.id, execution.ownerId)).toMatchObject({ status: "RUNNING" });
+  const claims = await disturbed.claim(REQUEST);
+  expect(claims.map(({ id, attempt }) => ({ id, attempt }))).toEqual([{ id: execution.id, attempt: 1 }]);
+  expect(await disturbed.claim(REQUEST)).toEqual([]);
+  expect(await finishAll(claims)).toEqual([true]);
+});
+
+test("an end whose first answer was lost counts as written, once", async () => {
+  const disturbed = createPostgresExecutionStore({
+    database: disturb((run) => async (statement) => {
+      if (statement.name === "execution-finish") {
+        await run(statement);
+        statement.onRepeat?.();
+      }
+      return run(statement);
+    }),
+  });
+  const [ours, theirs] = [createExecution(), createExecution()];
+  await Promise.all([store.create(ours), store.create(theirs)]);
+  const claims = await store.claim(REQUEST);
+  const ends = await Promise.all(
+    claims.map((claim) =>
+      disturbed.finish(claim.id === ours.id ? claim : { ...claim, workerId: "stale" }, {
+        status: "FAILED",
+        code: "EXECUTION_ERROR",
+        detail: "no",
+      }),
+    ),
+  );
+  expect(ends).toEqual(claims.map(({ id }) => id === ours.id));
+  await finishAll(claims);
+});
+
+test("executions, claims and ends survive connections that break all the time", async () => {
+  const executions = Array.from({ length: 200 }, () => createExecution());
+  const claims: Claim[] = [];
+  const traffic = { isOver: false };
+  const breaking = (async () => {
+    while (!traffic.isOver) {
+      await home.database.query({
+        text: "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+        idempotent: true,
+      });
+      await delay(15);
+    }
+  })();
+  const claiming = (async () => {
+    while (claims.length < executions.length) {
+      const next = await store.claim({ ...REQUEST, limit: 10 }).catch(() => []);
+      claims.push(...next);
+    }
+  })();
+  for (const execution of executions) await store.create(execution);
+  await claiming;
+  const ended = await finishAll(claims);
+  traffic.isOver = true;
+  await breaking;
+  expect(claims.map(({ id }) => id).sort()).toEqual(executions.map(({ id }) => id).sort());
+  expect(claims.every(({ attempt }) => attempt === 1)).toBe(true);
+  expect(ended.every(Boolean)).toBe(true);
+});
+
+test("another process hears of what this one does, and of lost hints when its connection broke", async () => {
+  const other = createExecutionDatabase(home.target, { logger: home.logger });
+  const otherStore = createPostgresExecutionStore({ database: other });
+  const events: StoreEvent[] = [];
+  otherStore.subscribe((event) => events.push(event));
+  const countResets = () => events.filter(({ type }) => type === "reset").length;
+  await waitUntil(() => countResets() === 1);
+  const execution = createExecution();
+  await store.create(execution);
+  await waitUntil(() => events.some(({ type }) => type === "pending"));
+  const claims = await store.claim(REQUEST);
+  await store.cancel(execution.id, execution.ownerId);
+  await waitUntil(() => events.some((event) => event.type === "cancel" && event.id === execution.id));
+  await finishAll(claims);
+  await waitUntil(() => events.some((event) => event.type === "changed" && event.id === execution.id));
+  const resets = countResets();
+  await home.database.query({
+    text: "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()",
+  });
+  await waitUntil(() => countResets() >= resets + 2);
+  expect(events.filter(({ type }) => type === "cancel")).toHaveLength(1);
+  await otherStore.close();
+  await other.close();
+});
+
+test("a process does not hear its own notifications a second time", async () => {
+  const own: StoreEvent[] = [];
+  store.subscribe((event) => own.push(event));
+  await waitUntil(() => own.some(({ type }) => type === "reset"));
+  const execution = createExecution();
+  await store.create(execution);
+  await store.cancel(execution.id, execution.ownerId);
+  // A notification of somebody else comes after ours in the same channel.
+  await home.database.query({ text: "select pg_notify('executions', 'somebody:pending')" });
+  await waitUntil(() => own.filter(({ type }) => type === "pending").length >= 2);
+  expect(own.filter((event) => event.type === "changed" && event.id === execution.id)).toHaveLength(1);
+  expect(own.filter(({ type }) => type === "pending")).toHaveLength(2);
+});
+
+test("no statement reads more than what it names, however many executions have finished", async () => {
+  const finished = 5000;
+  const executions = Array.from({ length: finished }, () => createExecution());
+  await Promise.all(executions.map((each) => store.create(each)));
+  for (;;) {
+    const claims = await store.claim(REQUEST);
+    if (claims.length === 0) break;
+    await finishAll(claims);
+  }
+  const before = await readCounters();
+  const fresh = createExecutionDatabase(home.target, { logger: home.logger });
+  const freshStore = createPostgresExecutionStore({ database: fresh });
+  const execution = createExecution();
+  await freshStore.create(execution);
+  const [claim] = await freshStore.claim(REQUEST);
+  if (claim === undefined) throw new Error("There was nothing to claim.");
+  await freshStore.renew("worker", [claim], 60);
+  await freshStore.appendLog(claim, [{ time: 0, severity: "INFO", message: "one" }]);
+  await freshStore.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
+  await freshStore.find(execution.id, execution.ownerId);
+  await freshStore.readResult(execution.id, execution.ownerId);
+  await freshStore.readLog(execution.id, execution.ownerId);
+  await freshStore.list(execution.ownerId, { limit: 10 });
+  await freshStore.sweep();
+  await freshStore.close();
+  // Statistics are told when sessions end.
+  await fresh.close();
+  let after = before;
+  await waitUntil(async () => {
+    after = await readCounters();
+    return after.fetched > before.fetched;
+  });
+  expect(after.scanned - before.scanned).toBe(0);
+  expect(after.fetched - before.fetched).toBeLessThan(finished / 10);
+});
+
+async function readCounters(): Promise<{ scanned: number; fetched: number }> {
+  const [row] = await home.database.query<{ scanned: number; fetched: number }>({
+    text: `select sum(seq_tup_read)::float8 as scanned, sum(idx_tup_fetch)::float8 as fetched
+      from pg_stat_user_tables where relname like 'execution%'`,
+  });
+  return row ?? { scanned: 0, fetched: 0 };
+}
+
+test("no acknowledged execution is lost when every process of the server is killed, and starts go on afterwards", async () => {
+  const root = await mkdtemp(join(tmpdir(), "platform-kill-"));
+  await chmod(root, 0o755);
+  const logger = createRecordingLogger();
+  const server = await startEmbeddedPostgres({ directory: join(root, "postgres"), logger });
+  const own = createExecutionDatabase(server.connection, { logger });
+  const ownStore = createPostgresExecutionStore({ database: own });
+  try {
+    await prepareDatabase(own, { logger, retentionDays: 30 });
+    const acknowledged: NewExecution[] = [];
+    const call = async () => {
+      for (let index = 0; index < 60; index++) {
+        const execution = createExecution();
+        await ownStore.create(execution);
+        acknowledged.push(execution);
+      }
+    };
+    const calls = Promise.all(Array.from({ length: 8 }, call));
+    await waitUntil(() => acknowledged.length > 100);
+    await killServer(join(root, "postgres", "data", "postmaster.pid"));
+    await calls;
+    const found = await Promise.all(acknowledged.map(({ id, ownerId }) => ownStore.find(id, ownerId)));
+    expect(found.filter((record) => record?.status === "PENDING")).toHaveLength(8 * 60);
+  } finally {
+    await ownStore.close();
+    await own.close();
+    await server.stop();
+    await rm(root, { recursive: true, force: true });
+  }
+});
+
+async function killServer(pidFile: string): Promise<void> {
+  const postmaster = Number((await readFile(pidFile, "utf8")).split("\n")[0]);
+  const children: number[] = [];
+  for (const name of await readdir("/proc").catch(() => [])) {
+    const stat = await readFile(`/proc/${name}/stat`, "utf8").catch(() => "");
+    const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    if (parent === postmaster) children.push(Number(name));
+  }
+  for (const pid of [postmaster, ...children]) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It ended by itself when its parent did.
+    }
+  }
+}
