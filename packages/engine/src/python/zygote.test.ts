@@ -131,6 +131,18 @@ test("the traceback of a failed import is in the log and in the probe", async ()
   expect(await fixture.runtime.probe(version)).toMatchObject({ ok: false, traceback });
 });
 
+test("a slow import that fails is not repeated for each execution", async () => {
+  const version = fixture.createVersion("import time\ntime.sleep(1)\nraise RuntimeError('no licence')");
+  const before = Date.now();
+  for (let round = 0; round < 5; round += 1) {
+    expect((await fixture.finish(version)).outcome).toMatchObject({
+      code: "STARTUP_ERROR",
+      detail: expect.stringContaining("no licence"),
+    });
+  }
+  expect(Date.now() - before).toBeLessThan(3000);
+});
+
 test("a version that could not start is tried again after a while, or at once when it was retired", async () => {
   const program =
     "import os\nif not os.path.exists('/app/ready'):\n    raise RuntimeError('not yet')\ndef run():\n    return 1";
