@@ -1,14 +1,18 @@
+import { EventEmitter, once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createTtlCache } from "./ttl-cache.ts";
 
 describe("a cache of answers", () => {
   it("does not keep an answer that was asked for before it was cleared", async () => {
     const cache = createTtlCache<string>({ ttlOf: () => 1_000, maxEntries: 10 });
-    let resolve: (value: string) => void = () => undefined;
-    const old = cache.get("key", () => new Promise<string>((settle) => (resolve = settle)));
+    const gate = new EventEmitter();
+    const old = cache.get("key", async () => {
+      await once(gate, "open");
+      return "old";
+    });
     cache.clear();
     const fresh = cache.get("key", async () => "new");
-    resolve("old");
+    gate.emit("open");
     expect(await old).toBe("old");
     expect(await fresh).toBe("new");
     expect(cache.peek("key")).toBe("new");

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { getMigrations } from "better-auth/db/migration";
+import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase } from "../postgres/testing.ts";
 import type { TestDatabase } from "../postgres/testing.ts";
@@ -204,6 +205,38 @@ describe("a personal access token", () => {
       await broken.pool.query("alter table apikey_away rename to apikey");
     }
     expect(await identity.verifyToken(token)).toMatchObject({ userId: user.userId });
+  });
+
+  it("is met with UNAVAILABLE while the database is away", async () => {
+    const pool = new Pool({ host: "/nonexistent", database: "none" });
+    const identity = createIdentity({
+      pool,
+      secret: TEST_SECRET,
+      baseUrl: "http://api.test",
+      logger: test.logger,
+      retryMilliseconds: 50,
+    });
+    await expect(identity.verifyToken(user.token)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(identity.createPersonalAccessToken(user.userId, { name: "x" })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
+    await pool.end();
+  });
+
+  it("is not called invalid when the database fails in the middle of the check", async () => {
+    const { token } = await here.identity.createPersonalAccessToken(user.userId, { name: "half" });
+    await test.database.query({
+      text: "create function refuse() returns trigger language plpgsql as 'begin raise exception ''no writes''; end'",
+    });
+    await test.database.query({
+      text: "create trigger refuse before update on apikey execute function refuse()",
+    });
+    try {
+      await expect(here.identity.verifyToken(token)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    } finally {
+      await test.database.query({ text: "drop function refuse cascade" });
+    }
+    expect(await here.identity.verifyToken(token)).toMatchObject({ userId: user.userId });
   });
 
   it("leads to the user's own organisation, or to the one that X-OrganizationId names", async () => {

@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import type { Logger } from "../postgres/logger.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { BootstrapOptions, Bootstrapped } from "./bootstrap.ts";
+import { retryTransient } from "../postgres/retry.ts";
 import { createLibraryLoader } from "./library-loader.ts";
 import { createMemberships } from "./memberships.ts";
 import type { Memberships } from "./memberships.ts";
@@ -18,6 +19,8 @@ export interface IdentityOptions {
   readonly baseUrl: string;
   readonly logger: Logger;
   readonly now?: () => number;
+  /** For how long a restart of the database is waited out, in milliseconds; default 10,000. */
+  readonly retryMilliseconds?: number;
 }
 
 /** Who somebody is and where they belong. The library behind it is known to this room only. */
@@ -28,6 +31,8 @@ export interface Identity extends Users, Memberships, PersonalAccessTokens {
   readonly warmUp: () => Promise<void>;
 }
 
+const DEFAULT_RETRY = 10_000;
+
 /** Owns nothing that must be closed: the pool is the caller's. */
 export function createIdentity(options: IdentityOptions): Identity {
   const load = createLibraryLoader(options);
@@ -35,13 +40,34 @@ export function createIdentity(options: IdentityOptions): Identity {
   const users = createUsers(load);
   const memberships = createMemberships(load, now);
   const tokens = createPersonalAccessTokens(load, now);
+  const retryMilliseconds = options.retryMilliseconds ?? DEFAULT_RETRY;
+  const read = createGuard({ retryMilliseconds, idempotent: true });
+  const write = createGuard({ retryMilliseconds: 0, idempotent: false });
   return {
-    ...users,
-    ...memberships,
-    ...tokens,
-    bootstrap: (bootstrapOptions = {}) => bootstrap({ load, users, tokens }, bootstrapOptions),
+    createUser: write(users.createUser),
+    findUser: read(users.findUser),
+    findMembership: read(memberships.findMembership),
+    listOrganizations: read(memberships.listOrganizations),
+    addMember: write(memberships.addMember),
+    verifyToken: read(tokens.verifyToken),
+    createPersonalAccessToken: write(tokens.createPersonalAccessToken),
+    listPersonalAccessTokens: read(tokens.listPersonalAccessTokens),
+    revokePersonalAccessToken: write(tokens.revokePersonalAccessToken),
+    bootstrap: write((bootstrapOptions: BootstrapOptions = {}) =>
+      bootstrap({ load, users, tokens }, bootstrapOptions),
+    ),
     warmUp: async () => {
       await load();
     },
   };
+}
+
+/** The library's own statements know nothing of a restarting server: reads wait it out, writes say UNAVAILABLE. */
+function createGuard(retry: { readonly retryMilliseconds: number; readonly idempotent: boolean }) {
+  return <Args extends readonly unknown[], Result>(work: (...args: Args) => Promise<Result>) =>
+    (...args: Args): Promise<Result> =>
+      retryTransient(retry, (markSent) => {
+        markSent();
+        return work(...args);
+      });
 }
