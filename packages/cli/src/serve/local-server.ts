@@ -85,7 +85,7 @@ async function start(
   const logger = createServerLogger(output, settings.isDebug);
   const directory = await createRunDirectory();
   cleanups.push(() => rm(directory, { recursive: true, force: true }));
-  const tools = await findPythonTools(settings);
+  const tools = await findPythonTools(settings, output.note);
   cleanups.push(tools.environments.close);
   const runtime = createPythonRuntime({
     runDirectory: join(directory, "run"),

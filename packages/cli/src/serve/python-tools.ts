@@ -29,7 +29,10 @@ const SHARED_CACHE = "/var/cache/platform";
  *
  * @throws ProjectError INTERPRETER_NOT_FOUND
  */
-export async function findPythonTools(settings: Settings): Promise<PythonTools> {
+export async function findPythonTools(
+  settings: Settings,
+  onNote: (text: string) => void,
+): Promise<PythonTools> {
   const sandbox = await findSandbox({ minimum: "none", uidBase: SANDBOX_UID });
   const isRoot = process.getuid?.() === 0;
   const user: SystemUser | null =
@@ -40,7 +43,7 @@ export async function findPythonTools(settings: Settings): Promise<PythonTools> 
   });
   const [uv] = await findExecutables("uv", settings.searchPath);
   const environments = createEnvironmentBuilder({
-    directory: await chooseCache(settings.cacheDirectory, user),
+    directory: await chooseCache(settings.cacheDirectory, user, onNote),
     interpreter,
     uv: uv ?? null,
     variables: settings.hostVariables,
@@ -49,10 +52,16 @@ export async function findPythonTools(settings: Settings): Promise<PythonTools> 
 }
 
 /** Environments must be readable by the user that versions run as. */
-async function chooseCache(directory: string, user: SystemUser | null): Promise<string> {
+async function chooseCache(
+  directory: string,
+  user: SystemUser | null,
+  onNote: (text: string) => void,
+): Promise<string> {
   if (user === null) return directory;
   const fault = await findAccessFault(await findExisting(directory), user, true);
-  return fault === null ? directory : SHARED_CACHE;
+  if (fault === null) return directory;
+  onNote(`Environments are kept in ${SHARED_CACHE}: ${fault}.`);
+  return SHARED_CACHE;
 }
 
 async function findExisting(path: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -49,6 +49,8 @@ export interface RunningCli {
 /** A user with an empty configuration and an empty folder, running the real program. */
 export async function createCliHome(): Promise<CliHome> {
   const home = await realpath(await mkdtemp(join(tmpdir(), "platform-cli-")));
+  // As root, the sandbox's user must be able to read the environments that are kept below.
+  await chmod(home, 0o755);
   const configDirectory = join(home, "config");
   const directory = await mkdtemp(join(home, "work-"));
   const running = new Set<ChildProcess>();
@@ -60,6 +62,7 @@ export async function createCliHome(): Promise<CliHome> {
         PATH: process.env["PATH"] ?? "",
         HOME: home,
         PLATFORM_CONFIG_DIR: configDirectory,
+        PLATFORM_CACHE_DIR: join(home, "cache"),
         ...options.variables,
       },
       stdio: ["pipe", "pipe", "pipe"],
