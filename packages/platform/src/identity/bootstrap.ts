@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import type { Pool } from "pg";
 import { Problem } from "@platform/contract/problems";
-import type { LoadLibrary } from "./library-loader.ts";
+import { hasUsers } from "../store/users.ts";
 import type { PersonalAccessTokens } from "./personal-access-tokens.ts";
 import type { Users } from "./users.ts";
 
@@ -29,12 +30,10 @@ const PASSWORD_BYTES = 18;
  * Two processes that race make one user: addresses are unique, and the loser sees that somebody is there.
  */
 export async function bootstrap(
-  deps: { readonly load: LoadLibrary; readonly users: Users; readonly tokens: PersonalAccessTokens },
+  deps: { readonly pool: Pool; readonly users: Users; readonly tokens: PersonalAccessTokens },
   options: BootstrapOptions,
 ): Promise<Bootstrapped | null> {
-  const { context } = await deps.load();
-  const isEmpty = async () => (await context.adapter.count({ model: "user" })) === 0;
-  if (!(await isEmpty())) return null;
+  if (await hasUsers(deps.pool)) return null;
   const id = randomUUID();
   const email = options.email ?? DEFAULT_EMAIL;
   const password = options.password ?? randomBytes(PASSWORD_BYTES).toString("base64url");
@@ -49,7 +48,7 @@ export async function bootstrap(
     return { email, password, organizationId, personalAccessToken: token.token };
   } catch (error) {
     await deps.tokens.revokePersonalAccessToken(id, token.id);
-    if (error instanceof Problem || !(await isEmpty())) return null;
+    if (error instanceof Problem || (await hasUsers(deps.pool))) return null;
     throw error;
   }
 }

@@ -54,7 +54,7 @@ export function createIdentity(options: IdentityOptions): Identity {
     listPersonalAccessTokens: read(tokens.listPersonalAccessTokens),
     revokePersonalAccessToken: write(tokens.revokePersonalAccessToken),
     bootstrap: write((bootstrapOptions: BootstrapOptions = {}) =>
-      bootstrap({ load, users, tokens }, bootstrapOptions),
+      bootstrap({ pool: options.pool, users, tokens }, bootstrapOptions),
     ),
     warmUp: async () => {
       await load();
