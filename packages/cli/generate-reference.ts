@@ -32,7 +32,7 @@ The login is kept in \`config.json\` in the user's configuration folder (on Linu
 
 /** The page docs/guide/cli.md, from the declarations of the commands. */
 export function createCliReference(): string {
-  return `${[INTRODUCTION, ...COMMANDS.map(describeCommand)].join("\n")}`;
+  return [INTRODUCTION, ...COMMANDS.map(describeCommand)].join("\n");
 }
 
 function describeCommand(command: Command): string {

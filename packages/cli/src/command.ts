@@ -6,7 +6,7 @@ interface OptionBase {
   readonly description: string;
 }
 
-export interface FlagOption extends OptionBase {
+interface FlagOption extends OptionBase {
   readonly kind: "flag";
 }
 
@@ -28,7 +28,7 @@ export interface NumberOption extends OptionBase {
 
 export type Option = FlagOption | TextOption | NumberOption;
 
-export interface Argument {
+interface Argument {
   readonly description: string;
   readonly required: boolean;
 }
@@ -47,9 +47,9 @@ type OptionValue<O extends Option> = O extends { readonly kind: "flag" }
       ? number
       : number | undefined;
 
-export type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[K]> };
+type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[K]> };
 
-export type ArgumentValues<A extends Arguments> = {
+type ArgumentValues<A extends Arguments> = {
   readonly [K in keyof A]: A[K] extends { readonly required: true } ? string : string | undefined;
 };
 

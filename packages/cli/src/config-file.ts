@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { UserError, getErrorCode, getErrorMessage } from "./errors.ts";
 
 /** The organisation the CLI works in. */
-export interface StoredContext {
+interface StoredContext {
   readonly id: string;
   readonly name: string;
 }

@@ -81,7 +81,7 @@ export function isNetworkError(error: unknown): boolean {
 }
 
 /** Names the network's fault; a refused TLS certificate counts as one. */
-export function explainNetworkError(error: unknown, endpoint: string): UserError | null {
+function explainNetworkError(error: unknown, endpoint: string): UserError | null {
   if (!isNetworkError(error) || !(error instanceof TypeError)) return null;
   const code = findCauseCode(error.cause);
   if (code !== undefined && /CERT|SELF_SIGNED|UNABLE_TO|TLS|SSL/.test(code)) {

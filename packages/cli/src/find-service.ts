@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { PROJECT_FILE } from "@platform/contract/project";
 import type { Service } from "@platform/contract/platform-api/services";
 import type { CommandContext } from "./context.ts";
@@ -33,11 +35,6 @@ function isKey(text: string): boolean {
 }
 
 async function readProjectName(directory: string): Promise<string> {
-  const [{ readFile }, { join }, { parseProject }] = await Promise.all([
-    import("node:fs/promises"),
-    import("node:path"),
-    import("@platform/engine/project/read-project"),
-  ]);
   let text: string;
   try {
     text = await readFile(join(directory, PROJECT_FILE), "utf8");
@@ -47,5 +44,7 @@ async function readProjectName(directory: string): Promise<string> {
       "Give the service's name, or run this in a project's folder.",
     );
   }
+  // With its schema compiler it would cost the commands that are given a name their start-up time.
+  const { parseProject } = await import("@platform/engine/project/read-project");
   return parseProject(text).name;
 }

@@ -5,10 +5,7 @@ import type { Command, CommandResult, NumberOption, Option, TextOption } from ".
 import { createUsageError } from "./errors.ts";
 
 /** Runs one parsed command. */
-export type Execute = (
-  command: Command,
-  input: Parameters<Command["run"]>[1],
-) => Promise<CommandResult | undefined>;
+type Execute = (command: Command, input: Parameters<Command["run"]>[1]) => Promise<CommandResult | undefined>;
 
 export interface ProgramOptions {
   readonly commands: readonly Command[];

@@ -1,5 +1,5 @@
 /** Where text goes; `isTerminal` decides about colours and moving progress. */
-export interface TextSink {
+interface TextSink {
   readonly write: (text: string) => void;
   readonly isTerminal: boolean;
 }

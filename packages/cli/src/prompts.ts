@@ -1,6 +1,6 @@
 import { createInterruption } from "./errors.ts";
 
-export interface Choice {
+interface Choice {
   readonly value: string;
   readonly label: string;
   readonly hint?: string;

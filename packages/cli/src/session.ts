@@ -7,7 +7,7 @@ import { UserError } from "./errors.ts";
 import type { Settings } from "./settings.ts";
 
 /** Where the API of a platform listens that `npm start` started. */
-export const DEFAULT_ENDPOINT = "http://localhost:8090";
+const DEFAULT_ENDPOINT = "http://localhost:8090";
 
 export type PlatformClient = Client<typeof PLATFORM_API>;
 

@@ -1,8 +1,9 @@
-import { readdir } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { buffer } from "node:stream/consumers";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
-import { ZipFile } from "yazl";
 import { waitFor } from "../testing/cli-process.ts";
 import { serveProject } from "../testing/served-project.ts";
 import type { ServedProject } from "../testing/served-project.ts";
@@ -99,7 +100,10 @@ test("a changed requirement is installed before the next execution", async () =>
   );
   expect(await project.execute({})).toMatchObject({ tiny: null });
 
-  await project.write("wheels/tiny-1.0-py3-none-any.whl", await createWheel());
+  await project.write(
+    "wheels/tiny-1.0-py3-none-any.whl",
+    await createWheel(join(project.home.directory, "wheel")),
+  );
   await waitForText("Reloaded demo");
   await project.write("requirements.txt", "./wheels/tiny-1.0-py3-none-any.whl\n");
   await waitForText("Reloaded demo", 2);
@@ -127,19 +131,18 @@ test("Ctrl-C ends running executions, the server and its folders, with success",
 });
 
 /** The smallest wheel (PEP 427): one module and its metadata. */
-async function createWheel(): Promise<Uint8Array> {
-  const zip = new ZipFile();
-  const add = (path: string, text: string) => zip.addBuffer(Buffer.from(text), path);
-  add("tiny.py", "VALUE = 42\n");
-  add("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n");
-  add(
-    "tiny-1.0.dist-info/WHEEL",
-    "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-  );
-  add(
-    "tiny-1.0.dist-info/RECORD",
-    "tiny.py,,\ntiny-1.0.dist-info/METADATA,,\ntiny-1.0.dist-info/WHEEL,,\ntiny-1.0.dist-info/RECORD,,\n",
-  );
-  zip.end();
-  return buffer(zip.outputStream);
+async function createWheel(folder: string): Promise<Uint8Array> {
+  const files = {
+    "tiny.py": "VALUE = 42\n",
+    "tiny-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
+    "tiny-1.0.dist-info/WHEEL":
+      "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    "tiny-1.0.dist-info/RECORD":
+      "tiny.py,,\ntiny-1.0.dist-info/METADATA,,\ntiny-1.0.dist-info/WHEEL,,\ntiny-1.0.dist-info/RECORD,,\n",
+  };
+  await mkdir(join(folder, "tiny-1.0.dist-info"), { recursive: true });
+  for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text);
+  const words = ["-m", "zipfile", "-c", "tiny.whl", "tiny.py", "tiny-1.0.dist-info/"];
+  await promisify(execFile)("python3", words, { cwd: folder });
+  return readFile(join(folder, "tiny.whl"));
 }

@@ -12,7 +12,7 @@ const SECOND = 1000;
 const DEADLINE = 30 * SECOND;
 const LOOK_MILLISECONDS = 20;
 
-export interface CliOutcome {
+interface CliOutcome {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;

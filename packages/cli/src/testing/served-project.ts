@@ -4,7 +4,7 @@ import { createCliHome, waitFor } from "./cli-process.ts";
 import type { CliHome, RunOptions, RunningCli } from "./cli-process.ts";
 
 /** One answer of the local server, with its body parsed where it is JSON. */
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Readonly<Record<string, unknown>>;
