@@ -11,7 +11,12 @@ export interface Figures {
 }
 
 export interface HttpClient {
-  readonly send: (method: string, url: string, body?: string, headers?: Readonly<Record<string, string>>) => Promise<{ readonly status: number; readonly body: string }>;
+  readonly send: (
+    method: string,
+    url: string,
+    body?: string,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<{ readonly status: number; readonly body: string }>;
   readonly close: () => void;
 }
 
@@ -21,13 +26,22 @@ export function createHttpClient(headers: Readonly<Record<string, string>> = {})
   return {
     send: (method, url, body, more = {}) =>
       new Promise((resolve, reject) => {
-        const length = body === undefined ? {} : { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
-        const outgoing = sendRequest(url, { method, agent, headers: { ...headers, ...length, ...more } }, (incoming: IncomingMessage) => {
-          const chunks: Buffer[] = [];
-          incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-          incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
-          incoming.on("error", reject);
-        });
+        const length =
+          body === undefined
+            ? {}
+            : { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
+        const outgoing = sendRequest(
+          url,
+          { method, agent, headers: { ...headers, ...length, ...more } },
+          (incoming: IncomingMessage) => {
+            const chunks: Buffer[] = [];
+            incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+            incoming.on("end", () =>
+              resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
+            );
+            incoming.on("error", reject);
+          },
+        );
         outgoing.on("error", reject);
         outgoing.end(body);
       }),
@@ -36,7 +50,11 @@ export function createHttpClient(headers: Readonly<Record<string, string>> = {})
 }
 
 /** Runs `work` again and again with so many at a time, for so many in all. */
-export async function measure(count: number, concurrency: number, work: (number: number) => Promise<void>): Promise<Figures> {
+export async function measure(
+  count: number,
+  concurrency: number,
+  work: (number: number) => Promise<void>,
+): Promise<Figures> {
   const times: number[] = [];
   let next = 0;
   const began = performance.now();
@@ -55,8 +73,15 @@ export async function measure(count: number, concurrency: number, work: (number:
 
 export function summarize(times: readonly number[], seconds: number): Figures {
   const sorted = times.toSorted((a, b) => a - b);
-  const quantile = (part: number) => round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN);
-  return { count: times.length, perSecond: round(times.length / seconds), p50: quantile(0.5), p95: quantile(0.95), p99: quantile(0.99) };
+  const quantile = (part: number) =>
+    round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN);
+  return {
+    count: times.length,
+    perSecond: round(times.length / seconds),
+    p50: quantile(0.5),
+    p95: quantile(0.95),
+    p99: quantile(0.99),
+  };
 }
 
 export function round(value: number): number {
