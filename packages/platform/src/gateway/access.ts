@@ -34,10 +34,11 @@ export interface AccessOptions {
   readonly now?: () => number;
 }
 
-/** What may be done with a service: an answer of the store, with its callers by version. */
+/** What may be done with a version: an answer of the store, and the caller that follows from it. */
 interface Decision {
   readonly answer: GrantAnswer;
-  readonly callers: ReadonlyMap<string, ServiceCaller>;
+  /** Null: refused, or there is no such version. */
+  readonly caller: ServiceCaller | null;
 }
 
 const SECOND = 1_000;
@@ -56,7 +57,13 @@ export function createAccess(options: AccessOptions): Access {
 
   const authorizeSubject = async (subject: TokenSubject, endpoint: Endpoint): Promise<ServiceCaller> => {
     const decision = await decisions.get(keyOf(subject, endpoint), async () =>
-      decide(await options.store.findGrant({ ...subject, serviceKey: endpoint.serviceKey })),
+      decide(
+        await options.store.findGrant({
+          ...subject,
+          serviceKey: endpoint.serviceKey,
+          version: endpoint.version,
+        }),
+      ),
     );
     return pickCaller(decision, endpoint);
   };
@@ -80,16 +87,13 @@ export function createAccess(options: AccessOptions): Access {
 }
 
 function keyOf(subject: TokenSubject, endpoint: Endpoint): string {
-  return `${subject.applicationId} ${subject.keyId} ${endpoint.serviceKey}`;
+  return `${subject.applicationId} ${subject.keyId} ${endpoint.serviceKey} ${endpoint.version}`;
 }
 
 function decide(answer: GrantAnswer): Decision {
-  if (!answer.granted) return { answer, callers: new Map() };
-  const { grant } = answer;
-  return {
-    answer,
-    callers: new Map(grant.versions.map((version) => [version.version, createCaller(grant, version)])),
-  };
+  if (!answer.granted) return { answer, caller: null };
+  const [version] = answer.grant.versions;
+  return { answer, caller: version ? createCaller(answer.grant, version) : null };
 }
 
 function createCaller(grant: Grant, version: GrantedVersion): ServiceCaller {
@@ -113,11 +117,9 @@ function createCaller(grant: Grant, version: GrantedVersion): ServiceCaller {
   };
 }
 
-function pickCaller({ answer, callers }: Decision, endpoint: Endpoint): ServiceCaller {
+function pickCaller({ answer, caller }: Decision, endpoint: Endpoint): ServiceCaller {
   if (!answer.granted) throw toProblem(answer.reason);
-  const caller =
-    answer.grant.serviceName === endpoint.serviceName ? callers.get(endpoint.version) : undefined;
-  if (!caller) throw new Problem("SERVICE_NOT_FOUND");
+  if (!caller || answer.grant.serviceName !== endpoint.serviceName) throw new Problem("SERVICE_NOT_FOUND");
   return caller;
 }
 

@@ -124,6 +124,16 @@ describe("the gateway", () => {
     expect(response.json()).toMatchObject({ code: "NOT_SUBSCRIBED" });
   });
 
+  it("answers over HTTP, a token of 100 KB too", async () => {
+    const address = await here.gateway.listen({ host: "127.0.0.1", port: 0 });
+    const url = `${address}${baseOf(service)}/`;
+    const listed = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    expect(listed.status).toBe(200);
+    const huge = await fetch(url, { headers: { authorization: `Bearer ${"a".repeat(100_000)}` } });
+    expect(huge.status).toBe(431);
+    expect(await huge.json()).toHaveProperty("code");
+  });
+
   it("names a personal access token and says what to use instead", async () => {
     const response = await get(here, `${baseOf(service)}/`, owner.token);
     expect(response.statusCode).toBe(401);

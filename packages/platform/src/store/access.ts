@@ -1,6 +1,6 @@
 import type { Resources } from "@platform/contract/project";
 import type { Database } from "../postgres/database.ts";
-import { ACCESS_CHANNEL, fromStoredResources } from "./columns.ts";
+import { ACCESS_CHANNEL, fromStoredResources, parseVersion } from "./columns.ts";
 import type { StoredResources } from "./columns.ts";
 import { isUuid } from "./uuid.ts";
 
@@ -34,6 +34,8 @@ export interface GrantQuestion {
   /** The access key that the token was made with. */
   readonly keyId: string;
   readonly serviceKey: string;
+  /** Only this one is told of, `MAJOR.MINOR.PATCH`; without it all of them. */
+  readonly version?: string;
 }
 
 /** What has changed; null means anything may have: forget everything. */
@@ -76,7 +78,9 @@ interface Row {
 }
 
 async function findGrant(database: Database, question: GrantQuestion): Promise<GrantAnswer> {
-  const { applicationId, keyId, serviceKey } = question;
+  const { applicationId, keyId, serviceKey, version } = question;
+  const number = version === undefined ? null : parseVersion(version);
+  if (version !== undefined && number === null) return refuse("SERVICE_NOT_FOUND");
   if (!isUuid(serviceKey)) return refuse("SERVICE_NOT_FOUND");
   if (!isUuid(applicationId)) return refuse("APPLICATION_DELETED");
   const [row] = await database.query<Row>({
@@ -92,9 +96,17 @@ async function findGrant(database: Database, question: GrantQuestion): Promise<G
             'memory_mb', v.memory_mb, 'timeoutSeconds', v.timeout_seconds, 'startMode', v.start_mode,
             'inputSchema', v.input_schema, 'isRetired', v.retired_at is not null)
             order by v.major desc, v.minor desc, v.patch desc)
-          from version v where v.service_key = s.key), '[]'::json) as versions
+          from version v where v.service_key = s.key
+            and ($4::int is null or (v.major = $4 and v.minor = $5 and v.patch = $6))), '[]'::json) as versions
       from service s where s.key = $3`,
-    values: [applicationId, keyId, serviceKey],
+    values: [
+      applicationId,
+      keyId,
+      serviceKey,
+      number?.major ?? null,
+      number?.minor ?? null,
+      number?.patch ?? null,
+    ],
     idempotent: true,
   });
   if (row === undefined) return refuse("SERVICE_NOT_FOUND");

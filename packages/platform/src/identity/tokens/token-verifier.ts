@@ -85,7 +85,6 @@ async function verify(
         typ: ACCESS_TOKEN_TYPE,
         issuer: options.issuer,
         audience: options.issuer,
-        requiredClaims: ["exp", "sub", "client_id"],
         currentDate: new Date(now()),
       },
     );
