@@ -237,10 +237,10 @@ describe("a build", () => {
 
   it("keeps its lease while it runs longer than that, and is not run twice", async () => {
     const { key, name } = await createService();
-    await upload(key, await pack(name, "import time\ntime.sleep(3)\ndef run(): pass\n"));
+    await upload(key, await pack(name, "import time\ntime.sleep(5)\ndef run(): pass\n"));
     const logger = createRecordingLogger();
     const builders = ["a", "b"].map((workerId) =>
-      createBuilder({ ...deps, logger, workerId }, { leaseSeconds: 1, pollMs: 100 }),
+      createBuilder({ ...deps, logger, workerId }, { leaseSeconds: 2, pollMs: 100 }),
     );
     await waitUntil(async () => (await readBuild(key, "1.0.0")).terminal, MINUTE);
     await Promise.all(builders.map((builder) => builder.drain()));

@@ -3,7 +3,7 @@ import { formatVersion, parseVersion } from "../store/columns.ts";
 /** Which number an upload should get. */
 export type VersionWish = { readonly version: string } | { readonly bump: "patch" | "minor" | "major" };
 
-export const FIRST_VERSION = "1.0.0";
+const FIRST_VERSION = "1.0.0";
 
 /** The wished number, or the one after `highest` (null: there is none yet, so 1.0.0 whatever the bump). */
 export function chooseVersion(highest: string | null, wish: VersionWish): string {

@@ -10,8 +10,6 @@ export type Role = keyof typeof ROLE_ACTIONS;
 /** `read` looks, `write` creates and edits, `delete` takes away for good. */
 export type Action = (typeof ROLE_ACTIONS)["owner"][number];
 
-export const ROLES = Object.keys(ROLE_ACTIONS) as readonly Role[];
-
 export function isRole(value: string): value is Role {
   return Object.hasOwn(ROLE_ACTIONS, value);
 }
