@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 from .kernel import LINUX
 
@@ -72,16 +73,26 @@ def kill_strays(leaders: set[int], leaving: set[int]) -> set[int]:
     return remaining
 
 
-def kill_everything() -> None:
-    """Before the zygote ends by itself: nothing of it stays behind, not even what left its session."""
-    for _ in range(1000):
+def kill_everything(limit_seconds: float) -> None:
+    """Before the zygote ends by itself: nothing stays behind, not even what left its session.
+
+    Repeated, because what forks without end is faster than one look; bounded, because a pid namespace ends the rest anyway.
+    """
+    end = time.monotonic() + limit_seconds
+    while time.monotonic() < end:
         below = list_descendants("self") if LINUX else []
         for pid in below:
             send_signal(pid, signal.SIGKILL)
-        try:
-            while os.waitpid(-1, os.WNOHANG if not below else 0)[0]:
-                pass
-        except ChildProcessError:
+        if not _reap_all():
             return
-        if not below:
-            return
+        time.sleep(0.001)
+
+
+def _reap_all() -> bool:
+    """Whether children are left."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True

@@ -23,6 +23,7 @@ from .processes import kill_everything, kill_strays, kill_tree, signal_group
 CONTROL = 3
 MAX_LINE = 1 << 22
 LEAVING_POLL_MS = 10
+LEAVE_SECONDS = 0.8  # Node kills the sandbox after 1 s
 
 
 class Control:
@@ -77,9 +78,12 @@ def main_zygote() -> None:
     kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 0)
     if boot["isolate"]:
         isolation.lift_import_limits()
+    zygote = Zygote(control, boot, load)
     try:
-        Zygote(control, boot, load).serve(orders)
+        zygote.serve(orders)
     finally:
+        for pid in zygote.identities:
+            kill_tree(pid)
         _leave()
 
 
@@ -124,7 +128,7 @@ def _fail(control: Control, failure: Failure) -> None:
 def _leave() -> None:
     """Ends at once: threads and exit handlers of user code have no say."""
     flush_streams()
-    kill_everything()
+    kill_everything(LEAVE_SECONDS)
     os._exit(0)
 
 

@@ -57,13 +57,22 @@ test("cancelling ends a run, and one that ignores SIGTERM is killed after the gr
 });
 
 test("a run that is cancelled while it waits never begins", async () => {
-  const version = fixture.createVersion("import time\ntime.sleep(0.3)\ndef run():\n    print('begun')\n");
-  const run = fixture.start(version);
+  const program = `
+import subprocess, time
+time.sleep(0.3)
+def run(data):
+    if data["wait"]:
+        subprocess.run(["sleep", "1234.503"])
+`;
+  const version = fixture.createVersion(program);
+  const run = fixture.start(version, { data: { wait: true } });
+  const other = fixture.start(version, { data: { wait: false } });
   run.kill({ code: "CANCELLED", detail: "too late" });
   expect(await run.outcome).toMatchObject({ code: "CANCELLED" });
   await run.ended;
-  expect((await fixture.finish(version)).lines).toHaveLength(1);
-  expect(run.lines).toEqual([]);
+  expect(await other.outcome).toMatchObject({ status: "SUCCEEDED" });
+  expect((await fixture.finish(version, { data: { wait: false } })).outcome.status).toBe("SUCCEEDED");
+  expect(findProcesses("1234.503")).toEqual([]);
 });
 
 test("an outcome that is known is not changed by a later kill", async () => {

@@ -32,7 +32,6 @@ export interface ExecutionHost {
 export interface Execution {
   readonly run: Run;
   readonly request: RunRequest;
-  readonly isQueued: () => boolean;
   readonly handOver: (lines: Lines, host: ExecutionHost) => void;
   /** Ends an execution that was never handed over. */
   readonly refuse: (outcome: Outcome, lines?: readonly LogLine[]) => void;
@@ -44,6 +43,7 @@ export interface Execution {
 
 type KillReason = Parameters<Run["kill"]>[0];
 
+/** @param onRefused called when a kill ends the execution before it was handed over: it must leave the queue. */
 export function createExecution(request: RunRequest, settings: Settings, onRefused: () => void): Execution {
   const outcome = createDeferred<Outcome>();
   const ended = createDeferred<undefined>();
@@ -188,7 +188,6 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
   return {
     run: { outcome: outcome.promise, ended: ended.promise, kill },
     request,
-    isQueued: () => state === "queued",
     handOver,
     refuse,
     onExit: (event) => {

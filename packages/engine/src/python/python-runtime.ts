@@ -89,14 +89,18 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   }
 
   function run(request: RunRequest): Run {
-    const execution = createExecution(request, settings, () => undefined);
+    let pool: VersionPool | null = null;
+    const execution = createExecution(request, settings, () => pool?.withdraw(execution));
     if (stopping.signal.aborted)
       execution.refuse({
         status: "UNKNOWN",
         code: "WORKER_LOST",
         detail: "The worker was stopped before the execution began",
       });
-    else findPool(request.version).submit(execution);
+    else {
+      pool = findPool(request.version);
+      pool.submit(execution);
+    }
     return execution.run;
   }
 

@@ -13,6 +13,7 @@ import type { Logger, Settings } from "./settings.ts";
 import type { Zygote, ZygoteOptions } from "./zygote.ts";
 
 const SIGKILL = 9;
+const SECOND = 1000;
 /** A sequential caller takes one while the other is being made. */
 const MIN_TARGET = 2;
 const SPAWN_TARGET = 1;
@@ -23,6 +24,8 @@ interface Child {
   readonly id: number;
   readonly token: string;
   readonly orderedAt: number;
+  /** Killed because it did not get ready in time. */
+  late: boolean;
   lines: Lines | null;
   execution: Execution | null;
 }
@@ -46,6 +49,8 @@ export interface PoolHost {
  */
 export interface VersionPool {
   readonly submit: (execution: Execution) => void;
+  /** Takes an execution out of the queue: it was cancelled before it began. */
+  readonly withdraw: (execution: Execution) => void;
   readonly hasZygote: () => boolean;
   readonly isBusy: () => boolean;
   readonly lastUsed: () => number;
@@ -90,6 +95,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
         id: (sequence += 1),
         token: randomBytes(TOKEN_LENGTH / 2).toString("hex"),
         orderedAt: Date.now(),
+        late: false,
         lines: null,
         execution: null,
       };
@@ -187,12 +193,9 @@ export function createVersionPool(host: PoolHost): VersionPool {
     const [next] = queue;
     if (next === undefined) return;
     queue.delete(next);
-    next.refuse(
-      fail(
-        "STARTUP_ERROR",
-        "The process ended while it was starting; at import, user code may have ended it",
-      ),
-    );
+    const late = `The import of src/program.py took longer than ${settings.bootMs / SECOND} s`;
+    const ended = "The process ended while it was starting; user code may have ended it at import";
+    next.refuse(fail("STARTUP_ERROR", child.late ? late : ended));
     orderForQueue();
   }
 
@@ -243,10 +246,11 @@ export function createVersionPool(host: PoolHost): VersionPool {
   }
 
   function tick(now: number): void {
-    for (const execution of queue) if (!execution.isQueued()) queue.delete(execution);
     for (const child of children.values()) {
-      if (child.lines === null && boot?.isReady() === true && now - child.orderedAt > settings.bootMs)
-        boot.kill(child.id, SIGKILL);
+      if (child.lines !== null || boot?.isReady() !== true || now - child.orderedAt <= settings.bootMs)
+        continue;
+      child.late = true;
+      boot.kill(child.id, SIGKILL);
     }
     if (queue.size > 0 || countRunning() > 0) return;
     if (now - lastUsed > settings.idleMs) {
@@ -258,6 +262,10 @@ export function createVersionPool(host: PoolHost): VersionPool {
 
   return {
     submit,
+    withdraw: (execution) => {
+      queue.delete(execution);
+      finishRetiring();
+    },
     hasZygote: () => boot !== null,
     isBusy: () => queue.size > 0 || countRunning() > 0,
     lastUsed: () => lastUsed,

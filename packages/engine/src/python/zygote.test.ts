@@ -1,11 +1,14 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFixture } from "./testing/fixture.ts";
 import type { Fixture } from "./testing/fixture.ts";
 import type { Probe } from "./runtime.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
 
 let fixture: Fixture;
 beforeAll(async () => {
-  fixture = await createFixture({ times: { bootMs: 2000, failureMs: 300 } });
+  fixture = await createFixture({ times: { failureMs: 300 } });
 });
 afterAll(() => fixture.close());
 
@@ -60,6 +63,22 @@ test("a spawned run is limited, cancelled and cleaned up like a forked one", asy
   expect((await fixture.finish(version, { timeoutSeconds: 0.3 })).outcome).toMatchObject({ code: "TIMEOUT" });
 });
 
+test.each([
+  [
+    "ends",
+    "import os\nos._exit(3)",
+    "The process ended while it was starting; user code may have ended it at import",
+  ],
+  [
+    "fails",
+    "import nonexistent",
+    "src/program.py cannot be imported: ModuleNotFoundError: No module named 'nonexistent'",
+  ],
+])("a spawned run whose import %s is STARTUP_ERROR", async (_, program, detail) => {
+  const { outcome } = await fixture.finish(fixture.createVersion(program, { startMode: "spawn" }));
+  expect(outcome).toEqual({ status: "FAILED", code: "STARTUP_ERROR", detail });
+});
+
 const BROKEN: ReadonlyArray<readonly [name: string, program: string, detail: string | RegExp]> = [
   [
     "a module that is missing",
@@ -99,7 +118,6 @@ const BROKEN: ReadonlyArray<readonly [name: string, program: string, detail: str
     "import os, time\npid = os.getpid()\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        if os.getpid() == pid:\n            raise\n        time.sleep(0.01)",
     "src/program.py cannot be imported: BlockingIOError: [Errno 11] Resource temporarily unavailable",
   ],
-  ["an import without end", "while True: pass", "The import of src/program.py took longer than 2 s"],
 ];
 
 test.each(BROKEN)("%s is STARTUP_ERROR for each execution, with the reason", async (_, program, detail) => {
@@ -131,6 +149,18 @@ test("the traceback of a failed import is in the log and in the probe", async ()
   expect(await fixture.runtime.probe(version)).toMatchObject({ ok: false, traceback });
 });
 
+test("an import without end is ended at its limit, forked, spawned or probed", async () => {
+  const hasty = await createFixture({ times: { bootMs: 500 } });
+  const detail = "The import of src/program.py took longer than 0.5 s";
+  for (const startMode of ["auto", "spawn"] as const) {
+    const version = hasty.createVersion("while True: pass", { startMode });
+    const { outcome } = await hasty.finish(version);
+    expect(outcome).toEqual({ status: "FAILED", code: "STARTUP_ERROR", detail });
+    expect(await hasty.runtime.probe(version)).toMatchObject({ ok: false, code: "STARTUP_ERROR", detail });
+  }
+  await hasty.close();
+});
+
 test("a slow import that fails is not repeated for each execution", async () => {
   const version = fixture.createVersion("import time\ntime.sleep(1)\nraise RuntimeError('no licence')");
   const before = Date.now();
@@ -152,6 +182,20 @@ test("a version that could not start is tried again after a while, or at once wh
   expect((await fixture.finish(fixed)).outcome).toMatchObject({ code: "STARTUP_ERROR" });
   await fixture.runtime.retire(broken.id);
   expect((await fixture.finish(fixed)).result).toEqual({ value: 1 });
+});
+
+test("a sandbox that cannot be prepared fails the execution and leaves nothing behind", async () => {
+  const sandbox: Sandbox = {
+    level: "none",
+    prepare: () => {
+      throw new Error("no uid is free");
+    },
+  };
+  const crowded = await createFixture({ sandbox });
+  const { outcome } = await crowded.finish(crowded.createVersion("def run(): pass"));
+  expect(outcome).toMatchObject({ code: "STARTUP_ERROR", detail: expect.stringContaining("no uid is free") });
+  expect(readdirSync(join(crowded.directory, "run", "z"))).toEqual([]);
+  await crowded.close();
 });
 
 test("a project without src/program.py, an interpreter that is none", async () => {

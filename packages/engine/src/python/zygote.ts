@@ -47,12 +47,24 @@ export interface Zygote {
   readonly closed: Promise<string>;
 }
 
+/** Rejects when the sandbox cannot be prepared; nothing is left behind then. */
 export async function startZygote(options: ZygoteOptions): Promise<Zygote> {
-  mkdirSync(options.roomDirectory, { mode: 0o711 });
-  const home = await openHomeSocket(join(options.roomDirectory, "home"));
   const { version, runnerDirectory, roomDirectory } = options;
-  const launch = options.sandbox.prepare({ ...version, runnerDirectory, roomDirectory });
-  const child = spawnLaunch(launch, version);
+  mkdirSync(roomDirectory, { mode: 0o711 });
+  let launch: SandboxLaunch | undefined;
+  try {
+    launch = options.sandbox.prepare({ ...version, runnerDirectory, roomDirectory });
+    const home = await openHomeSocket(join(roomDirectory, "home"));
+    return attendZygote(options, launch, home);
+  } catch (error) {
+    launch?.release();
+    rmSync(roomDirectory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function attendZygote(options: ZygoteOptions, launch: SandboxLaunch, home: HomeSocket): Zygote {
+  const child = spawnLaunch(launch, options.version);
   const control = child.stdio[CONTROL_FD];
   if (!(control instanceof Duplex)) throw new Error("the zygote has no control line");
   const events = createEventReader(MAX_EVENT_BYTES, options.onEvent, kill);
