@@ -69,6 +69,22 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES;
 
+/** Codes with which a build ends that made no version. */
+export const BUILD_FAILURES = {
+  INVALID_PROJECT: "platform.json or the files of the project are not as they must be.",
+  PROJECT_TOO_LARGE: "The project has too many or too large files.",
+  INVALID_ARCHIVE: "The archive is not a zip file, or cannot be unpacked safely.",
+  ARCHIVE_TOO_LARGE: "The archive holds more than may be unpacked.",
+  INTERPRETER_NOT_FOUND: "The builder has no Python that versions can run with.",
+  BUILD_FAILED: "The requirements could not be installed.",
+  BUILD_TIMEOUT: "Installing the requirements took too long.",
+  BUILD_CANCELLED: "The build was given up.",
+  STARTUP_ERROR: "src/program.py could not be loaded, or has no run that can be called.",
+  INTERNAL_ERROR: "Something went wrong on our side.",
+} as const satisfies Record<string, string>;
+
+export type BuildFailureCode = keyof typeof BUILD_FAILURES;
+
 export const FieldErrorSchema = Type.Object({
   path: Type.String({ description: "JSON pointer (RFC 6901) of the field at fault" }),
   message: Type.String(),

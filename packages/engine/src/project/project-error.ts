@@ -1,13 +1,7 @@
+import type { BuildFailureCode } from "@platform/contract/problems";
+
 /** What can be wrong with a project, its archive or its environment: always the caller's to mend, never a bug of ours. */
-export type ProjectErrorCode =
-  | "INVALID_PROJECT"
-  | "PROJECT_TOO_LARGE"
-  | "INVALID_ARCHIVE"
-  | "ARCHIVE_TOO_LARGE"
-  | "INTERPRETER_NOT_FOUND"
-  | "BUILD_FAILED"
-  | "BUILD_TIMEOUT"
-  | "BUILD_CANCELLED";
+export type ProjectErrorCode = Exclude<BuildFailureCode, "STARTUP_ERROR" | "INTERNAL_ERROR">;
 
 /** One fault: `path` is a JSON pointer into platform.json (`/resources/cpu`), or the relative path of a file. */
 export interface ProjectFault {

@@ -1,0 +1,94 @@
+/** `npm run gen` writes every generated file that is checked in; `--check` says which are not current and writes nothing. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { argv, exit, stderr } from "node:process";
+import { createCliReference } from "../packages/cli/generate-reference.ts";
+import { createOpenApi, createServiceOpenApi } from "../packages/contract/src/openapi.ts";
+import { PLATFORM_API } from "../packages/contract/src/platform-api/platform-api.ts";
+import { EXECUTION_STATES } from "../packages/contract/src/execution.ts";
+import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/problems.ts";
+import { ProjectSchema } from "../packages/contract/src/project.ts";
+import { describeSettings } from "../packages/platform/src/config.ts";
+import { REPOSITORY } from "./platform-process.ts";
+
+const NOTICE = "<!-- Written by `npm run gen`. -->";
+
+const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
+  "packages/contract/openapi/platform-api.json": () =>
+    toJson(
+      createOpenApi({
+        title: "Platform API",
+        version: "1",
+        description:
+          "Services, versions, applications, subscriptions and jobs. Authenticate with a personal access token.",
+        url: "/api",
+        operations: PLATFORM_API,
+        security: {
+          bearer: { type: "http", scheme: "bearer" },
+          token: { type: "apiKey", in: "header", name: "X-Auth-Token" },
+        },
+      }),
+    ),
+  "packages/contract/openapi/service-api.json": () =>
+    toJson(
+      createServiceOpenApi({
+        name: "service",
+        version: "1.0.0",
+        description: "The API of every deployed service, relative to its endpoint URL.",
+        url: "/{serviceKey}/{serviceName}/{version}",
+        inputSchema: null,
+        tokenUrl: "/token",
+      }),
+    ),
+  "packages/contract/openapi/platform.schema.json": () =>
+    toJson({
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      ...JSON.parse(JSON.stringify(ProjectSchema)),
+    }),
+  "docs/guide/codes.md": createCodesPage,
+  "docs/guide/settings.md": () =>
+    `${NOTICE}\n\n# Settings of the platform\n\n\`\`\`\n${describeSettings()}\`\`\`\n`,
+  "docs/guide/cli.md": createCliReference,
+};
+
+function createCodesPage(): string {
+  const states = Object.entries(EXECUTION_STATES).map(
+    ([state, rule]) => `| ${state} | ${rule.meaning} | ${rule.moves.join(", ") || "-"} |`,
+  );
+  const problems = Object.entries(PROBLEMS).map(
+    ([code, rule]) => `| ${rule.status} | \`${code}\` | ${rule.detail} | ${rule.retryable ? "yes" : "no"} |`,
+  );
+  const describe = (codes: Readonly<Record<string, string>>) =>
+    Object.entries(codes)
+      .map(([code, text]) => `| \`${code}\` | ${text} |`)
+      .join("\n");
+  return [
+    `${NOTICE}\n\n# States and codes`,
+    `## States of an execution\n\n| state | meaning | moves to |\n|---|---|---|\n${states.join("\n")}`,
+    `## Refused requests\n\nEvery refused request has the body \`{"code", "detail"}\`, and \`errors\` (JSON pointer and message) where fields are at fault.\n\n| HTTP | code | meaning | may the same request succeed later |\n|---|---|---|---|\n${problems.join("\n")}`,
+    `## Executions that did not succeed\n\nThe result endpoint answers 200 with \`code\` and \`detail\`. A service may choose codes of its own besides these.\n\n| code | meaning |\n|---|---|\n${describe(FAILURES)}`,
+    `## Builds that made no version\n\n| code | meaning |\n|---|---|\n${describe(BUILD_FAILURES)}\n`,
+  ].join("\n\n");
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+const isCheck = argv.includes("--check");
+let stale = 0;
+for (const [path, create] of Object.entries(FILES)) {
+  const file = join(REPOSITORY, path);
+  const wanted = await create();
+  const present = await readFile(file, "utf8").catch(() => null);
+  if (present === wanted) continue;
+  stale += 1;
+  stderr.write(`${isCheck ? "not current" : "written"}: ${path}\n`);
+  if (isCheck) continue;
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, wanted);
+}
+if (isCheck && stale > 0) {
+  stderr.write("Run `npm run gen` and commit what it writes.\n");
+  exit(1);
+}
