@@ -27,6 +27,10 @@ let app: FastifyInstance;
 let store: ExecutionStore;
 let executions: Executions;
 
+function caller(ownerId: unknown) {
+  return { ownerId: String(ownerId), target: () => TARGET };
+}
+
 beforeEach(async () => {
   store = createMemoryStore();
   executions = createExecutions({
@@ -34,7 +38,6 @@ beforeEach(async () => {
     inputs: { check: async () => undefined, read: async () => null },
   });
   app = createHttpServer({ logger: pino({ level: "silent" }), isReady: async () => true });
-  const caller = (ownerId: unknown) => ({ ownerId: String(ownerId), target: () => TARGET });
   await registerServiceApi(app, {
     prefix: "/hosted",
     executions,
@@ -273,7 +276,7 @@ describe("cancel and list", () => {
     const ids = [
       (await start()).json<{ id: string }>().id,
       (await start()).json<{ id: string }>().id,
-    ].reverse();
+    ].toReversed();
     const first = await app.inject({ url: "/hosted/?limit=2" });
     expect(first.json<{ id: string }[]>().map((item) => item.id)).toEqual(ids);
     const next = /<([^>]+)>; rel="next"/.exec(String(first.headers["link"]))?.[1];
