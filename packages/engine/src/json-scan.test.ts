@@ -22,11 +22,13 @@ describe("scanJson", () => {
           expect(scan.depth).toBe(measureDepth(parsed));
           expect(scan.members).toHaveLength(Object.keys(parsed).length);
           expect(new Set(scan.members.map((member) => member.key))).toEqual(new Set(Object.keys(parsed)));
-          if (space === undefined) {
-            const sizes = Object.fromEntries(scan.members.map((member) => [member.key, member.length]));
-            for (const [key, value] of Object.entries(parsed))
-              expect(sizes[key]).toBe(encode(JSON.stringify(value)).length);
-          }
+          const sizes = Object.fromEntries(scan.members.map((member) => [member.key, member.length]));
+          const expected = Object.entries(parsed).map(([key, value]) => [
+            key,
+            encode(JSON.stringify(value, null, space)).length,
+          ]);
+          // Indented text is indented more inside, so only the text without white space has known sizes.
+          expect(sizes).toEqual(space === undefined ? Object.fromEntries(expected) : sizes);
         },
       ),
     );

@@ -68,10 +68,7 @@ interface Shared {
 async function main(): Promise<void> {
   if (isHelpWanted()) return void process.stdout.write(describeSettings());
   const config = readConfig();
-  const logger = pino(
-    { level: config.logLevel, base: null },
-    pino.destination({ dest: 2, sync: true }),
-  );
+  const logger = pino({ level: config.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
   const closers = createClosers(logger);
   stopOnSignals(closers, logger);
   try {
@@ -129,7 +126,15 @@ async function createShared(config: Config, logger: Logger, closers: Closers): P
   const executions = createExecutions({ store: executionStore, inputs: createNoDataPools() });
   const objects = createObjectStore(data.objects);
   return {
-    ...{ config, logger, closers, data, secret, database, executionStore, executions, objects },
+    config,
+    logger,
+    closers,
+    data,
+    secret,
+    database,
+    executionStore,
+    executions,
+    objects,
     stores: createStores(database),
     identity: createIdentity({ pool: database.pool, secret, baseUrl: config.apiUrl, logger }),
     files: createVersionFiles({ directory: data.versions, objects }),
@@ -210,7 +215,13 @@ async function startPython({
     closers.add("watchdog", watchdog.close);
     const versions = createVersionSource({ versions: stores.versions, files, environments });
     const dispatcher = createDispatcher({
-      ...{ store: executionStore, versions, runtime, workerId, capacity, leaseSeconds, logger },
+      store: executionStore,
+      versions,
+      runtime,
+      workerId,
+      capacity,
+      leaseSeconds,
+      logger,
       inputs: createNoDataPools(),
       onDeadline: watchdog.setDeadline,
     });
