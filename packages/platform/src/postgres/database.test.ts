@@ -167,3 +167,27 @@ test("a transaction that throws changes nothing", async () => {
   await expect(failing).rejects.toThrow("changed my mind");
   expect(await home.database.query({ text: "select n from t" })).toEqual([]);
 });
+
+test("a connection that breaks between two statements of a transaction fails that transaction, not the process", async () => {
+  const other = home.connect({ maxConnections: 1, retryMilliseconds: 0 });
+  const failing = other.transaction(async (run) => {
+    const [session] = await run<{ pid: number }>({ text: "select pg_backend_pid() as pid" });
+    await home.database.query({ text: "select pg_terminate_backend($1)", values: [session?.pid] });
+    await untilGone(session?.pid ?? 0);
+    await run({ text: "select 1" });
+  });
+  await expect(failing).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(await other.query({ text: "select 1 as one" })).toEqual([{ one: 1 }]);
+});
+
+async function untilGone(pid: number): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (performance.now() < deadline) {
+    const rows = await home.database.query({
+      text: "select 1 from pg_stat_activity where pid = $1",
+      values: [pid],
+    });
+    if (rows.length === 0) return;
+  }
+  throw new Error("The session does not end.");
+}

@@ -60,8 +60,6 @@ export function createDatabase(target: ConnectionTarget, options: DatabaseOption
   pool.on("error", noteBroken);
   // The pool listens to idle connections only; one that breaks while it is lent out would end the process.
   pool.on("connect", (client) => client.on("error", noteBroken));
-  // One that breaks while it is lent out tells its user by the failing query; without a listener it would end the process.
-  pool.on("connect", (client) => client.on("error", () => undefined));
   const listener = createListener(config, options.logger);
   const retryMilliseconds = options.retryMilliseconds ?? DEFAULT_RETRY;
   let closed: Promise<void> | null = null;
