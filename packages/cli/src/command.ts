@@ -58,6 +58,8 @@ export interface CommandResult {
   /** Undefined: the command has written its JSON itself (streams). */
   readonly json: unknown;
   readonly succeeded: boolean;
+  /** Writes `json` where `JSON.stringify` would change it. */
+  readonly stringify?: (json: unknown) => string;
 }
 
 export interface CommandDeclaration<A extends Arguments, O extends Options> {

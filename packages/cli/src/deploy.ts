@@ -90,8 +90,10 @@ async function upload(
   progress: Progress,
 ): Promise<{ readonly build: Build; readonly changed: boolean }> {
   let status = 0;
-  const client = session.connect((seen) => {
-    status = seen;
+  const client = session.connect({
+    onStatus: (seen) => {
+      status = seen;
+    },
   });
   const build = await client.createVersion({
     params: { key: service.key },

@@ -48,7 +48,9 @@ export async function runCli(words: readonly string[], options: CliOptions): Pro
 }
 
 function printJson(output: Output, result: CommandResult): void {
-  if (output.isJson && result.json !== undefined) output.write(`${JSON.stringify(result.json, null, 2)}\n`);
+  if (!output.isJson || result.json === undefined) return;
+  const stringify = result.stringify ?? ((json: unknown) => JSON.stringify(json, null, 2));
+  output.write(`${stringify(result.json)}\n`);
 }
 
 function reportUsage(text: string, output: Output): void {

@@ -18,8 +18,8 @@ export interface Session {
   /** Null: the user's own organisation. */
   readonly organizationId: string | null;
   readonly client: PlatformClient;
-  /** The same client, telling the status of every answer. */
-  readonly connect: (onStatus: (status: number) => void) => PlatformClient;
+  /** The same client, telling what came over the wire. */
+  readonly connect: (observer: AnswerObserver) => PlatformClient;
 }
 
 /** The environment wins over the stored login. @throws UserError NOT_LOGGED_IN, INVALID_ENDPOINT */
@@ -39,7 +39,7 @@ export async function openSession(context: CommandContext): Promise<Session> {
     endpoint,
     organizationId,
     client: createPlatformClient(options),
-    connect: (onStatus) => createPlatformClient({ ...options, onStatus }),
+    connect: (observer) => createPlatformClient({ ...options, ...observer }),
   };
 }
 
@@ -62,13 +62,18 @@ export function parseEndpoint(text: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "").replace(/\/api$/, "");
 }
 
-export interface PlatformClientOptions {
+export interface AnswerObserver {
+  /** Sees every answer's status before its body is read. */
+  readonly onStatus?: (status: number) => void;
+  /** Sees every answer's body before it is parsed. */
+  readonly onText?: (text: string) => void;
+}
+
+export interface PlatformClientOptions extends AnswerObserver {
   readonly endpoint: string;
   readonly token: string;
   readonly organizationId: string | null;
   readonly signal: AbortSignal;
-  /** Sees every answer's status before its body is read. */
-  readonly onStatus?: (status: number) => void;
 }
 
 /** A typed client of the platform API that sends the token and ends with the command. */
@@ -85,6 +90,7 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
       const response = await fetch(input, { signal: options.signal, redirect: "manual", ...init });
       options.onStatus?.(response.status);
       checkIsOurs(response, options.endpoint);
+      if (options.onText !== undefined) options.onText(await response.clone().text());
       return response;
     },
   });

@@ -9,8 +9,7 @@ let project = "";
 
 beforeEach(async () => {
   home = await createCliHome();
-  await home.run(["init", "--name", "demo"]);
-  project = join(home.directory, "demo");
+  project = await home.createProject("demo");
 });
 
 afterEach(() => home.close());

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { defineCommand } from "../command.ts";
 import { describeFailure, getFinalStatus } from "../job.ts";
+import { readJobResult } from "../job-result.ts";
 import { openSession } from "../session.ts";
 import { writeOutputFile } from "../write-output-file.ts";
 
@@ -23,19 +24,19 @@ export const resultCommand = defineCommand({
     },
   ],
   run: async (context, { arguments: { id }, options }) => {
-    const { client } = await openSession(context);
-    const answer = await client.getJobResult({ params: { id } });
+    const { answer, exact, stringify } = await readJobResult(await openSession(context), id);
+    const whole = { json: exact, stringify };
     if (getFinalStatus(answer) !== "SUCCEEDED") {
       context.output.note(describeFailure(answer));
-      return { json: answer, succeeded: false };
+      return { ...whole, succeeded: false };
     }
-    const text = `${JSON.stringify(answer.result ?? {}, null, 2)}\n`;
+    const text = stringify(exact["result"] ?? {});
     if (options.output === undefined) {
-      context.output.print(text.trimEnd());
-      return { json: answer, succeeded: true };
+      context.output.print(text);
+      return { ...whole, succeeded: true };
     }
     const path = resolve(context.directory, options.output);
-    await writeOutputFile(path, text);
+    await writeOutputFile(path, `${text}\n`);
     context.output.print(`Wrote ${path}`);
     return { json: { id, path }, succeeded: true };
   },

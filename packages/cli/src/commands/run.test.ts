@@ -13,9 +13,13 @@ let variables: Record<string, string>;
 beforeEach(async () => {
   [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
   variables = { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN };
-  await home.run(["init", "--name", "demo"]);
-  peer.scriptBuild([{ state: "SUCCEEDED", terminal: true, log: [], nextOffset: 0 }]);
-  await home.run(["up"], { folder: "demo", variables });
+  await home.createProject("demo");
+  const created = await fetch(`${peer.url}/api/services`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${TOKEN}` },
+    body: '{"name":"demo"}',
+  });
+  if (created.status !== 201) throw new Error(`the service was not created: ${created.status}`);
 });
 
 afterEach(async () => {
@@ -75,6 +79,18 @@ test("inline input wins over the files and keeps every digit", async () => {
   const body = await finish(succeed);
   expect((await running.ended).exitCode).toBe(0);
   expect(body).toContain("12345678901234567890");
+});
+
+test("a result keeps every digit, for people, as JSON and in a file", async () => {
+  const exact = "12345678901234567890";
+  const running = start("run", "--json");
+  await finish({ ...succeed, result: bytes(`{"big":${exact},"one":1.0}`) });
+  const { stdout } = await running.ended;
+  expect(stdout).toContain(exact);
+  const { id } = JSON.parse(stdout) as { id: string };
+  expect((await call("result", id)).stdout).toBe(`{\n  "big": ${exact},\n  "one": 1.0\n}\n`);
+  await call("result", id, "-o", "result.json");
+  expect(await readFile(join(home.directory, "demo/result.json"), "utf8")).toContain(exact);
 });
 
 test("a default file that is not there is left out; a named one must be there", async () => {

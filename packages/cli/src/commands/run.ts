@@ -5,8 +5,9 @@ import { findService } from "../find-service.ts";
 import { buildStartBody } from "../job-input.ts";
 import { describeFailure, paintStatus, waitForJob } from "../job.ts";
 import type { Job } from "../job.ts";
+import { readJobResult } from "../job-result.ts";
 import { formatJobLink, openSession } from "../session.ts";
-import type { PlatformClient } from "../session.ts";
+import type { PlatformClient, Session } from "../session.ts";
 import { retryRead } from "../wait.ts";
 
 const SECOND = 1000;
@@ -76,14 +77,14 @@ export const runCommand = defineCommand({
       },
       body,
     });
-    const link = formatJobLink(session.endpoint, job.id);
     if (options.detached) {
+      const link = formatJobLink(session.endpoint, job.id);
       context.output.print(`Job   ${job.id} (${job.status})`);
       context.output.print(`Link  ${link}`);
       return { json: { ...job, link }, succeeded: true };
     }
     const ended = await followJob(context, session.client, job, options.timeout ?? Number.POSITIVE_INFINITY);
-    return finish(context, session.client, ended, link);
+    return finish(context, session, ended);
   },
 });
 
@@ -123,18 +124,19 @@ function describeWayOn(id: string): string {
   return `The job goes on. See it with 'platform status ${id}', end it with 'platform cancel ${id}'.`;
 }
 
-async function finish(context: CommandContext, client: PlatformClient, job: Job, link: string) {
+async function finish(context: CommandContext, session: Session, job: Job) {
   const { output } = context;
-  const answer = await retryRead(() => client.getJobResult({ params: { id: job.id } }), context.signal);
-  const { result, metadata, code, detail } = answer;
+  const link = formatJobLink(session.endpoint, job.id);
+  const { answer, exact, stringify } = await retryRead(() => readJobResult(session, job.id), context.signal);
+  const { result, metadata, code, detail } = exact;
   const succeeded = job.status === "SUCCEEDED";
   output.print(`Job     ${job.id}`);
   output.print(`Status  ${paintStatus(output, job.status)}`);
-  if (succeeded) output.print(`Result\n${JSON.stringify(result ?? {}, null, 2)}`);
+  if (succeeded) output.print(`Result\n${stringify(result ?? {})}`);
   output.print(`Link    ${link}`);
   if (!succeeded) {
     output.note(`${output.paintNote("red", "error:")} ${describeFailure(answer)}`);
     output.note(`See what it printed with 'platform logs ${job.id}'.`);
   }
-  return { json: { ...job, result, metadata, code, detail, link }, succeeded };
+  return { json: { ...job, result, metadata, code, detail, link }, stringify, succeeded };
 }

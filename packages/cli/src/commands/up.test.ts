@@ -11,7 +11,7 @@ let peer: PlatformPeer;
 
 beforeEach(async () => {
   [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
-  await home.run(["init", "--name", "demo"]);
+  await home.createProject("demo");
 });
 
 afterEach(async () => {

@@ -4,6 +4,7 @@ import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { DEFAULT_TEMPLATE, createProject } from "../create-project.ts";
 
 /** The launcher, as users run it inside the repository. */
 export const LAUNCHER = fileURLToPath(new URL("../../bin/platform.js", import.meta.url));
@@ -22,6 +23,8 @@ export interface CliHome {
   /** An empty folder to work in. */
   readonly directory: string;
   readonly configDirectory: string;
+  /** Makes a project `<directory>/<name>` from the plain template, as `platform init` does. */
+  readonly createProject: (name: string) => Promise<string>;
   /** Runs one command to its end. */
   readonly run: (words: readonly string[], options?: RunOptions) => Promise<CliOutcome>;
   /** Starts one that goes on. */
@@ -91,6 +94,10 @@ export async function createCliHome(): Promise<CliHome> {
   return {
     directory,
     configDirectory,
+    createProject: async (name) => {
+      const resources = { cpu: 1, memory: 1 };
+      return (await createProject(directory, { name, template: DEFAULT_TEMPLATE, resources })).directory;
+    },
     start,
     run: (words, options) => start(words, options).ended,
     close: async () => {

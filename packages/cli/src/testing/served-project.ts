@@ -26,7 +26,7 @@ export interface ServedProject {
 /** A project with this program, served by the real `platform serve` on a free port. */
 export async function serveProject(program: string, options: RunOptions = {}): Promise<ServedProject> {
   const home = await createCliHome();
-  await home.run(["init", "--name", "demo"], options);
+  await home.createProject("demo");
   const write = async (path: string, text: string | Uint8Array) => {
     const target = join(home.directory, "demo", path);
     await mkdir(dirname(target), { recursive: true });
