@@ -10,7 +10,8 @@ cd "$root"
 
 if [ ! -f node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
   echo "Installing npm packages ..." >&2
-  npm ci --no-audit --no-fund --loglevel=error >&2
+  # Not `npm ci`: it refuses a lockfile without every optional package of every system, and mirrors may lag behind on some.
+  npm install --no-save --no-audit --no-fund --loglevel=error >&2
   touch node_modules/.package-lock.json
 fi
 
