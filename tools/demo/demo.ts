@@ -89,6 +89,7 @@ async function deployAndCall(platform: PlatformProcess): Promise<void> {
   stdout.write(`
 To look around, keep the platform running:  npm start -- --data-dir data/demo
   service API docs   ${endpointUrl}docs
+                     (sign in with access key ${subscription.keyId} and secret ${subscription.secret})
   platform API docs  ${platform.apiUrl}/api/docs
   your login         ${platform.bootstrapFile}
 

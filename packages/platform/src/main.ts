@@ -88,7 +88,6 @@ async function start(config: Config, logger: Logger, closers: Closers): Promise<
   if (config.roles.has("gateway"))
     await registerGateway(gateway, { ...shared.stores, ...shared, gatewayUrl: config.gatewayUrl });
   if (config.roles.has("control")) {
-    await shared.identity.warmUp();
     await registerControl(api, {
       ...shared.stores,
       ...shared,
