@@ -24,8 +24,15 @@ export function tryLock(path: string, mode: "shared" | "exclusive"): FileLock | 
   }
 }
 
+/** The primary code; the higher bits say more exactly why (https://sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
 
 function isBusy(error: unknown): boolean {
-  return typeof error === "object" && error !== null && "errcode" in error && error.errcode === SQLITE_BUSY;
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    "errcode" in error &&
+    typeof error.errcode === "number" &&
+    (error.errcode & 0xff) === SQLITE_BUSY
+  );
 }

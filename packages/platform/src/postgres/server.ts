@@ -181,19 +181,24 @@ export async function waitUntilReady(
   return false;
 }
 
-/** Makes the platform's database when it is not there yet. */
+/** Makes the platform's database when it is not there yet; processes that race for it all find it made. */
 export async function createPlatformDatabase(connection: SocketConnection): Promise<void> {
   const client = new Client({ ...connection, database: "postgres" });
   client.on("error", () => undefined);
   await client.connect();
   try {
+    await client.query("select pg_advisory_lock($1)", [CREATE_LOCK]);
     const known = await client.query("select 1 from pg_database where datname = $1", [connection.database]);
     if (known.rows.length === 0)
       await client.query(`create database ${client.escapeIdentifier(connection.database)}`);
   } finally {
+    // The lock goes with the connection.
     await client.end();
   }
 }
+
+/** Any number will do. */
+const CREATE_LOCK = 7_362_314;
 
 const FAST_SHUTDOWN_MILLISECONDS = 30_000;
 const IMMEDIATE_SHUTDOWN_MILLISECONDS = 10_000;

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { prepareDatabase } from "../store/prepare.ts";
@@ -11,7 +11,12 @@ import { startEmbeddedPostgres } from "./supervisor.ts";
 /** Set by testing-global-setup.ts: where the server of this test run lies. */
 export const TEST_DIRECTORY_VARIABLE = "PLATFORM_TEST_POSTGRES";
 
-const TEMPLATE = "platform_template";
+/**
+ * The socket directory of a server to test on instead, e.g. one of an older release: it has a superuser "platform", is
+ * thrown away afterwards, and needs no password.
+ */
+const TEST_SOCKET_VARIABLE = "PLATFORM_TEST_SOCKET";
+
 /** Serialises the making of the template; any number will do. */
 const TEMPLATE_LOCK = 7_362_399;
 
@@ -53,10 +58,11 @@ export async function createTestDatabase(
   const logger = createRecordingLogger();
   const server = await joinServer(logger);
   const admin = createDatabase({ ...server, database: "postgres" }, { logger, maxConnections: 1 });
+  const template = nameTemplate();
   const name = `test_${randomBytes(6).toString("hex")}`;
-  if (options.isEmpty !== true) await provideTemplate(admin, server, logger);
+  if (options.isEmpty !== true) await provideTemplate(admin, server, logger, template);
   await admin.query({
-    text: `create database ${name} ${options.isEmpty === true ? "" : `template ${TEMPLATE}`}`,
+    text: `create database ${name} ${options.isEmpty === true ? "" : `template ${template}`}`,
   });
   const target = { ...server, database: name };
   const open: Database[] = [];
@@ -78,30 +84,45 @@ export async function createTestDatabase(
   };
 }
 
+function getDirectory(): string {
+  const directory = process.env[TEST_DIRECTORY_VARIABLE];
+  if (directory !== undefined) return directory;
+  throw new Error(
+    "Tests with a database need testing-global-setup.ts as globalSetup in the vitest configuration.",
+  );
+}
+
+/** One template for each test run: a server that outlives the run must not serve yesterday's schema. */
+function nameTemplate(): string {
+  return `template_${createHash("sha256").update(getDirectory()).digest("hex").slice(0, 12)}`;
+}
+
 /** Never left again: the server stays until the test run's teardown, the last one to leave, stops it. */
 async function joinServer(logger: Logger): Promise<SocketConnection> {
-  const directory = process.env[TEST_DIRECTORY_VARIABLE];
-  if (directory === undefined) {
-    throw new Error(
-      "Tests with a database need testing-global-setup.ts as globalSetup in the vitest configuration.",
-    );
-  }
+  const socket = process.env[TEST_SOCKET_VARIABLE];
+  if (socket !== undefined) return { host: socket, port: 5432, user: "platform", database: "postgres" };
+  const directory = getDirectory();
   await mkdir(directory, { recursive: true });
   const server = await startEmbeddedPostgres({ directory: join(directory, "postgres"), logger });
   return server.connection;
 }
 
-async function provideTemplate(admin: Database, server: SocketConnection, logger: Logger): Promise<void> {
+async function provideTemplate(
+  admin: Database,
+  server: SocketConnection,
+  logger: Logger,
+  template: string,
+): Promise<void> {
   const client = await admin.pool.connect();
   try {
     await client.query("select pg_advisory_lock($1)", [TEMPLATE_LOCK]);
-    const known = await client.query("select 1 from pg_database where datname = $1", [TEMPLATE]);
+    const known = await client.query("select 1 from pg_database where datname = $1", [template]);
     if (known.rows.length > 0) return;
-    const unfinished = `${TEMPLATE}_unfinished`;
+    const unfinished = `${template}_unfinished`;
     await client.query(`drop database if exists ${unfinished}`);
     await client.query(`create database ${unfinished}`);
     await fillTemplate({ ...server, database: unfinished }, logger);
-    await client.query(`alter database ${unfinished} rename to ${TEMPLATE}`);
+    await client.query(`alter database ${unfinished} rename to ${template}`);
   } finally {
     await client.query("select pg_advisory_unlock($1)", [TEMPLATE_LOCK]);
     client.release();
