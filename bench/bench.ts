@@ -72,7 +72,7 @@ async function measureWarm(world: World, consumer: Consumer, client: HttpClient)
     expectStatus(await client.send("POST", consumer.endpoint, "{}", WAIT), '"SUCCEEDED"');
   await measure(100, 1, run);
   const socketDirectory = await findSocketDirectory(world);
-  const floor = await startHelper("floor-server.ts", socketDirectory, "postgres");
+  const floor = await startHelper("floor-server.ts", socketDirectory);
   const echo = async () => void (await client.send("POST", floor.url, "{}"));
   await measure(100, 1, echo);
   const rounds: { readonly warm: Figures; readonly floor: Figures }[] = [];

@@ -1,6 +1,6 @@
 /**
  * The least that a durable start with a fresh process costs: echo over HTTP, one committed insert, one fork.
- *   node bench/floor-server.ts SOCKET_DIRECTORY USER
+ *   node bench/floor-server.ts SOCKET_DIRECTORY
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -20,8 +20,8 @@ for line in sys.stdin:
     print(flush=True)
 `;
 
-const [, , host, user] = argv;
-const pool = new Pool({ host, user, database: "postgres", max: 4 });
+const host = argv[2];
+const pool = new Pool({ host, user: "platform", database: "postgres", max: 4 });
 await pool.query("create table if not exists floor (id uuid primary key, body bytea)");
 
 const forker = spawn("/usr/bin/python3", ["-I", "-S", "-c", FORKER], { stdio: ["pipe", "pipe", "inherit"] });

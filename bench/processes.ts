@@ -16,7 +16,10 @@ export async function startHelper(file: string, ...args: readonly string[]): Pro
   const child = spawn(execPath, [fileURLToPath(new URL(file, import.meta.url)), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const [port] = (await once(createInterface(child.stdout), "line")) as [string];
+  const ended = once(child, "exit").then(() => {
+    throw new Error(`${file} ended before it listened`);
+  });
+  const [port] = (await Promise.race([once(createInterface(child.stdout), "line"), ended])) as [string];
   return { url: `http://127.0.0.1:${port}/`, close: () => end(child) };
 }
 

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import { canMove, formatTimestamp, isFinal } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
 import type { LogLine, Outcome } from "./python/runtime.ts";
 import type {
   Claim,
@@ -52,7 +53,10 @@ export function createMemoryStore(): ExecutionStore {
   return {
     create: async (execution) => {
       const known = entries.get(execution.id);
-      if (known !== undefined) return known.record;
+      if (known !== undefined) {
+        if (known.execution.ownerId !== execution.ownerId) throw new Problem("CONFLICT", "The id is taken.");
+        return known.record;
+      }
       const entry = createEntry(execution);
       entries.set(execution.id, entry);
       forgetOldest(entries);
