@@ -28,6 +28,8 @@ export interface VersionTarget {
 export interface Executions {
   /** Durable when it resolves. @throws Problem */
   readonly start: (ownerId: string, target: VersionTarget, body: Uint8Array) => Promise<ExecutionRecord>;
+  /** The state where it is known without asking the store, so that polling costs next to nothing. */
+  readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
   /** @throws Problem EXECUTION_NOT_FOUND */
   readonly state: (id: string, ownerId: string) => Promise<ExecutionRecord>;
   /** The state once it is final, or as it is after so many seconds, or when the caller has gone. */
@@ -92,6 +94,7 @@ export function createExecutions({
       });
       return record;
     },
+    peek: cache.peek,
     state,
     wait: async (id, ownerId, seconds, signal) => {
       const record = await state(id, ownerId);

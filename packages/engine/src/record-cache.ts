@@ -15,6 +15,8 @@ interface Entry {
  * on the store's event, and after half a second where the event was lost.
  */
 export interface RecordCache {
+  /** What is known without asking the store; undefined where the store must be asked. */
+  readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   readonly put: (record: ExecutionRecord) => void;
   readonly forget: (id: string) => void;
@@ -27,11 +29,18 @@ export function createRecordCache(store: ExecutionStore): RecordCache {
     if (entries.size >= MAX_RECORDS) dropOldest(entries);
     entries.set(record.id, { record, until: isFinal(record.status) ? Infinity : Date.now() + BELIEVED_MS });
   };
+  const peek = (id: string, ownerId: string) => {
+    const entry = entries.get(id);
+    return entry !== undefined && entry.record.ownerId === ownerId && entry.until > Date.now()
+      ? entry.record
+      : undefined;
+  };
   return {
+    peek,
     find: async (id, ownerId) => {
+      const known = peek(id, ownerId);
+      if (known !== undefined) return known;
       const entry = entries.get(id);
-      if (entry !== undefined && entry.record.ownerId === ownerId && entry.until > Date.now())
-        return entry.record;
       const record = await store.find(id, ownerId);
       if (record === null) {
         if (entry?.record.ownerId === ownerId) entries.delete(id);

@@ -24,7 +24,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: DEFAULT_BODY_BYTES,
-    genReqId: () => randomUUID(),
+    genReqId: createRequestIds(),
     forceCloseConnections: "idle",
     keepAliveTimeout: 75 * SECOND,
     connectionTimeout: 0,
@@ -68,6 +68,13 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     return { status: "ready" };
   });
   return app;
+}
+
+/** Names that are unique among all processes, without asking for random numbers at every request. */
+function createRequestIds(): () => string {
+  const prefix = randomUUID();
+  let count = 0;
+  return () => `${prefix}-${(count += 1)}`;
 }
 
 /** What Node refuses before there is a request: broken HTTP, headers too large, too slow. */

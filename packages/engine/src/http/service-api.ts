@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { MAX_WAIT_SECONDS, SERVICE_API } from "@platform/contract/service-api";
 import type { ServiceOperationId } from "@platform/contract/service-api";
@@ -34,7 +35,7 @@ interface Rendered {
   readonly etag: string;
 }
 
-type Handler = (request: FastifyRequest, reply: FastifyReply, caller: Caller) => Promise<unknown>;
+type Handler = (request: FastifyRequest, reply: FastifyReply, caller: Caller) => unknown;
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -69,12 +70,23 @@ function registerRoute(
     method,
     url: toRoutePath(path),
     bodyLimit: MAX_BODY_BYTES,
-    onRequest: async (request) => {
-      requireJsonAccepted(request);
-      callers.set(request, await options.authorize(request, id));
-      if (id === "startExecution") requireJsonBody(request);
+    // A callback, not a promise: most callers are known without waiting, and polls are many.
+    onRequest: (request, _reply, done) => {
+      const proceed = (caller: Caller) => {
+        callers.set(request, caller);
+        if (id === "startExecution") requireJsonBody(request);
+        done();
+      };
+      try {
+        requireJsonAccepted(request);
+        const caller = options.authorize(request, id);
+        if (caller instanceof Promise) caller.then(proceed).catch(done);
+        else proceed(caller);
+      } catch (error) {
+        done(error instanceof Error ? error : new Error("authorisation failed", { cause: error }));
+      }
     },
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       const caller = callers.get(request);
       if (caller === undefined) throw new Error("a request reached its handler without a caller");
       return handle(request, reply, caller);
@@ -101,6 +113,12 @@ function createHandlers({
     reply.header("preference-applied", `wait=${seconds}`);
     return executions.wait(id, ownerId, seconds, gone.signal);
   };
+  const sendState = (request: FastifyRequest, reply: FastifyReply, record: ExecutionRecord) => {
+    const { body, etag } = render(record);
+    reply.header("etag", etag);
+    if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+    return reply.header("content-type", JSON_TYPE).send(body);
+  };
   return {
     startExecution: async (request, reply, caller) => {
       const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
@@ -119,12 +137,14 @@ function createHandlers({
         reply.header("link", `<${nextPageUrl(request, baseOf(request), page.nextCursor)}>; rel="next"`);
       return reply.header("content-type", JSON_TYPE).send(JSON.stringify(presenter.list(page)));
     },
-    getState: async (request, reply, caller) => {
-      const record = await waitAsPreferred(request, reply, readId(request), caller.ownerId);
-      const { body, etag } = render(record);
-      reply.header("etag", etag);
-      if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-      return reply.header("content-type", JSON_TYPE).send(body);
+    getState: (request, reply, caller) => {
+      const id = readId(request);
+      const known = executions.peek(id, caller.ownerId);
+      if (known !== undefined && (isFinal(known.status) || readWait(request) === 0))
+        return sendState(request, reply, known);
+      return waitAsPreferred(request, reply, id, caller.ownerId).then((record) =>
+        sendState(request, reply, record),
+      );
     },
     getResult: async (request, reply, caller) => {
       const id = readId(request);
