@@ -70,21 +70,22 @@ function registerRoute(
     method,
     url: toRoutePath(path),
     bodyLimit: MAX_BODY_BYTES,
-    // A callback, not a promise: most callers are known without waiting, and polls are many.
+    // Most callers are known without waiting, and polls are many: a promise is returned only where one is needed.
     onRequest: (request, _reply, done) => {
-      const proceed = (caller: Caller) => {
+      const accept = (caller: Caller) => {
         callers.set(request, caller);
         if (id === "startExecution") requireJsonBody(request);
-        done();
       };
       try {
         requireJsonAccepted(request);
         const caller = options.authorize(request, id);
-        if (caller instanceof Promise) caller.then(proceed).catch(done);
-        else proceed(caller);
+        if (caller instanceof Promise) return caller.then(accept);
+        accept(caller);
+        done();
       } catch (error) {
         done(error instanceof Error ? error : new Error("authorisation failed", { cause: error }));
       }
+      return undefined;
     },
     handler: (request, reply) => {
       const caller = callers.get(request);

@@ -179,7 +179,9 @@ describe("a build", () => {
     const { key, name } = await createService();
     const archives = await Promise.all([1, 2, 3].map((n) => pack(name, returning(n))));
     const responses = await Promise.all(archives.map((archive) => upload(key, archive)));
-    expect(responses.map((response) => response.json().version).sort()).toEqual(["1.0.0", "1.0.1", "1.0.2"]);
+    expect(new Set(responses.map((response) => response.json().version))).toEqual(
+      new Set(["1.0.0", "1.0.1", "1.0.2"]),
+    );
     await buildAll(key, "1.0.2");
   });
 
@@ -293,7 +295,7 @@ describe("a build", () => {
         headers,
         body: new Blob([big]).stream(),
         duplex: "half",
-      } as RequestInit);
+      });
       expect(chunked.status).toBe(413);
       expect(await chunked.json()).toMatchObject({ code: "ARCHIVE_TOO_LARGE" });
       expect(await readdir(join(directory, "objects", "incoming"))).toEqual([]);

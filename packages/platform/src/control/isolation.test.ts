@@ -90,7 +90,7 @@ describe("the platform API", () => {
     const body = sampleBody(id, operation, property.references);
     return await instance.api.inject({
       method: operation.method,
-      url: `/api${fillPath(operation.path, params)}?${query}`,
+      url: `/api${fillPath(operation.path, params)}?${query.toString()}`,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(organizationId === undefined ? {} : { "x-organizationid": organizationId }),

@@ -69,7 +69,7 @@ describe("a gateway that hears no notification", () => {
     const client = await createTestClient(instance, owner, service);
     const authorization = `Bearer ${await fetchAccessToken(instance, client)}`;
     const before = questions;
-    await Promise.all(Array.from({ length: 20 }, () => access.authorize(authorization, service)));
+    await Promise.all(Array.from({ length: 20 }, async () => access.authorize(authorization, service)));
     expect(questions - before).toBe(1);
     expect(access.authorize(authorization, service)).not.toBeInstanceOf(Promise);
   });

@@ -22,7 +22,9 @@ function basic(id: string, secret: string): string {
 }
 
 function percentEncode(text: string): string {
-  return [...text].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join("");
+  return Array.from(text)
+    .map((letter) => `%${letter.charCodeAt(0).toString(16)}`)
+    .join("");
 }
 
 describe("the token endpoint", () => {
