@@ -40,7 +40,7 @@ import { createServiceStore } from "./store/services.ts";
 import { createSigningKeyStore } from "./store/signing-keys.ts";
 import { createSubscriptionStore } from "./store/subscriptions.ts";
 import { createVersionStore } from "./store/versions.ts";
-import { SettingError } from "./settings.ts";
+import { describeStartError } from "./start-error.ts";
 import { createLeaseWatchdog } from "./worker/lease-watchdog.ts";
 import { createNoDataPools } from "./worker/no-data-pools.ts";
 import { findPythonTools } from "./worker/python-tools.ts";
@@ -96,7 +96,7 @@ async function start(config: Config, logger: Logger, closers: Closers): Promise<
     });
   }
   if (config.roles.has("worker") || config.roles.has("builder")) await startPython(shared);
-  closers.add("housekeeping", startHousekeeping(shared.database, config, logger));
+  closers.add("housekeeping", startHousekeeping({ ...shared, retentionDays: config.retentionDays }));
   await gateway.listen({ host: config.host, port: config.gatewayPort });
   await api.listen({ host: config.host, port: config.apiPort });
   logger.info(
@@ -278,9 +278,6 @@ function fail(logger: Logger, error: unknown): void {
 }
 
 main().catch((error: unknown) => {
-  const isOperators = error instanceof SettingError || (error instanceof Error && "advice" in error);
-  process.stderr.write(
-    `${isOperators || !(error instanceof Error) ? String(error instanceof Error ? error.message : error) : (error.stack ?? error.message)}\n`,
-  );
+  process.stderr.write(`${describeStartError(error)}\n`);
   process.exit(1);
 });

@@ -81,10 +81,11 @@ function registerRoute(
         const caller = options.authorize(request, id);
         if (caller instanceof Promise) return caller.then(accept);
         accept(caller);
-        done();
       } catch (error) {
         done(error instanceof Error ? error : new Error("authorisation failed", { cause: error }));
+        return undefined;
       }
+      done();
       return undefined;
     },
     handler: (request, reply) => {

@@ -1,30 +1,43 @@
+import { join } from "node:path";
+import type { DataDirectory } from "../data-directory.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Logger } from "../postgres/logger.ts";
 import { maintainPartitions } from "../store/partitions.ts";
+import { removeStale } from "./stale-files.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 /** The first round comes soon: a fresh database has no statistics, without which claims sort the whole queue. */
 const FIRST_ROUND = 5 * SECOND;
 
-/** Makes tomorrow's partitions, drops those past retention, keeps statistics current. Returns how to stop it. */
-export function startHousekeeping(
-  database: Database,
-  options: { readonly retentionDays: number },
-  logger: Logger,
-): () => Promise<void> {
-  let round: Promise<void> = Promise.resolve();
-  const keepHouse = () => {
-    round = maintainPartitions(database, { logger, retentionDays: options.retentionDays }).then(
-      (report) =>
-        report !== null &&
-        report.dropped.length > 0 &&
-        logger.info(report, "days past retention were dropped"),
-      (error: unknown) => logger.error({ err: error }, "housekeeping failed"),
-    ) as Promise<void>;
+export interface HousekeepingOptions {
+  readonly database: Database;
+  readonly data: Pick<DataDirectory, "objects" | "versions">;
+  readonly retentionDays: number;
+  readonly logger: Logger;
+}
+
+/** Makes tomorrow's partitions, drops those past retention, keeps statistics current, removes what a kill left behind. Returns how to stop it. */
+export function startHousekeeping({
+  database,
+  data,
+  retentionDays,
+  logger,
+}: HousekeepingOptions): () => Promise<void> {
+  const keepHouse = async (): Promise<void> => {
+    const report = await maintainPartitions(database, { logger, retentionDays });
+    const removed =
+      (await removeStale(join(data.objects, "incoming"), "")) +
+      (await removeStale(data.versions, "incoming-"));
+    if (removed > 0 || (report?.dropped.length ?? 0) > 0)
+      logger.info({ ...report, removed }, "house was kept");
   };
-  const first = setTimeout(keepHouse, FIRST_ROUND);
-  const timer = setInterval(keepHouse, HOUR);
+  let round: Promise<void> = Promise.resolve();
+  const startRound = () => {
+    round = keepHouse().catch((error: unknown) => logger.error({ err: error }, "housekeeping failed"));
+  };
+  const first = setTimeout(startRound, FIRST_ROUND);
+  const timer = setInterval(startRound, HOUR);
   return async () => {
     clearTimeout(first);
     clearInterval(timer);

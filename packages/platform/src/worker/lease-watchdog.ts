@@ -21,6 +21,7 @@ export function createLeaseWatchdog(leaseSeconds: number): LeaseWatchdog {
   const shared = new BigInt64Array(new SharedArrayBuffer(8));
   const thread = new Worker(new URL("./lease-watchdog-thread.ts", import.meta.url), {
     workerData: { shared, patienceMs: leaseSeconds * SECOND * PATIENCE },
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 },
   });
   thread.unref();
