@@ -29,17 +29,11 @@ import type { ObjectStore } from "./objects/object-store.ts";
 import { createDatabase } from "./postgres/database.ts";
 import type { ConnectionTarget, Database } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/supervisor.ts";
-import { createAccessKeyStore } from "./store/access-keys.ts";
-import { createAccessStore } from "./store/access.ts";
-import { createApplicationStore } from "./store/applications.ts";
-import { createBuildStore } from "./store/builds.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./store/executions/execution-store.ts";
 import type { PostgresExecutionStore } from "./store/executions/execution-store.ts";
 import { prepareDatabase } from "./store/prepare.ts";
-import { createServiceStore } from "./store/services.ts";
-import { createSigningKeyStore } from "./store/signing-keys.ts";
-import { createSubscriptionStore } from "./store/subscriptions.ts";
-import { createVersionStore } from "./store/versions.ts";
+import { createStores } from "./store/stores.ts";
+import type { Stores } from "./store/stores.ts";
 import { describeStartError } from "./start-error.ts";
 import { createLeaseWatchdog } from "./worker/lease-watchdog.ts";
 import { createNoDataPools } from "./worker/no-data-pools.ts";
@@ -57,7 +51,7 @@ interface Shared {
   readonly data: DataDirectory;
   readonly secret: string;
   readonly database: Database;
-  readonly stores: ReturnType<typeof createStores>;
+  readonly stores: Stores;
   readonly executionStore: PostgresExecutionStore;
   readonly executions: Executions;
   readonly identity: Identity;
@@ -155,19 +149,6 @@ async function connect(
   closers.add("PostgreSQL", postgres.stop);
   postgres.onExit((error) => fail(logger, error));
   return postgres.connection;
-}
-
-function createStores(database: Database) {
-  return {
-    services: createServiceStore(database),
-    versions: createVersionStore(database),
-    builds: createBuildStore(database),
-    applications: createApplicationStore(database),
-    accessKeys: createAccessKeyStore(database),
-    subscriptions: createSubscriptionStore(database),
-    signingKeys: createSigningKeyStore(database),
-    access: createAccessStore(database),
-  };
 }
 
 /** Both ports answer whether the process lives and is ready, whatever its roles. */

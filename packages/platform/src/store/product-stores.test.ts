@@ -1,46 +1,27 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createStores } from "./stores.ts";
+import type { Stores } from "./stores.ts";
 import { createTestDatabase } from "../postgres/testing.ts";
 import type { TestDatabase } from "../postgres/testing.ts";
-import { createAccessKeyStore } from "./access-keys.ts";
-import { createAccessStore } from "./access.ts";
 import type { AccessChange } from "./access.ts";
-import { createApplicationStore } from "./applications.ts";
-import { createBuildStore } from "./builds.ts";
 import type { NewBuild } from "./builds.ts";
-import { createServiceStore } from "./services.ts";
-import { createSigningKeyStore } from "./signing-keys.ts";
-import { createSubscriptionStore } from "./subscriptions.ts";
 import { createUuidV7 } from "./uuid.ts";
-import { createVersionStore } from "./versions.ts";
 import type { NewVersion } from "./versions.ts";
 
 let home: TestDatabase;
-let stores: ReturnType<typeof createStores>;
+let stores: Stores;
 const PAGE = { limit: 10 };
 const OTHER = "another-organisation";
 
 beforeAll(async () => {
   home = await createTestDatabase();
-  stores = createStores(home);
+  stores = createStores(home.database);
 });
 
 afterAll(async () => {
   await home.close();
 });
-
-function createStores({ database }: TestDatabase) {
-  return {
-    services: createServiceStore(database),
-    versions: createVersionStore(database),
-    builds: createBuildStore(database),
-    applications: createApplicationStore(database),
-    accessKeys: createAccessKeyStore(database),
-    subscriptions: createSubscriptionStore(database),
-    signingKeys: createSigningKeyStore(database),
-    access: createAccessStore(database),
-  };
-}
 
 function createVersion(serviceKey: string, version: string): NewVersion {
   return {

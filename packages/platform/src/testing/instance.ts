@@ -15,27 +15,19 @@ import { createIdentity } from "../identity/identity.ts";
 import type { Identity } from "../identity/identity.ts";
 import { createObjectStore } from "../objects/object-store.ts";
 import type { Database } from "../postgres/database.ts";
+import { createStores } from "../store/stores.ts";
+import type { Stores } from "../store/stores.ts";
 import { createRecordingLogger } from "../postgres/testing.ts";
-import { createAccessKeyStore } from "../store/access-keys.ts";
-import { createAccessStore } from "../store/access.ts";
-import { createApplicationStore } from "../store/applications.ts";
-import { createBuildStore } from "../store/builds.ts";
-import { createServiceStore } from "../store/services.ts";
-import { createSigningKeyStore } from "../store/signing-keys.ts";
-import { createSubscriptionStore } from "../store/subscriptions.ts";
-import { createVersionStore } from "../store/versions.ts";
 
 export const TEST_GATEWAY_URL = "http://gateway.test:8080";
 export const TEST_SECRET = "a secret for tests, the same in every instance";
-
-export type TestStores = ReturnType<typeof createStores>;
 
 /** One process's worth of gateway and platform API on a database: two of them on one database are two hosts. */
 export interface TestInstance {
   readonly gateway: FastifyInstance;
   readonly api: FastifyInstance;
   readonly identity: Identity;
-  readonly stores: TestStores;
+  readonly stores: Stores;
   readonly executions: Executions;
   readonly close: () => Promise<void>;
 }
@@ -105,17 +97,4 @@ async function createServer(database: Database): Promise<FastifyInstance> {
     logger: pino({ level: "silent" }),
     isReady: async () => (await database.query({ text: "select 1" })).length === 1,
   });
-}
-
-function createStores(database: Database) {
-  return {
-    services: createServiceStore(database),
-    versions: createVersionStore(database),
-    builds: createBuildStore(database),
-    applications: createApplicationStore(database),
-    accessKeys: createAccessKeyStore(database),
-    subscriptions: createSubscriptionStore(database),
-    access: createAccessStore(database),
-    signingKeys: createSigningKeyStore(database),
-  };
 }

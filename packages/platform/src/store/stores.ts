@@ -1,0 +1,25 @@
+import type { Database } from "../postgres/database.ts";
+import { createAccessKeyStore } from "./access-keys.ts";
+import { createAccessStore } from "./access.ts";
+import { createApplicationStore } from "./applications.ts";
+import { createBuildStore } from "./builds.ts";
+import { createServiceStore } from "./services.ts";
+import { createSigningKeyStore } from "./signing-keys.ts";
+import { createSubscriptionStore } from "./subscriptions.ts";
+import { createVersionStore } from "./versions.ts";
+
+export type Stores = ReturnType<typeof createStores>;
+
+/** What is asked of the product's tables, one store an aggregate. */
+export function createStores(database: Database) {
+  return {
+    services: createServiceStore(database),
+    versions: createVersionStore(database),
+    builds: createBuildStore(database),
+    applications: createApplicationStore(database),
+    accessKeys: createAccessKeyStore(database),
+    subscriptions: createSubscriptionStore(database),
+    signingKeys: createSigningKeyStore(database),
+    access: createAccessStore(database),
+  };
+}
