@@ -1,7 +1,7 @@
 import type { ZygoteEvent } from "./control-lines.ts";
 import type { Lines } from "./home-socket.ts";
 import type { LogLine } from "./runtime.ts";
-import type { PoolHost } from "./version-pool.ts";
+import type { PoolHost } from "./pool-host.ts";
 import type { Zygote } from "./zygote.ts";
 
 /** Why a version cannot run: what each execution of it is told. */

@@ -1,6 +1,6 @@
 import type { ZygoteEvent } from "./control-lines.ts";
 import type { LogLine, Probe, RunnableVersion } from "./runtime.ts";
-import type { PoolHost } from "./version-pool.ts";
+import type { PoolHost } from "./pool-host.ts";
 
 const STARTUP_ERROR = "STARTUP_ERROR";
 

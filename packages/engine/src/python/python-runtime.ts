@@ -9,7 +9,8 @@ import type { PythonRuntime, Run, RunRequest, RunnableVersion } from "./runtime.
 import { readSettings } from "./settings.ts";
 import type { PythonRuntimeOptions } from "./settings.ts";
 import { createVersionPool } from "./version-pool.ts";
-import type { PoolHost, VersionPool } from "./version-pool.ts";
+import type { PoolHost } from "./pool-host.ts";
+import type { VersionPool } from "./version-pool.ts";
 import { startZygote } from "./zygote.ts";
 
 const TICK_MS = 1000;

@@ -8,9 +8,8 @@ import type { Deferred } from "./deferred.ts";
 import type { Execution } from "./execution.ts";
 import { TOKEN_LENGTH } from "./home-socket.ts";
 import type { Lines } from "./home-socket.ts";
-import type { Outcome, RunnableVersion } from "./runtime.ts";
-import type { Logger, Settings } from "./settings.ts";
-import type { Zygote, ZygoteOptions } from "./zygote.ts";
+import type { PoolHost } from "./pool-host.ts";
+import type { Outcome } from "./runtime.ts";
 
 const SIGKILL = 9;
 const SECOND = 1000;
@@ -28,15 +27,6 @@ interface Child {
   late: boolean;
   lines: Lines | null;
   execution: Execution | null;
-}
-
-export interface PoolHost {
-  readonly version: RunnableVersion;
-  readonly settings: Settings;
-  readonly startZygote: (
-    options: Pick<ZygoteOptions, "version" | "startMode" | "probe" | "onEvent" | "onOutput">,
-  ) => Promise<Zygote>;
-  readonly logger: Logger;
 }
 
 /**

@@ -1,0 +1,13 @@
+import type { RunnableVersion } from "./runtime.ts";
+import type { Logger, Settings } from "./settings.ts";
+import type { Zygote, ZygoteOptions } from "./zygote.ts";
+
+/** What the pool of a version needs of the runtime that holds it. */
+export interface PoolHost {
+  readonly version: RunnableVersion;
+  readonly settings: Settings;
+  readonly startZygote: (
+    options: Pick<ZygoteOptions, "version" | "startMode" | "probe" | "onEvent" | "onOutput">,
+  ) => Promise<Zygote>;
+  readonly logger: Logger;
+}
