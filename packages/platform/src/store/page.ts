@@ -33,7 +33,8 @@ export function decodeCursor(
 ): readonly string[] | null {
   if (cursor === undefined) return null;
   const keys = parseKeys(cursor);
-  if (keys.length === checks.length && keys.every((key, index) => checks[index]?.(key) === true)) return keys;
+  const isGiven = (key: string, index: number) => !key.includes("\0") && checks[index]?.(key) === true;
+  if (keys.length === checks.length && keys.every(isGiven)) return keys;
   throw new Problem("INVALID_INPUT", "The cursor is not one that this list has given out.");
 }
 
