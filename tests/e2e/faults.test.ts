@@ -10,6 +10,8 @@ import type { PlatformProcess } from "../../tools/platform-process.ts";
 
 const EXECUTIONS = 200;
 const LEASE_SECONDS = "3";
+/** A start that is refused is tried anew for about half a minute. */
+const MAX_TRIES = 600;
 const FLAGS = ["--lease-seconds", LEASE_SECONDS, "--worker-cpu", "4", "--worker-memory", "8"];
 /** Half of them are quick, half long enough to be in flight when something is killed. */
 const PROGRAM = `
@@ -65,7 +67,7 @@ async function startMany(
     while (next < EXECUTIONS) {
       const number = next++;
       const json = { data: { port: log.port, number, seconds: number % 2 === 0 ? 0 : 0.3 } };
-      for (;;) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
         const answer = await consumer.start(json).catch(() => null);
         if (answer?.status === 201) {
           acknowledged.push(answer.body.id);
@@ -119,6 +121,11 @@ async function prepare(
   return { world, consumer: await world.subscribe(serviceKey), log: starts };
 }
 
+/** User code must have begun, or a fault could not start anything twice. */
+async function waitForStarts(log: StartLog): Promise<void> {
+  await expect.poll(() => log.ids.length, { timeout: 30_000, interval: 5 }).toBeGreaterThan(20);
+}
+
 /** Runs the scene and does this in the middle of it. */
 async function disturb(
   { consumer, log }: Scene,
@@ -126,7 +133,7 @@ async function disturb(
 ): Promise<Readonly<Record<string, number>>> {
   let done: Promise<unknown> = Promise.resolve();
   const acknowledged = await startMany(consumer, log, (count) => {
-    if (count === EXECUTIONS / 2) done = fault();
+    if (count === EXECUTIONS / 2) done = waitForStarts(log).then(fault);
   });
   await done;
   return expectKept(consumer, log, acknowledged);
