@@ -9,6 +9,7 @@ import { EXECUTION_STATES } from "../packages/contract/src/execution.ts";
 import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/problems.ts";
 import { ProjectSchema } from "../packages/contract/src/project.ts";
 import { describeSettings } from "../packages/platform/src/config.ts";
+import { dumpSchema } from "../packages/platform/src/postgres/dump-schema.ts";
 import { REPOSITORY } from "./platform-process.ts";
 
 const NOTICE = "<!-- Written by `npm run gen`. -->";
@@ -45,6 +46,7 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       ...JSON.parse(JSON.stringify(ProjectSchema)),
     }),
+  "packages/platform/schema.sql": dumpSchema,
   "docs/guide/codes.md": createCodesPage,
   "docs/guide/settings.md": () =>
     `${NOTICE}\n\n# Settings of the platform\n\n\`\`\`\n${describeSettings()}\`\`\`\n`,

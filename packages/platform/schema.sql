@@ -1,4 +1,4 @@
--- Written by packages/platform/src/postgres/dump-schema.ts from the migrations; do not edit.
+-- Written by `npm run gen` from the migrations; do not edit.
 -- Daily partitions are left out.
 
 create table access_key (

@@ -1,4 +1,4 @@
-import { mkdtemp, chmod, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, chmod, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ import { createRecordingLogger } from "./testing.ts";
 /** The schema that the migrations add up to; checked in, compared by a test. */
 export const SCHEMA_FILE = fileURLToPath(new URL("../../schema.sql", import.meta.url));
 
-const HEADER = `-- Written by packages/platform/src/postgres/dump-schema.ts from the migrations; do not edit.
+const HEADER = `-- Written by \`npm run gen\` from the migrations; do not edit.
 -- Daily partitions are left out.
 `;
 
@@ -87,8 +87,8 @@ const INDEXES = `select quote_ident(c.relname) as table, pg_get_indexdef(x.index
   where not exists (select 1 from pg_constraint o where o.conindid = x.indexrelid and o.contype in ('p', 'u', 'x'))
     and c.relkind in ('r', 'p') and ${IS_OURS} order by c.relname, n.relname`;
 
-/** Migrates an empty database on a server of its own and writes the checked-in file. */
-async function writeSchemaFile(): Promise<void> {
+/** Renders what the migrations make of an empty database, on a server of its own. */
+export async function dumpSchema(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "platform-schema-"));
   await chmod(directory, 0o755);
   const logger = createRecordingLogger();
@@ -96,12 +96,10 @@ async function writeSchemaFile(): Promise<void> {
   const database = createDatabase(server.connection, { logger });
   try {
     await migrate(database);
-    await writeFile(SCHEMA_FILE, await renderSchema(database));
+    return await renderSchema(database);
   } finally {
     await database.close();
     await server.stop();
     await rm(directory, { recursive: true, force: true });
   }
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await writeSchemaFile();
