@@ -33,7 +33,11 @@ export async function findPythonTools(
   settings: Settings,
   onNote: (text: string) => void,
 ): Promise<PythonTools> {
-  const sandbox = await findSandbox({ minimum: "none", uidBase: SANDBOX_UID });
+  const sandbox = await findSandbox({
+    minimum: "none",
+    uidBase: SANDBOX_UID,
+    searchPath: settings.searchPath,
+  });
   const isRoot = process.getuid?.() === 0;
   const user: SystemUser | null =
     isRoot && sandbox.level !== "none" ? { uid: SANDBOX_UID, gid: SANDBOX_UID } : null;

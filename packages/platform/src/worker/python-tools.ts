@@ -27,11 +27,7 @@ export async function findPythonTools(config: Config, data: DataDirectory): Prom
   const sandbox =
     config.sandbox === "none"
       ? createNoSandbox()
-      : await findSandbox({
-          minimum: "bubblewrap",
-          uidBase: SANDBOX_UID,
-          ...(bubblewrap === undefined ? {} : { bubblewrapPath: bubblewrap }),
-        });
+      : await findSandbox({ minimum: "bubblewrap", uidBase: SANDBOX_UID, searchPath });
   const isDropped = isRoot && config.sandbox !== "none";
   const interpreter = await findInterpreter({
     searchPath,

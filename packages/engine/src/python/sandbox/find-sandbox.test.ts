@@ -14,8 +14,12 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 test("the best sandbox that works is found", async () => {
-  expect((await findSandbox({ minimum: "bubblewrap" })).level).toBe("bubblewrap");
-  expect((await findSandbox({ minimum: "none" })).level).toBe("bubblewrap");
+  expect((await findSandbox({ minimum: "bubblewrap", searchPath: process.env["PATH"] ?? "" })).level).toBe(
+    "bubblewrap",
+  );
+  expect((await findSandbox({ minimum: "none", searchPath: process.env["PATH"] ?? "" })).level).toBe(
+    "bubblewrap",
+  );
 });
 
 test("a machine without bubblewrap is told what to install, unless no sandbox is good enough", async () => {

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
-import { join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 import { createBubblewrapSandbox } from "./bubblewrap.ts";
 import { createNoSandbox } from "./no-sandbox.ts";
@@ -18,8 +18,10 @@ const ALLOW_HINT =
 export interface FindSandboxOptions {
   /** The least that is good enough. `none` means trusted code only. */
   readonly minimum: SandboxLevel;
-  /** Absolute path of `bwrap`; searched in the system's folders when it is not given. */
+  /** Absolute path of `bwrap`; searched when it is not given. */
   readonly bubblewrapPath?: string;
+  /** The value of PATH: searched before the system's folders. */
+  readonly searchPath?: string;
   /** First uid of the range that versions run as when we are root; 10,000 uids from 200000 on by default. */
   readonly uidBase?: number;
   readonly uidCount?: number;
@@ -38,10 +40,14 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
 async function findBubblewrap(options: FindSandboxOptions): Promise<Sandbox> {
   if (process.platform !== "linux")
     throw new SandboxUnavailableError(`bubblewrap runs on Linux only, this is ${process.platform}`);
+  const folders = [
+    ...(options.searchPath ?? "").split(delimiter).filter((folder) => isAbsolute(folder)),
+    ...SEARCHED,
+  ];
   const executable =
-    options.bubblewrapPath ?? SEARCHED.map((folder) => join(folder, "bwrap")).find(isExecutable);
+    options.bubblewrapPath ?? folders.map((folder) => join(folder, "bwrap")).find(isExecutable);
   if (executable === undefined)
-    throw new SandboxUnavailableError(`bwrap was found in none of ${SEARCHED.join(", ")}: ${INSTALL_HINT}`);
+    throw new SandboxUnavailableError(`bwrap was found in none of ${folders.join(", ")}: ${INSTALL_HINT}`);
   if (!isExecutable(executable))
     throw new SandboxUnavailableError(`${executable} is not an executable file: ${INSTALL_HINT}`);
   const uid = process.getuid?.() ?? 0;

@@ -51,7 +51,11 @@ export async function createFixture(
   chmodSync(directory, 0o755);
   const sandbox =
     options.sandbox ??
-    (await findSandbox({ minimum: level, ...(level === "none" ? { bubblewrapPath: "/nonexistent" } : {}) }));
+    (await findSandbox({
+      minimum: level,
+      searchPath: process.env["PATH"] ?? "",
+      ...(level === "none" ? { bubblewrapPath: "/nonexistent" } : {}),
+    }));
   const runtime = createPythonRuntime({
     runDirectory: join(directory, "run"),
     logger: SILENT,
