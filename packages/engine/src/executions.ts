@@ -92,6 +92,7 @@ export function createExecutions({
         body: body.bytes,
         references: body.references,
       });
+      cache.add(record);
       return record;
     },
     peek: cache.peek,

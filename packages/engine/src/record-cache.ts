@@ -19,6 +19,8 @@ export interface RecordCache {
   readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   readonly put: (record: ExecutionRecord) => void;
+  /** A record that was just created: whatever is known already is newer. */
+  readonly add: (record: ExecutionRecord) => void;
   readonly forget: (id: string) => void;
   readonly clear: () => void;
 }
@@ -53,6 +55,9 @@ export function createRecordCache(store: ExecutionStore): RecordCache {
       return record;
     },
     put,
+    add: (record) => {
+      if (!entries.has(record.id)) put(record);
+    },
     forget: (id) => void entries.delete(id),
     clear: () => entries.clear(),
   };
