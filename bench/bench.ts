@@ -203,11 +203,30 @@ async function measureStartUp(world: World, consumer: Consumer): Promise<void> {
   record("idle memory of PostgreSQL, MB PSS", memory["postgres"] ?? Number.NaN, { atMost: 160 });
 }
 
+interface StoreReport {
+  readonly empty: StoreFigures;
+  readonly full: StoreFigures;
+}
+
+interface StoreFigures {
+  readonly latencies: Readonly<Record<"create" | "claim" | "find", { readonly p50: number }>>;
+  readonly cycle: { readonly executionsPerSecond: number };
+}
+
+/** The store alone, grouped, without user code; then again with a million finished executions in it. */
 async function measureStore(): Promise<void> {
   const { stdout: text } = await promisify(execFile)(execPath, [join(REPOSITORY, "bench/store.ts")], {
     maxBuffer: 1 << 20,
   });
-  details["store"] = JSON.parse(text);
+  const report = JSON.parse(text) as StoreReport;
+  details["store"] = report;
+  record("store cycle without user code, executions/s", report.empty.cycle.executionsPerSecond, {
+    atLeast: 8_000,
+  });
+  for (const name of ["create", "claim", "find"] as const) {
+    const ratio = report.full.latencies[name].p50 / report.empty.latencies[name].p50;
+    record(`${name} with 1,000,000 finished executions, as a multiple of empty`, ratio, { atMost: 1.25 });
+  }
 }
 
 async function save(): Promise<void> {
