@@ -72,7 +72,8 @@ async function measureLatencies(store: ExecutionStore) {
     await time(create, () => store.create(execution));
     let claims: readonly Claim[] = [];
     await time(claim, async () => {
-      claims = await store.claim({ workerId: WORKER, limit: 32, free: PLENTY, leaseSeconds: LEASE_SECONDS });
+      claims = (await store.claim({ workerId: WORKER, limit: 32, free: PLENTY, leaseSeconds: LEASE_SECONDS }))
+        .claims;
     });
     for (const claim of claims) {
       await time(finish, () => store.finish(claim, { status: "SUCCEEDED", result: RESULT, metadata: null }));
@@ -108,12 +109,14 @@ async function measureCycle(store: ExecutionStore, seconds: number, postmaster: 
   const dispatch = async () => {
     for (;;) {
       const wasOver = creating.isOver;
-      const claims = await store.claim({
-        workerId: WORKER,
-        limit: CLAIM_LIMIT,
-        free: PLENTY,
-        leaseSeconds: LEASE_SECONDS,
-      });
+      const claims = (
+        await store.claim({
+          workerId: WORKER,
+          limit: CLAIM_LIMIT,
+          free: PLENTY,
+          leaseSeconds: LEASE_SECONDS,
+        })
+      ).claims;
       // What runs is bounded as in a worker: claims wait for room.
       const group = Promise.all(claims.map(finish));
       finishes.push(group);

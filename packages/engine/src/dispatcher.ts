@@ -62,6 +62,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const running = new Map<string, Running>();
   const free = createRoom(options.capacity);
   const timers: NodeJS.Timeout[] = [];
+  /** What the last claim told; a hint that spares a look at the queue after each run. */
+  let isQueueEmpty = false;
   let state: "idle" | "claiming" | "claim again" | "stopped" = "stopped";
 
   const leases = createLeaseKeeper({
@@ -90,14 +92,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     let claimed = 0;
     const room = free.read();
     if (room.cpu > 0 && room.memory > 0) {
-      const claims = await store.claim({
+      const answer = await store.claim({
         workerId,
         limit: CLAIM_LIMIT,
         free: room,
         leaseSeconds: options.leaseSeconds,
       });
-      claimed = claims.length;
-      for (const claim of claims) begin(claim, since);
+      claimed = answer.claims.length;
+      // What became pending while the store was asked may not be in its answer.
+      isQueueEmpty = answer.isDrained && !isIn("claim again");
+      for (const claim of answer.claims) begin(claim, since);
     }
     const isMoreWanted = isIn("claim again") || claimed === CLAIM_LIMIT;
     if (!isIn("stopped")) state = "idle";
@@ -225,11 +229,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (!entry.hasRoom) return;
     entry.hasRoom = false;
     free.giveBack(entry.claim.resources);
-    wake();
+    if (!isQueueEmpty || isIn("claiming")) wake();
   };
 
   const unsubscribe = store.subscribe((event) => {
-    if (event.type === "pending" || event.type === "reset") wake();
+    if (event.type === "pending" || event.type === "reset") {
+      isQueueEmpty = false;
+      wake();
+    }
     if (event.type === "cancel") end(event.id, "cancelled");
   });
 

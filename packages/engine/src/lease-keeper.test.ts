@@ -24,7 +24,7 @@ async function claimOne(store: ExecutionStore, leaseSeconds: number): Promise<Cl
     body: Buffer.from("{}"),
     references: {},
   });
-  const [claim] = await store.claim({ workerId: WORKER, limit: 1, free: resources, leaseSeconds });
+  const [claim] = (await store.claim({ workerId: WORKER, limit: 1, free: resources, leaseSeconds })).claims;
   if (claim === undefined) throw new Error("nothing to claim");
   return claim;
 }

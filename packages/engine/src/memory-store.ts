@@ -99,7 +99,8 @@ export function createMemoryStore(): ExecutionStore {
         move(entry, { status: "RUNNING", startedAt: Date.now() });
         claims.push({ ...entry.execution, attempt: entry.attempt, workerId });
       }
-      return claims;
+      const isDrained = [...entries.values()].every((entry) => entry.record.status !== "PENDING");
+      return { claims, isDrained };
     },
     renew: async (_workerId, claims, leaseSeconds) => {
       const held = claims.flatMap((claim) => {

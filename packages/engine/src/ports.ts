@@ -51,6 +51,12 @@ export interface ClaimRequest {
   readonly leaseSeconds: number;
 }
 
+export interface ClaimAnswer {
+  readonly claims: readonly Claim[];
+  /** Whether nothing else was pending: room that becomes free is then of no use until an event tells of more. */
+  readonly isDrained: boolean;
+}
+
 export interface StoredResult {
   readonly result: Uint8Array;
   readonly metadata: Uint8Array | null;
@@ -93,7 +99,7 @@ export interface ExecutionStore {
   /** PENDING becomes FAILED/CANCELLED at once; RUNNING is marked, and its worker told. Null: not the owner's. */
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** PENDING becomes RUNNING with attempt + 1 and a lease, in order of priority and age. */
-  readonly claim: (request: ClaimRequest) => Promise<readonly Claim[]>;
+  readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
   /** Extends the lease of all that this worker still holds; says which of them to cancel and which it holds no more. */
   readonly renew: (
     workerId: string,

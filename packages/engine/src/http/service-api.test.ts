@@ -69,12 +69,14 @@ async function start(payload: unknown = {}, headers: Record<string, string> = {}
 }
 
 async function claimOne(): Promise<Claim> {
-  const [claim] = await store.claim({
-    workerId: "worker",
-    limit: 1,
-    free: { cpu: 1, memory: 1 },
-    leaseSeconds: 30,
-  });
+  const [claim] = (
+    await store.claim({
+      workerId: "worker",
+      limit: 1,
+      free: { cpu: 1, memory: 1 },
+      leaseSeconds: 30,
+    })
+  ).claims;
   if (claim === undefined) throw new Error("nothing to claim");
   return claim;
 }

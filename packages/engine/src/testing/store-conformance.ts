@@ -22,6 +22,7 @@ export interface StoreUnderTest {
 const SHORT_LEASE = 0.05;
 const LONG_LEASE = 60;
 const DEADLINE_MS = 10_000;
+const SMALL = { cpu: 1, memory: 1 };
 const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
 
 /**
@@ -86,7 +87,7 @@ async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<v
 /** Takes whatever earlier tests have left in the queue out of the way. */
 async function emptyQueue(store: ExecutionStore): Promise<void> {
   for (;;) {
-    const claims = await store.claim(request({ workerId: "emptier" }));
+    const claims = (await store.claim(request({ workerId: "emptier" }))).claims;
     if (claims.length === 0) return;
     await Promise.all(claims.map((claim) => store.finish(claim, FAILED)));
   }
@@ -100,7 +101,7 @@ async function start(
   await emptyQueue(store);
   const execution = createExecution(overrides);
   await store.create(execution);
-  const [claim] = await store.claim(request({ leaseSeconds }));
+  const [claim] = (await store.claim(request({ leaseSeconds }))).claims;
   if (claim === undefined) throw new Error("There was nothing to claim.");
   return { execution, claim };
 }
@@ -156,12 +157,12 @@ function describeCreate(use: Use): void {
     const execution = createExecution();
     const record = await store.create(execution);
     expect(await store.create({ ...execution, body: Buffer.from("{}") })).toEqual(record);
-    const [claim, ...others] = await store.claim(request());
+    const [claim, ...others] = (await store.claim(request())).claims;
     expect(others).toEqual([]);
     expect(Buffer.from(claim?.body ?? [])).toEqual(Buffer.from(execution.body));
     if (claim !== undefined) await store.finish(claim, SUCCEEDED);
     expect((await store.create(execution)).status).toBe("SUCCEEDED");
-    expect(await store.claim(request())).toEqual([]);
+    expect((await store.claim(request())).claims).toEqual([]);
   });
 
   test("an id that another owner's execution has is refused, and nothing of that one is told", async () => {
@@ -206,7 +207,7 @@ function describeClaim(use: Use): void {
     const record = await read(store, execution);
     expect(record.status).toBe("RUNNING");
     expect(record.startedAt).toBeGreaterThanOrEqual(record.createdAt);
-    expect(await store.claim(request())).toEqual([]);
+    expect((await store.claim(request())).claims).toEqual([]);
     await store.finish(claim, SUCCEEDED);
   });
 
@@ -218,12 +219,33 @@ function describeClaim(use: Use): void {
       executions.push(createExecution());
       await store.create(executions[index] ?? createExecution());
     }
-    const first = await store.claim(request({ limit: 3 }));
-    const second = await store.claim(request({ limit: 3 }));
+    const first = (await store.claim(request({ limit: 3 }))).claims;
+    const second = (await store.claim(request({ limit: 3 }))).claims;
     expect([...first, ...second].map(({ id }) => id)).toEqual(executions.map(({ id }) => id));
     expect(first).toHaveLength(3);
-    expect(await store.claim(request({ limit: 0 }))).toEqual([]);
+    expect((await store.claim(request({ limit: 0 }))).claims).toEqual([]);
     await Promise.all([...first, ...second].map((claim) => store.finish(claim, SUCCEEDED)));
+  });
+
+  test("a claim tells whether anything else is pending, also where that did not fit", async () => {
+    const store = use();
+    await emptyQueue(store);
+    expect(await store.claim(request())).toEqual({ claims: [], isDrained: true });
+    for (const resources of [SMALL, SMALL, { cpu: 8, memory: 1 }])
+      await store.create(createExecution({ resources }));
+    const first = await store.claim(request({ limit: 1 }));
+    const second = await store.claim(request({ free: { cpu: 4, memory: 4 } }));
+    expect([first.claims.length, first.isDrained, second.claims.length, second.isDrained]).toEqual([
+      1,
+      false,
+      1,
+      false,
+    ]);
+    const third = await store.claim(request());
+    expect([third.claims.length, third.isDrained]).toEqual([1, true]);
+    await Promise.all(
+      [...first.claims, ...second.claims, ...third.claims].map((claim) => store.finish(claim, SUCCEEDED)),
+    );
   });
 
   test("claimed executions fit into the free vCPUs and memory together", async () => {
@@ -238,10 +260,10 @@ function describeClaim(use: Use): void {
       { cpu: 0.1, memory: 1 },
     ].map((resources) => createExecution({ resources }));
     for (const execution of resources) await store.create(execution);
-    const claims = await store.claim(request({ free: { cpu: 1, memory: 8 } }));
+    const claims = (await store.claim(request({ free: { cpu: 1, memory: 8 } }))).claims;
     expect(claims.map((claim) => claim.resources.cpu)).toEqual([0.1, 0.2, 0.7]);
-    expect(await store.claim(request({ free: { cpu: 0, memory: 8 } }))).toEqual([]);
-    const rest = await store.claim(request());
+    expect((await store.claim(request({ free: { cpu: 0, memory: 8 } }))).claims).toEqual([]);
+    const rest = (await store.claim(request())).claims;
     expect(rest.map((claim) => claim.resources.cpu)).toEqual([16, 0.1, 0.1]);
     await Promise.all([...claims, ...rest].map((claim) => store.finish(claim, SUCCEEDED)));
   });
@@ -254,7 +276,7 @@ function describeClaim(use: Use): void {
     const claimed: Claim[] = [];
     const work = async (workerId: string) => {
       while (claimed.length < executions.length) {
-        const claims = await store.claim(request({ workerId, limit: 7 }));
+        const claims = (await store.claim(request({ workerId, limit: 7 }))).claims;
         claimed.push(...claims);
       }
     };
@@ -316,7 +338,7 @@ function describeFinish(use: Use): void {
     await emptyQueue(store);
     const executions = Array.from({ length: 300 }, () => createExecution());
     await Promise.all(executions.map((execution) => store.create(execution)));
-    const claims = await store.claim(request());
+    const claims = (await store.claim(request())).claims;
     const ends = claims.map((claim, index) =>
       store.finish(
         claim,
@@ -371,7 +393,7 @@ function describeCancel(use: Use): void {
     expect(record).toMatchObject({ status: "FAILED", startedAt: null, failure: { code: "CANCELLED" } });
     expect(record?.endedAt).toEqual(expect.any(Number));
     expect(await read(store, execution)).toEqual(record);
-    expect(await store.claim(request())).toEqual([]);
+    expect((await store.claim(request())).claims).toEqual([]);
   });
 
   test("cancelling a running execution leaves its end to the worker, who is told when it renews", async () => {
@@ -410,7 +432,7 @@ function describeLeases(use: Use): void {
     expect(await read(store, execution)).toEqual(record);
     expect(await store.readResult(execution.id, execution.ownerId)).toBeNull();
     expect(parseLog(await store.readLog(execution.id, execution.ownerId))).toEqual([]);
-    expect(await store.claim(request())).toEqual([]);
+    expect((await store.claim(request())).claims).toEqual([]);
   });
 
   test("a lease that is renewed outlives its first time; one that lasts is not swept", async () => {
@@ -534,7 +556,7 @@ function describeEvents(use: Use): void {
     const first = createExecution();
     await store.create(first);
     await waitUntil(() => events.some(({ type }) => type === "pending"));
-    const [claim] = await store.claim(request({ leaseSeconds: LONG_LEASE }));
+    const [claim] = (await store.claim(request({ leaseSeconds: LONG_LEASE }))).claims;
     if (claim === undefined) throw new Error("There was nothing to claim.");
     await store.cancel(first.id, first.ownerId);
     await waitUntil(() => events.some((event) => event.type === "cancel" && event.id === first.id));

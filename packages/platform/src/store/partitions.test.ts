@@ -40,12 +40,14 @@ function createOldExecution(daysAgo: number) {
 }
 
 async function finishEverything(): Promise<void> {
-  const claims = await store.claim({
-    workerId: "worker",
-    limit: 100,
-    free: { cpu: 1000, memory: 1000 },
-    leaseSeconds: 60,
-  });
+  const claims = (
+    await store.claim({
+      workerId: "worker",
+      limit: 100,
+      free: { cpu: 1000, memory: 1000 },
+      leaseSeconds: 60,
+    })
+  ).claims;
   for (const claim of claims) {
     await store.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
   }

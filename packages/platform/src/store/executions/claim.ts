@@ -1,5 +1,5 @@
 import { Problem } from "@platform/contract/problems";
-import type { Claim, ClaimRequest, InputReferences } from "@platform/engine/ports";
+import type { Claim, ClaimAnswer, ClaimRequest, InputReferences } from "@platform/engine/ports";
 import type { Database } from "../../postgres/database.ts";
 import { fromStoredResources } from "../columns.ts";
 import type { StoredResources } from "../columns.ts";
@@ -14,7 +14,7 @@ import type { RecordRow } from "./record.ts";
  */
 
 export interface Claimer {
-  readonly claim: (request: ClaimRequest) => Promise<readonly Claim[]>;
+  readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
 }
 
 interface ClaimRow extends RecordRow, StoredResources {
@@ -25,26 +25,27 @@ interface ClaimRow extends RecordRow, StoredResources {
   readonly references: InputReferences | null;
 }
 
+interface Taken {
+  readonly rows: readonly ClaimRow[];
+  readonly isDrained: boolean;
+}
+
 export function createClaimer(database: Database, events: Events): Claimer {
   const unanswered = new Set<string>();
   return {
     claim: async (request) => {
-      const rows = await claimRows(database, request, unanswered);
+      const { rows, isDrained } = await claimRows(database, request, unanswered);
       for (const row of rows) events.emitChanged(toRecord(row));
-      return rows.map(toClaim);
+      return { claims: rows.map(toClaim), isDrained };
     },
   };
 }
 
-async function claimRows(
-  database: Database,
-  request: ClaimRequest,
-  unanswered: Set<string>,
-): Promise<readonly ClaimRow[]> {
+async function claimRows(database: Database, request: ClaimRequest, unanswered: Set<string>): Promise<Taken> {
   for (const claimId of unanswered) {
     const rows = await recoverClaim(database, request, claimId);
     unanswered.delete(claimId);
-    if (rows.length > 0) return rows;
+    if (rows.length > 0) return { rows, isDrained: false };
   }
   const claimId = createUuidV7();
   try {
@@ -72,21 +73,27 @@ const TAKE = `with candidate as materialized (
       lease_until = now() + make_interval(secs => $5)
     from chosen where e.id = chosen.id returning e.*
   )
-  select ${COLUMNS} from claimed c join execution_input i on i.id = c.id order by c.priority desc, c.id`;
+  select rest.is_drained as "isDrained", ${COLUMNS}
+  from (
+    select not exists (
+      select 1 from execution where state = 'PENDING' and id <> all (array(select id from chosen))
+    ) as is_drained
+  ) rest left join (claimed c join execution_input i on i.id = c.id) on true
+  order by c.priority desc, c.id`;
 
-async function takePending(
-  database: Database,
-  request: ClaimRequest,
-  claimId: string,
-): Promise<readonly ClaimRow[]> {
+/** One row at least, since it also tells whether anything else is pending; without an id nothing was taken. */
+type TakenRow = { readonly isDrained: boolean } & (ClaimRow | { readonly id: null });
+
+async function takePending(database: Database, request: ClaimRequest, claimId: string): Promise<Taken> {
   const cpuMilli = toThousandths(request.free.cpu);
   const memoryMb = toThousandths(request.free.memory);
-  if (request.limit < 1 || cpuMilli < 1 || memoryMb < 1) return [];
-  return database.query<ClaimRow>({
+  if (request.limit < 1 || cpuMilli < 1 || memoryMb < 1) return { rows: [], isDrained: false };
+  const rows = await database.query<TakenRow>({
     name: "execution-claim",
     text: TAKE,
     values: [request.workerId, request.limit, cpuMilli, memoryMb, request.leaseSeconds, claimId],
   });
+  return { rows: rows.filter((row) => row.id !== null), isDrained: rows[0]?.isDrained ?? false };
 }
 
 const MAX_INTEGER = 2_147_483_647;

@@ -80,7 +80,7 @@ test("one bad execution in a group fails alone", async () => {
   );
   expect(results.map(({ status }) => status).filter((status) => status === "rejected")).toHaveLength(1);
   expect(results[10]?.status).toBe("rejected");
-  expect(await finishAll(await store.claim(REQUEST))).toHaveLength(20);
+  expect(await finishAll((await store.claim(REQUEST)).claims)).toHaveLength(20);
 });
 
 test("what a claim took whose answer was lost is handed out by the next claim", async () => {
@@ -97,9 +97,9 @@ test("what a claim took whose answer was lost is handed out by the next claim", 
   await store.create(execution);
   await expect(disturbed.claim(REQUEST)).rejects.toMatchObject({ code: "UNAVAILABLE" });
   expect(await store.find(execution.id, execution.ownerId)).toMatchObject({ status: "RUNNING" });
-  const claims = await disturbed.claim(REQUEST);
+  const claims = (await disturbed.claim(REQUEST)).claims;
   expect(claims.map(({ id, attempt }) => ({ id, attempt }))).toEqual([{ id: execution.id, attempt: 1 }]);
-  expect(await disturbed.claim(REQUEST)).toEqual([]);
+  expect((await disturbed.claim(REQUEST)).claims).toEqual([]);
   expect(await finishAll(claims)).toEqual([true]);
 });
 
@@ -115,7 +115,7 @@ test("an end whose first answer was lost counts as written, once", async () => {
   });
   const [ours, theirs] = [createExecution(), createExecution()];
   await Promise.all([store.create(ours), store.create(theirs)]);
-  const claims = await store.claim(REQUEST);
+  const claims = (await store.claim(REQUEST)).claims;
   const ends = await Promise.all(
     claims.map((claim) =>
       disturbed.finish(claim.id === ours.id ? claim : { ...claim, workerId: "stale" }, {
@@ -144,7 +144,7 @@ test("executions, claims and ends survive connections that break all the time", 
   })();
   const claiming = (async () => {
     while (claims.length < executions.length) {
-      const next = await store.claim({ ...REQUEST, limit: 10 }).catch(() => []);
+      const next = (await store.claim({ ...REQUEST, limit: 10 }).catch(() => ({ claims: [] }))).claims;
       claims.push(...next);
     }
   })();
@@ -168,7 +168,7 @@ test("another process hears of what this one does, and of lost hints when its co
   const execution = createExecution();
   await store.create(execution);
   await waitUntil(() => events.some(({ type }) => type === "pending"));
-  const claims = await store.claim(REQUEST);
+  const claims = (await store.claim(REQUEST)).claims;
   await store.cancel(execution.id, execution.ownerId);
   await waitUntil(() => events.some((event) => event.type === "cancel" && event.id === execution.id));
   await finishAll(claims);
@@ -202,7 +202,7 @@ test("no statement reads more than what it names, however many executions have f
   const executions = Array.from({ length: finished }, () => createExecution());
   await Promise.all(executions.map((each) => store.create(each)));
   for (;;) {
-    const claims = await store.claim(REQUEST);
+    const claims = (await store.claim(REQUEST)).claims;
     if (claims.length === 0) break;
     await finishAll(claims);
   }
@@ -211,7 +211,7 @@ test("no statement reads more than what it names, however many executions have f
   const freshStore = createPostgresExecutionStore({ database: fresh });
   const execution = createExecution();
   await freshStore.create(execution);
-  const [claim] = await freshStore.claim(REQUEST);
+  const [claim] = (await freshStore.claim(REQUEST)).claims;
   if (claim === undefined) throw new Error("There was nothing to claim.");
   await freshStore.renew("worker", [claim], 60);
   await freshStore.appendLog(claim, [{ time: 0, severity: "INFO", message: "one" }]);
