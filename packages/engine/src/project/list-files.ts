@@ -75,7 +75,8 @@ async function isLeftOut(root: string, path: string, entry: Dirent, rules: Rules
   // A linked folder is a link to git and to us, yet `.venv` is often one: the folder rules hold for it as well.
   const asFolder = entry.isDirectory() || entry.isSymbolicLink();
   if (rules.never.ignores(path) || (asFolder && rules.never.ignores(`${path}/`))) return true;
-  if (rules.user.ignores(path) || (entry.isDirectory() && rules.user.ignores(`${path}/`))) return true;
+  // A folder is asked for as a folder alone: `a/b` and `!a/b/` keep the folder, though they leave out a file of that name.
+  if (rules.user.ignores(entry.isDirectory() ? `${path}/` : path)) return true;
   return entry.isDirectory() && (await exists(join(root, path, ENVIRONMENT_MARK)));
 }
 
