@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { v7 as createUuid } from "uuid";
 import { createDispatcher } from "./dispatcher.ts";
@@ -186,6 +187,29 @@ describe("dispatcher", () => {
     const late = await start("def run(): ...\n");
     await drained;
     expect([await statusOf(running), await statusOf(late)]).toEqual(["SUCCEEDED", "PENDING"]);
+  });
+
+  test("drain runs what a claim under way brings, instead of leaving it to its lease", async () => {
+    const gate = new EventEmitter();
+    const opened = once(gate, "open");
+    const claimed = new Set<string>();
+    const slow: ExecutionStore = {
+      ...store,
+      claim: async (request) => {
+        const answer = await store.claim(request);
+        for (const { id } of answer.claims) claimed.add(id);
+        await opened;
+        return answer;
+      },
+    };
+    dispatcher = createOne({ store: slow });
+    const id = await start("def run(): ...\n");
+    dispatcher.start();
+    await expect.poll(() => claimed.has(id), WITHIN).toBe(true);
+    const drained = dispatcher.drain(10);
+    gate.emit("open");
+    await drained;
+    expect(await statusOf(id)).toBe("SUCCEEDED");
   });
 
   test("drain kills what is still running at its deadline, which then is UNKNOWN", async () => {

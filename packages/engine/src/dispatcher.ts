@@ -110,20 +110,26 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   // A function, since the compiler does not see that the state may have changed while the store was asked.
   const isIn = (value: typeof state) => state === value;
 
+  /** The latest claim; settles when it is answered and its executions have begun. */
+  let claiming: Promise<void> = Promise.resolve();
   const wake = () => {
-    claimMore().catch((error: unknown) => {
+    const isStarting = isIn("idle");
+    const claim = claimMore().catch((error: unknown) => {
       if (!isIn("stopped")) state = "idle";
       logger.warn({ err: error }, "no executions could be claimed");
     });
+    if (isStarting) claiming = claim;
   };
 
   let onEmpty: (() => void) | null = null;
   const waitUntilEmpty = async (milliseconds: number): Promise<void> => {
     if (running.size === 0) return;
+    let deadline: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       onEmpty = resolve;
-      if (milliseconds !== Infinity) timers.push(setTimeout(resolve, milliseconds));
+      if (milliseconds !== Infinity) deadline = setTimeout(resolve, milliseconds);
     });
+    clearTimeout(deadline);
     onEmpty = null;
   };
 
@@ -250,6 +256,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     drain: async (seconds) => {
       state = "stopped";
       for (const timer of timers) clearInterval(timer);
+      // What a claim under way brings is RUNNING in the store: it must run, or it would end UNKNOWN for nothing.
+      await claiming;
       await waitUntilEmpty(seconds * SECOND);
       await options.runtime.close();
       await waitUntilEmpty(Infinity);

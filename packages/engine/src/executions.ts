@@ -1,7 +1,7 @@
 import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
-import { v7 as createUuid } from "uuid";
+import { v7 as createUuid, validate, version } from "uuid";
 import { createInputValidator } from "./input-schema.ts";
 import type {
   ExecutionRecord,
@@ -53,14 +53,16 @@ export interface Executions {
 
 /** Seconds after which a caller should ask again for a result that is not there. */
 const RETRY_AFTER_SECONDS = "1";
+const DAY = 86_400_000;
 
-export function createExecutions({
-  store,
-  inputs,
-}: {
+export interface ExecutionsOptions {
   readonly store: ExecutionStore;
   readonly inputs: InputSource;
-}): Executions {
+  /** Finished executions are kept so long; an older id is told apart from one that never was. Missing: for good. */
+  readonly retentionDays?: number;
+}
+
+export function createExecutions({ store, inputs, retentionDays = Infinity }: ExecutionsOptions): Executions {
   const cache = createRecordCache(store);
   const waiters = createWaiters(cache.find);
   const validator = createInputValidator();
@@ -103,7 +105,9 @@ export function createExecutions({
       return (await waiters.wait(id, ownerId, seconds, signal)) ?? record;
     },
     result: async (id, ownerId) => {
-      const record = await state(id, ownerId);
+      const record = await state(id, ownerId).catch((error: unknown) => {
+        throw isOlderThan(id, retentionDays) ? new Problem("RESULT_EXPIRED") : error;
+      });
       if (!isFinal(record.status)) {
         throw new Problem(
           "RESULT_NOT_READY",
@@ -134,4 +138,10 @@ export function createExecutions({
       waiters.close();
     },
   };
+}
+
+/** By the time that a UUIDv7 begins with (RFC 9562 5.7): says nothing of whether there ever was such an execution. */
+function isOlderThan(id: string, days: number): boolean {
+  if (!validate(id) || version(id) !== 7) return false;
+  return Date.now() - Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16) > days * DAY;
 }

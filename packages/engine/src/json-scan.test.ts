@@ -10,7 +10,7 @@ function measureDepth(value: unknown): number {
 }
 
 describe("scanJson", () => {
-  test("agrees with JSON.parse on members, sizes and depth, whatever the white space", () => {
+  test("agrees with JSON.parse on members and depth, whatever the white space", () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.string(), fc.jsonValue()),
@@ -22,15 +22,21 @@ describe("scanJson", () => {
           expect(scan.depth).toBe(measureDepth(parsed));
           expect(scan.members).toHaveLength(Object.keys(parsed).length);
           expect(new Set(scan.members.map((member) => member.key))).toEqual(new Set(Object.keys(parsed)));
-          const sizes = Object.fromEntries(scan.members.map((member) => [member.key, member.length]));
-          const expected = Object.entries(parsed).map(([key, value]) => [
-            key,
-            encode(JSON.stringify(value, null, space)).length,
-          ]);
-          // Indented text is indented more inside, so only the text without white space has known sizes.
-          expect(sizes).toEqual(space === undefined ? Object.fromEntries(expected) : sizes);
         },
       ),
+    );
+  });
+
+  test("gives the size of every member's text", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (object) => {
+        const parsed: object = JSON.parse(JSON.stringify(object));
+        const sizes = Object.entries(parsed).map(([key, value]) => ({
+          key,
+          length: encode(JSON.stringify(value)).length,
+        }));
+        expect(scanJson(encode(JSON.stringify(parsed))).members).toEqual(sizes);
+      }),
     );
   });
 

@@ -116,7 +116,11 @@ async function createShared(config: Config, logger: Logger, closers: Closers): P
   closers.add("execution database", executionDatabase.close);
   const executionStore = createPostgresExecutionStore({ database: executionDatabase });
   closers.add("execution store", executionStore.close);
-  const executions = createExecutions({ store: executionStore, inputs: createNoDataPools() });
+  const executions = createExecutions({
+    store: executionStore,
+    inputs: createNoDataPools(),
+    retentionDays: config.retentionDays,
+  });
   const objects = createObjectStore(data.objects);
   return {
     config,

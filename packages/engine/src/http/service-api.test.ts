@@ -21,6 +21,8 @@ const TARGET = {
   },
 };
 const SUCCESS: Outcome = { status: "SUCCEEDED", result: Buffer.from('{"length": 7542}'), metadata: null };
+const RETENTION_DAYS = 30;
+const DAY = 86_400_000;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 
 let app: FastifyInstance;
@@ -35,6 +37,7 @@ beforeEach(async () => {
   store = createMemoryStore();
   executions = createExecutions({
     store,
+    retentionDays: RETENTION_DAYS,
     inputs: { check: async () => undefined, read: async () => null },
   });
   app = createHttpServer({ logger: pino({ level: "silent" }), isReady: async () => true });
@@ -79,6 +82,11 @@ async function claimOne(): Promise<Claim> {
   ).claims;
   if (claim === undefined) throw new Error("nothing to claim");
   return claim;
+}
+
+/** The result of an execution that is not there, by an id of this age. */
+async function readResultAged(days: number) {
+  return app.inject({ url: `/hosted/${createUuid({ msecs: Date.now() - days * DAY })}/result` });
 }
 
 async function startAndFinish(outcome: Outcome): Promise<string> {
@@ -217,6 +225,15 @@ describe("result", () => {
     const response = await app.inject({ url: `/hosted/${id}/result` });
     expect([response.statusCode, response.json()]).toMatchObject([404, { code: "RESULT_NOT_READY" }]);
     expect(response.headers["retry-after"]).toBe("1");
+  });
+
+  test("is 410 RESULT_EXPIRED for an id from before the retention, and 404 for a younger one that is not there", async () => {
+    const [older, younger] = [
+      await readResultAged(RETENTION_DAYS + 1),
+      await readResultAged(RETENTION_DAYS - 1),
+    ];
+    expect([older.statusCode, older.json()]).toMatchObject([410, { code: "RESULT_EXPIRED" }]);
+    expect([younger.statusCode, younger.json()]).toMatchObject([404, { code: "EXECUTION_NOT_FOUND" }]);
   });
 
   test("is an envelope at the gateway", async () => {

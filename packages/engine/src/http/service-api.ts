@@ -150,7 +150,9 @@ function createHandlers({
     },
     getResult: async (request, reply, caller) => {
       const id = readId(request);
-      await waitAsPreferred(request, reply, id, caller.ownerId);
+      // What is wrong with the id is told by the result itself.
+      if (readWait(request) > 0)
+        await waitAsPreferred(request, reply, id, caller.ownerId).catch(() => undefined);
       const { record, output } = await executions.result(id, caller.ownerId);
       return reply
         .header("content-type", JSON_TYPE)
