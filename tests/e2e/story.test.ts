@@ -241,17 +241,26 @@ describe("bad requests", () => {
     });
   });
 
-  test.each(["not-an-id", crypto.randomUUID(), "01890a5d-ac96-774b-bcce-b302099a8057"])(
-    "the id %s is unknown",
-    async (id) => {
-      for (const path of [id, `${id}/result`, `${id}/log`]) {
-        expect(await consumer.call("GET", path)).toMatchObject({
-          status: 404,
-          body: { code: "EXECUTION_NOT_FOUND" },
-        });
-      }
-    },
-  );
+  test.each(["not-an-id", crypto.randomUUID()])("the id %s is unknown", async (id) => {
+    for (const path of [id, `${id}/result`, `${id}/log`]) {
+      expect(await consumer.call("GET", path)).toMatchObject({
+        status: 404,
+        body: { code: "EXECUTION_NOT_FOUND" },
+      });
+    }
+  });
+
+  test("the result of an id from before the retention has expired", async () => {
+    const old = "01890a5d-ac96-774b-bcce-b302099a8057";
+    expect(await consumer.call("GET", `${old}/result`)).toMatchObject({
+      status: 410,
+      body: { code: "RESULT_EXPIRED" },
+    });
+    expect(await consumer.call("GET", old)).toMatchObject({
+      status: 404,
+      body: { code: "EXECUTION_NOT_FOUND" },
+    });
+  });
 
   test("a missing token, nonsense, and a personal access token are told apart", async () => {
     const missing = await request("GET", consumer.endpoint);
