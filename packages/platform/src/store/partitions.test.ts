@@ -65,10 +65,12 @@ function formatDay(time: number): string {
   return new Date(time).toISOString().slice(0, 10).replaceAll("-", "");
 }
 
+async function keepDays(now: number) {
+  return maintainPartitions(home.database, { logger: home.logger, retentionDays: 30, now });
+}
+
 test("days from yesterday to a week ahead exist, and an execution lies in its day", async () => {
   const now = Date.now();
-  const keepDays = (at: number) =>
-    maintainPartitions(home.database, { logger: home.logger, retentionDays: 30, now: at });
   // The template was made when the tests began, which may have been yesterday.
   await keepDays(now);
   const execution = createOldExecution(0);
