@@ -29,9 +29,13 @@ import type { ObjectStore } from "./objects/object-store.ts";
 import { createDatabase } from "./postgres/database.ts";
 import type { ConnectionTarget, Database } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/supervisor.ts";
-import { createExecutionDatabase, createPostgresExecutionStore } from "./store/executions/execution-store.ts";
+import {
+  createExecutionDatabase,
+  createPostgresExecutionStore,
+  createVitalDatabase,
+} from "./store/executions/execution-store.ts";
 import type { PostgresExecutionStore } from "./store/executions/execution-store.ts";
-import { prepareDatabase } from "./store/prepare.ts";
+import { createMaintenanceDatabase, prepareDatabase } from "./store/prepare.ts";
 import { createStores } from "./store/stores.ts";
 import type { Stores } from "./store/stores.ts";
 import { describeStartError } from "./start-error.ts";
@@ -51,6 +55,8 @@ interface Shared {
   readonly data: DataDirectory;
   readonly secret: string;
   readonly database: Database;
+  /** For statements that may take long: migrations, partitions, statistics. */
+  readonly maintenance: Database;
   readonly stores: Stores;
   readonly executionStore: PostgresExecutionStore;
   readonly executions: Executions;
@@ -90,7 +96,10 @@ async function start(config: Config, logger: Logger, closers: Closers): Promise<
     });
   }
   if (config.roles.has("worker") || config.roles.has("builder")) await startPython(shared);
-  closers.add("housekeeping", startHousekeeping({ ...shared, retentionDays: config.retentionDays }));
+  closers.add(
+    "housekeeping",
+    startHousekeeping({ ...shared, database: shared.maintenance, retentionDays: config.retentionDays }),
+  );
   await gateway.listen({ host: config.host, port: config.gatewayPort });
   await api.listen({ host: config.host, port: config.apiPort });
   logger.info(
@@ -111,10 +120,14 @@ async function createShared(config: Config, logger: Logger, closers: Closers): P
   const target = await connect(config, data, logger, closers);
   const database = createDatabase(target, { logger });
   closers.add("database", database.close);
-  await prepareDatabase(database, { logger, retentionDays: config.retentionDays });
+  const maintenance = createMaintenanceDatabase(target, { logger });
+  closers.add("maintenance database", maintenance.close);
+  await prepareDatabase(maintenance, { logger, retentionDays: config.retentionDays });
   const executionDatabase = createExecutionDatabase(target, { logger });
   closers.add("execution database", executionDatabase.close);
-  const executionStore = createPostgresExecutionStore({ database: executionDatabase });
+  const vital = createVitalDatabase(target, { logger });
+  closers.add("vital database", vital.close);
+  const executionStore = createPostgresExecutionStore({ database: executionDatabase, vital });
   closers.add("execution store", executionStore.close);
   const executions = createExecutions({
     store: executionStore,
@@ -129,6 +142,7 @@ async function createShared(config: Config, logger: Logger, closers: Closers): P
     data,
     secret,
     database,
+    maintenance,
     executionStore,
     executions,
     objects,

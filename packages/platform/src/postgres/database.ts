@@ -1,5 +1,7 @@
-import { Pool } from "pg";
+import { Client, Pool } from "pg";
 import type { PoolClient, PoolConfig } from "pg";
+import { ORDINARY, toSessionSettings } from "./limits.ts";
+import type { Limits } from "./limits.ts";
 import { createListener } from "./listen.ts";
 import type { ChannelListener } from "./listen.ts";
 import type { Logger } from "./logger.ts";
@@ -45,6 +47,8 @@ export interface DatabaseOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** For how long transient failures are waited out, in milliseconds. */
   readonly retryMilliseconds?: number;
+  /** Default: ORDINARY. */
+  readonly limits?: Limits;
 }
 
 const SECOND = 1000;
@@ -53,8 +57,10 @@ const DEFAULT_RETRY = 10 * SECOND;
 
 /** Opens a pool on the embedded server's socket or on a DATABASE_URL; connects when first used. */
 export function createDatabase(target: ConnectionTarget, options: DatabaseOptions): Database {
-  const config = describeConnections(target, options);
+  const limits = options.limits ?? ORDINARY;
+  const config = describeConnections(target, options, limits);
   const pool = new Pool(config);
+  breakOverdue(pool, limits.holdMs, options.logger);
   const noteBroken = (error: Error) =>
     options.logger.debug({ error: error.message }, "a database connection broke");
   pool.on("error", noteBroken);
@@ -82,20 +88,47 @@ function describeRetry({ idempotent = false, onRepeat }: Statement, retryMillise
   return { retryMilliseconds, idempotent, ...(onRepeat === undefined ? {} : { onRepeat }) };
 }
 
-function describeConnections(target: ConnectionTarget, options: DatabaseOptions): PoolConfig {
-  const settings = { timezone: "UTC", ...options.settings };
+function describeConnections(target: ConnectionTarget, options: DatabaseOptions, limits: Limits): PoolConfig {
+  const settings = { timezone: "UTC", ...toSessionSettings(limits), ...options.settings };
   return {
     ...target,
     max: options.maxConnections ?? DEFAULT_CONNECTIONS,
     application_name: options.applicationName ?? "platform",
-    connectionTimeoutMillis: 10 * SECOND,
+    connectionTimeoutMillis: limits.connectMs,
     idleTimeoutMillis: 60 * SECOND,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10 * SECOND,
     allowExitOnIdle: false,
     options: Object.entries(settings)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(" "),
   };
+}
+
+/**
+ * Breaks connections that stay lent out too long, whoever borrowed them. The statement under way then fails as one whose
+ * connection broke, which is what callers know how to take: its fate is not known.
+ */
+function breakOverdue(pool: Pool, holdMs: number, logger: Logger): void {
+  const timers = new WeakMap<PoolClient, NodeJS.Timeout>();
+  const breakConnection = (client: PoolClient) => {
+    logger.warn({ holdMs }, "the database did not answer in time; breaking the connection");
+    // With a statement under way this destroys the socket instead of saying goodbye.
+    if (client instanceof Client) void client.end().catch(() => undefined);
+  };
+  pool.on("acquire", (client) => {
+    const timer = setTimeout(() => {
+      // After a pause of this process the answer may have arrived already; it is read before the verdict.
+      setImmediate(() => {
+        if (timers.get(client) === timer) breakConnection(client);
+      });
+    }, holdMs).unref();
+    timers.set(client, timer);
+  });
+  pool.on("release", (_error, client) => {
+    clearTimeout(timers.get(client));
+    timers.delete(client);
+  });
 }
 
 async function withClient<T>(

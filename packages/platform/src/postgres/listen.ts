@@ -45,7 +45,7 @@ export function createListener(config: ClientConfig, logger: Logger): Listener {
     listen: (channel, listener) => addListener(room, channel, listener),
     close: async () => {
       room.halt.abort();
-      await room.client?.end().catch(() => undefined);
+      if (room.client !== null) await endWithin(room.client);
       await room.running;
     },
   };
@@ -93,7 +93,7 @@ async function keepConnected(room: Room): Promise<void> {
 
 /** Connects, listens, and resolves when the connection is gone: true if there was one. */
 async function connectOnce(room: Room): Promise<boolean> {
-  const client = new Client(room.config);
+  const client = new Client({ ...room.config, query_timeout: PROBE_DEADLINE });
   const ended = new Promise<void>((resolve) => {
     client.once("end", resolve);
     client.on("error", () => resolve());
@@ -114,12 +114,16 @@ async function connectOnce(room: Room): Promise<boolean> {
     room.logger.debug({ error }, "the LISTEN connection could not be made");
   } finally {
     room.client = null;
-    // end() waits for an answer that a dead peer never gives.
-    await Promise.race([client.end().catch(() => undefined), delay(SECOND, undefined, { ref: false })]);
+    await endWithin(client);
   }
   if (isConnected && !room.halt.signal.aborted)
     room.logger.warn({}, "the LISTEN connection broke; making another");
   return isConnected;
+}
+
+/** end() waits for an answer that a dead peer never gives. */
+async function endWithin(client: Client): Promise<void> {
+  await Promise.race([client.end().catch(() => undefined), delay(SECOND, undefined, { ref: false })]);
 }
 
 /** Resolves when the server does not answer a trivial question in time. */
@@ -127,12 +131,11 @@ async function probe(room: Room, client: Client): Promise<void> {
   const signal = room.halt.signal;
   for (;;) {
     await delay(PROBE_INTERVAL, undefined, { signal, ref: false });
-    const answered = client.query("select 1").then(
+    const answered = await client.query("select 1").then(
       () => true,
       () => false,
     );
-    const late = delay(PROBE_DEADLINE, false, { ref: false });
-    if (!(await Promise.race([answered, late]))) return;
+    if (!answered) return;
   }
 }
 

@@ -6,9 +6,9 @@ import { readErrorCode } from "./errors.ts";
 export type FailureKind = "nothing-happened" | "ambiguous" | "permanent";
 
 /** SQLSTATE (https://www.postgresql.org/docs/18/errcodes-appendix.html): refused at the door, or rolled back. */
-const NOTHING_HAPPENED = new Set(["57P03", "53300", "40001", "40P01", "55P03"]);
+const NOTHING_HAPPENED = new Set(["57P03", "53300", "40001", "40P01", "55P03", "57014"]);
 /** The server stops or the connection broke: the commit may have been made, only its answer is lost. */
-const BROKEN = new Set(["57P01", "57P02", "57P05", "08000", "08001", "08003", "08004", "08006"]);
+const BROKEN = new Set(["57P01", "57P02", "57P05", "25P03", "08000", "08001", "08003", "08004", "08006"]);
 const SYSTEM_ERRORS = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

@@ -30,7 +30,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_permissions: "0700",
   port: String(SERVER_PORT),
   fsync: "on",
-  max_connections: "100",
+  max_connections: "150",
   shared_buffers: "64MB",
   work_mem: "4MB",
   maintenance_work_mem: "32MB",
@@ -146,9 +146,13 @@ export async function readLogTail(layout: Layout): Promise<string> {
   return text.trim().split("\n").slice(-LOG_TAIL_LINES).join("\n");
 }
 
+/** A server that does not answer (a stopped process, a frozen disk) must not hang whoever asks. */
+const ASK_LIMITS = { connectionTimeoutMillis: 5000, query_timeout: 5000 };
+const CREATE_LIMITS = { connectionTimeoutMillis: 10_000, query_timeout: 60_000 };
+
 /** Whether the server takes connections now, and serves the data we mean. */
 export async function answers(connection: SocketConnection, dataDirectory: string): Promise<boolean> {
-  const client = new Client({ ...connection, database: "postgres", connectionTimeoutMillis: 5000 });
+  const client = new Client({ ...connection, database: "postgres", ...ASK_LIMITS });
   // A server that dies in the middle also emits "error"; the promises below tell the same.
   client.on("error", () => undefined);
   try {
@@ -183,7 +187,7 @@ export async function waitUntilReady(
 
 /** Makes the platform's database when it is not there yet; processes that race for it all find it made. */
 export async function createPlatformDatabase(connection: SocketConnection): Promise<void> {
-  const client = new Client({ ...connection, database: "postgres" });
+  const client = new Client({ ...connection, database: "postgres", ...CREATE_LIMITS });
   client.on("error", () => undefined);
   await client.connect();
   try {

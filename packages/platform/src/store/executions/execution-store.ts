@@ -1,6 +1,7 @@
 import type { ExecutionStore } from "@platform/engine/ports";
 import { createDatabase } from "../../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres/database.ts";
+import { VITAL } from "../../postgres/limits.ts";
 import { cancelExecution } from "./cancel.ts";
 import { createClaimer } from "./claim.ts";
 import { createCreator } from "./create.ts";
@@ -31,22 +32,39 @@ export function createExecutionDatabase(target: ConnectionTarget, options: Datab
   return createDatabase(target, { ...options, settings: { ...SESSION_SETTINGS, ...options.settings } });
 }
 
+/** Three ends, a claim, a renewal, a flush of log lines or a sweep at the same time. */
+const VITAL_CONNECTIONS = 6;
+
+/**
+ * The same for what keeps leases and ends executions: with connections of its own, no number of slow reads can make a
+ * worker lose what it runs.
+ */
+export function createVitalDatabase(target: ConnectionTarget, options: DatabaseOptions): Database {
+  return createExecutionDatabase(target, { maxConnections: VITAL_CONNECTIONS, limits: VITAL, ...options });
+}
+
 export interface PostgresExecutionStore extends ExecutionStore {
   /** Waits for what is being written. The database is the caller's to close. */
   readonly close: () => Promise<void>;
 }
 
-/** Executions in PostgreSQL. `database` comes from createExecutionDatabase, its schema from prepareDatabase. */
+/**
+ * Executions in PostgreSQL. `database` comes from createExecutionDatabase, its schema from prepareDatabase; `vital` from
+ * createVitalDatabase (without it, all share one pool).
+ */
 export function createPostgresExecutionStore({
   database,
+  vital = database,
 }: {
   readonly database: Database;
+  readonly vital?: Database;
 }): PostgresExecutionStore {
   const events = createEvents(database);
   const creator = createCreator(database, events);
-  const claimer = createClaimer(database, events);
-  const finisher = createFinisher(database, events);
-  const log = createLogWriter(database);
+  const claimer = createClaimer(vital, events);
+  const finisher = createFinisher(vital, events);
+  // An execution's end waits for its last lines.
+  const log = createLogWriter(vital);
   return {
     create: creator.add,
     find: (id, ownerId) => findExecution(database, id, ownerId),
@@ -55,14 +73,14 @@ export function createPostgresExecutionStore({
     list: (ownerId, filter) => listExecutions(database, ownerId, filter),
     cancel: (id, ownerId) => cancelExecution(database, events, id, ownerId),
     claim: claimer.claim,
-    renew: (workerId, claims, leaseSeconds) => renewLeases(database, workerId, claims, leaseSeconds),
+    renew: (workerId, claims, leaseSeconds) => renewLeases(vital, workerId, claims, leaseSeconds),
     finish: async (claim, outcome) => {
       // The fence drops lines that come after the end.
       await log.drainExecution(claim.id);
       return finisher.add({ claim, outcome });
     },
     appendLog: log.append,
-    sweep: () => sweepLeases(database, events),
+    sweep: () => sweepLeases(vital, events),
     subscribe: events.subscribe,
     close: async () => {
       await Promise.all([creator.drain(), finisher.drain(), log.drain()]);

@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import type { ClaimRequest, NewExecution } from "@platform/engine/ports";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../postgres/database.ts";
+import type { Limits } from "../../postgres/limits.ts";
+import { createTestDatabase } from "../../postgres/testing.ts";
+import type { TestDatabase } from "../../postgres/testing.ts";
+import { openSilentProxy } from "../../postgres/testing-silent-proxy.ts";
+import { createUuidV7 } from "../uuid.ts";
+import {
+  createExecutionDatabase,
+  createPostgresExecutionStore,
+  createVitalDatabase,
+} from "./execution-store.ts";
+
+/** As in operation, only shorter. */
+const SHORT: Limits = { connectMs: 400, lockMs: 600, statementMs: 600, holdMs: 800 };
+const REQUEST: ClaimRequest = {
+  workerId: "worker",
+  limit: 1,
+  free: { cpu: 1, memory: 1 },
+  leaseSeconds: 60,
+};
+
+let home: TestDatabase;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+});
+
+afterAll(async () => {
+  await home.close();
+});
+
+function createExecution(): NewExecution {
+  return {
+    id: createUuidV7(),
+    ownerId: randomUUID(),
+    versionId: randomUUID(),
+    resources: { cpu: 1, memory: 1 },
+    timeoutSeconds: 60,
+    body: Buffer.from("{}"),
+    references: {},
+  };
+}
+
+/** Takes every connection of a pool until `free` is called. */
+async function occupy(database: Database): Promise<{ readonly free: () => void }> {
+  const clients = await Promise.all(Array.from({ length: 8 }, () => database.pool.connect()));
+  return { free: () => clients.forEach((client) => client.release()) };
+}
+
+test("reads that take every connection keep nobody from claiming, renewing and ending an execution", async () => {
+  const logger = home.logger;
+  const database = createExecutionDatabase(home.target, { logger, retryMilliseconds: 0 });
+  const vital = createVitalDatabase(home.target, { logger, retryMilliseconds: 0 });
+  const store = createPostgresExecutionStore({ database, vital });
+  const execution = createExecution();
+  await store.create(execution);
+  const { free } = await occupy(database);
+  try {
+    const [claim] = (await store.claim(REQUEST)).claims;
+    if (claim === undefined) throw new Error("There was nothing to claim.");
+    expect(await store.renew("worker", [claim], 60)).toEqual({ lost: [], cancelled: [] });
+    await store.appendLog(claim, [{ time: 0, severity: "INFO", message: "one" }]);
+    expect(
+      await store.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null }),
+    ).toBe(true);
+    expect(await store.sweep()).toBe(0);
+  } finally {
+    free();
+    await store.close();
+    await vital.close();
+    await database.close();
+  }
+});
+
+test("when the database falls silent, starts and reads say UNAVAILABLE within a bound, and go on when it is back", async () => {
+  const proxy = await openSilentProxy(home.target);
+  const database = createExecutionDatabase(proxy.target, {
+    logger: home.logger,
+    limits: SHORT,
+    retryMilliseconds: 500,
+  });
+  const store = createPostgresExecutionStore({ database });
+  const stop = store.subscribe(() => undefined);
+  try {
+    await Promise.all(Array.from({ length: 8 }, () => store.create(createExecution())));
+    proxy.fallSilent();
+    // More than fit into the flushes that may be under way at a time, one after the other.
+    const [starts, read] = await Promise.all([
+      Promise.allSettled(
+        Array.from({ length: 20 }, async (_, index) => {
+          for (let turn = 0; turn < index; turn++) await new Promise(setImmediate);
+          return store.create(createExecution());
+        }),
+      ),
+      Promise.allSettled([store.find(createUuidV7(), randomUUID())]),
+    ]);
+    for (const outcome of [...starts, ...read])
+      expect(outcome).toMatchObject({ status: "rejected", reason: { code: "UNAVAILABLE" } });
+    proxy.recover();
+    const execution = createExecution();
+    await store.create(execution);
+    expect(await store.find(execution.id, execution.ownerId)).toMatchObject({ status: "PENDING" });
+  } finally {
+    stop();
+    proxy.fallSilent();
+    await store.close();
+    await database.close();
+    await proxy.close();
+  }
+});
+
+test("a statement that the server works on for too long is cancelled there and fails as UNAVAILABLE", async () => {
+  const database = createExecutionDatabase(home.target, {
+    logger: home.logger,
+    limits: { ...SHORT, statementMs: 200, holdMs: 60_000 },
+    retryMilliseconds: 0,
+  });
+  await expect(database.query({ text: "select pg_sleep(60)", idempotent: true })).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+  });
+  expect(
+    await home.database.query({
+      text: "select 1 from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'",
+    }),
+  ).toEqual([]);
+  await database.close();
+});
+
+test("a library's own statement on the pool does not wait for ever either", async () => {
+  const proxy = await openSilentProxy(home.target);
+  const database = createExecutionDatabase(proxy.target, { logger: home.logger, limits: SHORT });
+  await database.pool.query("select 1");
+  proxy.fallSilent();
+  await expect(database.pool.query("select 1")).rejects.toThrow("Connection terminated");
+  await database.close();
+  await proxy.close();
+});
