@@ -10,6 +10,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { findExecutables } from "./find-executable.ts";
 import { catchProjectError, createRawZip, createWorkspace, writeFiles } from "./project-fixtures.ts";
 import type { Workspace } from "./project-fixtures.ts";
+import { recordSyncs } from "./testing-record-syncs.ts";
 
 const SECOND = 1_000;
 const BUILD_TIME = 120 * SECOND;
@@ -229,6 +230,26 @@ test(
     });
     expect(await readdir(join(workspace.path, "cache", "environments"))).toEqual([]);
     expect(runIn(await builder.ensure(await createTinyProject("later")), "import tiny")).toBe("");
+  },
+  BUILD_TIME,
+);
+
+test(
+  "an environment counts only when all of it is on the disk: after a power cut there is no half of one",
+  async () => {
+    const environments = join(workspace.path, "cache", "environments");
+    const linksThen = new Set<number>();
+    const { paths, stop } = await recordSyncs(() => {
+      linksThen.add(readdirSync(environments).filter((name) => !name.includes("-")).length);
+    });
+    const environment = await builder.ensure(await createTinyProject("project")).finally(stop);
+    const folder = join(environment.interpreter, "../..");
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile() || entry.isDirectory());
+    expect(
+      files.map((entry) => join(entry.parentPath, entry.name)).filter((path) => !paths.includes(path)),
+    ).toEqual([]);
+    expect([...linksThen]).toEqual([0]);
   },
   BUILD_TIME,
 );

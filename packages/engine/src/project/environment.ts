@@ -10,6 +10,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { getSystemCode, ProjectError } from "./project-error.ts";
 import { readRequirements } from "./requirements.ts";
 import type { Requirements } from "./requirements.ts";
+import { syncTree } from "./sync-tree.ts";
 
 /*
  * Environments live below `<directory>/environments`:
@@ -226,6 +227,8 @@ async function runBuild(settings: Settings, build: Build): Promise<Environment> 
     await buildEnvironment({ ...settings, ...build, directory, signal: controller.signal });
     controller.signal.throwIfAborted();
     await build.log.close();
+    // The link makes the environment count, for good: after a power cut it must not lead to half of one.
+    await syncTree(directory, controller.signal);
     return await publish(settings, build);
   } catch (error) {
     await build.log.close();
