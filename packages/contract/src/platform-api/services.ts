@@ -150,6 +150,7 @@ export const SERVICES_API = {
       "ARCHIVE_TOO_LARGE",
       "UNSUPPORTED_MEDIA_TYPE",
       "CONFLICT",
+      "RATE_LIMITED",
       "UNAVAILABLE",
     ],
   },

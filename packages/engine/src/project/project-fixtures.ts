@@ -50,6 +50,7 @@ export interface RawEntry {
   readonly mode?: number;
   readonly flags?: number;
   readonly method?: number;
+  readonly comment?: Buffer;
   /** What the headers claim, where that is not the truth. */
   readonly claimedSize?: number;
   readonly claimedChecksum?: number;
@@ -63,10 +64,19 @@ export function createRawZip(entries: readonly RawEntry[], claimedEntries = entr
   for (const entry of entries) {
     const { name, head, body } = createHead(entry);
     const local = Buffer.concat([Buffer.from("504b0304", "hex"), head, name, body]);
+    const comment = entry.comment ?? Buffer.alloc(0);
     const central = Buffer.alloc(16);
+    central.writeUInt16LE(comment.length, 0);
     central.writeUInt32LE(((entry.mode ?? 0o100644) << 16) >>> 0, 8 - 2);
     central.writeUInt32LE(offset, 12 - 2);
-    centrals.push(Buffer.from("504b0102", "hex"), Buffer.from([63, 3]), head, central.subarray(0, 14), name);
+    centrals.push(
+      Buffer.from("504b0102", "hex"),
+      Buffer.from([63, 3]),
+      head,
+      central.subarray(0, 14),
+      name,
+      comment,
+    );
     locals.push(local);
     offset += local.length;
   }

@@ -1,5 +1,8 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readProject } from "./read-project.ts";
+import { packProject } from "./pack.ts";
+import { readArchivedProject, readProject } from "./read-project.ts";
 import { catchProjectError, createWorkspace, MINIMAL_PROJECT, writeFiles } from "./project-fixtures.ts";
 import type { Workspace } from "./project-fixtures.ts";
 
@@ -12,7 +15,16 @@ afterEach(() => workspace.close());
 async function readWith(document: unknown, files: Readonly<Record<string, string>> = {}) {
   const text = typeof document === "string" ? document : JSON.stringify(document);
   await writeFiles(workspace.path, { ...MINIMAL_PROJECT, ...files, "platform.json": text });
-  return readProject(workspace.path);
+  const { archive } = await packProject(workspace.path);
+  await writeFile(join(workspace.path, "project.zip"), archive);
+  const [unpacked, archived] = await Promise.allSettled([
+    readProject(workspace.path),
+    readArchivedProject(join(workspace.path, "project.zip")),
+  ]);
+  // An archive is judged as the folder it was made of.
+  expect(archived).toEqual(unpacked);
+  if (unpacked.status === "rejected") throw unpacked.reason;
+  return unpacked.value;
 }
 
 test("a project with everything in it is read as it was written", async () => {

@@ -1,10 +1,13 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { normalize } from "node:path/posix";
 import { PROGRAM_FILE, PROJECT_FILE, ProjectSchema } from "@platform/contract/project";
 import type { Project } from "@platform/contract/project";
 import { Ajv } from "ajv";
+import { openArchive } from "./archive.ts";
 import { findNameFault } from "./entry-names.ts";
 import { formatBytes } from "./limits.ts";
+import type { ProjectLimits } from "./limits.ts";
 import { getMessage, getSystemCode, ProjectError } from "./project-error.ts";
 import type { ProjectFault } from "./project-error.ts";
 import { describeSchemaFaults } from "./schema-faults.ts";
@@ -26,9 +29,37 @@ const validate = new Ajv({
  */
 export async function readProject(directory: string): Promise<Project> {
   const project = parseProject(await readProjectFile(directory));
-  const faults = await findFileFaults(directory, project);
-  if (faults.length > 0) throw createInvalid(faults);
+  await checkProjectFiles(project, (path) => isFile(join(directory, path)));
   return project;
+}
+
+/**
+ * Reads and checks a project that is still an archive, as `readProject` does an unpacked one: only `platform.json` is inflated.
+ *
+ * @throws ProjectError INVALID_ARCHIVE, ARCHIVE_TOO_LARGE, INVALID_PROJECT
+ */
+export async function readArchivedProject(
+  archivePath: string,
+  limits: Partial<ProjectLimits> = {},
+): Promise<Project> {
+  const archive = await openArchive(archivePath, limits);
+  try {
+    const files = new Map(
+      archive.items.filter(({ kind }) => kind === "file").map((item) => [item.path, item] as const),
+    );
+    const item = files.get(PROJECT_FILE);
+    if (item === undefined) throw createMissing();
+    checkProjectFileSize(item.entry.uncompressedSize);
+    const chunks: Buffer[] = [];
+    await archive.read(item, async (source) => {
+      for await (const chunk of source) chunks.push(chunk);
+    });
+    const project = parseProject(Buffer.concat(chunks).toString("utf8"));
+    await checkProjectFiles(project, async (path) => files.has(normalize(path)));
+    return project;
+  } finally {
+    archive.close();
+  }
 }
 
 /**
@@ -56,20 +87,29 @@ export function parseProject(text: string): Project {
 async function readProjectFile(directory: string): Promise<string> {
   const path = join(directory, PROJECT_FILE);
   try {
-    const { size } = await stat(path);
-    if (size > MAX_PROJECT_FILE_BYTES) {
-      const limit = formatBytes(MAX_PROJECT_FILE_BYTES);
-      throw new ProjectError("INVALID_PROJECT", `${PROJECT_FILE} is larger than ${limit}`);
-    }
+    checkProjectFileSize((await stat(path)).size);
     return await readFile(path, "utf8");
   } catch (error) {
     if (error instanceof ProjectError) throw error;
-    const detail =
-      getSystemCode(error) === "ENOENT"
-        ? `${PROJECT_FILE} is missing: a project's root folder holds one`
-        : `${PROJECT_FILE} cannot be read: ${getMessage(error)}`;
-    throw new ProjectError("INVALID_PROJECT", detail, { cause: error });
+    if (getSystemCode(error) === "ENOENT") throw createMissing(error);
+    throw new ProjectError("INVALID_PROJECT", `${PROJECT_FILE} cannot be read: ${getMessage(error)}`, {
+      cause: error,
+    });
   }
+}
+
+function checkProjectFileSize(bytes: number): void {
+  if (bytes <= MAX_PROJECT_FILE_BYTES) return;
+  const limit = formatBytes(MAX_PROJECT_FILE_BYTES);
+  throw new ProjectError("INVALID_PROJECT", `${PROJECT_FILE} is larger than ${limit}`);
+}
+
+function createMissing(cause?: unknown): ProjectError {
+  return new ProjectError(
+    "INVALID_PROJECT",
+    `${PROJECT_FILE} is missing: a project's root folder holds one`,
+    { cause },
+  );
 }
 
 function findUnknownRuntime(value: unknown): ProjectFault | null {
@@ -79,9 +119,16 @@ function findUnknownRuntime(value: unknown): ProjectFault | null {
   return { path: "/runtime", message };
 }
 
-async function findFileFaults(directory: string, project: Project): Promise<readonly ProjectFault[]> {
+type HasFile = (path: string) => Promise<boolean>;
+
+async function checkProjectFiles(project: Project, hasFile: HasFile): Promise<void> {
+  const faults = await findFileFaults(project, hasFile);
+  if (faults.length > 0) throw createInvalid(faults);
+}
+
+async function findFileFaults(project: Project, hasFile: HasFile): Promise<readonly ProjectFault[]> {
   const faults: ProjectFault[] = [];
-  if (!(await isFile(join(directory, PROGRAM_FILE)))) {
+  if (!(await hasFile(PROGRAM_FILE))) {
     faults.push({ path: PROGRAM_FILE, message: `${PROGRAM_FILE} is missing: it holds the function 'run'` });
   }
   const { descriptionFile } = project;
@@ -89,7 +136,7 @@ async function findFileFaults(directory: string, project: Project): Promise<read
   const nameFault = findNameFault(descriptionFile.replace(/^\.\//, ""));
   if (nameFault !== null) {
     faults.push({ path: "/descriptionFile", message: `descriptionFile '${descriptionFile}' ${nameFault}` });
-  } else if (!(await isFile(join(directory, descriptionFile)))) {
+  } else if (!(await hasFile(descriptionFile))) {
     faults.push({ path: "/descriptionFile", message: `descriptionFile '${descriptionFile}' does not exist` });
   }
   return faults;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { catchProjectError, createRawZip, createWorkspace } from "./project-fixtures.ts";
 import { ProjectError } from "./project-error.ts";
 import type { RawEntry, Workspace } from "./project-fixtures.ts";
-import { unpackProject } from "./unpack.ts";
+import { hashArchive, unpackProject } from "./unpack.ts";
 
 const MB = 1024 * 1024;
 let workspace: Workspace;
@@ -17,13 +17,18 @@ afterEach(() => workspace.close());
 async function unpack(archive: Buffer, limits = {}) {
   const path = join(workspace.path, "archive.zip");
   await writeFile(path, archive);
-  return unpackProject(path, join(workspace.path, "nest", "target"), limits);
+  const unpacked = await unpackProject(path, join(workspace.path, "nest", "target"), limits);
+  // Whoever only reads the archive comes to the same answer.
+  expect(await hashArchive(path, limits)).toEqual(unpacked);
+  return unpacked;
 }
 
 /** Unpacks what must be refused, and proves that nothing was left, inside or outside of the target. */
 async function refuse(archive: Buffer, limits = {}) {
   await mkdir(join(workspace.path, "nest"));
   const error = await catchProjectError(unpack(archive, limits));
+  const whenRead = await catchProjectError(hashArchive(join(workspace.path, "archive.zip"), limits));
+  expect([whenRead.code, whenRead.detail]).toEqual([error.code, error.detail]);
   expect(await readdir(join(workspace.path, "nest"))).toEqual([]);
   expect((await readdir(workspace.path)).sort()).toEqual(["archive.zip", "nest"]);
   return error;
@@ -172,6 +177,16 @@ test("an archive with too many entries is refused, also when it claims to have f
   expect((await refuse(createRawZip(entries), { files: 20 })).code).toBe("ARCHIVE_TOO_LARGE");
   // The excess that the header hides is not read at all.
   expect(await unpack(createRawZip(entries, 5), { files: 20 })).toMatchObject({ files: 5 });
+});
+
+test("a table of contents that would fill the memory is refused", async () => {
+  const comment = Buffer.alloc(60_000);
+  const entries = Array.from({ length: 300 }, (_, index) => ({ name: `f${index}`, comment }));
+  const error = await refuse(createRawZip(entries));
+  expect(error).toMatchObject({
+    code: "ARCHIVE_TOO_LARGE",
+    detail: expect.stringContaining("table of contents"),
+  });
 });
 
 test("files and folders get our modes whatever the archive and the umask say", async () => {

@@ -1,17 +1,11 @@
-import { createHash, randomBytes } from "node:crypto";
-import { chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { Transform } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import zlib from "node:zlib";
-import { openPromise } from "yauzl";
-import type { Entry, ZipFile } from "yauzl";
+import { openArchive } from "./archive.ts";
+import type { Archive, ArchiveItem } from "./archive.ts";
 import { hashContent } from "./content-hash.ts";
 import type { ContentEntry } from "./content-hash.ts";
-import { createNameRegister, findNameFault } from "./entry-names.ts";
-import { DEFAULT_PROJECT_LIMITS, formatBytes, isBomb } from "./limits.ts";
 import type { ProjectLimits } from "./limits.ts";
-import { getMessage, getSystemCode, ProjectError } from "./project-error.ts";
 
 /** What an archive held. */
 export interface UnpackedProject {
@@ -39,117 +33,57 @@ export async function unpackProject(
   targetDirectory: string,
   limits: Partial<ProjectLimits> = {},
 ): Promise<UnpackedProject> {
-  const effective = { ...DEFAULT_PROJECT_LIMITS, ...limits };
-  const { size } = await stat(archivePath);
-  if (size > effective.archiveBytes) {
-    throw createTooLarge(`The archive is larger than ${formatBytes(effective.archiveBytes)}`);
-  }
-  const zip = await openArchive(archivePath);
+  const archive = await openArchive(archivePath, limits);
   const temporary = `${targetDirectory}.unpack-${randomBytes(6).toString("hex")}`;
   try {
-    const items = await readContents(zip, size, effective);
-    const entries = await writeItems(zip, items, temporary, size, effective);
+    const entries = await writeItems(archive, temporary);
     await rename(temporary, targetDirectory);
-    const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
-    return { hash: hashContent(entries), files: entries.length, bytes };
+    return summarize(entries);
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     throw error;
   } finally {
-    zip.close();
+    archive.close();
   }
 }
 
-interface Item {
-  readonly entry: Entry;
-  readonly path: string;
-  readonly kind: "file" | "directory";
-}
-
-async function openArchive(path: string): Promise<ZipFile> {
+/**
+ * Reads an archive as `unpackProject` does, with the same checks and the same answer, and writes nothing.
+ *
+ * @throws ProjectError INVALID_ARCHIVE, ARCHIVE_TOO_LARGE
+ */
+export async function hashArchive(
+  archivePath: string,
+  limits: Partial<ProjectLimits> = {},
+): Promise<UnpackedProject> {
+  const archive = await openArchive(archivePath, limits);
   try {
-    // Sizes are checked here, against what is really inflated, and names are not mended but judged.
-    return await openPromise(path, { autoClose: false, validateEntrySizes: false, strictFileNames: true });
-  } catch (error) {
-    if (getSystemCode(error) !== undefined) throw error;
-    throw createInvalid(`This is not a ZIP file, or it is cut off: ${getMessage(error)}`, error);
-  }
-}
-
-async function readContents(
-  zip: ZipFile,
-  archiveBytes: number,
-  limits: ProjectLimits,
-): Promise<readonly Item[]> {
-  if (zip.entryCount > limits.files) throw createTooMany(limits);
-  const items: Item[] = [];
-  const register = createNameRegister();
-  let declared = 0;
-  try {
-    for await (const entry of zip.eachEntry()) {
-      const item = judgeEntry(entry);
-      const fault = register.add(item.path, item.kind);
-      if (fault !== null) throw createInvalid(`'${item.path}' ${fault}`);
-      declared += entry.uncompressedSize;
-      checkSizes(item.path, entry.uncompressedSize, declared, archiveBytes, limits);
-      items.push(item);
+    const entries: ContentEntry[] = [];
+    for (const item of archive.items) {
+      if (item.kind === "file") entries.push(await archive.read(item, discard));
     }
-  } catch (error) {
-    throw error instanceof ProjectError
-      ? error
-      : createInvalid(`The archive is damaged: ${getMessage(error)}`, error);
+    return summarize(entries);
+  } finally {
+    archive.close();
   }
-  return items;
 }
 
-const TYPE_MASK = 0o170000;
-const TYPE_FILE = 0o100000;
-const TYPE_DIRECTORY = 0o040000;
-const TYPE_LINK = 0o120000;
-const STORED = 0;
-const DEFLATED = 8;
-
-function judgeEntry(entry: Entry): Item {
-  const isDirectory = entry.fileName.endsWith("/");
-  const path = isDirectory ? entry.fileName.slice(0, -1) : entry.fileName;
-  const shown = JSON.stringify(entry.fileName).slice(1, -1);
-  const nameFault = findNameFault(path);
-  if (nameFault !== null) throw createInvalid(`'${shown}' ${nameFault}`);
-  if (entry.isEncrypted()) throw createInvalid(`'${shown}' is encrypted`);
-  if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) {
-    throw createInvalid(
-      `'${shown}' is compressed by a method other than DEFLATE (${entry.compressionMethod})`,
-    );
-  }
-  // The upper half of the attributes is the Unix mode, whichever system the header names as its maker.
-  const type = (entry.externalFileAttributes >>> 16) & TYPE_MASK;
-  if (type === TYPE_LINK) throw createInvalid(`'${shown}' is a symbolic link`);
-  if (type !== 0 && type !== (isDirectory ? TYPE_DIRECTORY : TYPE_FILE)) {
-    throw createInvalid(`'${shown}' is not a plain file or folder`);
-  }
-  if (isDirectory && entry.uncompressedSize > 0) throw createInvalid(`'${shown}' is a folder with content`);
-  return { entry, path, kind: isDirectory ? "directory" : "file" };
+async function discard(chunks: AsyncIterable<Buffer>): Promise<void> {
+  for await (const chunk of chunks) void chunk;
 }
 
-async function writeItems(
-  zip: ZipFile,
-  items: readonly Item[],
-  root: string,
-  archiveBytes: number,
-  limits: ProjectLimits,
-): Promise<readonly ContentEntry[]> {
+function summarize(entries: readonly ContentEntry[]): UnpackedProject {
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  return { hash: hashContent(entries), files: entries.length, bytes };
+}
+
+async function writeItems(archive: Archive, root: string): Promise<readonly ContentEntry[]> {
   await makeDirectory(root);
   const made = new Set<string>();
   const entries: ContentEntry[] = [];
-  let total = 0;
-  for (const { entry, path, kind } of items) {
-    await makeParents(root, kind === "directory" ? `${path}/.` : path, made);
-    if (kind === "directory") continue;
-    const written = await writeFile(zip, entry, join(root, path), (bytes) =>
-      checkSizes(path, bytes, total + bytes, archiveBytes, limits),
-    );
-    total += written.bytes;
-    entries.push({ path, ...written });
+  for (const item of archive.items) {
+    await makeParents(root, item.kind === "directory" ? `${item.path}/.` : item.path, made);
+    if (item.kind === "file") entries.push(await writeFile(archive, item, root));
   }
   return entries;
 }
@@ -168,111 +102,16 @@ async function makeDirectory(path: string): Promise<void> {
   await chmod(path, DIRECTORY_MODE);
 }
 
-type Written = Omit<ContentEntry, "path">;
-
-async function writeFile(
-  zip: ZipFile,
-  entry: Entry,
-  path: string,
-  check: (bytes: number) => void,
-): Promise<Written> {
+async function writeFile(archive: Archive, item: ArchiveItem, root: string): Promise<ContentEntry> {
   // "wx": an entry never opens, follows or overwrites what is there.
-  const handle = await open(path, "wx", FILE_MODE);
+  const handle = await open(join(root, item.path), "wx", FILE_MODE);
   try {
     await handle.chmod(FILE_MODE);
-    const meter = createMeter(entry, check);
-    const source = await openEntry(zip, entry);
-    try {
-      await pipeline(source, meter.stream, async (chunks: AsyncIterable<Buffer>) => {
-        // writeFile on an open handle goes on where the last one ended.
-        for await (const chunk of chunks) await handle.writeFile(chunk);
-      });
-    } catch (error) {
-      throw convertStreamError(entry, error);
-    }
-    return meter.finish();
+    return await archive.read(item, async (chunks) => {
+      // writeFile on an open handle goes on where the last one ended.
+      for await (const chunk of chunks) await handle.writeFile(chunk);
+    });
   } finally {
     await handle.close();
   }
-}
-
-async function openEntry(zip: ZipFile, entry: Entry): ReturnType<ZipFile["openReadStreamPromise"]> {
-  try {
-    return await zip.openReadStreamPromise(entry);
-  } catch (error) {
-    throw createInvalid(`'${entry.fileName}' cannot be read: ${getMessage(error)}`, error);
-  }
-}
-
-/** Inflating fails with zlib's codes (Z_DATA_ERROR); a full disk or a taken name is not the archive's fault. */
-function convertStreamError(entry: Entry, error: unknown): unknown {
-  if (error instanceof ProjectError) return error;
-  const code = getSystemCode(error);
-  if (code !== undefined && !code.startsWith("Z_") && !code.startsWith("ERR_")) return error;
-  return createInvalid(`'${entry.fileName}' is damaged: ${getMessage(error)}`, error);
-}
-
-/** Stops the moment that more comes out than the header says: a lying header costs one chunk, not the disk. */
-function createMeter(
-  entry: Entry,
-  check: (bytes: number) => void,
-): { readonly stream: Transform; readonly finish: () => Written } {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  let checksum = 0;
-  const stream = new Transform({
-    transform(chunk: Buffer, _encoding, callback) {
-      bytes += chunk.length;
-      try {
-        check(bytes);
-        if (bytes > entry.uncompressedSize)
-          throw createInvalid(`'${entry.fileName}' is longer than its header says`);
-      } catch (error) {
-        callback(error instanceof Error ? error : new Error(String(error)));
-        return;
-      }
-      hash.update(chunk);
-      checksum = zlib.crc32(chunk, checksum);
-      callback(null, chunk);
-    },
-  });
-  function finish(): Written {
-    if (bytes !== entry.uncompressedSize)
-      throw createInvalid(`'${entry.fileName}' is shorter than its header says`);
-    if (checksum !== entry.crc32)
-      throw createInvalid(`'${entry.fileName}' is damaged: its checksum is wrong`);
-    return { bytes, sha256: hash.digest("hex") };
-  }
-  return { stream, finish };
-}
-
-function checkSizes(
-  path: string,
-  bytes: number,
-  total: number,
-  archiveBytes: number,
-  limits: ProjectLimits,
-): void {
-  if (bytes > limits.fileBytes) {
-    throw createTooLarge(`'${path}' is larger than ${formatBytes(limits.fileBytes)}, the limit for one file`);
-  }
-  if (total > limits.totalBytes)
-    throw createTooLarge(`The project is larger than ${formatBytes(limits.totalBytes)}`);
-  if (isBomb(total, archiveBytes, limits)) {
-    throw createTooLarge(
-      `The archive inflates to more than ${limits.ratio} times its size: refused as a ZIP bomb`,
-    );
-  }
-}
-
-function createTooMany(limits: ProjectLimits): ProjectError {
-  return createTooLarge(`The archive has more than ${limits.files} entries`);
-}
-
-function createTooLarge(detail: string): ProjectError {
-  return new ProjectError("ARCHIVE_TOO_LARGE", detail);
-}
-
-function createInvalid(detail: string, cause?: unknown): ProjectError {
-  return new ProjectError("INVALID_ARCHIVE", detail, { cause });
 }

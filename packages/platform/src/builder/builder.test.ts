@@ -107,6 +107,14 @@ describe("a build", () => {
     });
     return response.json<T>();
   };
+  const listStored = async () =>
+    (
+      await Promise.all(
+        ["objects", "versions"].map((folder) => readdir(join(directory, folder), { recursive: true })),
+      )
+    )
+      .flat()
+      .toSorted();
   const readBuild = (key: string, version: string) =>
     read<Build>(`/services/${key}/versions/${version}/build`);
   const buildAll = async (key: string, version: string): Promise<Build> => {
@@ -279,6 +287,29 @@ describe("a build", () => {
       const { key } = await createService();
       const response = await upload(key, await pack("another-name"));
       expect(response.json()).toMatchObject({ code: "INVALID_PROJECT", errors: [{ path: "/name" }] });
+    });
+
+    it("and leaves nothing behind: no object, no unpacked folder, for another name, damage or unchanged content", async () => {
+      const { key, name } = await createService();
+      const live = await pack(name, returning(1));
+      await deploy(key, live);
+      const before = await listStored();
+      expect((await upload(key, await pack("another-name"))).statusCode).toBe(400);
+      expect((await upload(key, live)).statusCode).toBe(200);
+      const damaged = Buffer.from(await pack(name, returning(2)));
+      damaged.writeUInt8(damaged.readUInt8(60) ^ 0xff, 60);
+      expect((await upload(key, damaged)).statusCode).toBe(400);
+      expect((await upload(key, await pack(name, returning(3)), "?version=1.0.0")).statusCode).toBe(409);
+      expect(await listStored()).toEqual(before);
+    });
+
+    it("by the control role alone, which never unpacks: that is the builder's", async () => {
+      const { key, name } = await createService();
+      const before = await readdir(join(directory, "versions"));
+      expect((await upload(key, await pack(name, returning(4)))).statusCode).toBe(201);
+      expect(await readdir(join(directory, "versions"))).toEqual(before);
+      await buildAll(key, "1.0.0");
+      expect((await readdir(join(directory, "versions"))).length).toBe(before.length + 1);
     });
 
     it("for more bytes than the limit, announced or not, with an answer that arrives", async () => {

@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Project } from "@platform/contract/project";
-import { readProject } from "@platform/engine/project/read-project";
 import { unpackProject } from "@platform/engine/project/unpack";
 import type { ObjectStore } from "../objects/object-store.ts";
 
@@ -20,15 +18,8 @@ export interface ArchivedProject {
   readonly contentHash: string;
 }
 
-export interface AcceptedProject {
-  readonly contentHash: string;
-  readonly project: Project;
-}
-
 /** The unpacked projects of one machine: a folder appears whole, by a rename, and never changes. */
 export interface VersionFiles {
-  /** Unpacks an archive and checks that it is a project. @throws ProjectError */
-  readonly accept: (archiveHash: string) => Promise<AcceptedProject>;
   /** Path of the unpacked project, unpacked once however many ask. @throws ProjectError */
   readonly ensure: (archived: ArchivedProject) => Promise<string>;
 }
@@ -36,7 +27,6 @@ export interface VersionFiles {
 export function createVersionFiles(options: VersionFilesOptions): VersionFiles {
   const running = new Map<string, Promise<string>>();
   return {
-    accept: (archiveHash) => accept(options, archiveHash),
     ensure: (archived) => {
       const known = running.get(archived.contentHash);
       if (known) return known;
@@ -53,20 +43,14 @@ async function ensure(
 ): Promise<string> {
   const target = join(options.directory, contentHash);
   if (await isDirectory(target)) return target;
-  const accepted = await accept(options, archiveHash);
-  if (accepted.contentHash === contentHash) return target;
-  throw new Error(`The archive ${archiveHash} holds ${accepted.contentHash}, not ${contentHash}.`);
-}
-
-async function accept(options: VersionFilesOptions, archiveHash: string): Promise<AcceptedProject> {
-  const archive = await options.objects.locate(archiveHash);
   await mkdir(options.directory, { recursive: true, mode: 0o755 });
   const temporary = join(options.directory, `incoming-${randomUUID()}`);
   try {
-    const { hash } = await unpackProject(archive, temporary);
-    const project = await readProject(temporary);
-    await moveIntoPlace(temporary, join(options.directory, hash));
-    return { contentHash: hash, project };
+    const { hash } = await unpackProject(await options.objects.locate(archiveHash), temporary);
+    if (hash !== contentHash)
+      throw new Error(`The archive ${archiveHash} holds ${hash}, not ${contentHash}.`);
+    await moveIntoPlace(temporary, target);
+    return target;
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     throw error;

@@ -4,9 +4,10 @@ import { Problem } from "@platform/contract/problems";
 import type { Build, SERVICES_API } from "@platform/contract/platform-api/services";
 import { ProjectError } from "@platform/engine/project/project-error";
 import type { OperationHandlers } from "@platform/engine/http/types";
-import type { AcceptedProject, VersionFiles } from "../builder/version-files.ts";
+import { readArchivedProject } from "@platform/engine/project/read-project";
+import { hashArchive } from "@platform/engine/project/unpack";
 import { ObjectTooLarge } from "../objects/object-store.ts";
-import type { ObjectStore } from "../objects/object-store.ts";
+import type { ObjectStore, ReceivedObject } from "../objects/object-store.ts";
 import type { BuildRecord, BuildStore } from "../store/builds.ts";
 import type { ServiceRecord, ServiceStore } from "../store/services.ts";
 import type { VersionStore } from "../store/versions.ts";
@@ -14,6 +15,7 @@ import type { ControlCaller } from "./caller.ts";
 import { chooseVersion } from "./next-version.ts";
 import type { VersionWish } from "./next-version.ts";
 import { findService } from "./services.ts";
+import type { UploadGate } from "./upload-gate.ts";
 
 type Handlers = Pick<OperationHandlers<typeof SERVICES_API, ControlCaller>, "createVersion" | "getBuild">;
 
@@ -22,33 +24,38 @@ export interface BuildHandlerDeps {
   readonly versions: VersionStore;
   readonly builds: BuildStore;
   readonly objects: ObjectStore;
-  readonly files: VersionFiles;
+  readonly uploads: UploadGate;
   /** The largest archive that is taken, in bytes. */
   readonly maxArchiveBytes: number;
 }
 
-interface Upload extends AcceptedProject {
-  readonly archiveHash: string;
+interface Upload {
+  readonly archive: ReceivedObject;
+  /** SHA-256 over names and contents of the files. */
+  readonly contentHash: string;
 }
+
+type CreateVersion = Parameters<Handlers["createVersion"]>[0];
+type CreateVersionReply = Awaited<ReturnType<Handlers["createVersion"]>>;
 
 /** Two uploads for one service at the same moment want the same number; the loser counts on. */
 const MAX_TRIES = 5;
 
 export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
   return {
-    createVersion: async ({ caller, params, query, http }) => {
-      const service = await findService(deps.services, caller, params.key);
-      const upload = await receiveProject(deps, service, http.body, http.headers["content-length"]);
-      const unchanged = await findUnchanged(deps, caller, service, upload.contentHash);
-      if (unchanged) return { status: 200, body: showBuild(unchanged, [], 0) };
-      const wish: VersionWish =
-        query.version === undefined ? { bump: query.bump ?? "patch" } : { version: query.version };
-      const build = await createBuild(deps, caller, service, upload, wish, query.force === "true");
-      return {
-        status: 201,
-        body: showBuild(build, [], 0),
-        headers: { location: `/api/services/${service.key}/versions/${build.version}/build` },
-      };
+    createVersion: async (request) => {
+      const { body } = request.http;
+      if (!isReadable(body))
+        throw new Problem("INVALID_ARCHIVE", "The body is empty; send the project as a ZIP archive.");
+      try {
+        return await deps.uploads.admit(request.caller.organizationId, () =>
+          createVersion(deps, request, body),
+        );
+      } catch (error) {
+        // What is left of the upload is read and dropped: a client that is still sending could not hear the answer.
+        body.resume();
+        throw error;
+      }
     },
     getBuild: async ({ caller, params, query }) => {
       const build = await deps.builds.findLatest(caller.organizationId, params.key, params.version);
@@ -63,28 +70,58 @@ export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
   };
 }
 
-/** @throws Problem ARCHIVE_TOO_LARGE, INVALID_ARCHIVE, INVALID_PROJECT */
-async function receiveProject(
+async function createVersion(
   deps: BuildHandlerDeps,
-  service: ServiceRecord,
-  body: unknown,
+  { caller, params, query, http }: CreateVersion,
+  body: Readable,
+): Promise<CreateVersionReply> {
+  const service = await findService(deps.services, caller, params.key);
+  const archive = await receiveArchive(deps, body, http.headers["content-length"]);
+  try {
+    const upload = { archive, contentHash: await inspectArchive(service, archive.path) };
+    const unchanged = await findUnchanged(deps, caller, service, upload.contentHash);
+    if (unchanged) return { status: 200, body: showBuild(unchanged, [], 0) };
+    const wish: VersionWish =
+      query.version === undefined ? { bump: query.bump ?? "patch" } : { version: query.version };
+    const build = await createBuild(deps, caller, service, upload, wish, query.force === "true");
+    return {
+      status: 201,
+      body: showBuild(build, [], 0),
+      headers: { location: `/api/services/${service.key}/versions/${build.version}/build` },
+    };
+  } finally {
+    await archive.drop();
+  }
+}
+
+/** @throws Problem ARCHIVE_TOO_LARGE */
+async function receiveArchive(
+  deps: BuildHandlerDeps,
+  body: Readable,
   contentLength: string | undefined,
-): Promise<Upload> {
+): Promise<ReceivedObject> {
   const limit = deps.maxArchiveBytes;
   if (Number(contentLength ?? "0") > limit) throw tooLarge(limit);
-  if (!isReadable(body))
-    throw new Problem("INVALID_ARCHIVE", "The body is empty; send the project as a ZIP archive.");
   try {
-    const { hash } = await deps.objects.put(body, limit);
-    const accepted = await deps.files.accept(hash);
-    if (accepted.project.name !== service.name) throw wrongName(service.name, accepted.project.name);
-    return { ...accepted, archiveHash: hash };
+    return await deps.objects.receive(body, limit);
   } catch (error) {
-    // What is left of the upload is read and dropped: a client that is still sending could not hear the answer.
-    body.resume();
     if (error instanceof ObjectTooLarge) throw tooLarge(limit);
-    if (error instanceof ProjectError) throw toProblem(error);
     throw error;
+  }
+}
+
+/**
+ * Checks the archive without unpacking it, what costs least first, and returns the hash of its content.
+ *
+ * @throws Problem ARCHIVE_TOO_LARGE, INVALID_ARCHIVE, INVALID_PROJECT
+ */
+async function inspectArchive(service: ServiceRecord, path: string): Promise<string> {
+  try {
+    const { name } = await readArchivedProject(path);
+    if (name !== service.name) throw wrongName(service.name, name);
+    return (await hashArchive(path)).hash;
+  } catch (error) {
+    throw error instanceof ProjectError ? toProblem(error) : error;
   }
 }
 
@@ -157,12 +194,13 @@ async function createBuild(
     if ("version" in wish && (await deps.versions.find(caller.organizationId, service.key, version))) {
       throw new Problem("CONFLICT", `There is a version ${version} already, and versions never change.`);
     }
+    await upload.archive.keep();
     try {
       const build = await deps.builds.create({
         organizationId: caller.organizationId,
         serviceKey: service.key,
         version,
-        archiveHash: upload.archiveHash,
+        archiveHash: upload.archive.hash,
         contentHash: upload.contentHash,
         isForced,
         requestedBy: caller.userId,

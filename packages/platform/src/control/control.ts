@@ -4,7 +4,6 @@ import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { Executions } from "@platform/engine/executions";
 import { registerDocs } from "@platform/engine/http/docs";
 import { registerOperations } from "@platform/engine/http/operations";
-import type { VersionFiles } from "../builder/version-files.ts";
 import type { Identity } from "../identity/identity.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import type { AccessKeyStore } from "../store/access-keys.ts";
@@ -23,6 +22,8 @@ import { MANAGEMENT_API, OPERATION_ACTIONS } from "./operations.ts";
 import type { ControlOperationId } from "./operations.ts";
 import { refuseNullCharacters } from "./null-characters.ts";
 import { createServiceHandlers } from "./services.ts";
+import { createUploadGate } from "./upload-gate.ts";
+import type { UploadLimits } from "./upload-gate.ts";
 
 export interface ControlDeps {
   readonly identity: Identity;
@@ -34,13 +35,13 @@ export interface ControlDeps {
   readonly subscriptions: SubscriptionStore;
   readonly executions: Executions;
   readonly objects: ObjectStore;
-  readonly files: VersionFiles;
   /** Origin of the gateway as clients see it, without a final slash. */
   readonly gatewayUrl: string;
   /** Shown in the OpenAPI document. */
   readonly productVersion: string;
   /** The largest project archive, in bytes; default 256 MB. */
   readonly maxArchiveBytes?: number;
+  readonly uploadLimits?: UploadLimits;
 }
 
 const PREFIX = "/api";
@@ -64,7 +65,11 @@ export async function registerControl(app: FastifyInstance, deps: ControlDeps): 
       handlers: {
         ...createAccountHandlers(deps.identity),
         ...createServiceHandlers(deps.services, deps.versions),
-        ...createBuildHandlers({ ...deps, maxArchiveBytes: deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES }),
+        ...createBuildHandlers({
+          ...deps,
+          uploads: createUploadGate(deps.uploadLimits),
+          maxArchiveBytes: deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES,
+        }),
         ...createApplicationHandlers(deps),
       },
     });

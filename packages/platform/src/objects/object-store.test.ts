@@ -20,11 +20,14 @@ describe("the object store", () => {
 
   it("names content by its SHA-256 and gives it back", async () => {
     const store = createObjectStore(directory);
-    const stored = await store.put(Readable.from([Buffer.from("hel"), Buffer.from("lo")]), 5);
-    expect(stored).toEqual({
+    const stored = await store.receive(Readable.from([Buffer.from("hel"), Buffer.from("lo")]), 5);
+    expect(stored).toMatchObject({
       hash: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
       bytes: 5,
     });
+    expect(await store.exists(stored.hash)).toBe(false);
+    await stored.keep();
+    await stored.drop();
     expect(await text(await store.open(stored.hash))).toBe("hello");
     expect(await readFile(await store.locate(stored.hash), "utf8")).toBe("hello");
     expect(await store.exists(stored.hash)).toBe(true);
@@ -32,21 +35,30 @@ describe("the object store", () => {
 
   it("keeps equal content once, also when it comes twice at the same time", async () => {
     const store = createObjectStore(directory);
-    const [first, second] = await Promise.all([
-      store.put(Readable.from(["same"]), 9),
-      store.put(Readable.from(["same"]), 9),
+    const received = await Promise.all([
+      store.receive(Readable.from(["same"]), 9),
+      store.receive(Readable.from(["same"]), 9),
     ]);
-    expect(first).toEqual(second);
+    expect(new Set(received.map(({ hash }) => hash)).size).toBe(1);
+    await Promise.all(received.map((object) => object.keep()));
     expect(await listFiles()).toHaveLength(1);
   });
 
   it("refuses content beyond the limit, keeps nothing of it, and leaves the source open for an answer", async () => {
     const store = createObjectStore(directory);
     const source = Readable.from([Buffer.alloc(4), Buffer.alloc(4), Buffer.alloc(4)]);
-    await expect(store.put(source, 7)).rejects.toThrow(ObjectTooLarge);
+    await expect(store.receive(source, 7)).rejects.toThrow(ObjectTooLarge);
     expect(source.destroyed).toBe(false);
     expect(await listFiles()).toHaveLength(0);
     source.destroy();
+  });
+
+  it("keeps nothing of what was received and dropped", async () => {
+    const store = createObjectStore(directory);
+    const received = await store.receive(Readable.from(["unwanted"]), 9);
+    expect(await readFile(received.path, "utf8")).toBe("unwanted");
+    await received.drop();
+    expect(await listFiles()).toHaveLength(0);
   });
 
   it("keeps nothing of an upload that breaks off", async () => {
@@ -57,7 +69,7 @@ describe("the object store", () => {
         throw new Error("cut off");
       })(),
     );
-    await expect(store.put(source, 100)).rejects.toThrow("cut off");
+    await expect(store.receive(source, 100)).rejects.toThrow("cut off");
     expect(await listFiles()).toHaveLength(0);
   });
 

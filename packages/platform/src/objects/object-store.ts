@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { access, mkdir, open, rename, rm } from "node:fs/promises";
+import { access, mkdir, open, rename, rm, utimes } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
@@ -11,10 +11,20 @@ export interface StoredObject {
   readonly bytes: number;
 }
 
+/** Content that has arrived and is not yet an object: whoever received it looks at it, then keeps or drops it. */
+export interface ReceivedObject extends StoredObject {
+  /** Where it lies until then. */
+  readonly path: string;
+  /** Makes it an object, durable when it resolves. Whatever names the object must be written afterwards, within hours. */
+  readonly keep: () => Promise<void>;
+  /** Removes what arrived; what was kept stays. */
+  readonly drop: () => Promise<void>;
+}
+
 /** Files named by their content; the same content is stored once and never changes. */
 export interface ObjectStore {
-  /** Durable when it resolves. @throws ObjectTooLarge beyond `limit` bytes; then nothing is kept, and `content` is left open. */
-  readonly put: (content: Readable, limit: number) => Promise<StoredObject>;
+  /** @throws ObjectTooLarge beyond `limit` bytes; then nothing is left, and `content` stays open. */
+  readonly receive: (content: Readable, limit: number) => Promise<ReceivedObject>;
   /** Path of the content on this machine. @throws where there is none */
   readonly locate: (hash: string) => Promise<string>;
   /** @throws where there is none */
@@ -42,16 +52,18 @@ export function createObjectStore(directory: string): ObjectStore {
     return path;
   };
   return {
-    put: async (content, limit) => {
+    receive: async (content, limit) => {
       const incoming = join(directory, "incoming");
       await mkdir(incoming, { recursive: true, mode: 0o700 });
-      const temporary = join(incoming, randomUUID());
+      const path = join(incoming, randomUUID());
+      const drop = () => rm(path, { force: true });
       try {
-        const stored = await write(content, temporary, limit);
-        await moveIntoPlace(temporary, pathOf(stored.hash), directory);
-        return stored;
+        const stored = await write(content, path, limit);
+        let kept: Promise<void> | null = null;
+        const keep = () => (kept ??= moveIntoPlace(path, pathOf(stored.hash), directory));
+        return { ...stored, path, keep, drop };
       } catch (error) {
-        await rm(temporary, { force: true });
+        await drop();
         throw error;
       }
     },
@@ -100,6 +112,9 @@ async function writeAll(file: FileHandle, buffer: Uint8Array): Promise<void> {
 
 async function moveIntoPlace(temporary: string, path: string, root: string): Promise<void> {
   const created = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // The collector spares what is young; looking at a large archive may have taken a while.
+  const now = new Date();
+  await utimes(temporary, now, now);
   await rename(temporary, path);
   await syncDirectory(dirname(path));
   if (created !== undefined) await syncDirectory(root);

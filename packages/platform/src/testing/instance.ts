@@ -8,8 +8,8 @@ import type { Executions } from "@platform/engine/executions";
 import { createHttpServer } from "@platform/engine/http/server";
 import { createMemoryStore } from "@platform/engine/memory-store";
 import type { ExecutionStore } from "@platform/engine/ports";
-import { createVersionFiles } from "../builder/version-files.ts";
 import { registerControl } from "../control/control.ts";
+import type { UploadLimits } from "../control/upload-gate.ts";
 import { registerGateway } from "../gateway/gateway.ts";
 import { createIdentity } from "../identity/identity.ts";
 import type { Identity } from "../identity/identity.ts";
@@ -36,6 +36,7 @@ export interface TestInstanceOptions {
   readonly database: Database;
   readonly executionStore?: ExecutionStore;
   readonly maxArchiveBytes?: number;
+  readonly uploadLimits?: UploadLimits;
   /** Data directory; otherwise one that goes with the instance. */
   readonly directory?: string;
 }
@@ -57,7 +58,6 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     inputs: { check: async () => undefined, read: async () => null },
   });
   const objects = createObjectStore(join(directory, "objects"));
-  const files = createVersionFiles({ directory: join(directory, "versions"), objects });
   const gateway = await createServer(database);
   await registerGateway(gateway, {
     ...stores,
@@ -67,16 +67,16 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     gatewayUrl: TEST_GATEWAY_URL,
   });
   const api = await createServer(database);
-  const { maxArchiveBytes } = options;
+  const { maxArchiveBytes, uploadLimits } = options;
   await registerControl(api, {
     ...stores,
     identity,
     executions,
     objects,
-    files,
     gatewayUrl: TEST_GATEWAY_URL,
     productVersion: "0.0.0",
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
+    ...(uploadLimits === undefined ? {} : { uploadLimits }),
   });
   return {
     gateway,
