@@ -72,8 +72,15 @@ async function measureLatencies(store: ExecutionStore) {
     await time(create, () => store.create(execution));
     let claims: readonly Claim[] = [];
     await time(claim, async () => {
-      claims = (await store.claim({ workerId: WORKER, limit: 32, free: PLENTY, leaseSeconds: LEASE_SECONDS }))
-        .claims;
+      claims = (
+        await store.claim({
+          workerId: WORKER,
+          limit: 32,
+          free: PLENTY,
+          leaseSeconds: LEASE_SECONDS,
+          excludedVersionIds: [],
+        })
+      ).claims;
     });
     for (const claim of claims) {
       await time(finish, () => store.finish(claim, { status: "SUCCEEDED", result: RESULT, metadata: null }));
@@ -115,6 +122,7 @@ async function measureCycle(store: ExecutionStore, seconds: number, postmaster: 
           limit: CLAIM_LIMIT,
           free: PLENTY,
           leaseSeconds: LEASE_SECONDS,
+          excludedVersionIds: [],
         })
       ).claims;
       // What runs is bounded as in a worker: claims wait for room.

@@ -128,6 +128,8 @@ create table execution (
   finished_at timestamp(3) with time zone,
   failure_code text,
   failure_detail text,
+  setbacks smallint not null default 0,
+  not_before timestamp with time zone,
   constraint execution_failure_told CHECK (((failure_code IS NOT NULL) = (state = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (state = 'RUNNING'::text))),
   constraint execution_resources_positive CHECK (((cpu_milli > 0) AND (memory_mb > 0) AND (timeout_seconds > 0))),

@@ -10,7 +10,12 @@ interface StateRule {
 /** The five states, what each means and where it may go. Final states never change. */
 export const EXECUTION_STATES = {
   PENDING: { isFinal: false, moves: ["RUNNING", "FAILED"], meaning: "durable, not started" },
-  RUNNING: { isFinal: false, moves: ["SUCCEEDED", "FAILED", "UNKNOWN"], meaning: "user code may have begun" },
+  RUNNING: {
+    isFinal: false,
+    moves: ["SUCCEEDED", "FAILED", "UNKNOWN", "PENDING"],
+    meaning:
+      "user code may have begun; PENDING again only where the platform could not start it, so that it surely has not",
+  },
   SUCCEEDED: { isFinal: true, moves: [], meaning: "finished; the result can be fetched" },
   FAILED: { isFinal: true, moves: [], meaning: "known not to have succeeded; the cause can be fetched" },
   UNKNOWN: {

@@ -57,6 +57,7 @@ export const FAILURES = {
   EXECUTION_ERROR: "The user code raised an exception or ended its process.",
   CONNECTION_ERROR: "The user code could not reach a backend host.",
   STARTUP_ERROR: "The version's code could not be loaded.",
+  NOT_STARTED: "The platform could not start the execution, however often it tried; user code did not begin.",
   INVALID_INPUT: "The input does not fit the types that the service declares.",
   INVALID_RESULT: "The result is not JSON.",
   RESULT_TOO_LARGE: "The result is larger than the limit.",

@@ -97,6 +97,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         limit: CLAIM_LIMIT,
         free: room,
         leaseSeconds: options.leaseSeconds,
+        excludedVersionIds: [],
       });
       claimed = answer.claims.length;
       // What became pending while the store was asked may not be in its answer.
@@ -204,7 +205,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   ): Promise<{ readonly version: RunnableVersion; readonly input: ExecutionInput } | Outcome> => {
     try {
       const [version, data, params] = await Promise.all([
-        options.versions.prepare(claim.versionId),
+        options.versions.prepare(claim.versionId, new AbortController().signal),
         readReference(claim, "data"),
         readReference(claim, "params"),
       ]);

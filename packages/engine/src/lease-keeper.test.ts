@@ -24,7 +24,8 @@ async function claimOne(store: ExecutionStore, leaseSeconds: number): Promise<Cl
     body: Buffer.from("{}"),
     references: {},
   });
-  const [claim] = (await store.claim({ workerId: WORKER, limit: 1, free: resources, leaseSeconds })).claims;
+  const request = { workerId: WORKER, limit: 1, free: resources, leaseSeconds, excludedVersionIds: [] };
+  const [claim] = (await store.claim(request)).claims;
   if (claim === undefined) throw new Error("nothing to claim");
   return claim;
 }

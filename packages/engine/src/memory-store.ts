@@ -17,6 +17,7 @@ import type {
 /** Finished executions that are remembered; the oldest go first. */
 const MAX_FINISHED = 10_000;
 const SECOND = 1_000;
+const CANCELLED_BEFORE = { code: "CANCELLED", detail: "The execution was cancelled before it began." };
 
 interface Entry {
   readonly execution: NewExecution;
@@ -24,6 +25,8 @@ interface Entry {
   attempt: number;
   workerId: string | null;
   leaseUntil: number;
+  setbacks: number;
+  notBefore: number;
   isCancelRequested: boolean;
   result: StoredResult | null;
   readonly log: LogLine[];
@@ -44,12 +47,6 @@ export function createMemoryStore(): ExecutionStore {
     entry.record = { ...entry.record, ...change, ...(isFinal(change.status) ? { endedAt: Date.now() } : {}) };
     emit({ type: "changed", id: entry.record.id, record: entry.record });
   };
-  const isHeld = (entry: Entry | undefined, claim: ClaimKey): entry is Entry =>
-    entry !== undefined &&
-    entry.record.status === "RUNNING" &&
-    entry.workerId === claim.workerId &&
-    entry.attempt === claim.attempt;
-
   return {
     create: async (execution) => {
       const known = entries.get(execution.id);
@@ -76,7 +73,7 @@ export function createMemoryStore(): ExecutionStore {
       if (entry.record.status === "PENDING")
         move(entry, {
           status: "FAILED",
-          failure: { code: "CANCELLED", detail: "The execution was cancelled before it began." },
+          failure: CANCELLED_BEFORE,
         });
       if (entry.record.status === "RUNNING") {
         entry.isCancelRequested = true;
@@ -84,12 +81,13 @@ export function createMemoryStore(): ExecutionStore {
       }
       return entry.record;
     },
-    claim: async ({ workerId, limit, free, leaseSeconds }) => {
+    claim: async ({ workerId, limit, free, leaseSeconds, excludedVersionIds }) => {
       const left = { ...free };
       const claims: Claim[] = [];
       for (const entry of entries.values()) {
         if (claims.length >= limit) break;
         const { cpu, memory } = entry.execution.resources;
+        if (entry.notBefore > Date.now() || excludedVersionIds.includes(entry.execution.versionId)) continue;
         if (entry.record.status !== "PENDING" || cpu > left.cpu || memory > left.memory) continue;
         left.cpu -= cpu;
         left.memory -= memory;
@@ -97,7 +95,7 @@ export function createMemoryStore(): ExecutionStore {
         entry.attempt += 1;
         entry.leaseUntil = Date.now() + leaseSeconds * SECOND;
         move(entry, { status: "RUNNING", startedAt: Date.now() });
-        claims.push({ ...entry.execution, attempt: entry.attempt, workerId });
+        claims.push({ ...entry.execution, attempt: entry.attempt, workerId, setbacks: entry.setbacks });
       }
       const isDrained = [...entries.values()].every((entry) => entry.record.status !== "PENDING");
       return { claims, isDrained };
@@ -105,7 +103,7 @@ export function createMemoryStore(): ExecutionStore {
     renew: async (_workerId, claims, leaseSeconds) => {
       const held = claims.flatMap((claim) => {
         const entry = entries.get(claim.id);
-        return isHeld(entry, claim) ? [entry] : [];
+        return entry !== undefined && isHeld(entry, claim) ? [entry] : [];
       });
       for (const entry of held) entry.leaseUntil = Date.now() + leaseSeconds * SECOND;
       const heldIds = new Set(held.map((entry) => entry.record.id));
@@ -116,15 +114,30 @@ export function createMemoryStore(): ExecutionStore {
     },
     finish: async (claim, outcome) => {
       const entry = entries.get(claim.id);
-      if (!isHeld(entry, claim)) return false;
+      if (entry === undefined) return false;
+      if (!isHeld(entry, claim)) return entry.record.status === outcome.status && isOfClaim(entry, claim);
       if (outcome.status === "SUCCEEDED")
         entry.result = { result: outcome.result, metadata: outcome.metadata };
       move(entry, { status: outcome.status, failure: toFailure(outcome) });
       return true;
     },
+    giveBack: async (claim, pauseSeconds) => {
+      const entry = entries.get(claim.id);
+      if (entry === undefined) return false;
+      if (!isHeld(entry, claim)) return wasGivenBack(entry, claim);
+      entry.workerId = null;
+      entry.setbacks += 1;
+      entry.notBefore = Date.now() + pauseSeconds * SECOND;
+      const state = entry.isCancelRequested
+        ? ({ status: "FAILED", failure: CANCELLED_BEFORE } as const)
+        : ({ status: "PENDING" } as const);
+      move(entry, { ...state, startedAt: null });
+      emit({ type: "pending" });
+      return true;
+    },
     appendLog: async (claim, lines) => {
       const entry = entries.get(claim.id);
-      if (isHeld(entry, claim)) for (const line of lines) entry.log.push(line);
+      if (entry !== undefined && isHeld(entry, claim)) for (const line of lines) entry.log.push(line);
     },
     sweep: async () => {
       const late = [...entries.values()].filter(
@@ -162,6 +175,8 @@ function createEntry(execution: NewExecution): Entry {
     attempt: 0,
     workerId: null,
     leaseUntil: 0,
+    setbacks: 0,
+    notBefore: 0,
     isCancelRequested: false,
     result: null,
     log: [],
@@ -175,6 +190,18 @@ function forgetOldest(entries: Map<string, Entry>): void {
     entries.delete(id);
     return;
   }
+}
+
+function isHeld(entry: Entry, claim: ClaimKey): boolean {
+  return entry.record.status === "RUNNING" && isOfClaim(entry, claim);
+}
+
+function isOfClaim(entry: Entry, claim: ClaimKey): boolean {
+  return entry.workerId === claim.workerId && entry.attempt === claim.attempt;
+}
+
+function wasGivenBack({ attempt, workerId }: Entry, claim: ClaimKey): boolean {
+  return attempt > claim.attempt || (attempt === claim.attempt && workerId === null);
 }
 
 function toFailure(outcome: Outcome): ExecutionRecord["failure"] {

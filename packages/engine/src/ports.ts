@@ -39,6 +39,8 @@ export interface Claim extends Omit<NewExecution, "id"> {
   readonly id: string;
   readonly attempt: number;
   readonly workerId: string;
+  /** How often it was given back before, since it could not be started. */
+  readonly setbacks: number;
 }
 
 export type ClaimKey = Pick<Claim, "id" | "attempt" | "workerId">;
@@ -49,6 +51,8 @@ export interface ClaimRequest {
   readonly limit: number;
   readonly free: { readonly cpu: number; readonly memory: number };
   readonly leaseSeconds: number;
+  /** Versions that this worker cannot start at present. */
+  readonly excludedVersionIds: readonly string[];
 }
 
 export interface ClaimAnswer {
@@ -98,7 +102,7 @@ export interface ExecutionStore {
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
   /** PENDING becomes FAILED/CANCELLED at once; RUNNING is marked, and its worker told. Null: not the owner's. */
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
-  /** PENDING becomes RUNNING with attempt + 1 and a lease, in order of priority and age. */
+  /** PENDING becomes RUNNING with attempt + 1 and a lease, in order of priority and age; what was given back only after its pause. */
   readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
   /** Extends the lease of all that this worker still holds; says which of them to cancel and which it holds no more. */
   readonly renew: (
@@ -106,8 +110,17 @@ export interface ExecutionStore {
     claims: readonly ClaimKey[],
     leaseSeconds: number,
   ) => Promise<{ readonly lost: readonly string[]; readonly cancelled: readonly string[] }>;
-  /** False when the claim is no longer held: the outcome was dropped and nothing has changed. */
+  /**
+   * False when the claim is no longer held: the outcome was dropped and nothing has changed. Repeating it after a lost answer says true.
+   *
+   * @throws Problem UNAVAILABLE where the same may succeed later
+   */
   readonly finish: (claim: ClaimKey, outcome: Outcome) => Promise<boolean>;
+  /**
+   * RUNNING becomes PENDING again, to be claimed after a pause: only where user code provably never began. Where its cancellation was
+   * asked for meanwhile, FAILED/CANCELLED. Counts a setback. False, throws and repeats as `finish`.
+   */
+  readonly giveBack: (claim: ClaimKey, pauseSeconds: number) => Promise<boolean>;
   readonly appendLog: (claim: ClaimKey, lines: readonly LogLine[]) => Promise<void>;
   /** RUNNING past its lease becomes UNKNOWN/WORKER_LOST; says how many. */
   readonly sweep: () => Promise<number>;
@@ -116,14 +129,19 @@ export interface ExecutionStore {
 
 /** Where a worker finds the code of a version. */
 export interface VersionSource {
-  /** Unpacked and with its environment built; throws when that is impossible (STARTUP_ERROR). */
-  readonly prepare: (versionId: string) => Promise<RunnableVersion>;
+  /**
+   * Unpacked and with its environment built.
+   *
+   * @param signal gives up waiting; what nobody waits for any more is stopped
+   * @throws ProjectError when the project is at fault; anything else is the platform's
+   */
+  readonly prepare: (versionId: string, signal: AbortSignal) => Promise<RunnableVersion>;
 }
 
 /** Where referenced input comes from. */
 export interface InputSource {
   /** At the door: throws Problem DATA_REFERENCE_INVALID where the owner may not read it or it is no JSON object. */
   readonly check: (reference: FileReference, ownerId: string) => Promise<void>;
-  /** At the run: the content, or null when it is gone. */
+  /** At the run: the content, or null when it is gone for good; throws when that cannot be said now. */
   readonly read: (reference: FileReference, ownerId: string) => Promise<Uint8Array | null>;
 }

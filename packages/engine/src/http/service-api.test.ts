@@ -78,6 +78,7 @@ async function claimOne(): Promise<Claim> {
       limit: 1,
       free: { cpu: 1, memory: 1 },
       leaseSeconds: 30,
+      excludedVersionIds: [],
     })
   ).claims;
   if (claim === undefined) throw new Error("nothing to claim");

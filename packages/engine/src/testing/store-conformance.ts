@@ -47,6 +47,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeFinish(use);
     describeCancel(use);
     describeLeases(use);
+    describeGiveBack(use);
     describeLog(use);
     describeList(use);
     describeEvents(use);
@@ -73,7 +74,14 @@ function createExecution(overrides: Partial<NewExecution> = {}): NewExecution {
 }
 
 function request(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { workerId: "worker", limit: 1000, free: PLENTY, leaseSeconds: LONG_LEASE, ...overrides };
+  return {
+    workerId: "worker",
+    limit: 1000,
+    free: PLENTY,
+    leaseSeconds: LONG_LEASE,
+    excludedVersionIds: [],
+    ...overrides,
+  };
 }
 
 async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -203,6 +211,7 @@ function describeClaim(use: Use): void {
       ...execution,
       attempt: 1,
       workerId: "worker",
+      setbacks: 0,
     });
     const record = await read(store, execution);
     expect(record.status).toBe("RUNNING");
@@ -364,11 +373,23 @@ function describeFinish(use: Use): void {
     expect(await store.finish(claim, SUCCEEDED)).toBe(true);
   });
 
+  test("an end that is written again, since its answer was lost, counts as written", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    expect([await store.finish(claim, SUCCEEDED), await store.finish(claim, SUCCEEDED)]).toEqual([
+      true,
+      true,
+    ]);
+    expect(await store.finish({ ...claim, workerId: "another" }, SUCCEEDED)).toBe(false);
+    expect((await read(store, execution)).status).toBe("SUCCEEDED");
+  });
+
   test("a final state never changes", async () => {
     const store = use();
     const { execution, claim } = await start(store, {}, SHORT_LEASE);
     expect(await store.finish(claim, SUCCEEDED)).toBe(true);
     const before = await read(store, execution);
+    expect(await store.giveBack(claim, 0)).toBe(false);
     await store.appendLog(claim, [createLine("too late")]);
     expect(await store.finish(claim, FAILED)).toBe(false);
     expect(await store.cancel(execution.id, execution.ownerId)).toEqual(before);
@@ -457,6 +478,85 @@ function describeLeases(use: Use): void {
     expect((await store.renew("worker", [{ ...claim, attempt: 2 }], LONG_LEASE)).lost).toEqual([claim.id]);
     expect(await store.renew("worker", [], LONG_LEASE)).toEqual({ lost: [], cancelled: [] });
     await store.finish(claim, SUCCEEDED);
+  });
+}
+
+function describeGiveBack(use: Use): void {
+  test("what could not be started waits again and is claimed anew, by a new attempt; the old one writes no more", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    expect(await store.giveBack(claim, 0)).toBe(true);
+    expect(await read(store, execution)).toMatchObject({ status: "PENDING", startedAt: null, endedAt: null });
+    expect(await store.finish(claim, SUCCEEDED)).toBe(false);
+    await store.appendLog(claim, [createLine("too late")]);
+    const [next = claim] = (await store.claim(request({ workerId: "another" }))).claims;
+    expect(next).toMatchObject({ id: execution.id, attempt: 2, setbacks: 1, workerId: "another" });
+    expect(Buffer.from(next.body)).toEqual(Buffer.from(execution.body));
+    expect(await store.finish(claim, SUCCEEDED)).toBe(false);
+    expect((await store.renew("worker", [claim], LONG_LEASE)).lost).toEqual([execution.id]);
+    expect(await store.finish(next, SUCCEEDED)).toBe(true);
+    expect(await read(store, execution)).toMatchObject({ status: "SUCCEEDED" });
+    expect(parseLog(await store.readLog(execution.id, execution.ownerId))).toEqual([]);
+  });
+
+  test("what was given back is not claimed before its pause is over, and counts as pending meanwhile", async () => {
+    const store = use();
+    const long = await start(store);
+    await store.giveBack(long.claim, 3600);
+    const short = createExecution();
+    await store.create(short);
+    const [claim] = (await store.claim(request())).claims;
+    if (claim === undefined) throw new Error("There was nothing to claim.");
+    expect(claim.id).toBe(short.id);
+    await store.giveBack(claim, 0.05);
+    const claimed: Claim[] = [];
+    await waitUntil(async () => {
+      const answer = await store.claim(request());
+      claimed.push(...answer.claims);
+      expect(answer.isDrained).toBe(false);
+      return claimed.length > 0;
+    });
+    expect(claimed).toMatchObject([{ id: short.id, attempt: 2, setbacks: 1 }]);
+    await Promise.all(claimed.map((each) => store.finish(each, SUCCEEDED)));
+    await store.cancel(long.execution.id, long.execution.ownerId);
+  });
+
+  test("only who holds the claim of this very attempt gives it back; repeating it says yes and counts once", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    expect(await store.giveBack({ ...claim, workerId: "another" }, 0)).toBe(false);
+    expect(await store.giveBack({ ...claim, attempt: 2 }, 0)).toBe(false);
+    expect((await read(store, execution)).status).toBe("RUNNING");
+    expect([await store.giveBack(claim, 0), await store.giveBack(claim, 0)]).toEqual([true, true]);
+    const [next] = (await store.claim(request())).claims;
+    expect(next?.setbacks).toBe(1);
+    expect(await store.giveBack(claim, 0)).toBe(true);
+    expect((await read(store, execution)).status).toBe("RUNNING");
+    if (next !== undefined) await store.finish(next, SUCCEEDED);
+  });
+
+  test("what is given back after its cancellation was asked for is cancelled", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    await store.cancel(execution.id, execution.ownerId);
+    expect([await store.giveBack(claim, 0), await store.giveBack(claim, 0)]).toEqual([true, true]);
+    const record = await read(store, execution);
+    expect(record).toMatchObject({ status: "FAILED", startedAt: null, failure: { code: "CANCELLED" } });
+    expect(record.endedAt).toEqual(expect.any(Number));
+    expect((await store.claim(request())).claims).toEqual([]);
+  });
+
+  test("a worker claims nothing of the versions that it cannot start, and others do", async () => {
+    const store = use();
+    await emptyQueue(store);
+    const [sick, sound] = [createExecution(), createExecution()];
+    for (const execution of [sick, sound]) await store.create(execution);
+    const first = await store.claim(request({ excludedVersionIds: [sick.versionId, randomUUID()] }));
+    expect(first.claims.map(({ id }) => id)).toEqual([sound.id]);
+    expect(first.isDrained).toBe(false);
+    const second = await store.claim(request({ workerId: "another" }));
+    expect(second.claims.map(({ id }) => id)).toEqual([sick.id]);
+    await Promise.all([...first.claims, ...second.claims].map((claim) => store.finish(claim, SUCCEEDED)));
   });
 }
 

@@ -146,7 +146,7 @@ describe("a build", () => {
     ]);
     const version = await instance.stores.versions.findLatest(owner.organizationId, key);
     const source = createVersionSource(deps);
-    const runnable = await source.prepare(version?.id ?? "");
+    const runnable = await source.prepare(version?.id ?? "", new AbortController().signal);
     const { result, lines } = await python.finish(runnable, { data: { values: [1, 2] } });
     expect(result).toEqual({ sum: 3 });
     expect(lines.map((line) => line.message)).toContain("ran");

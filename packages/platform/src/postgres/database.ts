@@ -17,8 +17,6 @@ export interface Statement {
   readonly values?: readonly unknown[];
   /** Doing it twice is like doing it once: it may be repeated when the answer was lost. */
   readonly idempotent?: boolean;
-  /** Told before it is sent again after its answer was lost. */
-  readonly onRepeat?: () => void;
 }
 
 export type RunStatement = <Row extends object>(statement: Statement) => Promise<readonly Row[]>;
@@ -84,8 +82,8 @@ export function createDatabase(target: ConnectionTarget, options: DatabaseOption
   };
 }
 
-function describeRetry({ idempotent = false, onRepeat }: Statement, retryMilliseconds: number): RetryOptions {
-  return { retryMilliseconds, idempotent, ...(onRepeat === undefined ? {} : { onRepeat }) };
+function describeRetry({ idempotent = false }: Statement, retryMilliseconds: number): RetryOptions {
+  return { retryMilliseconds, idempotent };
 }
 
 function describeConnections(target: ConnectionTarget, options: DatabaseOptions, limits: Limits): PoolConfig {

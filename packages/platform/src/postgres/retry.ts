@@ -46,8 +46,6 @@ export interface RetryOptions {
   readonly retryMilliseconds: number;
   /** The work may be repeated even when it may have been done already. */
   readonly idempotent: boolean;
-  /** Told before the work is repeated that may have been done already. */
-  readonly onRepeat?: () => void;
 }
 
 /** Runs one try of something; tells `markSent` as soon as the server may have seen it. */
@@ -70,7 +68,6 @@ export async function retryTransient<T>(options: RetryOptions, run: Try<T>): Pro
       if (kind === "permanent") throw error;
       const mayRepeat = kind === "nothing-happened" || options.idempotent;
       if (!mayRepeat || performance.now() >= deadline) throw describeUnavailable(error, kind);
-      if (kind === "ambiguous") options.onRepeat?.();
       await delay(Math.min(PAUSE_CEILING, FIRST_PAUSE * 2 ** attempt) * (0.5 + Math.random()));
     }
   }

@@ -46,6 +46,7 @@ async function finishEverything(): Promise<void> {
       limit: 100,
       free: { cpu: 1000, memory: 1000 },
       leaseSeconds: 60,
+      excludedVersionIds: [],
     })
   ).claims;
   for (const claim of claims) {

@@ -7,7 +7,7 @@ import { findExecution } from "./read.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
-const DETAIL = "The execution was cancelled before it began.";
+export const CANCELLED_DETAIL = "The execution was cancelled before it began.";
 
 const TEXT = `with hit as (
     update execution e set
@@ -31,7 +31,7 @@ export async function cancelExecution(
   const [row] = await database.query<RecordRow>({
     name: "execution-cancel",
     text: TEXT,
-    values: [id, ownerId, DETAIL, events.origin],
+    values: [id, ownerId, CANCELLED_DETAIL, events.origin],
     idempotent: true,
   });
   if (row === undefined) return findExecution(database, id, ownerId);

@@ -21,6 +21,7 @@ interface ClaimRow extends RecordRow, StoredResources {
   readonly timeoutSeconds: number;
   readonly attempt: number;
   readonly workerId: string;
+  readonly setbacks: number;
   readonly body: Buffer;
   readonly references: InputReferences | null;
 }
@@ -57,11 +58,12 @@ async function claimRows(database: Database, request: ClaimRequest, unanswered: 
 }
 
 const COLUMNS = `${selectRecord("c")}, c.cpu_milli, c.memory_mb, c.timeout_seconds as "timeoutSeconds", c.attempt,
-  c.worker_id as "workerId", i.body, i."references"`;
+  c.worker_id as "workerId", c.setbacks, i.body, i."references"`;
 
 const TAKE = `with candidate as materialized (
     select id, priority, cpu_milli, memory_mb from execution
     where state = 'PENDING' and cpu_milli <= $3 and memory_mb <= $4
+      and (not_before is null or not_before <= now()) and version_id <> all ($7::uuid[])
     order by priority desc, id limit $2 for update skip locked
   ), chosen as (
     select id from (
@@ -91,7 +93,15 @@ async function takePending(database: Database, request: ClaimRequest, claimId: s
   const rows = await database.query<TakenRow>({
     name: "execution-claim",
     text: TAKE,
-    values: [request.workerId, request.limit, cpuMilli, memoryMb, request.leaseSeconds, claimId],
+    values: [
+      request.workerId,
+      request.limit,
+      cpuMilli,
+      memoryMb,
+      request.leaseSeconds,
+      claimId,
+      request.excludedVersionIds,
+    ],
   });
   return { rows: rows.filter((row) => row.id !== null), isDrained: rows[0]?.isDrained ?? false };
 }
@@ -120,7 +130,7 @@ async function recoverClaim(
 }
 
 function toClaim(row: ClaimRow): Claim {
-  const { id, ownerId, versionId, timeoutSeconds, attempt, workerId, body } = row;
+  const { id, ownerId, versionId, timeoutSeconds, attempt, workerId, setbacks, body } = row;
   const resources = fromStoredResources(row);
   return {
     id,
@@ -132,5 +142,6 @@ function toClaim(row: ClaimRow): Claim {
     references: row.references ?? {},
     attempt,
     workerId,
+    setbacks,
   };
 }

@@ -7,6 +7,7 @@ import { createClaimer } from "./claim.ts";
 import { createCreator } from "./create.ts";
 import { createEvents } from "./events.ts";
 import { createFinisher } from "./finish.ts";
+import { giveBackClaim } from "./give-back.ts";
 import { renewLeases, sweepLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
 import { findExecution, listExecutions, readLog, readResult } from "./read.ts";
@@ -78,6 +79,10 @@ export function createPostgresExecutionStore({
       // The fence drops lines that come after the end.
       await log.drainExecution(claim.id);
       return finisher.add({ claim, outcome });
+    },
+    giveBack: async (claim, pauseSeconds) => {
+      await log.drainExecution(claim.id);
+      return giveBackClaim(vital, events, claim, pauseSeconds);
     },
     appendLog: log.append,
     sweep: () => sweepLeases(vital, events),

@@ -24,11 +24,11 @@ export function createFinisher(database: Database, events: Events): Batcher<Endi
     maxInFlight: 3,
     measureBytes: ({ outcome }) => getResult(outcome).byteLength + (getMetadata(outcome)?.byteLength ?? 0),
     flush: async (endings) => {
-      const { records, wasRepeated } = await endExecutions(database, events.origin, endings);
+      const records = await endExecutions(database, events.origin, endings);
       for (const record of records) events.emitChanged(record);
       const taken = new Set(records.map(({ id }) => id));
-      // A repeated statement cannot tell "was not ours" from "the first try did it".
-      const before = wasRepeated ? await findEnded(database, endings) : new Set<string>();
+      // What was not taken may have been ended by an earlier try whose answer was lost, here or in a call before this one.
+      const before = taken.size < endings.length ? await findEnded(database, endings) : new Set<string>();
       return endings.map(({ claim }) => taken.has(claim.id) || before.has(claim.id));
     },
   });
@@ -67,12 +67,11 @@ async function endExecutions(
   database: Database,
   origin: string,
   endings: readonly Ending[],
-): Promise<{ records: readonly ExecutionRecord[]; wasRepeated: boolean }> {
+): Promise<readonly ExecutionRecord[]> {
   const results = endings.map(({ outcome }) => getResult(outcome));
   const metadata = endings.map(({ outcome }) => getMetadata(outcome));
   const slices = concatenate([...results, ...metadata.map((bytes) => bytes ?? EMPTY)]);
   const count = endings.length;
-  let wasRepeated = false;
   const rows = await database.query<RecordRow>({
     name: "execution-finish",
     text: TEXT,
@@ -90,11 +89,8 @@ async function endExecutions(
       origin,
     ],
     idempotent: true,
-    onRepeat: () => {
-      wasRepeated = true;
-    },
   });
-  return { records: rows.map(toRecord), wasRepeated };
+  return rows.map(toRecord);
 }
 
 function toKeyColumns(endings: readonly Ending[]): readonly unknown[] {

@@ -20,6 +20,7 @@ const REQUEST: ClaimRequest = {
   limit: 1,
   free: { cpu: 1, memory: 1 },
   leaseSeconds: 60,
+  excludedVersionIds: [],
 };
 
 let home: TestDatabase;

@@ -1,0 +1,51 @@
+import type { ClaimKey } from "@platform/engine/ports";
+import type { Database } from "../../postgres/database.ts";
+import { CANCELLED_DETAIL } from "./cancel.ts";
+import { EXECUTIONS_CHANNEL } from "./events.ts";
+import type { Events } from "./events.ts";
+import { selectRecord, toRecord } from "./record.ts";
+import type { RecordRow } from "./record.ts";
+
+/** The fence as in finish. The attempt stays as it is: the next claim raises it, so that this one can never write again. */
+const TEXT = `with given as (
+    update execution e set
+      state = case when e.cancel_requested then 'FAILED' else 'PENDING' end,
+      finished_at = case when e.cancel_requested then now() end,
+      failure_code = case when e.cancel_requested then 'CANCELLED' end,
+      failure_detail = case when e.cancel_requested then $5 end,
+      worker_id = null, claim_id = null, started_at = null, lease_until = null,
+      setbacks = e.setbacks + 1, not_before = now() + make_interval(secs => $4)
+    where e.id = $1 and e.attempt = $2 and e.worker_id = $3 and e.state = 'RUNNING' returning e.*
+  )
+  select ${selectRecord("given")} from given cross join lateral (
+    select pg_notify('${EXECUTIONS_CHANNEL}', $6 || ':changed:' || encode(uuid_send(given.id), 'base64')),
+      pg_notify('${EXECUTIONS_CHANNEL}', $6 || ':pending')
+  ) told`;
+
+export async function giveBackClaim(
+  database: Database,
+  events: Events,
+  claim: ClaimKey,
+  pauseSeconds: number,
+): Promise<boolean> {
+  const [row] = await database.query<RecordRow>({
+    name: "execution-give-back",
+    text: TEXT,
+    values: [claim.id, claim.attempt, claim.workerId, pauseSeconds, CANCELLED_DETAIL, events.origin],
+    idempotent: true,
+  });
+  if (row === undefined) return wasGivenBack(database, claim);
+  events.emitChanged(toRecord(row));
+  events.emitPending();
+  return true;
+}
+
+/** An earlier try may have done it whose answer was lost: nobody but the holder of an attempt gives it back. */
+async function wasGivenBack(database: Database, { id, attempt }: ClaimKey): Promise<boolean> {
+  const rows = await database.query({
+    text: "select 1 from execution where id = $1 and (attempt > $2 or (attempt = $2 and worker_id is null))",
+    values: [id, attempt],
+    idempotent: true,
+  });
+  return rows.length > 0;
+}
