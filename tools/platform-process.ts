@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { env, execPath } from "node:process";
+import { cwd, env, execPath } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
@@ -42,6 +42,8 @@ export interface StartOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly uid?: number;
   readonly gid?: number;
+  /** What takes the flags, e.g. `["npm", "start", "--"]`; default: the platform itself. Runs in a group of its own. */
+  readonly command?: readonly [string, ...string[]];
 }
 
 export const REPOSITORY = fileURLToPath(new URL("..", import.meta.url));
@@ -50,15 +52,26 @@ const SECOND = 1_000;
 const READY_WITHIN = 60 * SECOND;
 const LOG_KEPT = 64 * 1024;
 
-/** Starts the platform as `npm start` does and waits until it is ready. Ports are free ones unless given. */
+/** Starts the platform and waits until it is ready. Ports are free ones unless given. */
 export async function startPlatform(options: StartOptions): Promise<PlatformProcess> {
+  const platform = await spawnPlatform(options);
+  await waitUntilReady(platform).catch(async (error: unknown) => {
+    await platform.kill();
+    throw error;
+  });
+  return platform;
+}
+
+/** Starts the platform and waits for nothing. */
+export async function spawnPlatform(options: StartOptions): Promise<PlatformProcess> {
   const gatewayPort = options.gatewayPort ?? (await findFreePort());
   const apiPort = options.apiPort ?? (await findFreePort());
   const bootstrapFile = join(options.dataDirectory, "bootstrap.json");
+  const [file, ...words] = options.command ?? [execPath, MAIN];
   const child = spawn(
-    execPath,
+    file,
     [
-      MAIN,
+      ...words,
       ...toFlags({
         role: options.role ?? "all",
         "data-dir": options.dataDirectory,
@@ -69,20 +82,23 @@ export async function startPlatform(options: StartOptions): Promise<PlatformProc
       ...(options.flags ?? []),
     ],
     {
-      stdio: ["ignore", "ignore", "pipe"],
+      cwd: options.command === undefined ? cwd() : REPOSITORY,
+      detached: options.command !== undefined,
+      stdio: ["pipe", "pipe", "pipe"],
       env: { ...env, ...options.environment },
       ...(options.uid === undefined ? {} : { uid: options.uid }),
       ...(options.gid === undefined ? {} : { gid: options.gid }),
     },
   );
   let log = "";
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (log = (log + chunk).slice(-LOG_KEPT)));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (chunk: string) => (log = (log + chunk).slice(-LOG_KEPT)));
   const gone = once(child, "exit");
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     await gone;
   };
-  const platform: PlatformProcess = {
+  return {
     process: child,
     gatewayUrl: `http://127.0.0.1:${gatewayPort}`,
     apiUrl: `http://127.0.0.1:${apiPort}`,
@@ -92,11 +108,6 @@ export async function startPlatform(options: StartOptions): Promise<PlatformProc
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
   };
-  await waitUntilReady(platform).catch(async (error: unknown) => {
-    await platform.kill();
-    throw error;
-  });
-  return platform;
 }
 
 function toFlags(settings: Readonly<Record<string, string | number>>): readonly string[] {

@@ -56,10 +56,7 @@ export interface Consumer {
   readonly finish: (id: string, withinSeconds?: number) => Promise<StatusRecord>;
 }
 
-export interface WorldOptions {
-  readonly role?: string;
-  readonly flags?: readonly string[];
-}
+export type WorldOptions = Pick<StartOptions, "role" | "flags" | "command">;
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), "platform-story-"));
@@ -151,6 +148,15 @@ async function createConsumer(subscription: Subscription): Promise<Consumer> {
       }
     },
   };
+}
+
+/** The command lines of the processes that name a path, e.g. a platform and its PostgreSQL by their data directory. */
+export async function findProcesses(path: string): Promise<readonly string[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(
+    pids.map((name) => readFile(join("/proc", name, "cmdline"), "utf8").catch(() => "")),
+  );
+  return lines.map((line) => line.replaceAll("\0", " ")).filter((line) => line.includes(path));
 }
 
 /** kill -9 of the embedded PostgreSQL's postmaster and of all of its children. */

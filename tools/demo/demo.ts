@@ -1,7 +1,7 @@
 /** `npm run demo`: from nothing to the length of a tour through Berlin, the way a newcomer would go. */
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import { exit, stderr, stdout } from "node:process";
+import { join, resolve } from "node:path";
+import process, { argv, exit, stderr, stdout } from "node:process";
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { expectOk, fetchAccessToken, request, subscribe } from "../platform-client.ts";
@@ -15,10 +15,14 @@ const ALLOWED_EXCESS = 0.02;
 const SECOND = 1_000;
 const RESULT_WITHIN = 120 * SECOND;
 const POLL_EVERY = 250;
+/** What a shell reports for a program that Ctrl-C ended. */
+const SIGNALLED = 130;
 
-const dataDirectory = join(REPOSITORY, "data", "demo");
+/** The one argument, if any: where to keep the demo's data. */
+const dataDirectory = resolve(argv[2] ?? join(REPOSITORY, "data", "demo"));
 const project = join(REPOSITORY, "examples", "tsp");
 let clock = performance.now();
+let isStopping = false;
 
 async function main(): Promise<void> {
   await mkdir(dataDirectory, { recursive: true });
@@ -27,13 +31,26 @@ async function main(): Promise<void> {
     gatewayPort: await findFreePort(8080),
     apiPort: await findFreePort(8090),
   });
+  stopOnSignals(platform);
   try {
     report("platform is ready", `gateway ${platform.gatewayUrl}, platform API ${platform.apiUrl}`);
     await deployAndCall(platform);
   } finally {
     await platform.stop();
   }
-  report("platform is stopped", "");
+  if (!isStopping) report("platform is stopped", "");
+}
+
+/** The platform gets a terminal's Ctrl-C as well; the prompt comes back when it is gone. */
+function stopOnSignals(platform: PlatformProcess): void {
+  const stop = (signal: NodeJS.Signals) => {
+    // npm forwards what the terminal has sent already.
+    if (isStopping) return;
+    stdout.write(`\n${signal}: the platform is being stopped ...\n`);
+    isStopping = true;
+    void platform.stop().then(() => exit(SIGNALLED));
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
 }
 
 async function deployAndCall(platform: PlatformProcess): Promise<void> {
@@ -114,6 +131,8 @@ function report(step: string, detail: string): void {
 }
 
 main().catch((error: unknown) => {
+  // A step that a stopped platform did not answer is no failure of the demo.
+  if (isStopping) return;
   stderr.write(`The demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
   exit(1);
 });

@@ -45,8 +45,11 @@ export interface DispatcherOptions {
  */
 export interface Dispatcher {
   readonly start: () => void;
-  /** Claims no more, lets what runs end for so many seconds, then kills the rest (which end UNKNOWN). */
-  readonly drain: (seconds: number) => Promise<void>;
+  /**
+   * Claims no more, lets what runs end for so many seconds or until `killing` aborts, then kills the rest (which end
+   * UNKNOWN).
+   */
+  readonly drain: (seconds: number, killing?: AbortSignal) => Promise<void>;
 }
 
 interface Running {
@@ -123,12 +126,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   };
 
   let onEmpty: (() => void) | null = null;
-  const waitUntilEmpty = async (milliseconds: number): Promise<void> => {
-    if (running.size === 0) return;
+  const waitUntilEmpty = async (milliseconds: number, killing?: AbortSignal): Promise<void> => {
+    if (running.size === 0 || killing?.aborted === true) return;
     let deadline: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       onEmpty = resolve;
       if (milliseconds !== Infinity) deadline = setTimeout(resolve, milliseconds);
+      killing?.addEventListener("abort", () => resolve(), { once: true });
     });
     clearTimeout(deadline);
     onEmpty = null;
@@ -254,12 +258,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       timers.push(setInterval(sweep, (options.leaseSeconds * SECOND) / 2));
       wake();
     },
-    drain: async (seconds) => {
+    drain: async (seconds, killing) => {
       state = "stopped";
       for (const timer of timers) clearInterval(timer);
       // What a claim under way brings is RUNNING in the store: it must run, or it would end UNKNOWN for nothing.
       await claiming;
-      await waitUntilEmpty(seconds * SECOND);
+      if (running.size > 0)
+        logger.info(
+          { executions: running.size, seconds },
+          `waiting for ${running.size} running execution${running.size === 1 ? "" : "s"}, at most ${seconds} s; press Ctrl-C again (or send a second signal) to end ${running.size === 1 ? "it" : "them"} now`,
+        );
+      await waitUntilEmpty(seconds * SECOND, killing);
       await options.runtime.close();
       await waitUntilEmpty(Infinity);
       unsubscribe();

@@ -13,14 +13,16 @@ import { createBuilder } from "./builder/builder.ts";
 import { createVersionFiles } from "./builder/version-files.ts";
 import type { VersionFiles } from "./builder/version-files.ts";
 import { createVersionSource } from "./builder/version-source.ts";
-import { createClosers } from "./closers.ts";
-import type { Closers } from "./closers.ts";
 import { describeSettings, isHelpWanted, readConfig } from "./config.ts";
 import type { Config } from "./config.ts";
 import { registerControl } from "./control/control.ts";
 import { openDataDirectory, readSecret } from "./data-directory.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { registerGateway } from "./gateway/gateway.ts";
+import { createClosers } from "./host/closers.ts";
+import type { Closers } from "./host/closers.ts";
+import { createStop } from "./host/stop.ts";
+import type { Stop } from "./host/stop.ts";
 import { startHousekeeping } from "./housekeeping/housekeeping.ts";
 import { createIdentity } from "./identity/identity.ts";
 import type { Identity } from "./identity/identity.ts";
@@ -52,6 +54,7 @@ interface Shared {
   readonly config: Config;
   readonly logger: Logger;
   readonly closers: Closers;
+  readonly stop: Stop;
   readonly data: DataDirectory;
   readonly secret: string;
   readonly database: Database;
@@ -68,20 +71,37 @@ interface Shared {
 async function main(): Promise<void> {
   if (isHelpWanted()) return void process.stdout.write(describeSettings());
   const config = readConfig();
-  const logger = pino({ level: config.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
+  const logger = createLogger(config);
   const closers = createClosers(logger);
-  stopOnSignals(closers, logger);
+  let starting: Promise<unknown> = Promise.resolve();
+  const stop = createStop({
+    // What is being started must be there before it can be closed.
+    close: () => starting.then(closers.closeAll),
+    exit: (code) => process.exit(code),
+    onPhase: (phase, signal) =>
+      logger.info({ signal }, phase === "draining" ? "stopping" : "ending what still runs"),
+  });
+  stopOnSignals(stop, logger);
+  const started = start(config, logger, closers, stop);
+  starting = started.catch(() => undefined);
   try {
-    await start(config, logger, closers);
+    await started;
   } catch (error) {
     await closers.closeAll();
-    throw error;
+    if (!stop.stopping.aborted) throw error;
   }
 }
 
-async function start(config: Config, logger: Logger, closers: Closers): Promise<void> {
+/** One JSON line an entry on stderr. A reader that went away (a closed terminal or pipe) must not end the platform. */
+function createLogger(config: Config): Logger {
+  const destination = pino.destination({ dest: 2, sync: true });
+  destination.on("error", () => undefined);
+  return pino({ level: config.logLevel, base: null }, destination);
+}
+
+async function start(config: Config, logger: Logger, closers: Closers, stop: Stop): Promise<void> {
   const began = performance.now();
-  const shared = await createShared(config, logger, closers);
+  const shared = await createShared(config, logger, closers, stop);
   await writeBootstrap(shared);
   const gateway = await createServer(shared);
   const api = await createServer(shared);
@@ -113,11 +133,11 @@ async function start(config: Config, logger: Logger, closers: Closers): Promise<
   );
 }
 
-async function createShared(config: Config, logger: Logger, closers: Closers): Promise<Shared> {
+async function createShared(config: Config, logger: Logger, closers: Closers, stop: Stop): Promise<Shared> {
   const data = await openDataDirectory(config.dataDirectory, logger);
   closers.add("run directory", () => rm(data.run, { recursive: true, force: true }));
   const secret = await readSecret(data.root, config.secret);
-  const target = await connect(config, data, logger, closers);
+  const target = await connect(config, data, logger, closers, stop);
   const database = createDatabase(target, { logger });
   closers.add("database", database.close);
   const maintenance = createMaintenanceDatabase(target, { logger });
@@ -139,6 +159,7 @@ async function createShared(config: Config, logger: Logger, closers: Closers): P
     config,
     logger,
     closers,
+    stop,
     data,
     secret,
     database,
@@ -157,21 +178,31 @@ async function connect(
   data: DataDirectory,
   logger: Logger,
   closers: Closers,
+  stop: Stop,
 ): Promise<ConnectionTarget> {
   if (config.databaseUrl !== null) return { connectionString: config.databaseUrl };
   const postgres = await startEmbeddedPostgres({
     directory: data.postgres,
     user: config.postgresUser ?? undefined,
     logger,
+    signal: stop.stopping,
+    atExit: (stopNow) => void process.once("exit", stopNow),
   });
   closers.add("PostgreSQL", postgres.stop);
-  postgres.onExit((error) => fail(logger, error));
+  postgres.onExit((error) => fail(stop, logger, error));
   return postgres.connection;
 }
 
 /** Both ports answer whether the process lives and is ready, whatever its roles. */
-async function createServer({ logger, database, executions, closers }: Shared): Promise<FastifyInstance> {
+async function createServer({
+  logger,
+  database,
+  executions,
+  closers,
+  stop,
+}: Shared): Promise<FastifyInstance> {
   const isReady = async () => {
+    if (stop.stopping.aborted) return false;
     const late = AbortSignal.timeout(READY_WITHIN);
     const timeout = new Promise<boolean>((resolve) =>
       late.addEventListener("abort", () => resolve(false), { once: true }),
@@ -197,6 +228,7 @@ async function startPython({
   config,
   logger,
   closers,
+  stop,
   data,
   stores,
   executionStore,
@@ -223,7 +255,7 @@ async function startPython({
       inputs: createNoDataPools(),
       onDeadline: watchdog.setDeadline,
     });
-    closers.add("worker", () => dispatcher.drain(config.drainSeconds));
+    closers.add("worker", () => dispatcher.drain(config.drainSeconds, stop.killing));
     dispatcher.start();
   }
   if (config.roles.has("builder")) {
@@ -257,23 +289,16 @@ async function writeBootstrap({ config, identity, logger }: Shared): Promise<voi
   logger.info({ file }, "the first login was written");
 }
 
-/** The first signal stops in order, a second one at once. */
-function stopOnSignals(closers: Closers, logger: Logger): void {
-  let isStopping = false;
-  const stop = (signal: NodeJS.Signals) => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
-    logger.info({ signal }, "stopping");
-    void closers.closeAll().then(() => process.exit(0));
-  };
-  process.on("SIGTERM", stop).on("SIGINT", stop);
-  process.on("uncaughtException", (error) => fail(logger, error));
-  process.on("unhandledRejection", (error) => fail(logger, error));
+/** A closed terminal (SIGHUP) is a wish to stop as well: by default it would end this process and leave PostgreSQL. */
+function stopOnSignals(stop: Stop, logger: Logger): void {
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, stop.ask);
+  process.on("uncaughtException", (error) => fail(stop, logger, error));
+  process.on("unhandledRejection", (error) => fail(stop, logger, error));
 }
 
-function fail(logger: Logger, error: unknown): void {
+function fail(stop: Stop, logger: Logger, error: unknown): void {
   logger.fatal({ err: error }, "the platform cannot go on");
-  process.exit(1);
+  stop.fail();
 }
 
 main().catch((error: unknown) => {

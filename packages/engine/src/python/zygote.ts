@@ -121,6 +121,8 @@ function spawnLaunch(launch: SandboxLaunch, version: RunnableVersion): ChildProc
   const threads = String(Math.max(1, Math.ceil(version.resources.cpu)));
   return spawn(file, args, {
     cwd: "/",
+    // A Ctrl-C on the terminal goes to a whole process group: it must not end what the host still waits for.
+    detached: true,
     env: {
       ...launch.environment,
       OMP_NUM_THREADS: threads,

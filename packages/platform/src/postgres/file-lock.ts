@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 
 export interface FileLock {
+  /** Once is enough; more often does nothing. */
   readonly release: () => void;
 }
 
@@ -16,7 +17,7 @@ export function tryLock(path: string, mode: "shared" | "exclusive"): FileLock | 
   try {
     if (mode === "exclusive") file.exec("begin exclusive");
     else file.exec("begin; select count(*) from sqlite_master");
-    return { release: () => file.close() };
+    return { release: () => void (file.isOpen && file.close()) };
   } catch (error) {
     file.close();
     if (isBusy(error)) return null;

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -13,16 +14,30 @@ export interface Postmaster {
   readonly socketDirectory: string;
 }
 
+const FILE = "postmaster.pid";
+
 /** Reads `postmaster.pid` of a data directory; null when there is none or it is not completely written. */
 export async function readPostmaster(dataDirectory: string): Promise<Postmaster | null> {
-  const text = await readFile(join(dataDirectory, "postmaster.pid"), "utf8").catch(() => "");
+  return parsePostmaster(await readFile(join(dataDirectory, FILE), "utf8").catch(() => ""));
+}
+
+/** The same for where nothing can be awaited any more. */
+export function readPostmasterSync(dataDirectory: string): Postmaster | null {
+  try {
+    return parsePostmaster(readFileSync(join(dataDirectory, FILE), "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+function parsePostmaster(text: string): Postmaster | null {
   const [pid, , , port, socketDirectory] = text.split("\n");
   if (!pid || !Number.isInteger(Number(pid)) || Number(pid) <= 0) return null;
   return { pid: Number(pid), port: Number(port ?? 0), socketDirectory: (socketDirectory ?? "").trim() };
 }
 
 export async function removePostmasterFile(dataDirectory: string): Promise<void> {
-  await rm(join(dataDirectory, "postmaster.pid"), { force: true });
+  await rm(join(dataDirectory, FILE), { force: true });
 }
 
 /** `zombie`: killed, but its parent has not yet asked for its exit status; it still answers to signal 0. */
@@ -34,7 +49,20 @@ export async function inspectProcess(pid: number): Promise<ProcessState> {
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ESRCH") return "gone";
   }
-  const { state, command } = process.platform === "linux" ? await readProc(pid) : await askPs(pid);
+  return judge(process.platform === "linux" ? readProc(pid) : await askPs(pid));
+}
+
+/** The same for where nothing can be awaited any more; without /proc, everything that answers is taken for PostgreSQL. */
+export function inspectProcessSync(pid: number): ProcessState {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return "gone";
+  }
+  return process.platform === "linux" ? judge(readProc(pid)) : "postgres";
+}
+
+function judge({ state, command }: ProcessInfo): ProcessState {
   if (state === "") return "gone";
   if (state.startsWith("Z") || state.startsWith("X")) return "zombie";
   return command.includes("postgres") ? "postgres" : "other";
@@ -47,9 +75,9 @@ interface ProcessInfo {
 
 const NO_PROCESS: ProcessInfo = { state: "", command: "" };
 
-async function readProc(pid: number): Promise<ProcessInfo> {
+function readProc(pid: number): ProcessInfo {
   try {
-    const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const command = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
     return { state: stat.slice(stat.lastIndexOf(")") + 2), command };
   } catch {
@@ -82,4 +110,15 @@ export async function waitUntilGone(
     if (performance.now() >= deadline) return false;
     await delay(POLL_MILLISECONDS);
   }
+}
+
+/** Blocks until the process is gone or a zombie; false when `milliseconds` did not suffice. */
+export function waitUntilGoneSync(pid: number, milliseconds: number): boolean {
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  const deadline = performance.now() + milliseconds;
+  while (inspectProcessSync(pid) === "postgres") {
+    if (performance.now() >= deadline) return false;
+    Atomics.wait(clock, 0, 0, POLL_MILLISECONDS);
+  }
+  return true;
 }

@@ -9,7 +9,7 @@ import type { Binaries } from "./binaries.ts";
 import { EmbeddedPostgresError, USE_DATABASE_URL } from "./errors.ts";
 import { SERVER_PORT, createSocketDirectory, makePrivateFolder } from "./layout.ts";
 import type { Layout } from "./layout.ts";
-import { waitUntilGone } from "./postmaster.ts";
+import { waitUntilGone, waitUntilGoneSync } from "./postmaster.ts";
 
 export const SUPERUSER = "platform";
 
@@ -62,15 +62,18 @@ export async function initializeData(
   const child = spawn(
     binaries.initdb,
     ["-D", unfinished, "-U", SUPERUSER, "--auth=trust", "--locale=C", "-E", "UTF8", "--no-instructions"],
-    { cwd: "/", env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"], ...asAccount(account) },
+    { cwd: "/", env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"], detached: true, ...asAccount(account) },
   );
   const output: string[] = [];
   child.stdout.on("data", (chunk: Buffer) => output.push(chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => output.push(chunk.toString()));
+  // In a group of its own it would outlive us.
+  const killGroup = () => child.pid !== undefined && process.kill(-child.pid, "SIGKILL");
+  process.once("exit", killGroup);
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
-  });
+  }).finally(() => process.off("exit", killGroup));
   if (code !== 0) {
     throw new EmbeddedPostgresError(
       `initdb could not make a database in ${layout.data}: ${output.join("").trim()} ${USE_DATABASE_URL}`,
@@ -216,6 +219,31 @@ export async function shutDown(pid: number): Promise<void> {
   throw new EmbeddedPostgresError(
     `PostgreSQL (process ${pid}) does not stop. Look at it before starting again.`,
   );
+}
+
+/** How long the fast shutdown may take when nothing else can be waited for, then the immediate one. */
+const EXIT_FAST_MILLISECONDS = 5_000;
+const EXIT_IMMEDIATE_MILLISECONDS = 2_000;
+const EXIT_KILL_MILLISECONDS = 1_000;
+
+/**
+ * Like `shutDown`, for the "exit" event of this process: blocks it, for eight seconds at most. Never throws. The last
+ * resort is SIGKILL, which the server's other processes notice and follow; every commit is kept even then.
+ */
+export function shutDownSync(pid: number): void {
+  const steps = [
+    ["SIGINT", EXIT_FAST_MILLISECONDS],
+    ["SIGQUIT", EXIT_IMMEDIATE_MILLISECONDS],
+    ["SIGKILL", EXIT_KILL_MILLISECONDS],
+  ] as const;
+  for (const [name, milliseconds] of steps) {
+    try {
+      signal(pid, name);
+    } catch {
+      return;
+    }
+    if (waitUntilGoneSync(pid, milliseconds)) return;
+  }
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -146,6 +147,54 @@ test("a server whose owner was killed is adopted by the next start", async () =>
   expect(server.isOwner()).toBe(true);
   expect(await readPid()).toBe(pid);
 });
+
+test("a process that exits without leaving stops the server in order all the same", async () => {
+  const member = await startMember();
+  const pid = await readPid();
+  member.process.kill("SIGUSR2");
+  await member.ended;
+  expect(await inspectProcess(pid)).not.toBe("postgres");
+  expect(await readFile(join(directory, "server.log"), "utf8")).toContain("database system is shut down");
+});
+
+test("a server that does not react any more does not outlive the process that exits", async () => {
+  const member = await startMember();
+  const pid = await readPid();
+  process.kill(pid, "SIGSTOP");
+  member.process.kill("SIGUSR2");
+  await member.ended;
+  expect(await inspectProcess(pid)).not.toBe("postgres");
+  await rm(join(directory, "data", "postmaster.pid"));
+});
+
+test("a process that exits leaves the server to the others that use it", async () => {
+  const member = await startMember();
+  const survivor = await start();
+  const pid = await readPid();
+  member.process.kill("SIGUSR2");
+  await waitFor(() => survivor.isOwner());
+  expect(await readPid()).toBe(pid);
+  expect(await ask(survivor.connection, "select 1")).toBe("1");
+});
+
+test.each(["data.new", "data", "data/postmaster.pid"])(
+  "a start that is given up once %s is there leaves no server",
+  async (path) => {
+    const controller = new AbortController();
+    const starting = startEmbeddedPostgres({
+      directory,
+      logger: createRecordingLogger(),
+      signal: controller.signal,
+    });
+    const failed = starting.catch((error: unknown) => error);
+    await waitFor(() => existsSync(join(directory, path)));
+    const pid = await readPid();
+    controller.abort(new Error("no longer wanted"));
+    expect(await failed).toEqual(new Error("no longer wanted"));
+    expect(await readPid()).toBe(0);
+    expect(pid === 0 ? "gone" : await inspectProcess(pid)).not.toBe("postgres");
+  },
+);
 
 test("a surviving process takes over when the owner was killed, and restarts the server when that dies too", async () => {
   const owner = await startMember();

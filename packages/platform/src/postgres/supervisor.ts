@@ -11,7 +11,14 @@ import type { FileLock } from "./file-lock.ts";
 import { SERVER_PORT, createDirectory, planLayout } from "./layout.ts";
 import type { Layout } from "./layout.ts";
 import type { Logger } from "./logger.ts";
-import { inspectProcess, readPostmaster, removePostmasterFile, waitUntilGone } from "./postmaster.ts";
+import {
+  inspectProcess,
+  inspectProcessSync,
+  readPostmaster,
+  readPostmasterSync,
+  removePostmasterFile,
+  waitUntilGone,
+} from "./postmaster.ts";
 import {
   SUPERUSER,
   answers,
@@ -20,6 +27,7 @@ import {
   initializeData,
   readLogTail,
   shutDown,
+  shutDownSync,
   spawnServer,
   waitUntilReady,
 } from "./server.ts";
@@ -41,6 +49,13 @@ export interface EmbeddedPostgresOptions {
   /** The ordinary user to run the server as when we are root; otherwise unused. */
   readonly user?: string | undefined;
   readonly logger: Logger;
+  /** Gives the start up: it then throws the signal's reason, and what was started is stopped. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Given, before anything is started, what is to run when this process ends without `stop` (an "exit" listener): it
+   * leaves like `stop` does, but blocks, for a few seconds at most.
+   */
+  readonly atExit?: ((stopNow: () => void) => void) | undefined;
 }
 
 export interface EmbeddedPostgres {
@@ -70,13 +85,17 @@ const RESTART_CEILING = 5 * SECOND;
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const account = await findAccount(options.user);
   const layout = planLayout(await createDirectory(options.directory, account));
-  const members = await joinMembers(layout);
+  const signal = options.signal ?? new AbortController().signal;
+  const members = await joinMembers(layout, signal);
   const state = createState(layout, account, options.logger, members);
+  options.atExit?.(() => leaveNow(state));
   try {
-    await becomeReady(state);
+    await becomeReady(state, signal);
+    signal.throwIfAborted();
   } catch (error) {
-    state.owner?.release();
-    members.release();
+    await leave(state).catch((failure: unknown) =>
+      options.logger.error({ err: failure }, "the embedded PostgreSQL that did not start could not be left"),
+    );
     throw error;
   }
   watch(state);
@@ -100,6 +119,8 @@ interface State {
   readonly listeners: ((error: Error) => void)[];
   readonly halt: AbortController;
   owner: FileLock | null;
+  /** Held while shutting down as the last member. */
+  last: FileLock | null;
   /** The server's process, known to the owner only. */
   pid: number;
   watching: Promise<void>;
@@ -117,6 +138,7 @@ function createState(layout: Layout, account: Account | null, logger: Logger, me
     listeners: [],
     halt: new AbortController(),
     owner: null,
+    last: null,
     pid: 0,
     watching: Promise.resolve(),
     stopped: null,
@@ -124,23 +146,23 @@ function createState(layout: Layout, account: Account | null, logger: Logger, me
   };
 }
 
-async function joinMembers(layout: Layout): Promise<FileLock> {
+async function joinMembers(layout: Layout, signal: AbortSignal): Promise<FileLock> {
   const deadline = performance.now() + JOIN_DEADLINE;
   // Refused only while the last member of before shuts the server down.
   while (performance.now() < deadline) {
     const lock = tryLock(layout.memberLock, "shared");
     if (lock !== null) return lock;
-    await delay(10 + Math.random() * 20);
+    await delay(10 + Math.random() * 20, undefined, { signal });
   }
   throw new EmbeddedPostgresError(`The previous server in ${layout.directory} does not finish stopping.`);
 }
 
-async function becomeReady(state: State): Promise<void> {
+async function becomeReady(state: State, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + JOIN_DEADLINE;
   while (performance.now() < deadline) {
     state.owner = tryLock(state.layout.ownerLock, "exclusive");
     if (state.owner !== null) {
-      await bringUp(state);
+      await bringUp(state, signal);
       return;
     }
     if (await isPlatformReady(state)) {
@@ -150,7 +172,7 @@ async function becomeReady(state: State): Promise<void> {
       );
       return;
     }
-    await delay(20 + Math.random() * 20);
+    await delay(20 + Math.random() * 20, undefined, { signal });
   }
   throw new EmbeddedPostgresError(
     `Another process answers for the PostgreSQL server in ${state.layout.directory}, but it does not take connections. ` +
@@ -168,10 +190,10 @@ async function isPlatformReady(state: State): Promise<boolean> {
 }
 
 /** As owner: adopts the server that runs, or starts one. */
-async function bringUp(state: State): Promise<void> {
+async function bringUp(state: State, signal: AbortSignal): Promise<void> {
   const started = performance.now();
   const adopted = await adopt(state);
-  if (!adopted) await start(state);
+  if (!adopted) await start(state, signal);
   await createPlatformDatabase(state.connection);
   state.logger.info(
     {
@@ -201,7 +223,7 @@ async function adopt(state: State): Promise<boolean> {
   return false;
 }
 
-async function start(state: State): Promise<void> {
+async function start(state: State, signal: AbortSignal): Promise<void> {
   const { layout, account } = state;
   const binaries = await provideBinaries(layout.directory, account);
   const isInitialized = await stat(join(layout.data, "PG_VERSION")).then(
@@ -211,7 +233,9 @@ async function start(state: State): Promise<void> {
   if (!isInitialized) await initializeData(layout, binaries, account);
   await checkMajorVersion(layout, binaries);
   for (let attempt = 1; ; attempt++) {
-    if (await spawnAndWait(state, binaries)) return;
+    signal.throwIfAborted();
+    if (await spawnAndWait(state, binaries, signal)) return;
+    signal.throwIfAborted();
     const tail = await readLogTail(layout);
     // Server processes outlive a killed postmaster by some milliseconds; PostgreSQL rightly refuses to start beside them.
     if (!tail.includes("pre-existing shared memory block") || attempt >= LEFTOVER_TRIES) {
@@ -223,12 +247,13 @@ async function start(state: State): Promise<void> {
   }
 }
 
-async function spawnAndWait(state: State, binaries: Binaries): Promise<boolean> {
+async function spawnAndWait(state: State, binaries: Binaries, signal: AbortSignal): Promise<boolean> {
   const child = await spawnServer(state.layout, binaries, state.account);
   state.pid = child.pid ?? 0;
-  const isAlive = () => Promise.resolve(child.exitCode === null && child.signalCode === null);
-  if (await waitUntilReady(state.connection, state.layout.data, isAlive)) return true;
-  if (await isAlive()) await shutDown(state.pid);
+  const isAlive = () => child.exitCode === null && child.signalCode === null;
+  const isWanted = () => Promise.resolve(isAlive() && !signal.aborted);
+  if (await waitUntilReady(state.connection, state.layout.data, isWanted)) return true;
+  if (isAlive()) await shutDown(state.pid);
   return false;
 }
 
@@ -265,11 +290,11 @@ async function restart(state: State): Promise<void> {
     state.logger.error({ pid: state.pid }, "the embedded PostgreSQL died; starting it again");
   for (let attempt = 1; ; attempt++) {
     try {
-      await bringUp(state);
+      await bringUp(state, state.halt.signal);
       return;
     } catch (error) {
       if (attempt >= RESTARTS) throw error;
-      state.logger.error({ error, attempt }, "the embedded PostgreSQL did not start; trying again");
+      state.logger.error({ err: error, attempt }, "the embedded PostgreSQL did not start; trying again");
       const pause = Math.min(RESTART_CEILING, 100 * 2 ** attempt) * (0.5 + Math.random());
       await delay(pause, undefined, { signal: state.halt.signal });
     }
@@ -280,7 +305,7 @@ function fail(state: State, cause: unknown): void {
   state.failure = new EmbeddedPostgresError("The embedded PostgreSQL died and cannot be started again.", {
     cause,
   });
-  state.logger.error({ error: cause }, "the embedded PostgreSQL cannot be started again; giving up");
+  state.logger.error({ err: cause }, "the embedded PostgreSQL cannot be started again; giving up");
   for (const listener of state.listeners) listener(state.failure);
 }
 
@@ -288,12 +313,12 @@ async function leave(state: State): Promise<void> {
   state.halt.abort();
   await state.watching;
   state.members.release();
-  const last = await tryToBeLast(state.layout);
+  state.last = await tryToBeLast(state.layout);
   try {
-    if (last !== null) await shutDownAsLast(state);
+    if (state.last !== null) await shutDownAsLast(state);
   } finally {
     state.owner?.release();
-    last?.release();
+    state.last?.release();
   }
 }
 
@@ -312,4 +337,17 @@ async function shutDownAsLast(state: State): Promise<void> {
   if (running === null || (await inspectProcess(running.pid)) !== "postgres") return;
   await shutDown(running.pid);
   state.logger.info({ pid: running.pid }, "stopped the embedded PostgreSQL");
+}
+
+/**
+ * Leaves without waiting for anything that needs the event loop: for a process that is about to be gone. While another
+ * process uses the server it stays; a member takes over.
+ */
+function leaveNow(state: State): void {
+  state.members.release();
+  const isLast = state.last !== null || tryLock(state.layout.memberLock, "exclusive") !== null;
+  if (!isLast) return;
+  // The file comes some milliseconds after the process.
+  const pid = readPostmasterSync(state.layout.data)?.pid ?? state.pid;
+  if (pid !== 0 && inspectProcessSync(pid) === "postgres") shutDownSync(pid);
 }

@@ -1,7 +1,8 @@
-import type { Logger } from "./postgres/logger.ts";
+import type { Logger } from "../postgres/logger.ts";
 
 /** What this process has started, closed in the opposite order: what was built on something goes before it. */
 export interface Closers {
+  /** After a close has begun, what comes is closed as well. */
   readonly add: (name: string, close: () => Promise<void>) => void;
   /** Never rejects: what cannot be closed is logged, and the rest is closed all the same. */
   readonly closeAll: () => Promise<void>;
@@ -9,13 +10,20 @@ export interface Closers {
 
 export function createClosers(logger: Logger): Closers {
   const entries: { readonly name: string; readonly close: () => Promise<void> }[] = [];
+  let closing: Promise<void> | null = null;
+  const closeEntries = async () => {
+    for (let entry = entries.pop(); entry !== undefined; entry = entries.pop()) {
+      const { name, close } = entry;
+      try {
+        await close();
+      } catch (error) {
+        logger.error({ err: error, name }, "could not be closed");
+      }
+    }
+    closing = null;
+  };
   return {
     add: (name, close) => void entries.push({ name, close }),
-    closeAll: async () => {
-      for (let entry = entries.pop(); entry !== undefined; entry = entries.pop()) {
-        const { name, close } = entry;
-        await close().catch((error: unknown) => logger.error({ err: error, name }, "could not be closed"));
-      }
-    },
+    closeAll: () => (closing ??= closeEntries()),
   };
 }

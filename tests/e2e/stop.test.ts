@@ -1,0 +1,180 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { kill } from "node:process";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, test } from "vitest";
+import { request } from "../../tools/platform-client.ts";
+import { REPOSITORY, spawnPlatform } from "../../tools/platform-process.ts";
+import type { PlatformProcess, StartOptions } from "../../tools/platform-process.ts";
+import { createWorld, findProcesses } from "../support/world.ts";
+import type { Consumer, World } from "../support/world.ts";
+
+const TERMINAL = fileURLToPath(new URL("../support/terminal.py", import.meta.url));
+const NPM_START = ["npm", "start", "--silent", "--"] as const;
+const IN_A_TERMINAL = ["python3", TERMINAL, ...NPM_START] as const;
+const CTRL_C = "\u0003";
+const PATIENCE = { timeout: 60_000, interval: 50 };
+/** Runs until the test ends its connection. */
+const PROGRAM = `
+import socket
+
+def run(data):
+    with socket.create_connection(("127.0.0.1", data["port"])) as line:
+        line.recv(1)
+    return {"done": True}
+`;
+
+const cleanups: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+interface Gate {
+  readonly port: number;
+  readonly runs: () => number;
+  readonly open: () => void;
+}
+
+/** Executions that have begun wait here. */
+async function createGate(): Promise<Gate> {
+  const waiting: Socket[] = [];
+  const server = createServer((socket) => void waiting.push(socket.on("error", () => undefined)));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const open = () => waiting.forEach((socket) => socket.end("k"));
+  cleanups.push(async () => {
+    open();
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, runs: () => waiting.length, open };
+}
+
+interface Scene {
+  readonly world: World;
+  readonly consumer: Consumer;
+  readonly gate: Gate;
+  /** The execution that runs. */
+  readonly id: string;
+  readonly exited: Promise<unknown[]>;
+}
+
+/** A platform with one running execution. */
+async function createScene(
+  command: Required<StartOptions>["command"],
+  flags: readonly string[] = [],
+): Promise<Scene> {
+  const world = await createWorld({ command, flags });
+  cleanups.push(world.close);
+  const exited = once(world.platform.process, "exit");
+  const { serviceKey } = await world.deploy(await world.createProject("waiting", PROGRAM));
+  const consumer = await world.subscribe(serviceKey);
+  const gate = await createGate();
+  const { id } = (await consumer.start({ data: { port: gate.port } })).body;
+  await expect.poll(gate.runs, PATIENCE).toBe(1);
+  return { world, consumer, gate, id, exited };
+}
+
+function type({ process }: PlatformProcess, keys: string): void {
+  process.stdin?.write(keys);
+}
+
+async function readStatusAfterRestart({ world, consumer, id }: Scene): Promise<unknown> {
+  const [gatewayPort, apiPort] = [world.platform.gatewayUrl, world.platform.apiUrl].map((url) =>
+    Number(new URL(url).port),
+  );
+  await world.start({ ...(gatewayPort ? { gatewayPort } : {}), ...(apiPort ? { apiPort } : {}) });
+  return (await consumer.call("GET", id)).body["status"];
+}
+
+async function readPostgresLog(dataDirectory: string): Promise<string> {
+  return readFile(join(dataDirectory, "postgres", "server.log"), "utf8");
+}
+
+describe("Ctrl-C in the terminal of npm start", () => {
+  test("lets running executions end, says what it waits for, and leaves no PostgreSQL behind", async () => {
+    const scene = await createScene(IN_A_TERMINAL);
+    const { platform, dataDirectory } = scene.world;
+    type(platform, CTRL_C);
+    await expect
+      .poll(platform.readLog, PATIENCE)
+      .toMatch(/waiting for 1 running execution, at most 30 s.*Ctrl-C/);
+    expect((await request("GET", `${platform.gatewayUrl}/readyz`)).status).toBe(503);
+    scene.gate.open();
+    expect(await scene.exited).toEqual([0, null]);
+    expect(await findProcesses(dataDirectory)).toEqual([]);
+    expect(await readPostgresLog(dataDirectory)).toContain("database system is shut down");
+    expect(await readStatusAfterRestart(scene)).toBe("SUCCEEDED");
+  });
+
+  test("ends running executions when it is pressed again later, and still stops PostgreSQL in order", async () => {
+    const scene = await createScene(IN_A_TERMINAL, ["--drain-seconds", "3600"]);
+    const { platform, dataDirectory } = scene.world;
+    type(platform, CTRL_C);
+    await expect.poll(platform.readLog, PATIENCE).toContain("waiting for 1 running execution");
+    const pressAgain = () => {
+      type(platform, CTRL_C);
+      return platform.readLog();
+    };
+    await expect.poll(pressAgain, PATIENCE).toContain("ending what still runs");
+    expect(await scene.exited).toEqual([1, null]);
+    expect(await findProcesses(dataDirectory)).toEqual([]);
+    expect(await readPostgresLog(dataDirectory)).toContain("database system is shut down");
+    expect(await readStatusAfterRestart(scene)).toBe("UNKNOWN");
+  });
+
+  test.each([
+    ["when its folders are there", "objects", ""],
+    ["while the database is being made", "postgres/data.new", ""],
+    ["while PostgreSQL starts", "postgres/data/postmaster.pid", ""],
+    ["while the schema is being made", "postgres", "started the embedded PostgreSQL"],
+  ])("stops a start in order, %s", async (_moment, path, text) => {
+    const directory = await mkdtemp(join(tmpdir(), "platform-stop-"));
+    await chmod(directory, 0o755);
+    const dataDirectory = join(directory, "data");
+    const platform = await spawnPlatform({ dataDirectory, command: IN_A_TERMINAL });
+    const exited = once(platform.process, "exit");
+    cleanups.push(async () => {
+      await platform.stop();
+      await rm(directory, { recursive: true, force: true });
+    });
+    const isMoment = () => existsSync(join(dataDirectory, path)) && platform.readLog().includes(text);
+    await expect.poll(isMoment, { ...PATIENCE, interval: 2 }).toBe(true);
+    type(platform, CTRL_C);
+    expect(await exited).toEqual([0, null]);
+    expect(await findProcesses(dataDirectory)).toEqual([]);
+    expect(platform.readLog()).not.toMatch(/"level":(50|60)|Error/);
+  });
+});
+
+test("Ctrl-C in the terminal of the demo leaves nothing behind", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "platform-stop-"));
+  await chmod(directory, 0o755);
+  cleanups.push(() => rm(directory, { recursive: true, force: true }));
+  const demo = spawn("python3", [TERMINAL, "npm", "run", "demo", "--silent", "--", directory], {
+    cwd: REPOSITORY,
+  });
+  const exited = once(demo, "exit");
+  await expect.poll(() => existsSync(join(directory, "cli")), PATIENCE).toBe(true);
+  demo.stdin.write(CTRL_C);
+  expect(await exited).toEqual([130, null]);
+  expect(await findProcesses(directory)).toEqual([]);
+});
+
+test("a signal to the whole process group, as service managers send it, is one stop", async () => {
+  const scene = await createScene(NPM_START);
+  const { platform, dataDirectory } = scene.world;
+  kill(-(platform.process.pid ?? 0), "SIGTERM");
+  await expect.poll(platform.readLog, PATIENCE).toContain("waiting for 1 running execution");
+  scene.gate.open();
+  await scene.exited;
+  await expect.poll(() => findProcesses(dataDirectory), PATIENCE).toEqual([]);
+  expect(await readPostgresLog(dataDirectory)).toContain("database system is shut down");
+  expect(await readStatusAfterRestart(scene)).toBe("SUCCEEDED");
+});
