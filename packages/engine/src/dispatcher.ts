@@ -201,7 +201,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     void entry.run.ended.then(() => giveRoomBack(entry));
     const outcome = await entry.run.outcome;
     await Promise.all(logged);
-    return outcome;
+    if (outcome.status !== "NOT_STARTED") return outcome;
+    logger.error({ executionId: claim.id, reason: outcome.detail }, "an execution could not be started");
+    return fail("STARTUP_ERROR", "The execution could not be started on the worker.");
   };
 
   const prepare = async (

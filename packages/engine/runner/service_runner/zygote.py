@@ -1,6 +1,6 @@
 """The zygote: imports the user's module once, then forks a child for each order of Node.
 
-Descriptor 3 carries JSON lines: orders down (boot, fork, kill), events up (hello, ready, unsafe, failed, probed, exit, gone).
+Descriptor 3 carries JSON lines: orders down (boot, fork, kill), events up (hello, ready, unsafe, failed, probed, refused, exit, gone).
 It never sees an input or a result. Its end of file means that Node is gone: everything below is killed.
 Modes: `fork` (user code imported here) and `spawn` (not imported; each child is a fresh interpreter).
 """
@@ -185,9 +185,7 @@ class Zygote:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # for the child: there it would cost 0.1 ms; what ends meanwhile is reaped after the orders
             pid = os.fork()
         except OSError as error:
-            self.control.emit("exit", id=order["id"], code=70, signal=None, cpu=0, rss=0)
-            self.control.emit("gone", id=order["id"])
-            os.write(2, f"fork failed: {error}\n".encode())
+            self.control.emit("refused", id=order["id"], reason=str(error))
             signal.signal(signal.SIGCHLD, _wake)
             return
         if pid == 0:

@@ -3,7 +3,10 @@ import { FRAME } from "./frames.ts";
 import type { ExitEvent } from "./control-lines.ts";
 import type { DecodeStep, Frame } from "./frames.ts";
 import { cleanText } from "./log-splitter.ts";
-import type { Outcome } from "./runtime.ts";
+import type { NotStarted, Outcome } from "./runtime.ts";
+
+/** What is known not to have succeeded. */
+export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
 
 const MAX_METADATA_BYTES = 1024 * 1024;
 const MAX_FAILURE_BYTES = 256 * 1024;
@@ -54,8 +57,18 @@ export function createAnswerReader(resultBytes: number): (step: NonNullable<Deco
   };
 }
 
-export function fail(code: string, detail: string): Outcome {
+export function fail(code: string, detail: string): Failed {
   return { status: "FAILED", code, detail };
+}
+
+/** The project's fault: it cannot be started here or anywhere. */
+export function failStart(detail: string): Failed {
+  return fail("STARTUP_ERROR", detail);
+}
+
+/** Not the project's fault, and no request was written to any process. */
+export function notStarted(scope: NotStarted["scope"], detail: string): NotStarted {
+  return { status: "NOT_STARTED", scope, detail };
 }
 
 const BROKEN_PROTOCOL = fail(

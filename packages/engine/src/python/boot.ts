@@ -1,14 +1,16 @@
+import { fail, failStart, notStarted } from "./answers.ts";
+import type { Failed } from "./answers.ts";
 import type { ZygoteEvent } from "./control-lines.ts";
 import type { Lines } from "./home-socket.ts";
-import type { LogLine } from "./runtime.ts";
+import type { LogLine, NotStarted } from "./runtime.ts";
 import type { PoolHost } from "./pool-host.ts";
-import type { Zygote } from "./zygote.ts";
+import type { Zygote, ZygoteEnd } from "./zygote.ts";
 
-/** Why a version cannot run: what each execution of it is told. */
+/** Why no child came of it, and what each execution that waits ends with. */
 export interface BootFailure {
-  readonly code: string;
-  readonly detail: string;
-  /** What was printed until then, and the traceback. */
+  /** FAILED: the project cannot be started anywhere. NOT_STARTED: the project is not known to be at fault. */
+  readonly outcome: Failed | NotStarted;
+  /** For the log of an execution: what user code printed until then, and the traceback. */
   readonly lines: readonly LogLine[];
 }
 
@@ -28,10 +30,9 @@ export interface Boot {
 export interface BootOptions extends PoolHost {
   readonly startMode: "auto" | "spawn";
   readonly onEvent: (event: ZygoteEvent) => void;
-  readonly onClosed: (told: string) => void;
+  /** @param description how its process ended, as a clause */
+  readonly onClosed: (description: string) => void;
 }
-
-const STARTUP_ERROR = "STARTUP_ERROR";
 
 export function createBoot(options: BootOptions): Boot {
   let zygote: Zygote | null = null;
@@ -49,7 +50,7 @@ export function createBoot(options: BootOptions): Boot {
     if (event.event === "hello") stage = "importing";
     if (event.event === "unsafe") stage = "unsafe";
     if (event.event === "failed")
-      failure = { code: event.code, detail: event.detail, lines: toErrorLines(event.traceback) };
+      failure = { outcome: fail(event.code, event.detail), lines: toErrorLines(event.traceback) };
     if (event.event === "ready") {
       stage = "ready";
       lines = [];
@@ -64,31 +65,34 @@ export function createBoot(options: BootOptions): Boot {
         options.logger.warn({ versionId: options.version.id, output: line.message }, "output of a zygote");
   }
 
-  function describeFailure(told: string): BootFailure | null {
+  /** Before the zygote's first word only its environment can be the project's fault (a start-up hook that ends it). */
+  function describeFailure({ description, hasBegun }: ZygoteEnd): BootFailure | null {
     if (failure !== null) return { ...failure, lines: [...lines, ...failure.lines] };
     if (stage === "importing")
-      return { code: STARTUP_ERROR, detail: `The process ${told} while it imported src/program.py`, lines };
-    const printed = lines.map((line) => line.message).join("; ");
-    if (stage === "starting")
+      return { outcome: failStart(`The process ${description} while it imported src/program.py`), lines };
+    if (stage !== "starting") return null;
+    if (hasBegun)
       return {
-        code: STARTUP_ERROR,
-        detail: `The process of the version could not be started, it ${told}${printed ? `: ${printed}` : ""}`,
+        outcome: failStart(`The interpreter ${description} before it could import src/program.py`),
         lines,
       };
-    return null;
+    const printed = lines.map((line) => line.message).join("; ");
+    const reason = printed === "" ? description : `${description}: ${printed}`;
+    return { outcome: notStarted("version", `The sandbox of the version ${reason}`), lines: [] };
   }
 
   function onTimeout(): void {
-    failure = {
-      code: STARTUP_ERROR,
-      detail: `The import of src/program.py took longer than ${options.settings.bootMs / 1000} s`,
-      lines: [],
-    };
+    const seconds = options.settings.bootMs / 1000;
+    const outcome =
+      stage === "importing"
+        ? failStart(`The import of src/program.py took longer than ${seconds} s`)
+        : notStarted("version", `The process of the version did not answer within ${seconds} s`);
+    failure = { outcome, lines: [] };
     whenStarted((started) => started.kill());
   }
 
   async function live(): Promise<void> {
-    let told = "could not be started";
+    let end: ZygoteEnd = { description: "could not be started", hasBegun: false };
     const limit = setTimeout(() => {
       if (stage === "starting" || stage === "importing") onTimeout();
     }, options.settings.bootMs);
@@ -103,13 +107,14 @@ export function createBoot(options: BootOptions): Boot {
       zygote = started;
       for (const action of waiting) action(started);
       waiting = [];
-      told = await started.closed;
+      end = await started.closed;
     } catch (error) {
-      lines.push(...toErrorLines(error instanceof Error ? error.message : String(error)));
+      const reason = error instanceof Error ? error.message : String(error);
+      failure = { outcome: notStarted("worker", `No process could be started: ${reason}`), lines: [] };
     }
     clearTimeout(limit);
-    failure = describeFailure(told);
-    options.onClosed(told);
+    failure = describeFailure(end);
+    options.onClosed(end.description);
   }
 
   return {

@@ -53,6 +53,8 @@ export type ZygoteEvent =
   | FailedEvent
   | ProbedEvent
   | ExitEvent
+  /** The system refused to fork: no process came of the order. */
+  | { readonly event: "refused"; readonly id: number; readonly reason: string }
   | { readonly event: "gone"; readonly id: number };
 
 export function encodeOrder(order: Order): string {
@@ -110,6 +112,8 @@ function readEvent(value: Record<string, unknown>): ZygoteEvent | null {
       return isCount(id) && isCountOrNull(code) && isCountOrNull(signal) && isCount(cpu) && isCount(rss)
         ? { event: "exit", id, code, signal, cpu, rss }
         : null;
+    case "refused":
+      return isCount(id) && typeof reason === "string" ? { event: "refused", id, reason } : null;
     case "gone":
       return isCount(id) ? { event: "gone", id } : null;
     default:

@@ -165,5 +165,5 @@ test("closing the runtime ends what runs, and retiring a version waits for it", 
   expect(await endless.outcome).toMatchObject({ status: "UNKNOWN", code: "WORKER_LOST" });
   await endless.ended;
   expect(findProcesses(fixture.directory)).toEqual([]);
-  expect(await fixture.start(slow).outcome).toMatchObject({ status: "UNKNOWN", code: "WORKER_LOST" });
+  expect(await fixture.start(slow).outcome).toMatchObject({ status: "NOT_STARTED" });
 });

@@ -5,7 +5,7 @@ import { FRAME, createFrameDecoder, encodeFrame, encodeHeader } from "./frames.t
 import type { Lines } from "./home-socket.ts";
 import type { Line } from "./line.ts";
 import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
-import type { LogLine, Outcome, Run, RunRequest } from "./runtime.ts";
+import type { LogLine, NotStarted, Outcome, Run, RunRequest } from "./runtime.ts";
 import type { Settings } from "./settings.ts";
 import { createTimers } from "./timers.ts";
 
@@ -34,7 +34,7 @@ export interface Execution {
   readonly request: RunRequest;
   readonly handOver: (lines: Lines, host: ExecutionHost) => void;
   /** Ends an execution that was never handed over. */
-  readonly refuse: (outcome: Outcome, lines?: readonly LogLine[]) => void;
+  readonly refuse: (outcome: Outcome | NotStarted, lines?: readonly LogLine[]) => void;
   readonly onExit: (exit: ExitEvent) => void;
   readonly onGone: () => void;
   /** The sandbox is gone with all its processes. */
@@ -45,7 +45,7 @@ type KillReason = Parameters<Run["kill"]>[0];
 
 /** @param onRefused called when a kill ends the execution before it was handed over: it must leave the queue. */
 export function createExecution(request: RunRequest, settings: Settings, onRefused: () => void): Execution {
-  const outcome = createDeferred<Outcome>();
+  const outcome = createDeferred<Outcome | NotStarted>();
   const ended = createDeferred<undefined>();
   const timers = createTimers<"limit" | "ladder" | "answer" | "drain">();
   let state: "queued" | "running" | "answered" | "gone" = "queued";
@@ -57,7 +57,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
   let reason: KillReason | null = null;
   let exit: ExitEvent | null = null;
   let lost: string | null = null;
-  let answer: Outcome | null = null;
+  let answer: Outcome | NotStarted | null = null;
 
   function emit(lines: readonly LogLine[]): void {
     if (!settled) request.onLog(lines);
@@ -119,7 +119,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
     timers.set("ladder", settings.graceMs, killHard);
   }
 
-  function refuse(refused: Outcome, lines: readonly LogLine[] = []): void {
+  function refuse(refused: Outcome | NotStarted, lines: readonly LogLine[] = []): void {
     if (state !== "queued") return;
     state = "gone";
     answer = refused;

@@ -1,10 +1,15 @@
 import type { ZygoteEvent } from "./control-lines.ts";
 import type { LogLine, Probe, RunnableVersion } from "./runtime.ts";
 import type { PoolHost } from "./pool-host.ts";
+import type { ZygoteEnd } from "./zygote.ts";
 
 const STARTUP_ERROR = "STARTUP_ERROR";
 
-/** Boots a version only to look at it: nothing of it is left running. Never longer than `limitMs`. */
+/**
+ * Boots a version only to look at it: nothing of it is left running. Never longer than `limitMs`.
+ *
+ * @throws Error when no process could be started: the project is not at fault
+ */
 export async function probeVersion(
   version: RunnableVersion,
   startZygote: PoolHost["startZygote"],
@@ -22,13 +27,15 @@ export async function probeVersion(
       found ??= { ok: false, code: event.code, detail: event.detail, traceback: event.traceback };
   }
 
-  function describeEnd(told: string): Probe {
+  function describeEnd({ description, hasBegun }: ZygoteEnd): Probe {
     const output = printed.map((line) => line.message).join("\n");
+    if (!greeted && !hasBegun)
+      throw new Error(`the sandbox of the version ${description}${output === "" ? "" : `: ${output}`}`);
     const doing = greeted ? "while it imported src/program.py" : "before it could import src/program.py";
     return {
       ok: false,
       code: STARTUP_ERROR,
-      detail: `The process ${told} ${doing}`,
+      detail: `The process ${description} ${doing}`,
       traceback: output || null,
     };
   }
@@ -51,15 +58,8 @@ export async function probeVersion(
       };
       zygote.kill();
     }, limitMs);
-    const told = await zygote.closed;
-    return found ?? describeEnd(told);
-  } catch (error) {
-    return {
-      ok: false,
-      code: STARTUP_ERROR,
-      detail: `The process could not be started: ${error instanceof Error ? error.message : String(error)}`,
-      traceback: null,
-    };
+    const end = await zygote.closed;
+    return found ?? describeEnd(end);
   } finally {
     clearTimeout(limit);
   }

@@ -1,11 +1,14 @@
 import { execFile } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createDeferred } from "./deferred.ts";
+import { notStarted } from "./answers.ts";
 import { createExecution } from "./execution.ts";
 import { probeVersion } from "./probe.ts";
 import type { PythonRuntime, Run, RunRequest, RunnableVersion } from "./runtime.ts";
+import { createRooms } from "./rooms.ts";
 import { readSettings } from "./settings.ts";
 import type { PythonRuntimeOptions } from "./settings.ts";
 import { createVersionPool } from "./version-pool.ts";
@@ -22,18 +25,17 @@ const MAX_RUN_DIRECTORY_LENGTH = 80;
 export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntime {
   const settings = readSettings(options);
   const runnerDirectory = installRunner(options);
+  const rooms = createRooms(options.runDirectory, options.logger);
   const pools = new Map<string, VersionPool>();
   const retiring = new Map<VersionPool, Promise<void>>();
   const compiled = new Map<string, Promise<void>>();
   const stopping = new AbortController();
-  let rooms = 0;
   const ticker = setInterval(tick, TICK_MS);
   ticker.unref();
 
   const start: PoolHost["startZygote"] = (given) => {
     precompileRunner(given.version.interpreter);
-    const roomDirectory = join(options.runDirectory, "z", String((rooms += 1)));
-    return startZygote({ ...given, sandbox: options.sandbox, runnerDirectory, roomDirectory });
+    return startZygote({ ...given, sandbox: options.sandbox, runnerDirectory, rooms });
   };
 
   /** Compiling our own modules takes longer than anything else in a cold start; the sandbox itself cannot write the results. */
@@ -93,11 +95,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
     let pool: VersionPool | null = null;
     const execution = createExecution(request, settings, () => pool?.withdraw(execution));
     if (stopping.signal.aborted)
-      execution.refuse({
-        status: "UNKNOWN",
-        code: "WORKER_LOST",
-        detail: "The worker was stopped before the execution began",
-      });
+      execution.refuse(notStarted("worker", "The worker was stopped before the execution began."));
     else {
       pool = findPool(request.version);
       pool.submit(execution);
@@ -117,7 +115,10 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
       clearInterval(ticker);
       await Promise.all([...pools.values(), ...retiring.keys()].map((pool) => pool.close()));
       await Promise.all([...retiring.values(), ...compiled.values()]);
-      rmSync(options.runDirectory, { recursive: true, force: true });
+      await rooms.drain();
+      await rm(options.runDirectory, { recursive: true, force: true }).catch((error: unknown) =>
+        options.logger.warn({ err: error }, "the run directory could not be removed"),
+      );
     },
   };
 }
@@ -130,16 +131,15 @@ function installRunner(options: PythonRuntimeOptions): string {
     throw new Error(
       `runDirectory must have at most ${MAX_RUN_DIRECTORY_LENGTH} bytes, a socket's path is limited: ${runDirectory}`,
     );
-  rmSync(runDirectory, { recursive: true, force: true });
   mkdirSync(runDirectory, { recursive: true });
-  mkdirSync(join(runDirectory, "z"));
   const runner = join(runDirectory, "runner");
+  rmSync(runner, { recursive: true, force: true });
   const source = options.runnerDirectory ?? fileURLToPath(new URL("../../runner", import.meta.url));
   cpSync(source, runner, {
     recursive: true,
     filter: (path) => !path.endsWith("__pycache__") && !path.endsWith("tests"),
   });
-  for (const path of [runDirectory, join(runDirectory, "z")]) chmodSync(path, 0o711);
+  chmodSync(runDirectory, 0o711);
   for (const path of [runner, join(runner, "service_runner")]) chmodSync(path, 0o755);
   if (options.sandbox.level === "bubblewrap" && process.getuid?.() === 0) refuseClosedParents(runDirectory);
   return runner;

@@ -40,6 +40,22 @@ export type Outcome =
   | { readonly status: "FAILED"; readonly code: string; readonly detail: string }
   | { readonly status: "UNKNOWN"; readonly code: "WORKER_LOST"; readonly detail: string };
 
+/**
+ * No outcome: user code provably never began (no request was written to any process), and the project is not at fault.
+ * The claim may be given back and started again, here or elsewhere.
+ */
+export interface NotStarted {
+  readonly status: "NOT_STARTED";
+  /** For the operator's log: it may name paths of the host. */
+  readonly detail: string;
+  /**
+   * `worker`: nothing of the version had a say in it (no process, no sandbox, no disk; the worker stops).
+   * `version`: it happened inside the version's own sandbox, so code of the version may have brought it about: it says
+   * nothing about other versions on this worker.
+   */
+  readonly scope: "worker" | "version";
+}
+
 export interface RunRequest {
   readonly executionId: string;
   readonly version: RunnableVersion;
@@ -52,7 +68,7 @@ export interface RunRequest {
 
 export interface Run {
   /** Settles once, when the outcome is known and the log lines are drained. Never rejects. */
-  readonly outcome: Promise<Outcome>;
+  readonly outcome: Promise<Outcome | NotStarted>;
   /** Settles when every process of the execution is gone, so that its vCPUs and memory are free. Never rejects. */
   readonly ended: Promise<void>;
   /** Ends the whole process tree; the outcome becomes FAILED with this code unless it was known before. */
@@ -72,7 +88,11 @@ export type Probe =
 /** Runs executions of Python versions; one per worker process. */
 export interface PythonRuntime {
   readonly run: (request: RunRequest) => Run;
-  /** Boots the version, imports the user's module, finds `run` and derives its schemas. Leaves nothing running. */
+  /**
+   * Boots the version, imports the user's module, finds `run` and derives its schemas. Leaves nothing running.
+   *
+   * @throws Error when no process could be started for it: that says nothing about the project
+   */
   readonly probe: (version: RunnableVersion) => Promise<Probe>;
   /** Ends the zygote of a version (retired, or edited under `serve`); running executions of it finish first. */
   readonly retire: (versionId: string) => Promise<void>;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { fail } from "./answers.ts";
+import { failStart, notStarted } from "./answers.ts";
 import { createBoot } from "./boot.ts";
+import type { Failed } from "./answers.ts";
 import type { Boot, BootFailure } from "./boot.ts";
 import type { ZygoteEvent } from "./control-lines.ts";
 import { createDeferred } from "./deferred.ts";
@@ -9,10 +10,12 @@ import type { Execution } from "./execution.ts";
 import { TOKEN_LENGTH } from "./home-socket.ts";
 import type { Lines } from "./home-socket.ts";
 import type { PoolHost } from "./pool-host.ts";
-import type { Outcome } from "./runtime.ts";
+import type { NotStarted } from "./runtime.ts";
 
 const SIGKILL = 9;
 const SECOND = 1000;
+/** Of a child that failed before user code could: it could not prepare itself (70) or could not be executed (71). */
+const OWN_EXIT_CODES: ReadonlySet<number> = new Set([70, 71]);
 /** A sequential caller takes one while the other is being made. */
 const MIN_TARGET = 2;
 const SPAWN_TARGET = 1;
@@ -25,6 +28,7 @@ interface Child {
   readonly orderedAt: number;
   /** Killed because it did not get ready in time. */
   late: boolean;
+  exitCode: number | null;
   lines: Lines | null;
   execution: Execution | null;
 }
@@ -54,6 +58,7 @@ export interface VersionPool {
 
 export function createVersionPool(host: PoolHost): VersionPool {
   const { settings } = host;
+  const { logger } = host;
   const queue = new Set<Execution>();
   const children = new Map<number, Child>();
   const idle: Child[] = [];
@@ -63,6 +68,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
   let peak = 0;
   let fruitlessBoots = 0;
   let lastUsed = Date.now();
+  /** The project's own fault only: what was ours may be over at the next try. */
   let failure: (BootFailure & { readonly until: number }) | null = null;
   let retiring: Deferred<undefined> | null = null;
   let closing = false;
@@ -86,6 +92,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
         token: randomBytes(TOKEN_LENGTH / 2).toString("hex"),
         orderedAt: Date.now(),
         late: false,
+        exitCode: null,
         lines: null,
         execution: null,
       };
@@ -112,7 +119,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
       ...host,
       startMode,
       onEvent: (event) => onEvent(event),
-      onClosed: (told) => onClosed(started, told),
+      onClosed: (description) => onClosed(started, description),
     });
     boot = started;
   }
@@ -134,7 +141,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
       signal: (signal) => boot?.kill(child.id, signal),
       onAnswered: refill,
       onStuck: () => {
-        host.logger.warn(
+        logger.warn(
           { versionId: host.version.id, executionId: execution.request.executionId },
           "processes of an execution do not end: the whole sandbox is killed",
         );
@@ -150,8 +157,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
 
   function submit(execution: Execution): void {
     lastUsed = Date.now();
-    if (failure !== null && lastUsed < failure.until)
-      return execution.refuse(fail(failure.code, failure.detail), failure.lines);
+    if (failure !== null && lastUsed < failure.until) return execution.refuse(failure.outcome, failure.lines);
     failure = null;
     const child = takeIdle();
     if (child !== undefined && child.lines !== null) return handOver(execution, child, child.lines);
@@ -162,31 +168,50 @@ export function createVersionPool(host: PoolHost): VersionPool {
   function onEvent(event: ZygoteEvent): void {
     if (event.event === "unsafe") startMode = "spawn";
     if (event.event === "ready" && event.mode === "fork") refill();
-    if (event.event !== "exit" && event.event !== "gone") return;
+    if (event.event !== "exit" && event.event !== "gone" && event.event !== "refused") return;
     const child = children.get(event.id);
     if (child === undefined) return;
+    if (event.event === "refused") {
+      children.delete(child.id);
+      return onStartFailed(child, notStarted("version", `The system refused a process: ${event.reason}`));
+    }
     if (event.event === "exit") {
+      child.exitCode = event.code;
       removeIdle(child);
       if (child.execution !== null) child.execution.onExit(event);
       return;
     }
     children.delete(child.id);
     if (child.execution !== null) child.execution.onGone();
-    else if (child.lines === null) onStartFailed(child);
+    else if (child.lines === null) onStartFailed(child, describeStartFailure(child));
     lastUsed = Date.now();
     finishRetiring();
   }
 
   /** A child that ended before it was ready: who waits first hears it, otherwise it would be tried without end. */
-  function onStartFailed(child: Child): void {
+  function onStartFailed(child: Child, outcome: Failed | NotStarted): void {
     boot?.forget(child.token);
     const [next] = queue;
     if (next === undefined) return;
     queue.delete(next);
-    const late = `The import of src/program.py took longer than ${settings.bootMs / SECOND} s`;
-    const ended = "The process ended while it was starting; user code may have ended it at import";
-    next.refuse(fail("STARTUP_ERROR", child.late ? late : ended));
+    next.refuse(outcome);
     orderForQueue();
+  }
+
+  /** Only a spawned child runs code of the project before it is ready: the import. */
+  function describeStartFailure({ late, exitCode }: Child): Failed | NotStarted {
+    const isImport = startMode === "spawn" && (exitCode === null || !OWN_EXIT_CODES.has(exitCode));
+    const limit = `${settings.bootMs / SECOND} s`;
+    if (isImport)
+      return failStart(
+        late
+          ? `The import of src/program.py took longer than ${limit}`
+          : "The process ended while it was starting; user code may have ended it at import",
+      );
+    return notStarted(
+      "version",
+      late ? `A process was not ready within ${limit}` : "A process ended before it was ready",
+    );
   }
 
   function removeIdle(child: Child): void {
@@ -194,7 +219,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
     if (index >= 0) idle.splice(index, 1);
   }
 
-  function onClosed(ended: Boot, told: string): void {
+  function onClosed(ended: Boot, description: string): void {
     if (boot !== ended) return;
     boot = null;
     const died = [...children.values()];
@@ -204,27 +229,31 @@ export function createVersionPool(host: PoolHost): VersionPool {
       child.execution?.onLost(
         closing
           ? "The worker was stopped while the execution ran"
-          : `The worker's process ${told} while the execution ran`,
+          : `The worker's process ${description} while the execution ran`,
       );
     const found = ended.failure();
-    failure = found === null ? null : { ...found, until: Date.now() + settings.failureMs };
+    failure =
+      found?.outcome.status === "FAILED" ? { ...found, until: Date.now() + settings.failureMs } : null;
+    if (found?.outcome.status === "NOT_STARTED")
+      logger.error(
+        { versionId: host.version.id, reason: found.outcome.detail },
+        "a zygote could not be started",
+      );
     finishRetiring();
-    continueQueue();
+    continueQueue(found);
   }
 
-  function continueQueue(): void {
+  function continueQueue(found: BootFailure | null): void {
     fruitlessBoots += 1;
-    if (failure !== null) return refuseQueue(fail(failure.code, failure.detail), failure.lines);
+    if (found !== null) return refuseQueue(found.outcome, found.lines);
     if (fruitlessBoots > MAX_FRUITLESS_BOOTS) {
       fruitlessBoots = 0;
-      return refuseQueue(
-        fail("STARTUP_ERROR", "The process that runs this version ends again and again while it is starting"),
-      );
+      return refuseQueue(notStarted("version", "The zygote ends again and again before a child is ready"));
     }
     orderForQueue();
   }
 
-  function refuseQueue(outcome: Outcome, lines: BootFailure["lines"] = []): void {
+  function refuseQueue(outcome: Failed | NotStarted, lines: BootFailure["lines"] = []): void {
     for (const execution of queue) execution.refuse(outcome, lines);
     queue.clear();
   }
@@ -268,11 +297,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
     close: async () => {
       closing = true;
       const current = boot;
-      refuseQueue({
-        status: "UNKNOWN",
-        code: "WORKER_LOST",
-        detail: "The worker was stopped before the execution began",
-      });
+      refuseQueue(notStarted("worker", "The worker was stopped before the execution began."));
       current?.stop();
       await current?.closed;
     },

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { once } from "node:events";
 import { Duplex } from "node:stream";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -11,7 +11,9 @@ import { openHomeSocket } from "./home-socket.ts";
 import type { HomeSocket } from "./home-socket.ts";
 import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
 import type { LogLine, RunnableVersion } from "./runtime.ts";
+import { STATUS_FD } from "./sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "./sandbox/sandbox.ts";
+import type { Rooms } from "./rooms.ts";
 import { constants } from "node:os";
 
 const MAX_EVENT_BYTES = 4 * 1024 * 1024;
@@ -21,6 +23,7 @@ const BOOT_LINE_BYTES = 16 * 1024;
 const LEAVE_MS = 1000;
 const SHARED_TEMPORARY_FOLDERS = ["/tmp/", "/dev/shm/"];
 const CONTROL_FD = 3;
+const MAX_STATUS_LENGTH = 4096;
 
 export interface ZygoteOptions {
   readonly version: RunnableVersion;
@@ -28,8 +31,8 @@ export interface ZygoteOptions {
   readonly probe: boolean;
   readonly sandbox: Sandbox;
   readonly runnerDirectory: string;
-  /** Folder of this zygote alone; created here, removed when its last process is gone. */
-  readonly roomDirectory: string;
+  /** Gives this zygote a folder of its own, which is discarded when its last process is gone. */
+  readonly rooms: Rooms;
   readonly onEvent: (event: ZygoteEvent) => void;
   /** What it prints itself: user code at import, and our own warnings. */
   readonly onOutput: (lines: readonly LogLine[]) => void;
@@ -43,34 +46,48 @@ export interface Zygote {
   readonly stop: () => void;
   /** Ends every process of the sandbox at once. */
   readonly kill: () => void;
-  /** How it ended, once no process of it is left and its folder is gone. */
-  readonly closed: Promise<string>;
+  /** How it ended, once no process of it is left. */
+  readonly closed: Promise<ZygoteEnd>;
+}
+
+export interface ZygoteEnd {
+  /** A clause: "ended with exit code 3". */
+  readonly description: string;
+  /** Whether code that the version brings along has run for sure; else only the sandbox may have been refused. */
+  readonly hasBegun: boolean;
 }
 
 /** Rejects when the sandbox cannot be prepared; nothing is left behind then. */
 export async function startZygote(options: ZygoteOptions): Promise<Zygote> {
-  const { version, runnerDirectory, roomDirectory } = options;
-  mkdirSync(roomDirectory, { mode: 0o711 });
+  const { version, runnerDirectory, rooms } = options;
+  const roomDirectory = rooms.create();
   let launch: SandboxLaunch | undefined;
   try {
     launch = options.sandbox.prepare({ ...version, runnerDirectory, roomDirectory });
     const home = await openHomeSocket(join(roomDirectory, "home"));
-    return attendZygote(options, launch, home);
+    const child = await spawnLaunch(launch, version);
+    return attendZygote(options, launch, child, home, roomDirectory);
   } catch (error) {
     launch?.release();
-    rmSync(roomDirectory, { recursive: true, force: true });
+    rooms.discard(roomDirectory);
     throw error;
   }
 }
 
-function attendZygote(options: ZygoteOptions, launch: SandboxLaunch, home: HomeSocket): Zygote {
-  const child = spawnLaunch(launch, options.version);
+function attendZygote(
+  options: ZygoteOptions,
+  launch: SandboxLaunch,
+  child: ChildProcess,
+  home: HomeSocket,
+  roomDirectory: string,
+): Zygote {
   const control = child.stdio[CONTROL_FD];
   if (!(control instanceof Duplex)) throw new Error("the zygote has no control line");
   const events = createEventReader(MAX_EVENT_BYTES, options.onEvent, kill);
   control.on("data", (chunk: Buffer) => events.push(chunk));
   control.on("error", () => control.destroy());
   collectOutput(child, options.onOutput);
+  const readStatus = collectStatus(child);
   let leaving: NodeJS.Timeout | undefined;
 
   function kill(): void {
@@ -81,13 +98,13 @@ function attendZygote(options: ZygoteOptions, launch: SandboxLaunch, home: HomeS
     if (control instanceof Duplex && control.writable) control.write(encodeOrder(order));
   }
 
-  async function waitUntilClosed(): Promise<string> {
-    const told = await waitForEnd(child);
+  async function waitUntilClosed(): Promise<ZygoteEnd> {
+    const description = await waitForEnd(child);
     clearTimeout(leaving);
     home.close();
-    rmSync(options.roomDirectory, { recursive: true, force: true });
+    options.rooms.discard(roomDirectory);
     launch.release();
-    return told;
+    return { description, hasBegun: launch.hasBegun?.(readStatus()) ?? true };
   }
 
   send({
@@ -116,10 +133,11 @@ function attendZygote(options: ZygoteOptions, launch: SandboxLaunch, home: HomeS
   };
 }
 
-function spawnLaunch(launch: SandboxLaunch, version: RunnableVersion): ChildProcess {
+/** Rejects when the system refuses the process (ENOENT, EAGAIN, EMFILE, ENOMEM). */
+async function spawnLaunch(launch: SandboxLaunch, version: RunnableVersion): Promise<ChildProcess> {
   const [file, ...args] = launch.wrap([version.interpreter, "-I", "-X", "utf8", launch.view.runner]);
   const threads = String(Math.max(1, Math.ceil(version.resources.cpu)));
-  return spawn(file, args, {
+  const child = spawn(file, args, {
     cwd: "/",
     // A Ctrl-C on the terminal goes to a whole process group: it must not end what the host still waits for.
     detached: true,
@@ -129,22 +147,34 @@ function spawnLaunch(launch: SandboxLaunch, version: RunnableVersion): ChildProc
       OPENBLAS_NUM_THREADS: threads,
       MKL_NUM_THREADS: threads,
     },
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "pipe", ...(launch.hasBegun === null ? [] : ["pipe" as const])],
     ...(launch.uid === undefined ? {} : { uid: launch.uid }),
     ...(launch.gid === undefined ? {} : { gid: launch.gid }),
   });
+  if (child.pid !== undefined) return child;
+  const [error] = (await once(child, "error")) as [Error];
+  throw error;
 }
 
 /** `close` comes after the exit and after all its pipes have closed: no process of the sandbox holds them any more. */
 function waitForEnd(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
-    child.once("error", (error) => {
-      if (child.pid === undefined) resolve(`could not be started: ${error.message}`);
-    });
+    child.on("error", () => undefined); // a signal that could not be sent; the end itself comes as `close`
     child.once("close", (code, signal) =>
       resolve(describeExit({ code, signal: signal === null ? null : constants.signals[signal] })),
     );
   });
+}
+
+/** What the launcher reports; it says little, and nothing of user code's. */
+function collectStatus(child: ChildProcess): () => string {
+  const stream = child.stdio[STATUS_FD];
+  let status = "";
+  stream?.on("error", () => stream.destroy());
+  stream?.on("data", (chunk: Buffer) => {
+    status = (status + chunk.toString("latin1")).slice(-MAX_STATUS_LENGTH);
+  });
+  return () => status;
 }
 
 function collectOutput(child: ChildProcess, emit: (lines: readonly LogLine[]) => void): void {

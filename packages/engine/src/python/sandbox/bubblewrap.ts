@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BASE_ENVIRONMENT } from "./sandbox.ts";
+import { BASE_ENVIRONMENT, STATUS_FD } from "./sandbox.ts";
 import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
 
 /** Inside, the project and our own files stand at fixed places: tracebacks tell nothing of the host. */
@@ -63,6 +63,8 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
       view: { project: PROJECT, runner: RUNNER, room: ROOM, scratch: "/tmp", isolate: true },
       wrap: (command) => [options.executable, ...isolation, "--", ...command],
       environment: BASE_ENVIRONMENT,
+      // bwrap(1): written only when the program inside was executed and has ended.
+      hasBegun: (status) => status.includes('"exit-code"'),
       ...(dropped === null ? {} : { uid: dropped, gid: dropped }),
       release: () => {
         if (dropped !== null) taken.delete(dropped);
@@ -104,7 +106,8 @@ function listArguments(request: SandboxRequest): string[] {
     bind(roomDirectory, ROOM),
   ];
   const closing = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PROJECT];
-  return [namespaces, privileges, ...system, ...accounts, own, ...version, closing].flat();
+  const report = ["--json-status-fd", String(STATUS_FD)];
+  return [namespaces, privileges, ...system, ...accounts, own, ...version, closing, report].flat();
 }
 
 function bind(path: string, inside = path): string[] {

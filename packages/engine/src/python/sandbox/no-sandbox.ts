@@ -20,6 +20,7 @@ export function createNoSandbox(): Sandbox {
         },
         wrap: ([file = "", ...rest]) => [file, ...rest],
         environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },
+        hasBegun: null,
         release: () => undefined,
       };
     },

@@ -1,3 +1,6 @@
+/** Descriptor on which a launcher reports; the process inside does not have it. */
+export const STATUS_FD = 4;
+
 /** How much a sandbox keeps apart, from least to most. */
 export type SandboxLevel = "none" | "bubblewrap";
 
@@ -27,6 +30,11 @@ export interface SandboxLaunch {
   readonly wrap: (command: readonly string[]) => readonly [string, ...string[]];
   /** Environment of the process inside; nothing of the host's. */
   readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Whether the interpreter inside was started, from what the launcher wrote to descriptor 4 until its end; null when
+   * there is no launcher: the interpreter is then started directly.
+   */
+  readonly hasBegun: ((status: string) => boolean) | null;
   readonly uid?: number;
   readonly gid?: number;
   /** Gives the uid back once every process of the sandbox is gone. */

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createPythonRuntime } from "../python-runtime.ts";
-import type { LogLine, Outcome, PythonRuntime, Run, RunnableVersion } from "../runtime.ts";
+import type { LogLine, NotStarted, Outcome, PythonRuntime, Run, RunnableVersion } from "../runtime.ts";
 import { findSandbox } from "../sandbox/find-sandbox.ts";
 import type { SandboxLevel } from "../sandbox/sandbox.ts";
 import type { Logger, PythonRuntimeOptions } from "../settings.ts";
@@ -14,7 +14,7 @@ const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: ()
 const POLL_MS = 5;
 
 export interface Finished {
-  readonly outcome: Outcome;
+  readonly outcome: Outcome | NotStarted;
   readonly lines: readonly LogLine[];
   /** The parsed result; undefined when there is none. */
   readonly result: unknown;
@@ -128,7 +128,7 @@ export async function createFixture(
 }
 
 /** Waits for a condition with a deadline. */
-export async function waitFor(what: string, condition: () => boolean, deadlineMs = 10_000): Promise<void> {
+export async function waitFor(what: string, condition: () => boolean, deadlineMs = 20_000): Promise<void> {
   const end = Date.now() + deadlineMs;
   while (!condition()) {
     if (Date.now() > end) throw new Error(`not within ${deadlineMs} ms: ${what}`);

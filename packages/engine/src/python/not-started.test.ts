@@ -1,0 +1,149 @@
+import { chmodSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { createFixture, waitFor } from "./testing/fixture.ts";
+import type { Fixture } from "./testing/fixture.ts";
+import { findSandbox } from "./sandbox/find-sandbox.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+
+let fixture: Fixture;
+afterEach(() => fixture.close());
+
+const PROGRAM = "def run():\n    return 1\n";
+const SEARCH_PATH = process.env["PATH"] ?? "";
+
+/** A real bubblewrap behind a script that refuses as long as the file `refusing` lies beside it. */
+async function createFixtureWithGate(): Promise<{ readonly refuse: () => void; readonly allow: () => void }> {
+  fixture = await createFixture();
+  const gate = join(fixture.directory, "bwrap");
+  const refusing = join(fixture.directory, "refusing");
+  writeFileSync(
+    gate,
+    `#!/bin/sh\n[ -e ${refusing} ] && { echo 'No permissions to create new namespace' >&2; exit 1; }\nexec bwrap "$@"\n`,
+    { mode: 0o755 },
+  );
+  const sandbox = await findSandbox({
+    minimum: "bubblewrap",
+    searchPath: SEARCH_PATH,
+    bubblewrapPath: gate,
+  });
+  const gated = await createFixture({ sandbox });
+  const own = fixture;
+  fixture = {
+    ...gated,
+    close: async () => {
+      await gated.close();
+      await own.close();
+    },
+  };
+  return { refuse: () => writeFileSync(refusing, ""), allow: () => rmSync(refusing) };
+}
+
+describe("an execution that the machine could not start is not blamed on the project", () => {
+  test("when the sandbox cannot be prepared; nothing is left behind", async () => {
+    const sandbox: Sandbox = {
+      level: "none",
+      prepare: () => {
+        throw new Error("no uid is free");
+      },
+    };
+    fixture = await createFixture({ sandbox });
+    const version = fixture.createVersion(PROGRAM);
+    expect(await fixture.finish(version)).toMatchObject({
+      outcome: {
+        status: "NOT_STARTED",
+        scope: "worker",
+        detail: expect.stringContaining("no uid is free"),
+      },
+      lines: [],
+    });
+    await expect(fixture.runtime.probe(version)).rejects.toThrow("no uid is free");
+    await waitFor("the folders are gone", () => readdirSync(join(fixture.directory, "run/z")).length === 0);
+  });
+
+  test("when the interpreter cannot be executed", async () => {
+    fixture = await createFixture({}, "none");
+    const version = fixture.createVersion(PROGRAM, { interpreter: "/usr/bin/python0" });
+    expect((await fixture.finish(version)).outcome).toMatchObject({ status: "NOT_STARTED", scope: "worker" });
+    await expect(fixture.runtime.probe(version)).rejects.toThrow("ENOENT");
+  });
+
+  test("when the interpreter is not in the sandbox", async () => {
+    fixture = await createFixture();
+    const version = fixture.createVersion(PROGRAM, { interpreter: "/usr/bin/python0" });
+    expect((await fixture.finish(version)).outcome).toMatchObject({
+      status: "NOT_STARTED",
+      scope: "version",
+      detail: expect.stringContaining("python0"),
+    });
+    await expect(fixture.runtime.probe(version)).rejects.toThrow("python0");
+  });
+
+  test("when the runner's files are gone", async () => {
+    fixture = await createFixture();
+    rmSync(join(fixture.directory, "run/runner"), { recursive: true });
+    const { outcome } = await fixture.finish(fixture.createVersion(PROGRAM));
+    expect(outcome).toMatchObject({ status: "NOT_STARTED", scope: "version" });
+  });
+
+  test("when bubblewrap refuses; as soon as it works again, so does the version", async () => {
+    const gate = await createFixtureWithGate();
+    const version = fixture.createVersion(PROGRAM);
+    gate.refuse();
+    const finished = await Promise.all([fixture.finish(version), fixture.finish(version)]);
+    for (const { outcome, lines } of finished) {
+      expect(outcome).toMatchObject({
+        status: "NOT_STARTED",
+        scope: "version",
+        detail: expect.stringContaining("No permissions to create new namespace"),
+      });
+      expect(lines).toEqual([]);
+    }
+    await expect(fixture.runtime.probe(version)).rejects.toThrow("No permissions");
+    gate.allow();
+    expect((await fixture.finish(version)).result).toEqual({ value: 1 });
+  });
+
+  test("when the system refuses to fork", async () => {
+    fixture = await createFixture();
+    const limit = "import resource\nresource.setrlimit(resource.RLIMIT_NPROC, (1, 1))\n";
+    expect((await fixture.finish(fixture.createVersion(limit + PROGRAM))).outcome).toMatchObject({
+      status: "NOT_STARTED",
+      scope: "version",
+      detail: "The system refused a process: [Errno 11] Resource temporarily unavailable",
+    });
+  });
+
+  test("when it was still waiting for a process as the worker stopped", async () => {
+    fixture = await createFixture();
+    const version = fixture.createVersion("import time\ntime.sleep(60)\ndef run(): ...\n");
+    const waiting = fixture.start(version);
+    await fixture.runtime.close();
+    expect(await waiting.outcome).toMatchObject({ status: "NOT_STARTED", scope: "worker" });
+    await waiting.ended;
+    expect(await fixture.start(version).outcome).toMatchObject({ status: "NOT_STARTED", scope: "worker" });
+  });
+});
+
+test("an environment that ends its interpreter before the import is the project's fault", async () => {
+  fixture = await createFixture();
+  const files = { "venv/python": "#!/bin/sh\necho 'hook: no licence'\nexit 3\n" };
+  const program = fixture.createVersion(PROGRAM, {}, files);
+  const interpreter = join(program.projectDirectory, "venv/python");
+  chmodSync(interpreter, 0o755);
+  const version = { ...program, interpreter, readablePaths: [join(program.projectDirectory, "venv")] };
+  const detail = /ended with exit code 3 before it could import src\/program.py$/u;
+  const { outcome, lines } = await fixture.finish(version);
+  expect(outcome).toMatchObject({
+    status: "FAILED",
+    code: "STARTUP_ERROR",
+    detail: expect.stringMatching(detail),
+  });
+  expect(lines.map((line) => line.message)).toEqual(["hook: no licence"]);
+  expect(await fixture.runtime.probe(version)).toMatchObject({
+    ok: false,
+    code: "STARTUP_ERROR",
+    detail: expect.stringMatching(detail),
+    traceback: "hook: no licence",
+  });
+});
