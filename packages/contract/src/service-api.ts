@@ -116,9 +116,24 @@ export const SERVICE_API = {
     method: "GET",
     path: "/{id}/log",
     summary: "Get the log lines of an execution, oldest first",
+    description:
+      "About 1 MB a page. The Link header (RFC 8288) says where to read on; it is missing once the execution is finished and its last line was read.",
     params: IdParams,
-    responses: { 200: { description: "Log lines", schema: Type.Array(LogEntrySchema) } },
-    problems: ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND", "EXECUTION_NOT_FOUND"],
+    query: Type.Object({ cursor: PageQuery.cursor }),
+    responses: {
+      200: {
+        description: "Log lines",
+        schema: Type.Array(LogEntrySchema),
+        headers: { Link: "Where to read on" },
+      },
+    },
+    problems: [
+      "INVALID_INPUT",
+      "UNAUTHENTICATED",
+      "NOT_SUBSCRIBED",
+      "SERVICE_NOT_FOUND",
+      "EXECUTION_NOT_FOUND",
+    ],
   },
   cancelExecution: {
     method: "PUT",

@@ -106,7 +106,7 @@ describe("dispatcher", () => {
     dispatcher.start();
     await expect.poll(() => statusOf(id), WITHIN).toBe("SUCCEEDED");
     expect(Buffer.from((await store.readResult(id, OWNER))?.result ?? []).toString()).toBe('{"sum":6}');
-    expect(JSON.parse(Buffer.from((await store.readLog(id, OWNER)) ?? []).toString())).toMatchObject([
+    expect(JSON.parse(Buffer.from((await store.readLog(id, OWNER))?.lines ?? []).toString())).toMatchObject([
       { severity: "INFO", message: "adding" },
     ]);
   });

@@ -8,6 +8,7 @@ import type {
   ExecutionStore,
   InputSource,
   ListFilter,
+  LogPage,
   Page,
   StoredResult,
 } from "./ports.ts";
@@ -44,8 +45,8 @@ export interface Executions {
     id: string,
     ownerId: string,
   ) => Promise<{ readonly record: ExecutionRecord; readonly output: StoredResult | null }>;
-  /** JSON text of an array of log entries. */
-  readonly log: (id: string, ownerId: string) => Promise<Uint8Array>;
+  /** @throws Problem EXECUTION_NOT_FOUND, INVALID_INPUT for a cursor that no page has given out */
+  readonly log: (id: string, ownerId: string, cursor?: string) => Promise<LogPage>;
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord>;
   readonly close: () => void;
@@ -122,10 +123,10 @@ export function createExecutions({ store, inputs, retentionDays = Infinity }: Ex
       if (output === null) throw new Problem("RESULT_EXPIRED");
       return { record, output };
     },
-    log: async (id, ownerId) => {
-      const log = await store.readLog(id, ownerId);
-      if (log === null) throw new Problem("EXECUTION_NOT_FOUND");
-      return log;
+    log: async (id, ownerId, cursor) => {
+      const page = await store.readLog(id, ownerId, cursor);
+      if (page === null) throw new Problem("EXECUTION_NOT_FOUND");
+      return page;
     },
     list: (ownerId, filter) => store.list(ownerId, filter),
     cancel: async (id, ownerId) => {

@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { canMove, formatTimestamp, isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
+import { LOG_PAGE_BYTES } from "./ports.ts";
 import type { LogLine, Outcome } from "./python/runtime.ts";
 import type {
   Claim,
@@ -8,6 +9,7 @@ import type {
   ExecutionRecord,
   ExecutionStore,
   ListFilter,
+  LogPage,
   NewExecution,
   Page,
   StoreEvent,
@@ -62,9 +64,9 @@ export function createMemoryStore(): ExecutionStore {
     },
     find: async (id, ownerId) => findOwned(id, ownerId)?.record ?? null,
     readResult: async (id, ownerId) => findOwned(id, ownerId)?.result ?? null,
-    readLog: async (id, ownerId) => {
+    readLog: async (id, ownerId, cursor) => {
       const entry = findOwned(id, ownerId);
-      return entry === undefined ? null : Buffer.from(JSON.stringify(entry.log.map(toLogEntry)));
+      return entry === undefined ? null : readLogPage(entry, cursor);
     },
     list: async (ownerId, filter) => listEntries([...entries.values()], ownerId, filter),
     cancel: async (id, ownerId) => {
@@ -206,6 +208,25 @@ function wasGivenBack({ attempt, workerId }: Entry, claim: ClaimKey): boolean {
 
 function toFailure(outcome: Outcome): ExecutionRecord["failure"] {
   return outcome.status === "SUCCEEDED" ? null : { code: outcome.code, detail: outcome.detail };
+}
+
+/** The cursor counts lines. */
+function readLogPage({ log, record }: Entry, cursor = "0"): LogPage {
+  if (!/^\d{1,15}$/.test(cursor))
+    throw new Problem("INVALID_INPUT", "The cursor is not one that this log has given out.");
+  const lines: string[] = [];
+  let bytes = 0;
+  for (const line of log.slice(Number(cursor))) {
+    if (bytes >= LOG_PAGE_BYTES) break;
+    const text = JSON.stringify(toLogEntry(line));
+    lines.push(text);
+    bytes += Buffer.byteLength(text);
+  }
+  const next = Number(cursor) + lines.length;
+  return {
+    lines: Buffer.from(`[${lines.join(",")}]`),
+    nextCursor: next >= log.length && isFinal(record.status) ? null : String(next),
+  };
 }
 
 function toLogEntry(line: LogLine): Readonly<Record<string, string>> {

@@ -75,8 +75,19 @@ export interface ListFilter {
   readonly cursor?: string;
 }
 
+/** A page of a log ends with the line, or group of lines written together, that reaches this size. */
+export const LOG_PAGE_BYTES = 1_048_576;
+
 export interface Page<T> {
   readonly items: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+/** Part of a log, oldest lines first. */
+export interface LogPage {
+  /** JSON text of an array of log entries. */
+  readonly lines: Uint8Array;
+  /** Reads on from here; null once the execution is final and its last line was read. */
   readonly nextCursor: string | null;
 }
 
@@ -96,8 +107,11 @@ export interface ExecutionStore {
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** The bytes of a SUCCEEDED execution; null once they have expired. */
   readonly readResult: (id: string, ownerId: string) => Promise<StoredResult | null>;
-  /** The lines so far, oldest first, as JSON text of an array; null when the execution is not the owner's. */
-  readonly readLog: (id: string, ownerId: string) => Promise<Uint8Array | null>;
+  /**
+   * About LOG_PAGE_BYTES of the lines after `cursor`, or from the first on; null when the execution is not the owner's.
+   * @throws Problem INVALID_INPUT for a cursor that no page has given out
+   */
+  readonly readLog: (id: string, ownerId: string, cursor?: string) => Promise<LogPage | null>;
   /** Newest first. */
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
   /** PENDING becomes FAILED/CANCELLED at once; RUNNING is marked, and its worker told. Null: not the owner's. */

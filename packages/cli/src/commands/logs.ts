@@ -29,8 +29,7 @@ export const logsCommand = defineCommand({
     const { client } = await openSession(context);
     const writer = createLogWriter(context.output);
     try {
-      if (options.follow) await follow(context, client, id, writer.add);
-      else writer.add(await client.getJobLog({ params: { id } }));
+      await readLog(context, client, id, options.follow, writer.add);
     } catch (error) {
       writer.breakOff();
       throw error;
@@ -40,22 +39,24 @@ export const logsCommand = defineCommand({
   },
 });
 
-async function follow(
+/** Page by page: each line is fetched once. Nobody waits for a read that fails without `isFollowed`. */
+async function readLog(
   context: CommandContext,
   client: PlatformClient,
   id: string,
+  isFollowed: boolean,
   add: (entries: readonly LogEntry[]) => void,
 ): Promise<void> {
-  let seen = 0;
+  let query: { readonly cursor?: string } = {};
   for (;;) {
-    // The state first: lines that came before the end are then surely in the log that is read after it.
-    const job = await retryRead(() => client.getJob({ params: { id } }), context.signal);
-    const entries = await retryRead(() => client.getJobLog({ params: { id } }), context.signal);
-    add(entries.slice(seen));
-    seen = entries.length;
+    const readPage = () => client.getJobLog({ params: { id }, query });
+    const { items, nextCursor } = isFollowed ? await retryRead(readPage, context.signal) : await readPage();
+    add(items);
     if (context.signal.aborted) throw createInterruption();
-    if (job.terminal) return;
-    await pause(POLL_MILLISECONDS, context.signal);
+    const isAtEnd = nextCursor === null || (items.length === 0 && !isFollowed);
+    if (isAtEnd) return;
+    query = { cursor: nextCursor };
+    if (items.length === 0) await pause(POLL_MILLISECONDS, context.signal);
   }
 }
 

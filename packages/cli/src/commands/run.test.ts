@@ -168,6 +168,23 @@ test("logs --follow goes on until the job ends, and is one JSON array", async ()
   expect(JSON.parse(stdout)).toMatchObject([{ message: "late line" }]);
 });
 
+test("logs fetches a long log page by page, and each of its lines once, followed or not", async () => {
+  const lines = Array.from({ length: 3000 }, (_, index) => `${index} ${"x".repeat(1000)}`);
+  const id = await startDetached();
+  await finish(succeed, lines);
+  for (const words of [
+    ["logs", id, "--json"],
+    ["logs", "--follow", id, "--json"],
+  ]) {
+    const before = peer.requests.length;
+    const { stdout } = await call(...words);
+    expect((JSON.parse(stdout) as { message: string }[]).map(({ message }) => message)).toEqual(lines);
+    const reads = peer.requests.slice(before).filter((request) => request.includes(`${id}/log`));
+    expect(reads.length).toBe(4);
+    expect(new Set(reads).size).toBe(4);
+  }
+});
+
 test("result of a failed job is a failure that tells the cause", async () => {
   const id = await startDetached();
   await finish(fail);

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { StatusRecordSchema } from "../execution.ts";
+import { LogEntrySchema, StatusRecordSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { SERVICE_API } from "../service-api.ts";
 import { AUTHENTICATED, pageOf } from "./common.ts";
@@ -51,8 +51,11 @@ export const JOBS_API = {
   getJobLog: {
     ...SERVICE_API.getLog,
     path: "/jobs/{id}/log",
-    summary: "Get the log lines of a job",
-    problems: JOB_PROBLEMS,
+    summary: "Get the log lines of a job, oldest first",
+    description:
+      "About 1 MB a page. nextCursor says where to read on; it is null once the job is finished and its last line was read.",
+    responses: { 200: { description: "One page", schema: pageOf(LogEntrySchema) } },
+    problems: [...JOB_PROBLEMS, "INVALID_INPUT"],
   },
   cancelJob: {
     ...SERVICE_API.cancelExecution,

@@ -16,11 +16,7 @@ export function parsePage(query: {
 
 /** The filter of a list of executions from its query string. @throws Problem INVALID_INPUT */
 export function parseListFilter(query: unknown): ListFilter {
-  const text = (name: string) => {
-    const value = (query as Readonly<Record<string, unknown>>)[name];
-    if (value !== undefined && typeof value !== "string") throw invalid(name, "is given more than once");
-    return value;
-  };
+  const text = (name: string) => readText(query, name);
   const status = text("status");
   if (status !== undefined && !isExecutionStatus(status))
     throw invalid("status", "is none of the five states");
@@ -32,6 +28,17 @@ export function parseListFilter(query: unknown): ListFilter {
     ...(after === undefined ? {} : { createdAfter: after }),
     ...(before === undefined ? {} : { createdBefore: before }),
   };
+}
+
+/** The cursor of a log's page. @throws Problem INVALID_INPUT */
+export function parseCursor(query: unknown): string | undefined {
+  return readText(query, "cursor");
+}
+
+function readText(query: unknown, name: string): string | undefined {
+  const value = (query as Readonly<Record<string, unknown>>)[name];
+  if (value !== undefined && typeof value !== "string") throw invalid(name, "is given more than once");
+  return value;
 }
 
 function parseTime(name: string, value: string | undefined): number | undefined {

@@ -1,12 +1,13 @@
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import type { StatusRecord } from "@platform/contract/execution";
-import type { ExecutionRecord, Page, StoredResult } from "../ports.ts";
+import type { ExecutionRecord, LogPage, Page, StoredResult } from "../ports.ts";
 
-/** How results and lists look: the gateway's envelope, or the flat body of the local server. */
+/** How results, lists and logs look: the gateway's envelope, or the flat body of the local server. */
 export interface Presenter {
   /** Body of a final execution; `url` is its path without a final slash. */
   readonly result: (record: ExecutionRecord, output: StoredResult | null, url: string) => Uint8Array | string;
   readonly list: (page: Page<ExecutionRecord>) => unknown;
+  readonly log: (page: LogPage) => Uint8Array;
 }
 
 export function toStatusRecord(record: ExecutionRecord): StatusRecord {
@@ -37,6 +38,7 @@ export const hostedPresenter: Presenter = {
     ]);
   },
   list: (page) => page.items.map(toStatusRecord),
+  log: (page) => page.lines,
 };
 
 /** The service's output as top-level fields, `_links.status` and `_embedded.status` beside them. */
@@ -55,12 +57,19 @@ export const localPresenter: Presenter = {
     ]);
   },
   list: hostedPresenter.list,
+  log: hostedPresenter.log,
 };
 
-/** The gateway's bodies, with lists paged as everywhere in the platform API. */
+/** The gateway's bodies, with lists and logs paged as everywhere in the platform API. */
 export const jobPresenter: Presenter = {
   result: hostedPresenter.result,
   list: (page) => ({ items: page.items.map(toStatusRecord), nextCursor: page.nextCursor }),
+  log: ({ lines, nextCursor }) =>
+    Buffer.concat([
+      Buffer.from('{"items":'),
+      lines,
+      Buffer.from(`,"nextCursor":${JSON.stringify(nextCursor)}}`),
+    ]),
 };
 
 function toLocalStatus(record: ExecutionRecord): Readonly<Record<string, string | null>> {

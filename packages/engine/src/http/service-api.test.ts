@@ -220,6 +220,41 @@ describe("state", () => {
   });
 });
 
+describe("log", () => {
+  test("is an array of bounded size, and the Link header leads through the rest of it", async () => {
+    await start();
+    const claim = await claimOne();
+    const lines = Array.from({ length: 2500 }, (_, index) => ({
+      time: 0,
+      severity: "INFO" as const,
+      message: `${index} ${"x".repeat(1000)}`,
+    }));
+    await store.appendLog(claim, lines);
+    await store.finish(claim, SUCCESS);
+    const messages: string[] = [];
+    let pages = 0;
+    let url = `/hosted/${claim.id}/log`;
+    while (url !== "") {
+      const response = await app.inject({ url });
+      pages++;
+      expect(response.statusCode).toBe(200);
+      expect(response.body.length).toBeLessThan(1_200_000);
+      messages.push(...response.json<{ message: string }[]>().map(({ message }) => message));
+      url = /^<(.*)>; rel="next"$/.exec(String(response.headers.link ?? ""))?.[1] ?? "";
+    }
+    expect(messages).toEqual(lines.map(({ message }) => message));
+    expect(pages).toBe(3);
+  });
+
+  test("is refused for a cursor that is made up or given twice", async () => {
+    const id = await startAndFinish(SUCCESS);
+    for (const query of ["cursor=x", "cursor=1&cursor=2"]) {
+      const response = await app.inject({ url: `/hosted/${id}/log?${query}` });
+      expect([response.statusCode, response.json()]).toMatchObject([400, { code: "INVALID_INPUT" }]);
+    }
+  });
+});
+
 describe("result", () => {
   test("is 404 RESULT_NOT_READY with Retry-After before the end", async () => {
     const { id } = (await start()).json<{ id: string }>();

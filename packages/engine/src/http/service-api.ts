@@ -7,7 +7,7 @@ import type { ServiceOperationId } from "@platform/contract/service-api";
 import type { Executions, VersionTarget } from "../executions.ts";
 import type { ExecutionRecord } from "../ports.ts";
 import { MAX_BODY_BYTES } from "../start-body.ts";
-import { parseListFilter } from "./list-filter.ts";
+import { parseCursor, parseListFilter } from "./list-filter.ts";
 import { refuseOtherMethods, requireJsonAccepted, toRoutePath } from "./operations.ts";
 import { toStatusRecord } from "./presenters.ts";
 import type { Presenter } from "./presenters.ts";
@@ -136,7 +136,7 @@ function createHandlers({
     listExecutions: async (request, reply, caller) => {
       const page = await executions.list(caller.ownerId, parseListFilter(request.query));
       if (page.nextCursor !== null)
-        reply.header("link", `<${nextPageUrl(request, baseOf(request), page.nextCursor)}>; rel="next"`);
+        reply.header("link", linkNext(request, `${baseOf(request)}/`, page.nextCursor));
       return reply.header("content-type", JSON_TYPE).send(JSON.stringify(presenter.list(page)));
     },
     getState: (request, reply, caller) => {
@@ -158,8 +158,13 @@ function createHandlers({
         .header("content-type", JSON_TYPE)
         .send(presenter.result(record, output, `${baseOf(request)}/${id}`));
     },
-    getLog: async (request, reply, caller) =>
-      reply.header("content-type", JSON_TYPE).send(await executions.log(readId(request), caller.ownerId)),
+    getLog: async (request, reply, caller) => {
+      const id = readId(request);
+      const page = await executions.log(id, caller.ownerId, parseCursor(request.query));
+      if (page.nextCursor !== null)
+        reply.header("link", linkNext(request, `${baseOf(request)}/${id}/log`, page.nextCursor));
+      return reply.header("content-type", JSON_TYPE).send(presenter.log(page));
+    },
     cancelExecution: async (request, reply, caller) => {
       const record = await executions.cancel(readId(request), caller.ownerId);
       return reply.header("content-type", JSON_TYPE).send(render(record).body);
@@ -202,8 +207,9 @@ function requireJsonBody(request: FastifyRequest): void {
   }
 }
 
-function nextPageUrl(request: FastifyRequest, base: string, cursor: string): string {
+/** The Link header (RFC 8288) of a page that has another one behind it. */
+function linkNext(request: FastifyRequest, path: string, cursor: string): string {
   const query = new URLSearchParams(request.query as Record<string, string>);
   query.set("cursor", cursor);
-  return `${base}/?${query.toString()}`;
+  return `<${path}?${query.toString()}>; rel="next"`;
 }

@@ -2,11 +2,14 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { v7 as createUuidV7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { LogEntry } from "@platform/contract/execution";
+import { LOG_PAGE_BYTES } from "../ports.ts";
 import type {
   Claim,
   ClaimRequest,
   ExecutionRecord,
   ExecutionStore,
+  LogPage,
   NewExecution,
   StoreEvent,
 } from "../ports.ts";
@@ -564,8 +567,24 @@ function createLine(message: string, severity: LogLine["severity"] = "INFO"): Lo
   return { time: Date.UTC(2026, 10, 20, 21, 17, 5, 999), severity, message };
 }
 
-function parseLog(text: Uint8Array | null): unknown {
-  return text === null ? null : JSON.parse(Buffer.from(text).toString());
+function parseLog(page: LogPage | null): readonly LogEntry[] | null {
+  return page === null ? null : (JSON.parse(Buffer.from(page.lines).toString()) as LogEntry[]);
+}
+
+/** From a cursor on, as `logs` does: until the log is complete or there is nothing more for now. */
+async function readToEnd(store: ExecutionStore, { id, ownerId }: NewExecution, cursor?: string) {
+  const messages: string[] = [];
+  let largest = 0;
+  let next = cursor;
+  for (;;) {
+    const page = await store.readLog(id, ownerId, next);
+    const entries = parseLog(page) ?? [];
+    messages.push(...entries.map(({ message }) => message));
+    largest = Math.max(largest, page?.lines.byteLength ?? 0);
+    if (page === null || page.nextCursor === null || entries.length === 0)
+      return { messages, largest, nextCursor: page?.nextCursor ?? null };
+    next = page.nextCursor;
+  }
 }
 
 function describeLog(use: Use): void {
@@ -587,6 +606,49 @@ function describeLog(use: Use): void {
       ...["three", "four", "five"].map((message) => ({ timestamp, severity: "INFO", message })),
     ]);
     expect(await store.readLog(execution.id, randomUUID())).toBeNull();
+  });
+
+  test("a long log is read in bounded pages, each line once, while it grows and after its end", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    const create = (index: number) => `${index} ${"x".repeat(1000)}`;
+    const append = (from: number, to: number) =>
+      store.appendLog(
+        claim,
+        Array.from({ length: to - from }, (_, index) => createLine(create(from + index))),
+      );
+    await append(0, 2500);
+    await append(2500, 2501);
+    const first = await readToEnd(store, execution);
+    expect(first.messages).toEqual(Array.from({ length: 2501 }, (_, index) => create(index)));
+    expect(first.largest).toBeLessThan(LOG_PAGE_BYTES * 1.1);
+    await append(2501, 2503);
+    const second = await readToEnd(store, execution, first.nextCursor ?? "");
+    expect(second.messages).toEqual([create(2501), create(2502)]);
+    expect(second.nextCursor).not.toBeNull();
+    await append(2503, 2504);
+    await store.finish(claim, SUCCEEDED);
+    expect(await readToEnd(store, execution, second.nextCursor ?? "")).toMatchObject({
+      messages: [create(2503)],
+      nextCursor: null,
+    });
+    expect((await readToEnd(store, execution)).nextCursor).toBeNull();
+  });
+
+  test("a log that is empty can be followed from its beginning, and a made-up cursor is refused", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    const { nextCursor } = await readToEnd(store, execution);
+    await store.appendLog(claim, [createLine("first")]);
+    await store.finish(claim, SUCCEEDED);
+    expect(await readToEnd(store, execution, nextCursor ?? "")).toMatchObject({
+      messages: ["first"],
+      nextCursor: null,
+    });
+    for (const cursor of ["", "-1", "x", "1e9", "WyIxIiwiMiJd", "9".repeat(40)])
+      await expect(store.readLog(execution.id, execution.ownerId, cursor)).rejects.toMatchObject({
+        code: "INVALID_INPUT",
+      });
   });
 
   test("only who holds the claim writes to the log", async () => {

@@ -10,7 +10,8 @@ import { createFinisher } from "./finish.ts";
 import { giveBackClaim } from "./give-back.ts";
 import { renewLeases, sweepLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
-import { findExecution, listExecutions, readLog, readResult } from "./read.ts";
+import { readLog } from "./read-log.ts";
+import { findExecution, listExecutions, readResult } from "./read.ts";
 
 /**
  * One plan per statement, made at once and kept: index lookups of what the statement names. Without this a planner that
@@ -70,7 +71,7 @@ export function createPostgresExecutionStore({
     create: creator.add,
     find: (id, ownerId) => findExecution(database, id, ownerId),
     readResult: (id, ownerId) => readResult(database, id, ownerId),
-    readLog: (id, ownerId) => readLog(database, id, ownerId),
+    readLog: (id, ownerId, cursor) => readLog(database, id, ownerId, cursor),
     list: (ownerId, filter) => listExecutions(database, ownerId, filter),
     cancel: (id, ownerId) => cancelExecution(database, events, id, ownerId),
     claim: claimer.claim,

@@ -39,7 +39,8 @@ export function createLogWriter(database: Database): LogWriter {
   return {
     append: async (claim, lines) => {
       if (lines.length === 0) return;
-      const written = batcher.add({ claim, seq: nextSeq(), lines: renderLines(lines) });
+      const chunks = renderChunks(lines).map((chunk) => ({ claim, seq: nextSeq(), lines: chunk }));
+      const written = Promise.all(chunks.map(batcher.add));
       pending.set(claim.id, written);
       try {
         await written;
@@ -61,11 +62,23 @@ function createSequence(): () => number {
   return () => (last = Math.max(last + 1, Date.now() * 1000));
 }
 
-function renderLines(lines: readonly LogLine[]): Buffer {
-  const objects = lines.map(({ time, severity, message }) =>
-    JSON.stringify({ timestamp: formatTimestamp(time), severity, message }),
-  );
-  return Buffer.from(objects.join(","));
+/** A page of a log consists of whole chunks. */
+const CHUNK_BYTES = 64 * 1024;
+
+function renderChunks(lines: readonly LogLine[]): readonly Buffer[] {
+  const chunks: Buffer[] = [];
+  let texts: string[] = [];
+  let length = 0;
+  for (const { time, severity, message } of lines) {
+    const text = JSON.stringify({ timestamp: formatTimestamp(time), severity, message });
+    texts.push(text);
+    length += text.length;
+    if (length < CHUNK_BYTES) continue;
+    chunks.push(Buffer.from(texts.join(",")));
+    texts = [];
+    length = 0;
+  }
+  return texts.length === 0 ? chunks : [...chunks, Buffer.from(texts.join(","))];
 }
 
 /** The fence as in finish; a repeated flush finds its own rows and leaves them. */

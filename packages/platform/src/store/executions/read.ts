@@ -36,19 +36,6 @@ export async function readResult(
   return row ?? null;
 }
 
-export async function readLog(database: Database, id: string, ownerId: string): Promise<Uint8Array | null> {
-  if (!isUuid(id) || !isUuid(ownerId)) return null;
-  const [row] = await database.query<{ lines: Buffer }>({
-    name: "execution-read-log",
-    text: `select coalesce(
-        (select string_agg(l.lines, ','::bytea order by l.seq) from execution_log l where l.id = $1), ''::bytea) as lines
-      from execution e where e.id = $1 and e.owner_id = $2`,
-    values: [id, ownerId],
-    idempotent: true,
-  });
-  return row === undefined ? null : Buffer.concat([Buffer.from("["), row.lines, Buffer.from("]")]);
-}
-
 /** The clock that makes ids and the one that fills created_at may differ by so much without a row being missed. */
 const CLOCK_SLACK = 3_600_000;
 

@@ -1,0 +1,65 @@
+import { isFinal } from "@platform/contract/execution";
+import type { ExecutionStatus } from "@platform/contract/execution";
+import { LOG_PAGE_BYTES } from "@platform/engine/ports";
+import type { LogPage } from "@platform/engine/ports";
+import type { Database } from "../../postgres/database.ts";
+import { decodeCursor, encodeCursor } from "../page.ts";
+import { isUuid } from "../uuid.ts";
+
+/** Chunks in a page at most: of a program that prints a line now and then, each chunk holds but one. */
+const MAX_CHUNKS = 1000;
+
+interface ChunkRow {
+  readonly state: ExecutionStatus;
+  /** Null, as the other two, in the one row that stands for no chunk. */
+  readonly seq: string | null;
+  readonly lines: Buffer | null;
+  readonly isLast: boolean | null;
+}
+
+/** Chunks are written in the order of `seq`, one flush at a time, so nothing ever appears behind a cursor. */
+const TEXT = `select e.state, l.seq::text as seq, l.lines, l.following is null as "isLast"
+  from execution e left join lateral (
+    select c.*, row_number() over by_seq as position, lead(c.seq) over by_seq as following,
+      sum(octet_length(c.lines)) over by_seq - octet_length(c.lines) as bytes_before
+    from (
+      select seq, lines from execution_log where id = $1 and seq > $3 order by seq limit ${MAX_CHUNKS + 1}
+    ) c window by_seq as (order by c.seq)
+  ) l on l.bytes_before < ${LOG_PAGE_BYTES} and l.position <= ${MAX_CHUNKS}
+  where e.id = $1 and e.owner_id = $2
+  order by l.seq`;
+
+/** One page of a log. @throws Problem INVALID_INPUT for a cursor that no page has given out */
+export async function readLog(
+  database: Database,
+  id: string,
+  ownerId: string,
+  cursor?: string,
+): Promise<LogPage | null> {
+  const [after] = decodeCursor(cursor, [isSeq]) ?? ["0"];
+  if (!isUuid(id) || !isUuid(ownerId)) return null;
+  const rows = await database.query<ChunkRow>({
+    name: "execution-read-log",
+    text: TEXT,
+    values: [id, ownerId, after],
+    idempotent: true,
+  });
+  const last = rows.at(-1);
+  if (last === undefined) return null;
+  const isComplete = isFinal(last.state) && (last.seq === null || last.isLast === true);
+  return {
+    lines: joinChunks(rows.flatMap(({ lines }) => (lines === null ? [] : [lines]))),
+    nextCursor: isComplete ? null : encodeCursor([last.seq ?? after ?? "0"]),
+  };
+}
+
+function isSeq(key: string): boolean {
+  return /^\d{1,18}$/.test(key);
+}
+
+function joinChunks(chunks: readonly Buffer[]): Uint8Array {
+  const parts = chunks.flatMap((chunk, index) => (index === 0 ? [chunk] : [COMMA, chunk]));
+  return Buffer.concat([Buffer.from("["), ...parts, Buffer.from("]")]);
+}
+
+const COMMA = Buffer.from(",");
