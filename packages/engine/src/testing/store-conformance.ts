@@ -567,6 +567,10 @@ function createLine(message: string, severity: LogLine["severity"] = "INFO"): Lo
   return { time: Date.UTC(2026, 10, 20, 21, 17, 5, 999), severity, message };
 }
 
+function createLong(index: number): string {
+  return `${index} ${"x".repeat(1000)}`;
+}
+
 function parseLog(page: LogPage | null): readonly LogEntry[] | null {
   return page === null ? null : (JSON.parse(Buffer.from(page.lines).toString()) as LogEntry[]);
 }
@@ -611,25 +615,24 @@ function describeLog(use: Use): void {
   test("a long log is read in bounded pages, each line once, while it grows and after its end", async () => {
     const store = use();
     const { execution, claim } = await start(store);
-    const create = (index: number) => `${index} ${"x".repeat(1000)}`;
     const append = (from: number, to: number) =>
       store.appendLog(
         claim,
-        Array.from({ length: to - from }, (_, index) => createLine(create(from + index))),
+        Array.from({ length: to - from }, (_, index) => createLine(createLong(from + index))),
       );
     await append(0, 2500);
     await append(2500, 2501);
     const first = await readToEnd(store, execution);
-    expect(first.messages).toEqual(Array.from({ length: 2501 }, (_, index) => create(index)));
+    expect(first.messages).toEqual(Array.from({ length: 2501 }, (_, index) => createLong(index)));
     expect(first.largest).toBeLessThan(LOG_PAGE_BYTES * 1.1);
     await append(2501, 2503);
     const second = await readToEnd(store, execution, first.nextCursor ?? "");
-    expect(second.messages).toEqual([create(2501), create(2502)]);
+    expect(second.messages).toEqual([createLong(2501), createLong(2502)]);
     expect(second.nextCursor).not.toBeNull();
     await append(2503, 2504);
     await store.finish(claim, SUCCEEDED);
     expect(await readToEnd(store, execution, second.nextCursor ?? "")).toMatchObject({
-      messages: [create(2503)],
+      messages: [createLong(2503)],
       nextCursor: null,
     });
     expect((await readToEnd(store, execution)).nextCursor).toBeNull();
