@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { argv, exit, stderr } from "node:process";
 import { createCliReference } from "../packages/cli/generate-reference.ts";
-import { createOpenApi, createServiceOpenApi } from "../packages/contract/src/openapi.ts";
-import { PLATFORM_API } from "../packages/contract/src/platform-api/platform-api.ts";
+import { createServiceOpenApi } from "../packages/contract/src/openapi.ts";
+import { createPlatformOpenApi } from "../packages/contract/src/platform-api/openapi.ts";
 import { EXECUTION_STATES } from "../packages/contract/src/execution.ts";
 import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/problems.ts";
 import { ProjectSchema } from "../packages/contract/src/project.ts";
@@ -15,21 +15,7 @@ import { REPOSITORY } from "./platform-process.ts";
 const NOTICE = "<!-- Written by `npm run gen`. -->";
 
 const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
-  "packages/contract/openapi/platform-api.json": () =>
-    toJson(
-      createOpenApi({
-        title: "Platform API",
-        version: "1",
-        description:
-          "Services, versions, applications, subscriptions and jobs. Authenticate with a personal access token.",
-        url: "/api",
-        operations: PLATFORM_API,
-        security: {
-          bearer: { type: "http", scheme: "bearer" },
-          token: { type: "apiKey", in: "header", name: "X-Auth-Token" },
-        },
-      }),
-    ),
+  "packages/contract/openapi/platform-api.json": () => toJson(createPlatformOpenApi()),
   "packages/contract/openapi/service-api.json": () =>
     toJson(
       createServiceOpenApi({

@@ -1,6 +1,7 @@
 import type { FailureCode } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import { createLeaseKeeper } from "./lease-keeper.ts";
+import type { Logger } from "./logger.ts";
 import type { Claim, ExecutionStore, InputSource, VersionSource } from "./ports.ts";
 import type {
   ExecutionInput,
@@ -16,12 +17,6 @@ const SECOND = 1_000;
 const POLL_MS = 1 * SECOND;
 /** Rows locked by one claim: more would only be given back, since all must fit together. */
 const CLAIM_LIMIT = 32;
-
-export interface Logger {
-  readonly info: (fields: object, message: string) => void;
-  readonly warn: (fields: object, message: string) => void;
-  readonly error: (fields: object, message: string) => void;
-}
 
 export interface DispatcherOptions {
   readonly store: ExecutionStore;

@@ -45,7 +45,6 @@ import { createLeaseWatchdog } from "./worker/lease-watchdog.ts";
 import { createNoDataPools } from "./worker/no-data-pools.ts";
 import { findPythonTools } from "./worker/python-tools.ts";
 
-const PRODUCT_VERSION = "0.1.0";
 const SECOND = 1_000;
 const READY_WITHIN = 1 * SECOND;
 
@@ -112,7 +111,6 @@ async function start(config: Config, logger: Logger, closers: Closers, stop: Sto
       ...shared.stores,
       ...shared,
       gatewayUrl: config.gatewayUrl,
-      productVersion: PRODUCT_VERSION,
     });
   }
   if (config.roles.has("worker") || config.roles.has("builder")) await startPython(shared);

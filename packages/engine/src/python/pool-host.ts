@@ -1,5 +1,6 @@
 import type { RunnableVersion } from "./runtime.ts";
-import type { Logger, Settings } from "./settings.ts";
+import type { Logger } from "../logger.ts";
+import type { Settings } from "./settings.ts";
 import type { Zygote, ZygoteOptions } from "./zygote.ts";
 
 /** What the pool of a version needs of the runtime that holds it. */

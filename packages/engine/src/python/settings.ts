@@ -1,13 +1,8 @@
+import type { Logger } from "../logger.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const SECOND = 1000;
-
-export interface Logger {
-  readonly info: (details: Record<string, unknown>, message: string) => void;
-  readonly warn: (details: Record<string, unknown>, message: string) => void;
-  readonly error: (details: Record<string, unknown>, message: string) => void;
-}
 
 export interface PythonRuntimeOptions {
   /** Absolute path of a folder of ours for sockets and scratch; created. At most 70 characters: a socket's path is limited. */

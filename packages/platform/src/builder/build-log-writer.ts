@@ -29,7 +29,7 @@ export function createBuildLogWriter({ store, logger }: BuildLogWriterOptions): 
     try {
       await store(lines);
     } catch (error) {
-      logger.warn({ error, lines: lines.length }, "lines of a build log could not be stored");
+      logger.warn({ err: error, lines: lines.length }, "lines of a build log could not be stored");
     }
   };
 

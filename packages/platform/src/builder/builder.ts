@@ -115,7 +115,7 @@ async function takeBuilds(room: Room): Promise<void> {
       hold(room, claim);
     }
   } catch (error) {
-    logger.warn({ error }, "could not look for builds; trying again");
+    logger.warn({ err: error }, "could not look for builds; trying again");
   }
 }
 
@@ -123,7 +123,7 @@ function hold(room: Room, claim: BuildClaim): void {
   const run: Promise<void> = build(room, claim)
     .catch((error: unknown) => {
       room.deps.logger.error(
-        { error, buildId: claim.id },
+        { err: error, buildId: claim.id },
         "a build could not be ended; its lease will run out",
       );
     })
@@ -165,7 +165,7 @@ async function settle(
   try {
     return await work();
   } catch (error) {
-    room.deps.logger.error({ error, buildId: claim.id }, "a build failed on our side");
+    room.deps.logger.error({ err: error, buildId: claim.id }, "a build failed on our side");
     if (error instanceof Problem && error.code === "UNAVAILABLE") return null;
     return { status: "FAILED", code: "INTERNAL_ERROR", detail: "The build failed on our side; try again." };
   }
@@ -179,7 +179,7 @@ function keepLease(room: Room, claim: BuildClaim, lost: AbortController): NodeJS
       if (await room.deps.builds.renew(claim, room.leaseMs / SECOND)) heldUntil = asked + room.leaseMs;
       else lost.abort();
     } catch (error) {
-      room.deps.logger.warn({ error, buildId: claim.id }, "a lease could not be renewed");
+      room.deps.logger.warn({ err: error, buildId: claim.id }, "a lease could not be renewed");
     }
     if (Date.now() > heldUntil) lost.abort();
   };

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { createOpenApi } from "@platform/contract/openapi";
-import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
+import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "@platform/contract/platform-api/openapi";
 import type { Executions } from "@platform/engine/executions";
 import { registerDocs } from "@platform/engine/http/docs";
 import { registerOperations } from "@platform/engine/http/operations";
@@ -37,30 +36,23 @@ export interface ControlDeps {
   readonly objects: ObjectStore;
   /** Origin of the gateway as clients see it, without a final slash. */
   readonly gatewayUrl: string;
-  /** Shown in the OpenAPI document. */
-  readonly productVersion: string;
   /** The largest project archive, in bytes; default 256 MB. */
   readonly maxArchiveBytes?: number;
   readonly uploadLimits?: UploadLimits;
 }
 
-const PREFIX = "/api";
 const DEFAULT_ARCHIVE_BYTES = 256 * 1024 * 1024;
-
-const SECURITY = {
-  bearer: { type: "http", scheme: "bearer", description: "Personal access token" },
-  authToken: { type: "apiKey", in: "header", name: "X-Auth-Token", description: "Personal access token" },
-} as const;
 
 /** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
 export async function registerControl(app: FastifyInstance, deps: ControlDeps): Promise<void> {
   const authorize = (request: FastifyRequest, operationId: ControlOperationId): Promise<ControlCaller> =>
     authorizeCaller(deps.identity, request.headers, OPERATION_ACTIONS[operationId]);
-  await registerPublicDocs(app, deps.productVersion);
+  const document = createPlatformOpenApi();
+  await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
   await app.register(async (scope) => {
     scope.addHook("preValidation", refuseNullCharacters);
     await registerOperations(scope, MANAGEMENT_API, {
-      prefix: PREFIX,
+      prefix: PLATFORM_API_PREFIX,
       authorize,
       handlers: {
         ...createAccountHandlers(deps.identity),
@@ -76,20 +68,8 @@ export async function registerControl(app: FastifyInstance, deps: ControlDeps): 
     await registerJobs(scope, {
       executions: deps.executions,
       versions: deps.versions,
-      prefix: PREFIX,
+      prefix: PLATFORM_API_PREFIX,
       authorize,
     });
   });
-}
-
-async function registerPublicDocs(app: FastifyInstance, version: string): Promise<void> {
-  const document = createOpenApi({
-    title: "Platform API",
-    version,
-    description: "Services, versions, applications, access keys, subscriptions and jobs of an organisation.",
-    url: PREFIX,
-    security: SECURITY,
-    operations: PLATFORM_API,
-  });
-  await registerDocs(app, { prefix: PREFIX, openApi: () => document });
 }

@@ -40,7 +40,7 @@ export function createAccessKeyAuthenticator(options: AccessKeyAuthenticatorOpti
     try {
       await store.touch(keyId);
     } catch (error) {
-      logger.warn({ error, keyId }, "the use of an access key could not be noted");
+      logger.warn({ err: error, keyId }, "the use of an access key could not be noted");
     }
     return true;
   };

@@ -48,7 +48,7 @@ export function createLibrary(options: LibraryOptions) {
       disableColors: true,
       log: (level, message, ...details) => {
         const error = details.find((detail) => detail instanceof Error);
-        options.logger[level](error ? { error } : {}, `better-auth: ${message}`);
+        options.logger[level](error ? { err: error } : {}, `better-auth: ${message}`);
       },
     },
     plugins: [

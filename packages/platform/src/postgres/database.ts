@@ -59,8 +59,7 @@ export function createDatabase(target: ConnectionTarget, options: DatabaseOption
   const config = describeConnections(target, options, limits);
   const pool = new Pool(config);
   breakOverdue(pool, limits.holdMs, options.logger);
-  const noteBroken = (error: Error) =>
-    options.logger.debug({ error: error.message }, "a database connection broke");
+  const noteBroken = (error: Error) => options.logger.debug({ err: error }, "a database connection broke");
   pool.on("error", noteBroken);
   // The pool listens to idle connections only; one that breaks while it is lent out would end the process.
   pool.on("connect", (client) => client.on("error", noteBroken));

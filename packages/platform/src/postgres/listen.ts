@@ -73,7 +73,7 @@ async function hear(
     listener.onReset();
   } catch (error) {
     // The connection is broken; the loop makes another and listens to every channel again.
-    room.logger.debug({ error, channel }, "could not listen yet");
+    room.logger.debug({ err: error, channel }, "could not listen yet");
   }
 }
 
@@ -111,7 +111,7 @@ async function connectOnce(room: Room): Promise<boolean> {
     resetAll(room);
     if (!room.halt.signal.aborted) await Promise.race([ended, probe(room, client)]);
   } catch (error) {
-    room.logger.debug({ error }, "the LISTEN connection could not be made");
+    room.logger.debug({ err: error }, "the LISTEN connection could not be made");
   } finally {
     room.client = null;
     await endWithin(client);

@@ -1,7 +1,5 @@
-/** The part of pino's interface that this room needs: fields first, then one sentence. */
-export interface Logger {
-  readonly debug: (fields: object, message: string) => void;
-  readonly info: (fields: object, message: string) => void;
-  readonly warn: (fields: object, message: string) => void;
-  readonly error: (fields: object, message: string) => void;
+import type { Logger as EngineLogger, LogFields } from "@platform/engine/logger";
+
+export interface Logger extends EngineLogger {
+  readonly debug: (fields: LogFields, message: string) => void;
 }

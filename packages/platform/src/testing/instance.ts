@@ -74,7 +74,6 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     executions,
     objects,
     gatewayUrl: TEST_GATEWAY_URL,
-    productVersion: "0.0.0",
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
     ...(uploadLimits === undefined ? {} : { uploadLimits }),
   });

@@ -5,7 +5,8 @@ import { createPythonRuntime } from "../python-runtime.ts";
 import type { LogLine, NotStarted, Outcome, PythonRuntime, Run, RunnableVersion } from "../runtime.ts";
 import { findSandbox } from "../sandbox/find-sandbox.ts";
 import type { SandboxLevel } from "../sandbox/sandbox.ts";
-import type { Logger, PythonRuntimeOptions } from "../settings.ts";
+import type { Logger } from "../../logger.ts";
+import type { PythonRuntimeOptions } from "../settings.ts";
 
 /** A system Python: one in somebody's home cannot be read by the uids that versions run as. */
 export const INTERPRETER = "/usr/bin/python3";

@@ -1,0 +1,29 @@
+import { Writable } from "node:stream";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { createBuildLogWriter } from "./build-log-writer.ts";
+
+test("lines that could not be stored are logged with the reason and where it happened", async () => {
+  const lines: string[] = [];
+  const destination = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  const writer = createBuildLogWriter({
+    logger: pino({ level: "warn" }, destination),
+    store: () => Promise.reject(new Error("the disk is full")),
+  });
+  writer.write("Collecting numpy");
+  await writer.close();
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({
+      lines: 1,
+      err: expect.objectContaining({
+        message: "the disk is full",
+        stack: expect.stringContaining("build-log-writer.test.ts"),
+      }),
+    }),
+  ]);
+});
