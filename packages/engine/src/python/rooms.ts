@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { opendir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { Logger } from "./settings.ts";
+import type { Logger } from "../logger.ts";
 
 /**
  * The folders of zygotes: one each, never used again.
