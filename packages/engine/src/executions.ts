@@ -2,7 +2,7 @@ import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import { v7 as createUuid, validate, version } from "uuid";
-import { createInputValidator } from "./input-schema.ts";
+import { createInputValidator } from "./input-schema/input-validator.ts";
 import type {
   ExecutionRecord,
   ExecutionStore,
@@ -61,12 +61,15 @@ export interface ExecutionsOptions {
   readonly inputs: InputSource;
   /** Finished executions are kept so long; an older id is told apart from one that never was. Missing: for good. */
   readonly retentionDays?: number;
+  /** Some input of this version was not checked at the start, because that takes too long. */
+  readonly onUndecided?: (versionId: string) => void;
 }
 
-export function createExecutions({ store, inputs, retentionDays = Infinity }: ExecutionsOptions): Executions {
+export function createExecutions(options: ExecutionsOptions): Executions {
+  const { store, inputs, retentionDays = Infinity } = options;
   const cache = createRecordCache(store);
   const waiters = createWaiters(cache.find);
-  const validator = createInputValidator();
+  const validator = createInputValidator(options);
   const unsubscribe = store.subscribe((event) => {
     if (event.type === "reset") cache.clear();
     if (event.type !== "changed") return;

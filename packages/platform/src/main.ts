@@ -151,6 +151,8 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
     store: executionStore,
     inputs: createNoDataPools(),
     retentionDays: config.retentionDays,
+    onUndecided: (versionId) =>
+      logger.warn({ versionId }, "checking an input takes too long at the start; it is left to the run"),
   });
   const objects = createObjectStore(data.objects);
   return {

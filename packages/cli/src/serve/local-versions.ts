@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
 import type { VersionTarget } from "@platform/engine/executions";
+import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import type { VersionSource } from "@platform/engine/ports";
 import type { EnvironmentBuilder } from "@platform/engine/project/environment";
 import { readProject } from "@platform/engine/project/read-project";
@@ -125,6 +126,8 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
     startMode: project.startMode ?? "auto",
   };
   const probe = await options.runtime.probe(runnable);
+  const schemas = probe.ok ? acceptSchemas(probe) : null;
+  for (const note of schemas?.notes ?? []) options.onBuildLine(note);
   const target: VersionTarget = {
     versionId: id,
     resources: {
@@ -132,7 +135,7 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
       memory: Math.min(resources.memory, options.capacity.memory),
     },
     timeoutSeconds: project.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
-    inputSchema: probe.ok ? probe.inputSchema : null,
+    inputSchema: schemas?.inputSchema ?? null,
   };
   return { runnable, loaded: { project, target, fault: probe.ok ? null : probe } };
 }

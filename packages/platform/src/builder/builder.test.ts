@@ -36,6 +36,30 @@ function typed(hint: string): string {
   return `from typing import TypedDict\nclass Data(TypedDict):\n    n: ${hint}\ndef run(data: Data):\n    return {}\n`;
 }
 
+/** A model, as the runtime recognises one, that describes itself so. */
+function modelled(schema: string): string {
+  return `
+def nest(levels):
+    schema = {}
+    for _ in range(levels):
+        schema = {"items": schema}
+    return schema
+
+class Data:
+    @classmethod
+    def model_json_schema(cls, ref_template="", mode=""):
+        return ${schema}
+    @classmethod
+    def model_validate(cls, value):
+        return value
+    def model_dump(self, mode=""):
+        return {}
+
+def run(data: Data):
+    return {}
+`;
+}
+
 describe("a build", () => {
   let test: TestDatabase;
   let instance: TestInstance;
@@ -230,6 +254,30 @@ describe("a build", () => {
     const forced = await deploy(key, await pack(name, typed("bool")), "?force=true");
     expect(forced).toMatchObject({ state: "SUCCEEDED", version: "2.0.1" });
   });
+
+  it.each([
+    ["minimum", '{"properties": {"n": {"minimum": "a"}}}', "a limit that is not a number", true],
+    ["itself", '{"anyOf": [{"$ref": "#/properties/data"}]}', "refers to itself", true],
+    ["nesting", "nest(150)", "deeper than 100 levels", false],
+    ["a null character", '{"enum": ["a\\0b"]}', "null character", false],
+  ])(
+    "says that input is not checked early by a schema with %s, and goes live",
+    async (_what, schema, why, isKept) => {
+      const { key, name } = await createService();
+      const build = await deploy(key, await pack(name, modelled(schema)));
+      expect(build.state).toBe("SUCCEEDED");
+      expect(build.log.join("\n")).toContain(why);
+      const { items } = await read<{ items: Version[] }>(`/services/${key}/versions`);
+      expect(items[0]?.inputSchema !== null).toBe(isKept);
+      const started = await instance.api.inject({
+        method: "POST",
+        url: `/api/jobs?serviceKey=${key}`,
+        headers: { authorization: `Bearer ${owner.token}`, "content-type": "application/json" },
+        payload: '{"data":{"n":5}}',
+      });
+      expect(started.statusCode).toBe(201);
+    },
+  );
 
   it("is taken by another builder when the one that had it vanished, and given up after three", async () => {
     const { key, name } = await createService();

@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
+import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import type { EnvironmentBuilder } from "@platform/engine/project/environment";
 import { ProjectError } from "@platform/engine/project/project-error";
 import { readProject } from "@platform/engine/project/read-project";
@@ -57,9 +58,11 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     };
     const probe = await deps.runtime.probe(version);
     if (!probe.ok) return describeProbeFailure(probe, onLog);
+    const schemas = acceptSchemas(probe);
+    for (const note of schemas.notes) onLog(note);
     return (
-      (await findSchemaFault(deps.versions, claim, probe.inputSchema)) ??
-      (await succeed(claim, project, version, probe))
+      (await findSchemaFault(deps.versions, claim, schemas.inputSchema)) ??
+      (await succeed(claim, project, version, { ...probe, ...schemas }))
     );
   } catch (error) {
     if (!(error instanceof ProjectError)) throw error;

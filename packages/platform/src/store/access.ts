@@ -1,4 +1,5 @@
 import type { Resources } from "@platform/contract/project";
+import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import type { Database } from "../postgres/database.ts";
 import { ACCESS_CHANNEL, fromStoredResources, parseVersion } from "./columns.ts";
 import type { StoredResources } from "./columns.ts";
@@ -127,6 +128,7 @@ function toGrant(row: Row, subscriptionId: string): Grant {
     serviceName: row.serviceName,
     versions: row.versions.map(({ cpu_milli, memory_mb, ...version }) => ({
       ...version,
+      inputSchema: readStoredSchema(version.inputSchema),
       resources: fromStoredResources({ cpu_milli, memory_mb }),
     })),
   };

@@ -1,4 +1,5 @@
 import type { Resources } from "@platform/contract/project";
+import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import type { Database } from "../postgres/database.ts";
 import {
   ACCESS_CHANNEL,
@@ -110,6 +111,8 @@ function toRecord({ cpu_milli, memory_mb, major, minor, patch, ...row }: Row): V
     ...row,
     version: formatVersion({ major, minor, patch }),
     resources: fromStoredResources({ cpu_milli, memory_mb }),
+    inputSchema: readStoredSchema(row.inputSchema),
+    outputSchema: readStoredSchema(row.outputSchema),
   };
 }
 

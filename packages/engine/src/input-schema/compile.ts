@@ -1,0 +1,144 @@
+import { findExcess } from "./bounds.ts";
+import { ANNOTATIONS, KEYWORDS } from "./keywords.ts";
+import { isObject, SchemaFault } from "./reading.ts";
+import type { Reading, Schema } from "./reading.ts";
+import { mismatch } from "./schema-node.ts";
+import type { SchemaNode } from "./schema-node.ts";
+
+const LOOP = "refers to itself without an object or array in between";
+const NOWHERE = "has a $ref that leads nowhere";
+/** Identifiers would change what references within mean. */
+const IDENTIFIERS = ["$id", "$anchor", "$dynamicAnchor"];
+
+/**
+ * Reads one member of an input schema.
+ * @returns null where the schema says nothing of this member
+ * @throws SchemaFault for a schema that is not one, or whose check would not end
+ */
+export function compileMember(schema: Schema, key: "data" | "params"): SchemaNode | null {
+  const excess = findExcess(schema);
+  if (excess !== null) throw new SchemaFault(excess);
+  const { properties } = schema;
+  if (!isObject(properties) || !Object.hasOwn(properties, key)) return null;
+  const document = createDocument(schema);
+  const root = document.getNode(properties[key]);
+  // Reading a schema adds those that it names: a queue, not a recursion, since chains of references may be long.
+  for (const [found, node] of document.nodes) readSchema(found, node, document);
+  refuseLoops([...document.nodes.values()]);
+  return root;
+}
+
+interface Document {
+  readonly root: Schema;
+  readonly nodes: ReadonlyMap<unknown, SchemaNode>;
+  /** The node of a schema, to be filled where it is new. */
+  readonly getNode: (schema: unknown) => SchemaNode;
+}
+
+function createDocument(root: Schema): Document {
+  const nodes = new Map<unknown, SchemaNode>();
+  const targets = new Map<unknown, unknown>();
+  return {
+    root,
+    nodes,
+    getNode: (given) => {
+      const schema = followReferences(given, root, targets);
+      const known = nodes.get(schema);
+      if (known !== undefined) return known;
+      const node: SchemaNode = { checks: [], inPlace: [], isLeaf: true };
+      nodes.set(schema, node);
+      return node;
+    },
+  };
+}
+
+function readSchema(schema: unknown, node: SchemaNode, document: Document): void {
+  if (schema === true) return;
+  if (schema === false) return void node.checks.push((place) => mismatch(place, "boolean schema is false"));
+  if (!isObject(schema)) throw new SchemaFault("has a subschema that is neither an object nor a boolean");
+  // What has a name of its own is left to the run as a whole.
+  if (schema !== document.root && IDENTIFIERS.some((keyword) => Object.hasOwn(schema, keyword)))
+    return void node.checks.push(() => "unknown");
+  const reading = createReading(schema, node, document);
+  for (const [keyword, readKeyword] of Object.entries(KEYWORDS))
+    if (Object.hasOwn(schema, keyword)) node.checks.push(readKeyword(schema[keyword], reading));
+  if (Object.keys(schema).some(isFurther)) node.checks.push(() => "unknown");
+}
+
+function createReading(schema: Schema, node: SchemaNode, document: Document): Reading {
+  const readMember = (found: unknown) => {
+    node.isLeaf = false;
+    return document.getNode(found);
+  };
+  const readSame = (found: unknown) => {
+    const same = readMember(found);
+    node.inPlace.push(same);
+    return same;
+  };
+  return {
+    schema,
+    readMember,
+    readSame,
+    readReference: (reference) => readSame(findReference(document.root, reference)),
+  };
+}
+
+/** Whether a keyword says something that the door does not check. */
+function isFurther(keyword: string): boolean {
+  return !Object.hasOwn(KEYWORDS, keyword) && !ANNOTATIONS.has(keyword);
+}
+
+/** A schema that only names another is that other one: most references of pydantic are such. */
+function followReferences(schema: unknown, root: Schema, targets: Map<unknown, unknown>): unknown {
+  const passed = new Set<unknown>();
+  let found = schema;
+  while (isObject(found) && typeof found["$ref"] === "string" && isBareReference(found)) {
+    if (passed.has(found)) throw new SchemaFault(LOOP);
+    passed.add(found);
+    found = targets.get(found) ?? findReference(root, found["$ref"]);
+  }
+  for (const each of passed) targets.set(each, found);
+  return found;
+}
+
+function isBareReference(schema: Schema): boolean {
+  return Object.keys(schema).every((keyword) => keyword === "$ref" || ANNOTATIONS.has(keyword));
+}
+
+/** A JSON pointer within the document (RFC 6901). */
+function findReference(root: Schema, reference: string): unknown {
+  if (reference !== "#" && !reference.startsWith("#/")) throw new SchemaFault(NOWHERE);
+  let found: unknown = root;
+  for (const part of reference.split("/").slice(1)) {
+    const name = decodePart(part);
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name))
+      throw new SchemaFault(NOWHERE);
+    found = (found as Schema)[name];
+  }
+  return found;
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+  } catch {
+    return part;
+  }
+}
+
+/** A schema that leads back to itself without going into the value would be asked for ever. (Kahn's topological order.) */
+function refuseLoops(nodes: readonly SchemaNode[]): void {
+  const waiting = new Map(nodes.map((node) => [node, 0]));
+  for (const { inPlace } of nodes)
+    for (const node of inPlace) waiting.set(node, (waiting.get(node) ?? 0) + 1);
+  const free = nodes.filter((node) => waiting.get(node) === 0);
+  for (const node of free) {
+    waiting.delete(node);
+    for (const next of node.inPlace) {
+      const left = (waiting.get(next) ?? 0) - 1;
+      waiting.set(next, left);
+      if (left === 0) free.push(next);
+    }
+  }
+  if (waiting.size > 0) throw new SchemaFault(LOOP);
+}

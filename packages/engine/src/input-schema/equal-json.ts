@@ -1,0 +1,19 @@
+import { spend } from "./schema-node.ts";
+import type { Walk } from "./schema-node.ts";
+
+/** Whether two JSON values are the same; keys in any order. @throws WalkTooLong */
+export function equalJson(a: unknown, b: unknown, walk: Walk): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const keys = Object.keys(a);
+  spend(walk, keys.length + 1);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every(
+    (key) => Object.hasOwn(b, key) && equalJson(readMember(a, key), readMember(b, key), walk),
+  );
+}
+
+function readMember(value: object, key: string): unknown {
+  return (value as Readonly<Record<string, unknown>>)[key];
+}

@@ -1,0 +1,118 @@
+import { Problem } from "@platform/contract/problems";
+import type { FieldError } from "@platform/contract/problems";
+import type { AcceptedBody } from "../start-body.ts";
+import { compileMember } from "./compile.ts";
+import { SchemaFault } from "./reading.ts";
+import type { Schema } from "./reading.ts";
+import { createPlace, isMismatch, judge, MAX_MISMATCHES, WalkTooLong } from "./schema-node.ts";
+import type { Place, SchemaNode, Walk } from "./schema-node.ts";
+
+const MAX_KEPT = 500;
+const MAX_SEGMENT = 100;
+const MEMBERS = ["data", "params"] as const;
+type Member = (typeof MEMBERS)[number];
+
+interface Compiled {
+  /** Null for a member that the door does not check. */
+  readonly nodes: Readonly<Record<Member, SchemaNode | null>>;
+  isReported: boolean;
+}
+
+/** Checks `data` and `params` given by value against the schema that was derived from `run`. */
+export interface InputValidator {
+  /** Lets pass what it cannot decide within its budget: the run checks everything again. @throws Problem INVALID_INPUT with JSON pointers */
+  readonly check: (versionId: string, schema: Schema | null, body: AcceptedBody) => void;
+}
+
+export interface InputValidatorOptions {
+  /** An input went to the run because checking it takes too long; said once for a version. */
+  readonly onUndecided?: (versionId: string) => void;
+}
+
+export function createInputValidator({ onUndecided }: InputValidatorOptions = {}): InputValidator {
+  const known = new Map<string, Compiled>();
+  const compile = (versionId: string, schema: Schema): Compiled => {
+    const compiled = { nodes: compileInput(schema), isReported: false };
+    if (known.size >= MAX_KEPT) known.clear();
+    known.set(versionId, compiled);
+    return compiled;
+  };
+  return {
+    check: (versionId, schema, body) => {
+      if (schema === null) return;
+      const compiled = known.get(versionId) ?? compile(versionId, schema);
+      const errors = findErrors(compiled.nodes, body);
+      if (errors === null && !compiled.isReported) {
+        compiled.isReported = true;
+        onUndecided?.(versionId);
+      }
+      if (errors === null || errors.length === 0) return;
+      const first = errors.slice(0, 3).map((error) => `${error.path} ${error.message}`);
+      throw new Problem(
+        "INVALID_INPUT",
+        `The input does not fit the types that the service declares: ${first.join("; ")}.`,
+        { errors },
+      );
+    },
+  };
+}
+
+/** Why `data` or `params` cannot be checked before the run, as the end of a sentence; null where both can. */
+export function findUncheckable(schema: Schema): string | null {
+  for (const member of MEMBERS) {
+    const found = tryCompile(schema, member);
+    if (found instanceof SchemaFault) return found.message;
+  }
+  return null;
+}
+
+function compileInput(schema: Schema): Compiled["nodes"] {
+  const compile = (member: Member) => {
+    const found = tryCompile(schema, member);
+    // A schema that cannot be read is no reason to refuse a caller: the run checks its input itself.
+    return found instanceof SchemaFault ? null : found;
+  };
+  return { data: compile("data"), params: compile("params") };
+}
+
+function tryCompile(schema: Schema, member: Member): SchemaNode | SchemaFault | null {
+  try {
+    return compileMember(schema, member);
+  } catch (error) {
+    if (error instanceof SchemaFault) return error;
+    throw error;
+  }
+}
+
+/** Null where that would take too long. */
+function findErrors(nodes: Compiled["nodes"], body: AcceptedBody): readonly FieldError[] | null {
+  const walk = { steps: 0, depth: 0 };
+  try {
+    return MEMBERS.flatMap((member) =>
+      body.references[member] === undefined
+        ? findMemberErrors(nodes[member], member, body[member] ?? {}, walk)
+        : [],
+    );
+  } catch (error) {
+    if (error instanceof WalkTooLong) return null;
+    throw error;
+  }
+}
+
+function findMemberErrors(
+  node: SchemaNode | null,
+  member: Member,
+  value: unknown,
+  walk: Walk,
+): readonly FieldError[] {
+  if (node === null) return [];
+  const verdict = judge(node, createPlace(value, null, member), walk);
+  if (!isMismatch(verdict)) return [];
+  return verdict.slice(0, MAX_MISMATCHES).map(({ place, message }) => ({ path: toPointer(place), message }));
+}
+
+/** A JSON pointer (RFC 6901); names are cut, so that an answer is never as large as the body. */
+function toPointer({ parent, key }: Place): string {
+  const segment = String(key).slice(0, MAX_SEGMENT).replaceAll("~", "~0").replaceAll("/", "~1");
+  return `${parent === null ? "" : toPointer(parent)}/${segment}`;
+}
