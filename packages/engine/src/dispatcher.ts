@@ -2,6 +2,7 @@ import type { FailureCode } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import type { Logger } from "./logger.ts";
+import { readMonotonic } from "./monotonic.ts";
 import type { Claim, ExecutionStore, InputSource, VersionSource } from "./ports.ts";
 import type {
   ExecutionInput,
@@ -28,7 +29,7 @@ export interface DispatcherOptions {
   readonly capacity: Resources;
   readonly leaseSeconds: number;
   readonly logger: Logger;
-  /** Nothing may run past this time (milliseconds since the epoch); null: nothing runs. */
+  /** Nothing may run past this time (milliseconds on the monotonic clock); null: nothing runs. */
   readonly onDeadline?: (giveUpAt: number | null) => void;
 }
 
@@ -86,7 +87,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (state === "claiming") state = "claim again";
     if (state !== "idle") return;
     state = "claiming";
-    const since = Date.now();
+    const since = readMonotonic();
     let claimed = 0;
     const room = free.read();
     if (room.cpu > 0 && room.memory > 0) {
@@ -133,16 +134,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     onEmpty = null;
   };
 
-  const sweep = () => {
-    store.sweep().then(
-      (count) => count > 0 && logger.warn({ count }, "executions whose worker vanished are UNKNOWN"),
-      (error: unknown) => logger.warn({ err: error }, "late leases could not be settled"),
-    );
-  };
-
   const begin = (claim: Claim, since: number) => {
     free.take(claim.resources);
-    leases.hold(claim, since);
+    const release = leases.hold(claim, since);
     const entry: Running = { claim, run: null, state: "held", hasRoom: true };
     running.set(claim.id, entry);
     execute(entry)
@@ -153,7 +147,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         ),
       )
       .finally(() => {
-        leases.release(claim.id);
+        release();
         running.delete(claim.id);
         giveRoomBack(entry);
         if (running.size === 0) onEmpty?.();
@@ -252,7 +246,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     start: () => {
       state = "idle";
       timers.push(setInterval(wake, POLL_MS * (0.8 + 0.4 * Math.random())));
-      timers.push(setInterval(sweep, (options.leaseSeconds * SECOND) / 2));
       wake();
     },
     drain: async (seconds, killing) => {

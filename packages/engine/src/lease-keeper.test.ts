@@ -1,17 +1,22 @@
 import { v7 as createUuid } from "uuid";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { createLeaseKeeper } from "./lease-keeper.ts";
-import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { Clocks, LeaseKeeper } from "./lease-keeper.ts";
 import { createMemoryStore } from "./memory-store.ts";
+import { readMonotonic } from "./monotonic.ts";
 import type { Claim, ExecutionStore } from "./ports.ts";
 
 const WORKER = createUuid();
 const OWNER = "owner";
 const WITHIN = { timeout: 5_000, interval: 10 };
+const HOUR = 3_600_000;
 
 let keeper: LeaseKeeper | undefined;
 
-afterEach(() => keeper?.close());
+afterEach(() => {
+  keeper?.close();
+  vi.useRealTimers();
+});
 
 async function claimOne(store: ExecutionStore, leaseSeconds: number): Promise<Claim> {
   const resources = { cpu: 1, memory: 1 };
@@ -30,7 +35,7 @@ async function claimOne(store: ExecutionStore, leaseSeconds: number): Promise<Cl
   return claim;
 }
 
-function watch(store: Pick<ExecutionStore, "renew">, leaseSeconds: number) {
+function watch(store: Pick<ExecutionStore, "renew">, leaseSeconds: number, clocks?: Clocks) {
   const seen = { lost: [] as string[], cancelled: [] as string[], deadlines: [] as (number | null)[] };
   keeper = createLeaseKeeper({
     store,
@@ -40,41 +45,121 @@ function watch(store: Pick<ExecutionStore, "renew">, leaseSeconds: number) {
     onLost: (id) => seen.lost.push(id),
     onError: () => undefined,
     onDeadline: (giveUpAt) => seen.deadlines.push(giveUpAt),
+    ...(clocks === undefined ? {} : { clocks }),
   });
-  return seen;
+  return { keeper, seen };
 }
+
+/** A store that renews whatever it is asked, on time that only the test moves. */
+function watchOnFakeTime(leaseSeconds: number) {
+  vi.useFakeTimers();
+  const time = { monotonic: 1_000_000, wall: 2_000_000_000 };
+  const asked: number[] = [];
+  const renew: ExecutionStore["renew"] = async () => {
+    asked.push(time.monotonic);
+    return { lost: [], cancelled: [] };
+  };
+  const { keeper, seen } = watch({ renew }, leaseSeconds, {
+    monotonic: () => time.monotonic,
+    wall: () => time.wall,
+  });
+  const pass = async (milliseconds: number) => {
+    for (let passed = 0; passed < milliseconds; passed += 100) {
+      time.monotonic += 100;
+      time.wall += 100;
+      await vi.advanceTimersByTimeAsync(100);
+    }
+  };
+  return { keeper, seen, time, asked, pass };
+}
+
+const KEY = { id: createUuid(), attempt: 1, workerId: WORKER };
 
 describe("the lease keeper", () => {
   test("keeps a lease past its length, so that nobody settles the execution", async () => {
     const store = createMemoryStore();
-    const seen = watch(store, 0.3);
+    const { seen, keeper } = watch(store, 0.3);
     const claim = await claimOne(store, 0.3);
-    keeper?.hold(claim, Date.now());
-    const end = Date.now() + 900;
-    await expect.poll(async () => (await store.sweep()) === 0 && Date.now() > end, WITHIN).toBe(true);
+    keeper.hold(claim, readMonotonic());
+    const end = readMonotonic() + 900;
+    await expect.poll(async () => (await store.sweep()) === 0 && readMonotonic() > end, WITHIN).toBe(true);
     expect([seen.lost, (await store.find(claim.id, OWNER))?.status]).toEqual([[], "RUNNING"]);
   });
 
-  test("gives a claim up before its lease is over when it cannot be renewed", async () => {
+  test("gives a claim up before its lease is over when it cannot be renewed, and says by when nothing may run", async () => {
     const store = createMemoryStore();
-    const seen = watch({ renew: () => Promise.reject(new Error("the store is away")) }, 0.5);
+    const { seen, keeper } = watch({ renew: () => Promise.reject(new Error("the store is away")) }, 0.5);
     const claim = await claimOne(store, 0.5);
-    const since = Date.now();
-    keeper?.hold(claim, since);
+    const since = readMonotonic();
+    keeper.hold(claim, since);
     await expect.poll(() => seen.lost, WITHIN).toEqual([claim.id]);
-    expect(seen.deadlines[0]).toBe(since + 400);
+    const [first] = seen.deadlines;
+    expect(first).toBeGreaterThan(since);
+    expect(first).toBeLessThan(since + 500);
     expect(seen.deadlines.at(-1)).toBeNull();
   });
 
   test("tells of a claim that somebody else settled, and of one that was cancelled", async () => {
     const store = createMemoryStore();
-    const seen = watch(store, 0.3);
+    const { seen, keeper } = watch(store, 0.3);
     const [taken, cancelled] = [await claimOne(store, 0.3), await claimOne(store, 0.3)];
     await store.finish(taken, { status: "FAILED", code: "CANCELLED", detail: "by somebody else" });
     await store.cancel(cancelled.id, OWNER);
-    for (const claim of [taken, cancelled]) keeper?.hold(claim, Date.now());
+    for (const claim of [taken, cancelled]) keeper.hold(claim, readMonotonic());
     await expect
       .poll(() => [seen.lost, seen.cancelled.slice(0, 1)], WITHIN)
       .toEqual([[taken.id], [cancelled.id]]);
+  });
+
+  test("says nothing of a claim that was let go while the store was asked, nor of its next attempt", async () => {
+    const answer: { give?: () => void } = {};
+    const renew: ExecutionStore["renew"] = (_worker, claims) =>
+      new Promise((resolve) => {
+        answer.give ??= () => resolve({ lost: claims.map(({ id }) => id), cancelled: [KEY.id] });
+      });
+    const { seen, keeper } = watch({ renew }, 1);
+    const release = keeper.hold(KEY, readMonotonic());
+    await expect.poll(() => answer.give !== undefined, WITHIN).toBe(true);
+    release();
+    answer.give?.();
+    await expect.poll(() => seen.deadlines.at(-1), WITHIN).toBeNull();
+    keeper.hold({ ...KEY, attempt: 2 }, readMonotonic());
+    expect(seen.lost).toEqual([]);
+    expect(seen.cancelled).toEqual([]);
+  });
+
+  test.each([
+    ["an hour ahead", HOUR],
+    ["an hour back", -HOUR],
+  ])("keeps what it holds when the host's clock is set %s", async (_where, step) => {
+    const { keeper, seen, time, pass } = watchOnFakeTime(30);
+    keeper.hold(KEY, time.monotonic);
+    await pass(5_000);
+    time.wall += step;
+    await pass(60_000);
+    expect(seen.lost).toEqual([]);
+  });
+
+  test("asks the store at once after the machine was suspended, since the leases there went on", async () => {
+    const { keeper, time, asked, pass } = watchOnFakeTime(30);
+    keeper.hold(KEY, time.monotonic);
+    await pass(11_000);
+    const before = asked.length;
+    // Suspended: our clock stood still, and so did the timers.
+    time.wall += HOUR;
+    await pass(3_000);
+    expect(asked).toHaveLength(before + 1);
+  });
+
+  test("gives up after a pause longer than the lease before it renews anything", async () => {
+    const { keeper, seen, time, asked, pass } = watchOnFakeTime(30);
+    keeper.hold(KEY, time.monotonic);
+    // The renewal is the next timer that is due.
+    await pass(9_900);
+    // Stopped and continued: the clocks went on, the timers did not.
+    time.monotonic += 60_000;
+    time.wall += 60_000;
+    await pass(12_000);
+    expect([seen.lost, asked]).toEqual([[KEY.id], []]);
   });
 });

@@ -7,6 +7,7 @@ import { createExecutions } from "@platform/engine/executions";
 import type { Executions } from "@platform/engine/executions";
 import { createHttpServer } from "@platform/engine/http/server";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
+import { startSweeper } from "@platform/engine/sweeper";
 import { pino } from "pino";
 import type { Logger } from "pino";
 import { createBuilder } from "./builder/builder.ts";
@@ -147,6 +148,8 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
   closers.add("vital database", vital.close);
   const executionStore = createPostgresExecutionStore({ database: executionDatabase, vital });
   closers.add("execution store", executionStore.close);
+  const sweeper = startSweeper({ store: executionStore, leaseSeconds: config.leaseSeconds, logger });
+  closers.add("sweeper", sweeper.close);
   const executions = createExecutions({
     store: executionStore,
     inputs: createNoDataPools(),

@@ -12,6 +12,7 @@ import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createMemoryStore } from "@platform/engine/memory-store";
 import type { ExecutionStore } from "@platform/engine/ports";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
+import { startSweeper } from "@platform/engine/sweeper";
 import { UserError, getErrorCode } from "../errors.ts";
 import type { Output } from "../output.ts";
 import type { Settings } from "../settings.ts";
@@ -117,6 +118,7 @@ async function start(
   cleanups.push(executions.close);
   const workerId = "local-worker";
   const parts = { store, versions, inputs, runtime, workerId, capacity, leaseSeconds: LEASE_SECONDS, logger };
+  cleanups.push(startSweeper(parts).close);
   const dispatcher = createDispatcher(parts);
   dispatcher.start();
   cleanups.push(() => dispatcher.drain(0));

@@ -5,7 +5,7 @@ import type { Limits } from "./limits.ts";
 import { createListener } from "./listen.ts";
 import type { ChannelListener } from "./listen.ts";
 import type { Logger } from "./logger.ts";
-import { classifyFailure, retryTransient } from "./retry.ts";
+import { isConnectionSpent, retryTransient } from "./retry.ts";
 import type { RetryOptions } from "./retry.ts";
 import type { SocketConnection } from "./server.ts";
 
@@ -140,7 +140,7 @@ async function withClient<T>(
     client.release();
     return result;
   } catch (error) {
-    client.release(classifyFailure(error, true) === "ambiguous");
+    client.release(isConnectionSpent(error));
     throw error;
   }
 }

@@ -5,10 +5,41 @@ import { readErrorCode } from "./errors.ts";
 /** What a failed statement leaves us knowing: did nothing, may have committed, or will fail again. */
 export type FailureKind = "nothing-happened" | "ambiguous" | "permanent";
 
-/** SQLSTATE (https://www.postgresql.org/docs/18/errcodes-appendix.html): refused at the door, or rolled back. */
-const NOTHING_HAPPENED = new Set(["57P03", "53300", "40001", "40P01", "55P03", "57014"]);
+/**
+ * SQLSTATE (https://www.postgresql.org/docs/18/errcodes-appendix.html): refused at the door, or rolled back. A disk that is
+ * full or fails while a commit is written does not show here: the server then panics, and the connection breaks.
+ */
+const NOTHING_HAPPENED = new Set([
+  "25006", // read_only_sql_transaction: a standby after a failover, or a server that was set read-only since its disk is full
+  "40001", // serialization_failure
+  "40P01", // deadlock_detected
+  "53000", // insufficient_resources
+  "53100", // disk_full
+  "53200", // out_of_memory
+  "53300", // too_many_connections
+  "53400", // configuration_limit_exceeded
+  "55P03", // lock_not_available: our lock_timeout
+  "57014", // query_canceled: our statement_timeout
+  "57P03", // cannot_connect_now: it starts, stops or recovers
+  "58000", // system_error
+  "58030", // io_error
+]);
 /** The server stops or the connection broke: the commit may have been made, only its answer is lost. */
-const BROKEN = new Set(["57P01", "57P02", "57P05", "25P03", "08000", "08001", "08003", "08004", "08006"]);
+const BROKEN = new Set([
+  "08000", // connection_exception
+  "08001", // sqlclient_unable_to_establish_sqlconnection
+  "08003", // connection_does_not_exist
+  "08004", // sqlserver_rejected_establishment_of_sqlconnection
+  "08006", // connection_failure
+  "08007", // transaction_resolution_unknown
+  "08P01", // protocol_violation: what PgBouncer says when its server went away
+  "25P03", // idle_in_transaction_session_timeout
+  "25P04", // transaction_timeout
+  "40003", // statement_completion_unknown
+  "57P01", // admin_shutdown
+  "57P02", // crash_shutdown
+  "57P05", // idle_session_timeout
+]);
 const SYSTEM_ERRORS = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -17,6 +48,9 @@ const SYSTEM_ERRORS = new Set([
   "ETIMEDOUT",
   "EAI_AGAIN",
   "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EMFILE",
+  "ENFILE",
 ]);
 /** Texts of `pg` and `pg-pool` for broken connections; they carry no code. */
 const BROKEN_TEXTS = [
@@ -36,6 +70,11 @@ export function classifyFailure(error: unknown, wasSent: boolean): FailureKind {
     (error instanceof Error && BROKEN_TEXTS.some((text) => error.message.includes(text)));
   if (!isBroken) return "permanent";
   return wasSent ? "ambiguous" : "nothing-happened";
+}
+
+/** Whether a connection is of no more use: broken, or to a server that takes no more writes and may be an old primary. */
+export function isConnectionSpent(error: unknown): boolean {
+  return readErrorCode(error) === "25006" || classifyFailure(error, true) === "ambiguous";
 }
 
 const FIRST_PAUSE = 20;
