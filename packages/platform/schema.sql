@@ -145,7 +145,7 @@ END),
   constraint execution_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 CREATE INDEX execution_lease ON ONLY public.execution USING btree (lease_until) WHERE (lease_until IS NOT NULL);
-CREATE INDEX execution_owner ON ONLY public.execution USING btree (owner_id, id);
+CREATE INDEX execution_owner_state ON ONLY public.execution USING btree (owner_id, state, id);
 CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, id) WHERE (state = 'PENDING'::text);
 
 create table execution_default partition of execution DEFAULT;

@@ -1,3 +1,4 @@
+import { EXECUTION_STATUSES } from "@platform/contract/execution";
 import type { ExecutionRecord, ListFilter, Page, StoredResult } from "@platform/engine/ports";
 import type { Database } from "../../postgres/database.ts";
 import { cutPage, decodeCursor } from "../page.ts";
@@ -37,38 +38,48 @@ export async function readResult(
 }
 
 /** The clock that makes ids and the one that fills created_at may differ by so much without a row being missed. */
-const CLOCK_SLACK = 3_600_000;
+const CLOCK_SLACK = 5 * 60_000;
+const LOWEST_ID = "00000000-0000-0000-0000-000000000000";
+const HIGHEST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/*
+ * Each state by itself, newest first, from the one index that has owner, state and id in this order. Rows are compared as
+ * a whole, and sorted by all three: equalities would let a planner walk the ids of all owners, or of all states, where
+ * its statistics make it hope that the first rows will do; for a rare state it then reads everything there is. The
+ * bounds on the id alone say nothing new, but let whole days be skipped.
+ */
+const LIST = `select ${selectRecord("e")} from unnest($2::text[]) as wanted (state) cross join lateral (
+    select e.* from execution e
+    where (e.owner_id, e.state, e.id) >= ($1::uuid, wanted.state, $3::uuid)
+      and (e.owner_id, e.state, e.id) < ($1::uuid, wanted.state, $4::uuid)
+      and e.id >= $3 and e.id < $4
+      and e.created_at >= to_timestamp($5::float8 / 1000) and e.created_at < to_timestamp($6::float8 / 1000)
+    order by e.owner_id desc, e.state desc, e.id desc limit $7
+  ) e order by e.id desc limit $7`;
 
 export async function listExecutions(
   database: Database,
   ownerId: string,
   filter: ListFilter,
 ): Promise<Page<ExecutionRecord>> {
-  const [before] = decodeCursor(filter.cursor, [isUuid]) ?? [null];
+  const [before = HIGHEST_ID] = decodeCursor(filter.cursor, [isUuid]) ?? [];
   if (!isUuid(ownerId)) return { items: [], nextCursor: null };
-  const conditions = ["e.owner_id = $1"];
-  const values: unknown[] = [ownerId];
-  const add = (value: unknown, toCondition: (parameter: string) => string) => {
-    values.push(value);
-    conditions.push(toCondition(`$${values.length}`));
-  };
-  if (before !== null) add(before, (parameter) => `e.id < ${parameter}`);
-  if (filter.status !== undefined) add(filter.status, (parameter) => `e.state = ${parameter}`);
-  // The bounds on the id say nothing new, but let whole days be skipped.
-  if (filter.createdAfter !== undefined) {
-    add(filter.createdAfter, (parameter) => `e.created_at >= to_timestamp(${parameter}::float8 / 1000)`);
-    add(getLowestUuid(filter.createdAfter - CLOCK_SLACK), (parameter) => `e.id >= ${parameter}`);
-  }
-  if (filter.createdBefore !== undefined) {
-    add(filter.createdBefore, (parameter) => `e.created_at < to_timestamp(${parameter}::float8 / 1000)`);
-    add(getLowestUuid(filter.createdBefore + CLOCK_SLACK), (parameter) => `e.id < ${parameter}`);
-  }
-  values.push(filter.limit + 1);
+  const { status, createdAfter = -Infinity, createdBefore = Infinity, limit } = filter;
+  const lowest = createdAfter === -Infinity ? LOWEST_ID : getLowestUuid(createdAfter - CLOCK_SLACK);
+  const highest = createdBefore === Infinity ? HIGHEST_ID : getLowestUuid(createdBefore + CLOCK_SLACK);
   const rows = await database.query<RecordRow>({
-    text: `select ${selectRecord("e")} from execution e where ${conditions.join(" and ")}
-      order by e.id desc limit $${values.length}`,
-    values,
+    name: "execution-list",
+    text: LIST,
+    values: [
+      ownerId,
+      status === undefined ? EXECUTION_STATUSES : [status],
+      lowest,
+      before.toLowerCase() < highest ? before : highest,
+      createdAfter,
+      createdBefore,
+      limit + 1,
+    ],
     idempotent: true,
   });
-  return cutPage(rows, filter.limit, toRecord, (row) => [row.id]);
+  return cutPage(rows, limit, toRecord, (row) => [row.id]);
 }
