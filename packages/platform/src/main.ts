@@ -237,8 +237,8 @@ async function startPython({
   executionStore,
   files,
 }: Shared): Promise<void> {
-  const { sandbox, environments } = await findPythonTools(config, data);
-  const runtime = createPythonRuntime({ runDirectory: data.run, sandbox, logger });
+  const { environments, ...tools } = await findPythonTools(config, data);
+  const runtime = createPythonRuntime({ runDirectory: data.run, ...tools, logger });
   closers.add("Python", runtime.close);
   closers.add("environments", environments.close);
   const { leaseSeconds, capacity } = config;

@@ -91,6 +91,7 @@ async function start(
   const runtime = createPythonRuntime({
     runDirectory: join(directory, "run"),
     sandbox: tools.sandbox,
+    interpreter: tools.interpreter,
     logger,
     ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
   });

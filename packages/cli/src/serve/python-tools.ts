@@ -5,7 +5,8 @@ import { findAccessFault } from "@platform/engine/project/access";
 import type { SystemUser } from "@platform/engine/project/access";
 import { createEnvironmentBuilder } from "@platform/engine/project/environment";
 import type { EnvironmentBuilder } from "@platform/engine/project/environment";
-import { findExecutables } from "@platform/engine/project/find-executable";
+import { findExecutables } from "@platform/engine/host/find-executables";
+import type { TrustedExecutable } from "@platform/engine/host/trusted-executable";
 import { findInterpreter } from "@platform/engine/project/interpreter";
 import { findSandbox } from "@platform/engine/python/sandbox/find-sandbox";
 import type { Sandbox } from "@platform/engine/python/sandbox/sandbox";
@@ -14,6 +15,8 @@ import type { Settings } from "../settings.ts";
 export interface PythonTools {
   readonly sandbox: Sandbox;
   readonly environments: EnvironmentBuilder;
+  /** The installation that environments are made of. */
+  readonly interpreter: TrustedExecutable;
   /** `3.12.4` */
   readonly pythonVersion: string;
 }
@@ -52,7 +55,7 @@ export async function findPythonTools(
     uv: uv ?? null,
     variables: settings.hostVariables,
   });
-  return { sandbox, environments, pythonVersion: interpreter.version };
+  return { sandbox, environments, interpreter: interpreter.executable, pythonVersion: interpreter.version };
 }
 
 /** Environments must be readable by the user that versions run as. */

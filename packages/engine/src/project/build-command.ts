@@ -1,13 +1,20 @@
-import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
+import { spawnTrusted } from "../host/processes.ts";
+import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import type { SystemUser } from "./access.ts";
 
 const SECOND = 1_000;
 const PIPE_GRACE = 2 * SECOND;
 
-/** One program of a build, with its arguments: never a shell's line. */
+/** One program of a build, with its arguments: never a shell's line. It may lie in a folder that packages were installed into. */
 export interface BuildCommand {
   readonly executable: string;
+  readonly args: readonly string[];
+}
+
+/** A build's program as the host starts it. */
+export interface HostCommand {
+  readonly executable: TrustedExecutable;
   readonly args: readonly string[];
 }
 
@@ -20,7 +27,7 @@ export interface BuildContext {
   /** The user that a build runs as when this process is root. */
   readonly user: SystemUser | null;
   /** Puts a command into a sandbox. */
-  readonly wrap: (command: BuildCommand) => BuildCommand;
+  readonly wrap: (command: BuildCommand) => HostCommand;
   readonly signal: AbortSignal;
   readonly onLine: (line: string) => void;
 }
@@ -36,7 +43,7 @@ export type BuildExit = { readonly code: number | null };
 export function runBuildCommand(command: BuildCommand, context: BuildContext): Promise<BuildExit> {
   const { executable, args } = context.wrap(command);
   return new Promise((resolve, reject) => {
-    const child = spawn(executable, args, {
+    const child = spawnTrusted(executable, args, {
       cwd: context.directory,
       env: context.variables,
       // A group of its own, so that everything it starts can be killed at once.
@@ -45,8 +52,8 @@ export function runBuildCommand(command: BuildCommand, context: BuildContext): P
       ...(context.user === null ? {} : { uid: context.user.uid, gid: context.user.gid }),
     });
     const closePipes = (): void => {
-      child.stdout.destroy();
-      child.stderr.destroy();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
     };
     const killGroup = (): void => {
       if (child.pid !== undefined) killProcessGroup(child.pid);
@@ -89,9 +96,10 @@ function killProcessGroup(pid: number): void {
 // A program that prints no line ends must not fill the memory: its output is cut into lines of this many characters.
 const MAX_LINE = 64 * 1024;
 
-function readLines(stream: Readable, onLine: (line: string) => void): void {
+function readLines(stream: Readable | null, onLine: (line: string) => void): void {
   let pending = "";
   const emit = (line: string): void => onLine(line.trimEnd());
+  if (stream === null) return;
   stream.setEncoding("utf8");
   stream.on("data", (text: string) => {
     const lines = (pending + text).split("\n");

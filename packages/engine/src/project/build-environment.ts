@@ -1,5 +1,6 @@
 import { chmod, chown, copyFile, lchown, lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { findAccessFault } from "./access.ts";
 import type { SystemUser } from "./access.ts";
 import { runBuildCommand } from "./build-command.ts";
@@ -20,8 +21,8 @@ export interface EnvironmentBuild {
   readonly projectDirectory: string;
   readonly requirements: Requirements;
   readonly interpreter: Interpreter;
-  readonly uv: string | null;
-  readonly bubblewrap: string | null;
+  readonly uv: TrustedExecutable | null;
+  readonly bubblewrap: TrustedExecutable | null;
   readonly hidden: readonly string[];
   /** The user that the installers run as; null to stay who we are. */
   readonly user: SystemUser | null;
@@ -117,9 +118,9 @@ async function makeFolder(path: string, user: SystemUser | null): Promise<void> 
 }
 
 async function chooseUv(build: EnvironmentBuild): Promise<string | null> {
-  if (build.uv === null || build.user === null) return build.uv;
-  const fault = await findAccessFault(build.uv, build.user, true);
-  if (fault === null) return build.uv;
+  if (build.uv === null || build.user === null) return build.uv?.path ?? null;
+  const fault = await findAccessFault(build.uv.path, build.user, true);
+  if (fault === null) return build.uv.path;
   build.log.write(`uv cannot be used: ${fault}. Using pip`);
   return null;
 }
@@ -135,7 +136,10 @@ function createContext(build: EnvironmentBuild, work: Work, uv: string | null): 
     user: build.user,
     wrap:
       bubblewrap === null
-        ? (command) => command
+        ? ({ executable, args }) => ({
+            executable: TrustedExecutable.vouchFor(executable, "no sandbox"),
+            args,
+          })
         : createBuildSandbox({ bubblewrap, hidden, readable, writable }),
     signal: build.signal,
     onLine: build.log.write,
@@ -150,7 +154,7 @@ function createUvSteps(build: EnvironmentBuild, work: Work, uv: string): readonl
   // Two mounts cannot share an inode: in the sandbox only a cache inside the build's own folder can be linked.
   const linkMode = build.bubblewrap !== null && build.cacheDirectory !== null ? "copy" : "hardlink";
   const folder = getEnvironmentFolder(build.directory);
-  const python = ["--python", build.interpreter.executable, "--no-python-downloads"];
+  const python = ["--python", build.interpreter.executable.path, "--no-python-downloads"];
   const target = [
     "--python",
     getEnvironmentPython(build.directory),
@@ -183,7 +187,7 @@ function createPipSteps(build: EnvironmentBuild, work: Work): readonly Step[] {
       title: `Creating an environment of Python ${build.interpreter.version}`,
       failure: CREATION_FAILED,
       command: {
-        executable: build.interpreter.executable,
+        executable: build.interpreter.executable.path,
         args: ["-I", "-m", "venv", getEnvironmentFolder(build.directory)],
       },
     },

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import type { BuildCommand } from "./build-command.ts";
+import type { TrustedExecutable } from "../host/trusted-executable.ts";
+import type { BuildCommand, HostCommand } from "./build-command.ts";
 
 export interface BuildSandboxOptions {
-  /** Path of bubblewrap. */
-  readonly bubblewrap: string;
+  readonly bubblewrap: TrustedExecutable;
   /** Folders whose content a build must not see: the platform's data. */
   readonly hidden: readonly string[];
   /** What is shown again although it lies in a hidden folder or in the system's temporary one. */
@@ -21,7 +21,7 @@ const TEMPORARY = "/tmp";
  *
  * Must be run as the build's user already, never as root: bubblewrap would map the inner uid to root.
  */
-export function createBuildSandbox(options: BuildSandboxOptions): (command: BuildCommand) => BuildCommand {
+export function createBuildSandbox(options: BuildSandboxOptions): (command: BuildCommand) => HostCommand {
   const hidden = [TEMPORARY, ...options.hidden].filter((path) => existsSync(path));
   const shownAgain = options.readable.filter((path) =>
     hidden.some((folder) => path.startsWith(`${folder}/`)),

@@ -3,12 +3,13 @@ import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { findExecutables } from "../host/find-executables.ts";
+import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { createEnvironmentBuilder } from "./environment.ts";
 import type { Environment, EnvironmentBuilder, EnvironmentBuilderOptions } from "./environment.ts";
 import { findInterpreter } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { findExecutables } from "./find-executable.ts";
-import { catchProjectError, createRawZip, createWorkspace, writeFiles } from "./project-fixtures.ts";
+import { catchProjectError, createWheel, createWorkspace, writeFiles } from "./project-fixtures.ts";
 import type { Workspace } from "./project-fixtures.ts";
 import { recordSyncs } from "./testing-record-syncs.ts";
 
@@ -19,7 +20,7 @@ const isRoot = process.getuid?.() === 0;
 
 let workspace: Workspace;
 let interpreter: Interpreter;
-let bubblewrap: string | null;
+let bubblewrap: TrustedExecutable | null;
 let builder: EnvironmentBuilder;
 
 beforeAll(async () => {
@@ -49,18 +50,6 @@ function create(options: Partial<EnvironmentBuilderOptions> = {}): EnvironmentBu
   });
 }
 
-/** A wheel is a ZIP file with three files of metadata (PEP 427): no index and no build is needed to install it. */
-function createWheel(answer: number): Buffer {
-  const info = "tiny-1.0.dist-info";
-  const files = {
-    "tiny.py": `ANSWER = ${answer}\n`,
-    [`${info}/METADATA`]: "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
-    [`${info}/WHEEL`]: "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    [`${info}/RECORD`]: "",
-  };
-  return createRawZip(Object.entries(files).map(([name, text]) => ({ name, content: Buffer.from(text) })));
-}
-
 const WHEEL = "tiny-1.0-py3-none-any.whl";
 
 async function createProject(
@@ -73,7 +62,7 @@ async function createProject(
 async function createTinyProject(name: string, answer = 42): Promise<string> {
   return createProject(name, {
     "requirements.txt": `./wheels/${WHEEL}\n`,
-    [`wheels/${WHEEL}`]: createWheel(answer),
+    [`wheels/${WHEEL}`]: createWheel("tiny", { "tiny.py": `ANSWER = ${answer}\n` }),
   });
 }
 
@@ -101,7 +90,7 @@ test("a project without requirements uses the base interpreter and builds nothin
   ]) {
     const environment = await builder.ensure(await createProject(`p${Object.keys(files).join("")}`, files));
     expect(environment).toMatchObject({
-      interpreter: interpreter.executable,
+      interpreter: interpreter.executable.path,
       readablePaths: interpreter.readablePaths,
       logFile: null,
     });
@@ -194,7 +183,7 @@ test(
   async () => {
     // The platform's own way to get uv: a package of the index like any other.
     const tools = await builder.ensure(await createProject("tools", { "requirements.txt": "uv==0.13.8\n" }));
-    const uv = join(tools.interpreter, "..", "uv");
+    const uv = TrustedExecutable.vouchFor(join(tools.interpreter, "..", "uv"), "named by the operator");
     const directory = join(workspace.path, "by-uv");
     const lines: string[] = [];
     const byUv = create({ directory, uv });

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { access, chmod, mkdir, readdir, readlink, rm, stat, symlink, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import { findAccessFault } from "./access.ts";
 import type { SystemUser } from "./access.ts";
 import { buildEnvironment, getEnvironmentFolder, getEnvironmentPython } from "./build-environment.ts";
@@ -57,10 +58,10 @@ export interface EnvironmentBuilderOptions {
   /** Where environments are kept. Every folder above it must be open (o+x) to the users of sandbox and build. */
   readonly directory: string;
   readonly interpreter: Interpreter;
-  /** Path of uv; null or missing: venv and pip. */
-  readonly uv?: string | null;
-  /** Path of bubblewrap; null or missing: builds see what their user sees. */
-  readonly bubblewrap?: string | null;
+  /** Null or missing: venv and pip. */
+  readonly uv?: TrustedExecutable | null;
+  /** Null or missing: all code is trusted, builds see what their user sees. */
+  readonly bubblewrap?: TrustedExecutable | null;
   /** Used when this process is root. It must own nothing and run nothing else. */
   readonly buildUser?: SystemUser;
   /** Hidden from builds, besides `directory`: the platform's data. Needs bubblewrap. */
@@ -166,8 +167,8 @@ interface Settings {
   readonly directory: string;
   readonly environments: string;
   readonly interpreter: Interpreter;
-  readonly uv: string | null;
-  readonly bubblewrap: string | null;
+  readonly uv: TrustedExecutable | null;
+  readonly bubblewrap: TrustedExecutable | null;
   readonly user: SystemUser | null;
   readonly hidden: readonly string[];
   readonly hostVariables: Readonly<Record<string, string | undefined>>;
@@ -289,7 +290,7 @@ async function removeBuild(settings: Settings, name: string): Promise<void> {
 }
 
 function createKey(interpreter: Interpreter, requirements: Requirements): string {
-  const parts = [FORMAT, interpreter.executable, interpreter.version, process.platform, process.arch];
+  const parts = [FORMAT, interpreter.executable.path, interpreter.version, process.platform, process.arch];
   return createHash("sha256")
     .update(`${parts.join("\n")}\n\n${requirements.identity}`)
     .digest("hex");
@@ -307,8 +308,8 @@ function describe(settings: Settings, key: string, name: string): Environment {
 
 function describeBase(interpreter: Interpreter): Environment {
   const { executable, version, readablePaths } = interpreter;
-  const key = createHash("sha256").update(`${FORMAT}\n${executable}\n${version}`).digest("hex");
-  return { key, interpreter: executable, readablePaths, logFile: null };
+  const key = createHash("sha256").update(`${FORMAT}\n${executable.path}\n${version}`).digest("hex");
+  return { key, interpreter: executable.path, readablePaths, logFile: null };
 }
 
 function createCancelled(): ProjectError {

@@ -25,7 +25,7 @@ async function writeScript(path: string, text: string): Promise<string> {
 test("the real installation behind a shim and a virtual environment is found", async () => {
   const real = await findInterpreter({ searchPath });
   const folder = join(workspace.path, "venv");
-  execFileSync(real.executable, ["-m", "venv", "--without-pip", folder]);
+  execFileSync(real.executable.path, ["-m", "venv", "--without-pip", folder]);
   const shim = await writeScript(
     join(workspace.path, "shim"),
     `exec '${join(folder, "bin", "python")}' "$@"`,
@@ -38,8 +38,8 @@ test("an interpreter that the sandbox's user cannot reach is passed over for the
   const real = await findInterpreter({ searchPath, readableBy: STRANGER });
   const closed = join(workspace.path, "closed");
   await mkdir(closed, { mode: 0o700 });
-  execFileSync("cp", [real.executable, join(closed, "python3")]);
-  const candidates = [join(closed, "python3"), real.executable];
+  execFileSync("cp", [real.executable.path, join(closed, "python3")]);
+  const candidates = [join(closed, "python3"), real.executable.path];
   expect(await findInterpreter({ searchPath, readableBy: STRANGER, candidates })).toEqual(real);
   const error = await catchProjectError(
     findInterpreter({ searchPath, readableBy: STRANGER, candidates: candidates.slice(0, 1) }),
@@ -70,7 +70,7 @@ test("an installation kept for us is found when the search path has none", async
   const real = await findInterpreter({ searchPath });
   const bin = join(workspace.path, "cpython-3.12", "bin");
   await mkdir(bin, { recursive: true });
-  await symlink(real.executable, join(bin, "python3"));
+  await symlink(real.executable.path, join(bin, "python3"));
   const found = await findInterpreter({ searchPath: "", managedDirectory: workspace.path });
   expect(found.version).toMatch(/^3\./);
 });

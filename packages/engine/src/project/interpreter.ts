@@ -1,15 +1,16 @@
-import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { findExecutables, SYSTEM_FOLDERS } from "../host/find-executables.ts";
+import { runTrusted } from "../host/processes.ts";
+import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { findAccessFault } from "./access.ts";
 import type { SystemUser } from "./access.ts";
-import { findExecutables } from "./find-executable.ts";
 import { getMessage, ProjectError } from "./project-error.ts";
 
 /** A Python installation that executions and builds can use. */
 export interface Interpreter {
   /** The real executable: no version manager's shim, no virtual environment, no symbolic link. */
-  readonly executable: string;
+  readonly executable: TrustedExecutable;
   /** `3.12.4` */
   readonly version: string;
   readonly basePrefix: string;
@@ -31,7 +32,6 @@ export interface InterpreterOptions {
 /** The runtime contract says Python 3.11 or newer. */
 const MINIMUM_MINOR = 11;
 const NAMES = ["python3", "python3.14", "python3.13", "python3.12", "python3.11"];
-const SYSTEM_FOLDERS = "/usr/bin:/usr/local/bin";
 
 /** Every sandbox shows these read-only. */
 const SYSTEM_DIRECTORIES = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
@@ -46,20 +46,21 @@ const QUESTION_TIMEOUT = 20 * SECOND;
  * @throws ProjectError INTERPRETER_NOT_FOUND, naming each candidate and what was wrong with it
  */
 export async function findInterpreter(options: InterpreterOptions): Promise<Interpreter> {
-  const candidates = options.candidates ?? (await listCandidates(options));
+  const candidates = await listCandidates(options);
   const faults: string[] = [];
   const judged = new Set<string>();
   for (const candidate of candidates) {
     try {
       const answer = await ask(candidate);
-      if (judged.has(answer.executable)) continue;
-      judged.add(answer.executable);
+      const { path } = answer.executable;
+      if (judged.has(path)) continue;
+      judged.add(path);
       const fault = await findFault(answer, options.readableBy);
       if (fault === null) return describe(answer);
-      const resolved = answer.executable === candidate ? "" : ` (${answer.executable})`;
-      faults.push(`${candidate}${resolved}: ${fault}`);
+      const resolved = path === candidate.path ? "" : ` (${path})`;
+      faults.push(`${candidate.path}${resolved}: ${fault}`);
     } catch (error) {
-      faults.push(`${candidate}: ${getMessage(error)}`);
+      faults.push(`${candidate.path}: ${getMessage(error)}`);
     }
   }
   const tried = faults.length === 0 ? "no python3 was found on PATH" : faults.join("; ");
@@ -70,26 +71,28 @@ export async function findInterpreter(options: InterpreterOptions): Promise<Inte
   );
 }
 
-async function listCandidates(options: InterpreterOptions): Promise<readonly string[]> {
-  const found: string[] = [];
+async function listCandidates(options: InterpreterOptions): Promise<readonly TrustedExecutable[]> {
+  if (options.candidates !== undefined)
+    return options.candidates.map((path) => TrustedExecutable.vouchFor(path, "named by the operator"));
+  const found: TrustedExecutable[] = [];
   for (const searchPath of [options.searchPath, SYSTEM_FOLDERS]) {
     for (const name of NAMES) found.push(...(await findExecutables(name, searchPath)));
   }
   if (options.managedDirectory !== undefined) found.push(...(await listManaged(options.managedDirectory)));
-  return [...new Set(found)];
+  return [...new Map(found.map((program) => [program.path, program])).values()];
 }
 
-async function listManaged(directory: string): Promise<readonly string[]> {
+async function listManaged(directory: string): Promise<readonly TrustedExecutable[]> {
   const folders = await readdir(directory).catch(() => []);
   const newestFirst = folders.sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
-  const found: string[] = [];
+  const found: TrustedExecutable[] = [];
   for (const folder of newestFirst)
     found.push(...(await findExecutables("python3", join(directory, folder, "bin"))));
   return found;
 }
 
 interface Answer {
-  readonly executable: string;
+  readonly executable: TrustedExecutable;
   readonly version: string;
   readonly basePrefix: string;
   readonly stdlib: string;
@@ -102,14 +105,19 @@ base = getattr(sys, "_base_executable", None) or sys.executable
 print(json.dumps([os.path.realpath(base), "%d.%d.%d" % sys.version_info[:3], os.path.realpath(sys.base_prefix), os.path.realpath(sysconfig.get_path("stdlib"))]))
 `;
 
-async function ask(candidate: string): Promise<Answer> {
+async function ask(candidate: TrustedExecutable): Promise<Answer> {
   const parsed: unknown = JSON.parse(await runPython(candidate, QUESTION));
   if (!Array.isArray(parsed)) throw new Error("gave no sensible answer");
   const [executable, version, basePrefix, stdlib] = parsed.map(String);
   if (executable === undefined || version === undefined || basePrefix === undefined || stdlib === undefined) {
     throw new Error("gave no sensible answer");
   }
-  return { executable, version, basePrefix, stdlib };
+  return {
+    executable: TrustedExecutable.vouchFor(executable, "base interpreter"),
+    version,
+    basePrefix,
+    stdlib,
+  };
 }
 
 async function findFault(answer: Answer, user: SystemUser | undefined): Promise<string | null> {
@@ -118,7 +126,7 @@ async function findFault(answer: Answer, user: SystemUser | undefined): Promise<
   const other = user !== undefined && user.uid !== process.getuid?.() ? user : undefined;
   if (other !== undefined) {
     const fault =
-      (await findAccessFault(answer.executable, other, true)) ??
+      (await findAccessFault(answer.executable.path, other, true)) ??
       (await findAccessFault(answer.stdlib, other, true));
     if (fault !== null) return fault;
   }
@@ -139,7 +147,9 @@ for folder, _, names in os.walk(sys.argv[1], onerror=lambda error: print(error.f
 
 async function findTrialFault(answer: Answer, user: SystemUser | undefined): Promise<string | null> {
   try {
-    const unreadable = (await runPython(answer.executable, TRIAL, [answer.stdlib], user)).trim();
+    const unreadable = (
+      await runPython(answer.executable, TRIAL, { args: [answer.stdlib], ...(user && { user }) })
+    ).trim();
     if (unreadable === "") return null;
     const who = user === undefined ? "this user" : `uid ${user.uid}`;
     return `'${unreadable.split("\n")[0] ?? ""}' cannot be read by ${who}`;
@@ -149,7 +159,7 @@ async function findTrialFault(answer: Answer, user: SystemUser | undefined): Pro
 }
 
 function describe(answer: Answer): Interpreter {
-  const needed = [answer.basePrefix, answer.executable, answer.stdlib];
+  const needed = [answer.basePrefix, answer.executable.path, answer.stdlib];
   const outside = needed.filter((path) => !SYSTEM_DIRECTORIES.some((folder) => isWithin(path, folder)));
   const readablePaths = outside.filter(
     (path) => !outside.some((other) => other !== path && isWithin(path, other)),
@@ -162,29 +172,24 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
-/** Runs a few lines of Python, isolated from the working directory and from PYTHON* variables; resolves to what they print. */
-export function runPython(
-  executable: string,
-  code: string,
-  args: readonly string[] = [],
-  user?: SystemUser,
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const options = {
-      timeout: QUESTION_TIMEOUT,
-      killSignal: "SIGKILL" as const,
-      cwd: "/",
-      encoding: "utf8" as const,
-      env: { PATH: SYSTEM_FOLDERS, LANG: "C.UTF-8" },
-      ...(user === undefined ? {} : { uid: user.uid, gid: user.gid }),
-    };
-    execFile(executable, ["-I", "-c", code, ...args], options, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout);
-      else reject(new Error(lastLine(stderr) ?? error.message, { cause: error }));
-    });
-  });
+export interface RunPythonOptions {
+  readonly args?: readonly string[];
+  /** What the code reads from its standard input. */
+  readonly input?: string;
+  readonly user?: SystemUser;
 }
 
-function lastLine(text: string): string | undefined {
-  return text.trim().split("\n").at(-1)?.trim() || undefined;
+/** Runs a few lines of Python, isolated from the working directory and from PYTHON* variables; resolves to what they print. */
+export async function runPython(
+  executable: TrustedExecutable,
+  code: string,
+  { args = [], input, user }: RunPythonOptions = {},
+): Promise<string> {
+  return runTrusted(executable, ["-I", "-c", code, ...args], {
+    timeout: QUESTION_TIMEOUT,
+    cwd: "/",
+    env: { PATH: SYSTEM_FOLDERS, LANG: "C.UTF-8" },
+    ...(input !== undefined && { input }),
+    ...(user && { uid: user.uid, gid: user.gid }),
+  });
 }

@@ -43,6 +43,22 @@ export async function catchProjectError(promise: Promise<unknown>): Promise<Proj
   throw error;
 }
 
+/** A wheel is a ZIP file with three files of metadata (PEP 427): no index and no build is needed to install it. */
+export function createWheel(name: string, files: Readonly<Record<string, string>>): Buffer {
+  const info = `${name}-1.0.dist-info`;
+  const all = {
+    ...files,
+    [`${info}/METADATA`]: `Metadata-Version: 2.1\nName: ${name}\nVersion: 1.0\n`,
+    [`${info}/WHEEL`]: "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    [`${info}/RECORD`]: "",
+  };
+  const entries = Object.entries(all).map(([path, text]) => {
+    const mode = path.includes(".data/scripts/") ? 0o100755 : 0o100644;
+    return { name: path, content: Buffer.from(text), mode };
+  });
+  return createRawZip(entries);
+}
+
 export interface RawEntry {
   readonly name: string | Buffer;
   readonly content?: Buffer;

@@ -134,7 +134,7 @@ async function readPyproject(directory: string, interpreter: Interpreter): Promi
   let answer: unknown;
   try {
     answer = JSON.parse(
-      await runPython(interpreter.executable, PYPROJECT_CODE, [join(directory, PYPROJECT_FILE)]),
+      await runPython(interpreter.executable, PYPROJECT_CODE, { args: [join(directory, PYPROJECT_FILE)] }),
     );
   } catch (error) {
     throw createInvalid(PYPROJECT_FILE, `${PYPROJECT_FILE} cannot be read: ${getMessage(error)}`);

@@ -1,9 +1,8 @@
-import { execFile } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createDeferred } from "./deferred.ts";
+import { runTrusted } from "../host/processes.ts";
 import { notStarted } from "./answers.ts";
 import { createExecution } from "./execution.ts";
 import { probeVersion } from "./probe.ts";
@@ -28,31 +27,30 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   const rooms = createRooms(options.runDirectory, options.logger);
   const pools = new Map<string, VersionPool>();
   const retiring = new Map<VersionPool, Promise<void>>();
-  const compiled = new Map<string, Promise<void>>();
+  let compiling: Promise<void> | null = null;
   const stopping = new AbortController();
   const ticker = setInterval(tick, TICK_MS);
   ticker.unref();
 
   const start: PoolHost["startZygote"] = (given) => {
-    precompileRunner(given.version.interpreter);
+    compiling ??= precompileRunner();
     return startZygote({ ...given, sandbox: options.sandbox, runnerDirectory, rooms });
   };
 
-  /** Compiling our own modules takes longer than anything else in a cold start; the sandbox itself cannot write the results. */
-  function precompileRunner(interpreter: string): void {
-    const real = resolveOr(interpreter);
-    if (compiled.has(real)) return;
-    const finished = createDeferred<undefined>();
-    compiled.set(real, finished.promise);
+  /**
+   * Compiling our own modules takes longer than anything else in a cold start; the sandbox itself cannot write the results. Never with a
+   * version's own interpreter: that file lies in an environment, where packages may have put what they like. The base installation's
+   * bytecode serves, because an environment has the same cache tag.
+   */
+  async function precompileRunner(): Promise<void> {
+    if (options.interpreter === null) return;
     const args = ["-I", "-S", "-m", "compileall", "-q", runnerDirectory];
-    execFile(real, args, { env: {}, timeout: COMPILE_TIMEOUT_MS, signal: stopping.signal }, (error) => {
-      if (error !== null && !stopping.signal.aborted)
-        options.logger.warn(
-          { interpreter: real, reason: error.message },
-          "the Python half could not be compiled ahead",
-        );
-      finished.resolve(undefined);
-    });
+    const { signal } = stopping;
+    try {
+      await runTrusted(options.interpreter, args, { env: {}, timeout: COMPILE_TIMEOUT_MS, signal });
+    } catch (error) {
+      if (!signal.aborted) options.logger.warn({ err: error }, "the Python half could not be compiled ahead");
+    }
   }
 
   function tick(): void {
@@ -114,7 +112,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
       stopping.abort();
       clearInterval(ticker);
       await Promise.all([...pools.values(), ...retiring.keys()].map((pool) => pool.close()));
-      await Promise.all([...retiring.values(), ...compiled.values()]);
+      await Promise.all([...retiring.values(), compiling]);
       await rooms.drain();
       await rm(options.runDirectory, { recursive: true, force: true }).catch((error: unknown) =>
         options.logger.warn({ err: error }, "the run directory could not be removed"),
@@ -151,13 +149,5 @@ function refuseClosedParents(path: string): void {
       throw new Error(
         `${folder} is closed to the uids that versions run as: choose a run directory elsewhere, or chmod o+x it`,
       );
-  }
-}
-
-function resolveOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
   }
 }

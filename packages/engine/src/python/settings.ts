@@ -1,3 +1,4 @@
+import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import type { Logger } from "../logger.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 
@@ -10,6 +11,8 @@ export interface PythonRuntimeOptions {
   /** The Python half; by default the one beside this source. It is copied, so it need not be readable by the sandbox. */
   readonly runnerDirectory?: string;
   readonly sandbox: Sandbox;
+  /** The installation that environments are made of: compiles the Python half ahead. Null: every cold start compiles it. */
+  readonly interpreter: TrustedExecutable | null;
   readonly logger: Logger;
   /** Most idle children that a version keeps ready. */
   readonly slots?: number;

@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { Duplex } from "node:stream";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { spawnTrusted } from "../host/processes.ts";
+import type { ChildProcess } from "../host/processes.ts";
 import { describeExit } from "./answers.ts";
 import { createEventReader, encodeOrder } from "./control-lines.ts";
 import type { Order, ZygoteEvent } from "./control-lines.ts";
@@ -135,9 +135,9 @@ function attendZygote(
 
 /** Rejects when the system refuses the process (ENOENT, EAGAIN, EMFILE, ENOMEM). */
 async function spawnLaunch(launch: SandboxLaunch, version: RunnableVersion): Promise<ChildProcess> {
-  const [file, ...args] = launch.wrap([version.interpreter, "-I", "-X", "utf8", launch.view.runner]);
+  const { executable, args } = launch.wrap([version.interpreter, "-I", "-X", "utf8", launch.view.runner]);
   const threads = String(Math.max(1, Math.ceil(version.resources.cpu)));
-  const child = spawn(file, args, {
+  const child = spawnTrusted(executable, args, {
     cwd: "/",
     // A Ctrl-C on the terminal goes to a whole process group: it must not end what the host still waits for.
     detached: true,

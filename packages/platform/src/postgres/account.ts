@@ -1,10 +1,8 @@
-import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { promisify } from "node:util";
+import { findExecutables, SYSTEM_FOLDERS } from "@platform/engine/host/find-executables";
+import { runTrusted } from "@platform/engine/host/processes";
 import { EmbeddedPostgresError, USE_DATABASE_URL } from "./errors.ts";
-
-const execute = promisify(execFile);
 
 /** The operating system user that PostgreSQL runs as. */
 export interface Account {
@@ -33,10 +31,16 @@ export async function findAccount(user: string | undefined): Promise<Account | n
   );
 }
 
+const LOOK_UP_TIMEOUT_MS = 10_000;
+
 async function lookUp(name: string): Promise<Account | null> {
+  const [id] = await findExecutables("id", SYSTEM_FOLDERS);
+  if (id === undefined) return null;
+  const ask = async (option: string): Promise<number> =>
+    Number(await runTrusted(id, [option, name], { env: {}, timeout: LOOK_UP_TIMEOUT_MS }));
   try {
-    const [uid, gid] = await Promise.all([execute("id", ["-u", name]), execute("id", ["-g", name])]);
-    return { name, uid: Number(uid.stdout), gid: Number(gid.stdout) };
+    const [uid, gid] = await Promise.all([ask("-u"), ask("-g")]);
+    return { name, uid, gid };
   } catch {
     return null;
   }

@@ -19,12 +19,15 @@ test.skipIf(process.getuid?.() !== 0)(
       const directory = join(root, "data");
       await mkdir(directory);
       const installed = await provideBinaries(directory, null);
-      await cp(join(installed.postgres, "..", "..", ".."), home, { recursive: true, verbatimSymlinks: true });
+      await cp(join(installed.postgres.path, "..", "..", ".."), home, {
+        recursive: true,
+        verbatimSymlinks: true,
+      });
       await chmod(home, 0o700);
       const account = await findAccount("nobody");
       const copied = await provideBinaries(directory, account, home);
-      expect(copied.postgres.startsWith(directory)).toBe(true);
-      const { stdout } = await execute(copied.postgres, ["--version"], {
+      expect(copied.postgres.path.startsWith(directory)).toBe(true);
+      const { stdout } = await execute(copied.postgres.path, ["--version"], {
         uid: account?.uid,
         gid: account?.gid,
         cwd: "/",
@@ -41,14 +44,14 @@ test("programs whose library links npm did not make are copied and linked", asyn
   try {
     const installed = await provideBinaries(root, null);
     const unlinked = join(root, "package");
-    await cp(join(installed.postgres, "..", "..", ".."), unlinked, {
+    await cp(join(installed.postgres.path, "..", "..", ".."), unlinked, {
       recursive: true,
       verbatimSymlinks: true,
     });
     await rm(join(unlinked, "native", "lib", "libicuuc.so.60"), { force: true });
     const repaired = await provideBinaries(root, null, unlinked);
-    expect(repaired.postgres.startsWith(join(root, "program-"))).toBe(true);
-    const { stdout } = await execute(repaired.postgres, ["--version"]);
+    expect(repaired.postgres.path.startsWith(join(root, "program-"))).toBe(true);
+    const { stdout } = await execute(repaired.postgres.path, ["--version"]);
     expect(stdout).toContain(`(PostgreSQL) ${repaired.major}.`);
   } finally {
     await rm(root, { recursive: true });

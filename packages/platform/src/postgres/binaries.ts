@@ -1,14 +1,15 @@
 import { cp, lstat, mkdir, readFile, readdir, rename, rm, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
+import { TrustedExecutable } from "@platform/engine/host/trusted-executable";
 import { canRead } from "./account.ts";
 import type { Account } from "./account.ts";
 import { EmbeddedPostgresError, USE_DATABASE_URL } from "./errors.ts";
 
 /** The programs that the npm package carries; it has no psql and no pg_dump. */
 export interface Binaries {
-  readonly postgres: string;
-  readonly initdb: string;
+  readonly postgres: TrustedExecutable;
+  readonly initdb: TrustedExecutable;
   /** 18 for 18.4. */
   readonly major: number;
 }
@@ -30,8 +31,8 @@ export async function provideBinaries(
     (await hasLinks(root)) && (account === null || (await canRead(join(native, "bin", "postgres"), account)));
   const usable = isUsable ? native : await copyPackage(root, version, directory);
   return {
-    postgres: join(usable, "bin", "postgres"),
-    initdb: join(usable, "bin", "initdb"),
+    postgres: TrustedExecutable.vouchFor(join(usable, "bin", "postgres"), "ours"),
+    initdb: TrustedExecutable.vouchFor(join(usable, "bin", "initdb"), "ours"),
     major: Number.parseInt(version, 10),
   };
 }

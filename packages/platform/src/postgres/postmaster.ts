@@ -1,11 +1,9 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { promisify } from "node:util";
-
-const execute = promisify(execFile);
+import { findExecutables, SYSTEM_FOLDERS } from "@platform/engine/host/find-executables";
+import { runTrusted } from "@platform/engine/host/processes";
 
 /** What `postmaster.pid` says (PostgreSQL's src/include/utils/pidfile.h). */
 export interface Postmaster {
@@ -85,9 +83,16 @@ function readProc(pid: number): ProcessInfo {
   }
 }
 
+const PS_TIMEOUT_MS = 10_000;
+
 async function askPs(pid: number): Promise<ProcessInfo> {
   try {
-    const { stdout } = await execute("ps", ["-o", "stat=,comm=", "-p", String(pid)]);
+    const [ps] = await findExecutables("ps", SYSTEM_FOLDERS);
+    if (ps === undefined) return NO_PROCESS;
+    const stdout = await runTrusted(ps, ["-o", "stat=,comm=", "-p", String(pid)], {
+      env: {},
+      timeout: PS_TIMEOUT_MS,
+    });
     const [state = "", ...command] = stdout.trim().split(/\s+/u);
     return { state, command: command.join(" ") };
   } catch {

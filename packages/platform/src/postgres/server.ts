@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { spawnTrusted } from "@platform/engine/host/processes";
+import type { ChildProcess } from "@platform/engine/host/processes";
 import { Client } from "pg";
 import type { Account } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
@@ -59,14 +59,14 @@ export async function initializeData(
   const unfinished = `${layout.data}.new`;
   await rm(unfinished, { recursive: true, force: true });
   await makePrivateFolder(unfinished, account);
-  const child = spawn(
+  const child = spawnTrusted(
     binaries.initdb,
     ["-D", unfinished, "-U", SUPERUSER, "--auth=trust", "--locale=C", "-E", "UTF8", "--no-instructions"],
     { cwd: "/", env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"], detached: true, ...asAccount(account) },
   );
   const output: string[] = [];
-  child.stdout.on("data", (chunk: Buffer) => output.push(chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => output.push(chunk.toString()));
+  child.stdout?.on("data", (chunk: Buffer) => output.push(chunk.toString()));
+  child.stderr?.on("data", (chunk: Buffer) => output.push(chunk.toString()));
   // In a group of its own it would outlive us.
   const killGroup = () => child.pid !== undefined && process.kill(-child.pid, "SIGKILL");
   process.once("exit", killGroup);
@@ -110,7 +110,7 @@ export async function spawnServer(
   const settings = Object.entries({ ...SETTINGS, unix_socket_directories: layout.socketDirectory });
   const log = await open(layout.log, "a", 0o600);
   try {
-    const child = spawn(
+    const child = spawnTrusted(
       binaries.postgres,
       ["-D", layout.data, ...settings.flatMap(([name, value]) => ["-c", `${name}=${value}`])],
       {

@@ -1,7 +1,8 @@
 import { getuid } from "node:process";
 import { createEnvironmentBuilder } from "@platform/engine/project/environment";
 import type { EnvironmentBuilder } from "@platform/engine/project/environment";
-import { findExecutables } from "@platform/engine/project/find-executable";
+import { findExecutables, SYSTEM_FOLDERS } from "@platform/engine/host/find-executables";
+import type { TrustedExecutable } from "@platform/engine/host/trusted-executable";
 import { findInterpreter } from "@platform/engine/project/interpreter";
 import { findSandbox } from "@platform/engine/python/sandbox/find-sandbox";
 import { createNoSandbox } from "@platform/engine/python/sandbox/no-sandbox";
@@ -16,12 +17,14 @@ const BUILD_USER = { uid: SANDBOX_UID - 1, gid: SANDBOX_UID - 1 };
 export interface PythonTools {
   readonly sandbox: Sandbox;
   readonly environments: EnvironmentBuilder;
+  /** The installation that environments are made of. */
+  readonly interpreter: TrustedExecutable;
 }
 
 /** Finds what this machine has to run Python: the sandbox that the operator demands, an interpreter, uv or pip. */
 export async function findPythonTools(config: Config, data: DataDirectory): Promise<PythonTools> {
   const searchPath = config.environment["PATH"] ?? "";
-  const [bubblewrap] = await findExecutables("bwrap", searchPath);
+  const [bubblewrap] = await findExecutables("bwrap", `${searchPath}:${SYSTEM_FOLDERS}`);
   const [uv] = await findExecutables("uv", searchPath);
   const isRoot = getuid?.() === 0;
   const sandbox =
@@ -42,5 +45,5 @@ export async function findPythonTools(config: Config, data: DataDirectory): Prom
     variables: config.environment,
     ...(isRoot ? { buildUser: BUILD_USER } : {}),
   });
-  return { sandbox, environments };
+  return { sandbox, environments, interpreter: interpreter.executable };
 }

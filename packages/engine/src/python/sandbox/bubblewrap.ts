@@ -1,5 +1,6 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { BASE_ENVIRONMENT, STATUS_FD } from "./sandbox.ts";
 import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
 
@@ -24,8 +25,8 @@ const SYSTEM_PATHS = [
 ];
 
 export interface BubblewrapOptions {
-  /** Absolute path of `bwrap`. */
-  readonly executable: string;
+  /** `bwrap` itself. */
+  readonly executable: TrustedExecutable;
   /**
    * First host uid (and gid) of those that versions run as, used only when this process is root.
    * Root must never start bwrap as itself: with a user namespace the inner uid would be the host's root.
@@ -61,7 +62,7 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
     const isolation = listArguments(request);
     return {
       view: { project: PROJECT, runner: RUNNER, room: ROOM, scratch: "/tmp", isolate: true },
-      wrap: (command) => [options.executable, ...isolation, "--", ...command],
+      wrap: (command) => ({ executable: options.executable, args: [...isolation, "--", ...command] }),
       environment: BASE_ENVIRONMENT,
       // bwrap(1): written only when the program inside was executed and has ended.
       hasBegun: (status) => status.includes('"exit-code"'),

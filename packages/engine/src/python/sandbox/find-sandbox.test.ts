@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createBubblewrapSandbox } from "./bubblewrap.ts";
 import { findSandbox } from "./find-sandbox.ts";
 import type { SandboxLaunch } from "./sandbox.ts";
@@ -45,7 +46,7 @@ const PATHS = { projectDirectory: "/p", runnerDirectory: "/r", readablePaths: ["
 
 test.runIf(IS_ROOT)("root starts each version as a user of its own, and takes it back at the end", () => {
   const sandbox = createBubblewrapSandbox({
-    executable: "/usr/bin/bwrap",
+    executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
     uidBase: 300_000,
     uidCount: 2,
     uid: 0,
@@ -64,7 +65,7 @@ test("an ordinary user starts versions as itself; what lies below /usr is bound 
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   const own = { uid: IS_ROOT ? 1000 : uid, gid: IS_ROOT ? 1000 : gid };
   const sandbox = createBubblewrapSandbox({
-    executable: "/usr/bin/bwrap",
+    executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
     uidBase: 300_000,
     uidCount: 2,
     ...own,
@@ -72,7 +73,8 @@ test("an ordinary user starts versions as itself; what lies below /usr is bound 
   const launch = sandbox.prepare({ ...PATHS, roomDirectory: mkdtempSync(join(directory, "room-")) });
   expect(launch.uid).toBeUndefined();
   const command = launch.wrap(["python3", "-I"]);
-  expect(command.slice(-3)).toEqual(["--", "python3", "-I"]);
-  expect(command.join(" ")).toContain("--ro-bind /opt/env /opt/env");
-  expect(command.join(" ")).not.toContain("/usr/lib/x");
+  expect(command.executable.path).toBe("/usr/bin/bwrap");
+  expect(command.args.slice(-3)).toEqual(["--", "python3", "-I"]);
+  expect(command.args.join(" ")).toContain("--ro-bind /opt/env /opt/env");
+  expect(command.args.join(" ")).not.toContain("/usr/lib/x");
 });

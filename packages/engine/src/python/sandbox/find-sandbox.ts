@@ -1,14 +1,12 @@
-import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
-import { promisify } from "node:util";
+import { findExecutables, isExecutable, SYSTEM_FOLDERS } from "../../host/find-executables.ts";
+import { runTrusted } from "../../host/processes.ts";
+import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createBubblewrapSandbox } from "./bubblewrap.ts";
 import { createNoSandbox } from "./no-sandbox.ts";
 import { SandboxUnavailableError } from "./sandbox.ts";
 import type { Sandbox, SandboxLevel } from "./sandbox.ts";
 
 const TRIAL_TIMEOUT_MS = 10_000;
-const SEARCHED = ["/usr/bin", "/usr/local/bin", "/bin"];
 const DEFAULT_UID_BASE = 200_000;
 const DEFAULT_UID_COUNT = 10_000;
 const INSTALL_HINT = "install the package `bubblewrap` (apt-get install bubblewrap, dnf install bubblewrap)";
@@ -40,16 +38,7 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
 async function findBubblewrap(options: FindSandboxOptions): Promise<Sandbox> {
   if (process.platform !== "linux")
     throw new SandboxUnavailableError(`bubblewrap runs on Linux only, this is ${process.platform}`);
-  const folders = [
-    ...(options.searchPath ?? "").split(delimiter).filter((folder) => isAbsolute(folder)),
-    ...SEARCHED,
-  ];
-  const executable =
-    options.bubblewrapPath ?? folders.map((folder) => join(folder, "bwrap")).find(isExecutable);
-  if (executable === undefined)
-    throw new SandboxUnavailableError(`bwrap was found in none of ${folders.join(", ")}: ${INSTALL_HINT}`);
-  if (!isExecutable(executable))
-    throw new SandboxUnavailableError(`${executable} is not an executable file: ${INSTALL_HINT}`);
+  const executable = await findExecutable(options);
   const uid = process.getuid?.() ?? 0;
   const gid = process.getgid?.() ?? 0;
   const uidBase = options.uidBase ?? DEFAULT_UID_BASE;
@@ -63,16 +52,20 @@ async function findBubblewrap(options: FindSandboxOptions): Promise<Sandbox> {
   });
 }
 
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
+async function findExecutable(options: FindSandboxOptions): Promise<TrustedExecutable> {
+  const { bubblewrapPath, searchPath = "" } = options;
+  if (bubblewrapPath !== undefined) {
+    if (await isExecutable(bubblewrapPath))
+      return TrustedExecutable.vouchFor(bubblewrapPath, "named by the operator");
+    throw new SandboxUnavailableError(`${bubblewrapPath} is not an executable file: ${INSTALL_HINT}`);
   }
+  const searched = `${searchPath}:${SYSTEM_FOLDERS}`;
+  const [found] = await findExecutables("bwrap", searched);
+  if (found !== undefined) return found;
+  throw new SandboxUnavailableError(`bwrap was found in none of ${searched}: ${INSTALL_HINT}`);
 }
 
-async function tryBubblewrap(executable: string, uid: number | null): Promise<void> {
+async function tryBubblewrap(executable: TrustedExecutable, uid: number | null): Promise<void> {
   const namespaces = [
     "--unshare-user",
     "--unshare-pid",
@@ -84,7 +77,7 @@ async function tryBubblewrap(executable: string, uid: number | null): Promise<vo
   const view = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"];
   const identity = uid === null ? {} : { uid, gid: uid };
   try {
-    await promisify(execFile)(executable, [...namespaces, ...view, "--", "/bin/true"], {
+    await runTrusted(executable, [...namespaces, ...view, "--", "/bin/true"], {
       ...identity,
       env: {},
       timeout: TRIAL_TIMEOUT_MS,

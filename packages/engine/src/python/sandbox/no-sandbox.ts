@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { BASE_ENVIRONMENT } from "./sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 
@@ -18,7 +19,7 @@ export function createNoSandbox(): Sandbox {
           scratch,
           isolate: false,
         },
-        wrap: ([file = "", ...rest]) => [file, ...rest],
+        wrap: ([file, ...args]) => ({ executable: TrustedExecutable.vouchFor(file, "no sandbox"), args }),
         environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },
         hasBegun: null,
         release: () => undefined,

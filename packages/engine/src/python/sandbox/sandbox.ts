@@ -1,3 +1,5 @@
+import type { TrustedExecutable } from "../../host/trusted-executable.ts";
+
 /** Descriptor on which a launcher reports; the process inside does not have it. */
 export const STATUS_FD = 4;
 
@@ -26,8 +28,11 @@ export interface SandboxView {
 
 export interface SandboxLaunch {
   readonly view: SandboxView;
-  /** Program and arguments that run `command` inside. */
-  readonly wrap: (command: readonly string[]) => readonly [string, ...string[]];
+  /** What the host starts so that `command`, which may be anybody's file, runs inside. */
+  readonly wrap: (command: readonly [string, ...string[]]) => {
+    readonly executable: TrustedExecutable;
+    readonly args: readonly string[];
+  };
   /** Environment of the process inside; nothing of the host's. */
   readonly environment: Readonly<Record<string, string>>;
   /**

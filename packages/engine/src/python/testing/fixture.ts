@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createPythonRuntime } from "../python-runtime.ts";
 import type { LogLine, NotStarted, Outcome, PythonRuntime, Run, RunnableVersion } from "../runtime.ts";
 import { findSandbox } from "../sandbox/find-sandbox.ts";
@@ -60,6 +61,7 @@ export async function createFixture(
   const runtime = createPythonRuntime({
     runDirectory: join(directory, "run"),
     logger: SILENT,
+    interpreter: TrustedExecutable.vouchFor(INTERPRETER, "named by the operator"),
     ...options,
     sandbox,
   });

@@ -1,0 +1,80 @@
+import { execFile, spawn } from "node:child_process";
+import type { ChildProcess, StdioOptions } from "node:child_process";
+import { promisify } from "node:util";
+import { TrustedExecutable } from "./trusted-executable.ts";
+
+/*
+ * The only door to processes on the host: lint forbids `node:child_process` elsewhere. It takes trusted programs only, and every caller
+ * says the environment: nothing inherits the platform's own, which holds its secrets.
+ */
+
+export type { ChildProcess } from "node:child_process";
+
+interface HostOptions {
+  /** The complete environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Set when this process is root and the program must not be. */
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+export interface SpawnOptions extends HostOptions {
+  readonly stdio: StdioOptions;
+  /** A session and process group of its own. */
+  readonly detached?: boolean;
+}
+
+/** Starts a program. Its end and its failure to start are events of the child, as in `node:child_process`. */
+export function spawnTrusted(
+  executable: TrustedExecutable,
+  args: readonly string[],
+  options: SpawnOptions,
+): ChildProcess {
+  return spawn(getPath(executable), args, options);
+}
+
+export interface RunOptions extends HostOptions {
+  /** Milliseconds until it is killed. */
+  readonly timeout: number;
+  readonly signal?: AbortSignal;
+  /** What it reads from its standard input. */
+  readonly input?: string;
+}
+
+/**
+ * Runs a program to its end; resolves to what it printed on its standard output.
+ *
+ * @throws Error with the last line of its error output when it fails, is killed or cannot be started
+ */
+export async function runTrusted(
+  executable: TrustedExecutable,
+  args: readonly string[],
+  { input, ...options }: RunOptions,
+): Promise<string> {
+  try {
+    const running = promisify(execFile)(getPath(executable), args, {
+      ...options,
+      encoding: "utf8",
+      killSignal: "SIGKILL",
+    });
+    // One that ends without reading says so by its exit code.
+    running.child.stdin?.on("error", () => undefined).end(input);
+    return (await running).stdout;
+  } catch (error) {
+    throw new Error(describeFailure(error), { cause: error });
+  }
+}
+
+/** The types say it already; a cast must not get further than here. */
+function getPath(executable: TrustedExecutable): string {
+  if (!(executable instanceof TrustedExecutable) || executable.reason === undefined)
+    throw new TypeError("Only trusted programs run on the host.");
+  return executable.path;
+}
+
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const stderr = "stderr" in error && typeof error.stderr === "string" ? error.stderr : "";
+  return stderr.trim().split("\n").at(-1)?.trim() || error.message;
+}

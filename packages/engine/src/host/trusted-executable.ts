@@ -1,0 +1,39 @@
+import { isAbsolute } from "node:path";
+
+/** Why a program may run on the host, outside of every sandbox. */
+export type TrustReason =
+  /** It came with the platform: Node itself, the embedded PostgreSQL. */
+  | "ours"
+  /** Found on the operator's search path: bwrap, uv, python3, id. */
+  | "search path"
+  | "named by the operator"
+  /** The installation behind a trusted Python: what that Python itself answered. */
+  | "base interpreter"
+  /** The operator switched the sandbox off: all deployed code is trusted. */
+  | "no sandbox";
+
+/**
+ * A program that may be started on the host. Nothing that a deployer can write may ever become one: an environment's `bin/python`, a
+ * project's file or a package's script are only arguments of a trusted bubblewrap. The private member makes forging one a type error and a
+ * TypeError. Lint lists the few files that may vouch for one.
+ */
+export class TrustedExecutable {
+  readonly path: string;
+  readonly #reason: TrustReason;
+
+  private constructor(path: string, reason: TrustReason) {
+    if (!isAbsolute(path)) throw new Error(`Only absolute paths can be trusted, not '${path}'.`);
+    this.path = path;
+    this.#reason = reason;
+  }
+
+  /** Says that the program at this absolute path is trusted, and why. Never for what lies in a folder that deployed code can write. */
+  static vouchFor(path: string, reason: TrustReason): TrustedExecutable {
+    return new TrustedExecutable(path, reason);
+  }
+
+  /** @throws TypeError for anything that was not vouched for */
+  get reason(): TrustReason {
+    return this.#reason;
+  }
+}
