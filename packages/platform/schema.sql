@@ -130,6 +130,7 @@ create table execution (
   failure_detail text,
   setbacks smallint not null default 0,
   not_before timestamp with time zone,
+  rank bigint not null default 0,
   constraint execution_failure_told CHECK (((failure_code IS NOT NULL) = (state = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (state = 'RUNNING'::text))),
   constraint execution_resources_positive CHECK (((cpu_milli > 0) AND (memory_mb > 0) AND (timeout_seconds > 0))),
@@ -145,8 +146,10 @@ END),
   constraint execution_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 CREATE INDEX execution_lease ON ONLY public.execution USING btree (lease_until) WHERE (lease_until IS NOT NULL);
+CREATE INDEX execution_line ON ONLY public.execution USING btree (owner_id, priority, rank) WHERE (state = 'PENDING'::text);
 CREATE INDEX execution_owner_state ON ONLY public.execution USING btree (owner_id, state, id);
-CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, id) WHERE (state = 'PENDING'::text);
+CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE (state = 'PENDING'::text);
+CREATE INDEX execution_served ON ONLY public.execution USING btree (priority, rank) WHERE (lease_until IS NOT NULL);
 
 create table execution_default partition of execution DEFAULT;
 

@@ -2,6 +2,8 @@ import { EventEmitter } from "node:events";
 import { canMove, formatTimestamp, isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { LOG_PAGE_BYTES } from "./ports.ts";
+import { chooseNext, findRank } from "./memory-queue.ts";
+import type { Queued } from "./memory-queue.ts";
 import type { LogLine, Outcome } from "./python/runtime.ts";
 import type {
   Claim,
@@ -21,7 +23,7 @@ const MAX_FINISHED = 10_000;
 const SECOND = 1_000;
 const CANCELLED_BEFORE = { code: "CANCELLED", detail: "The execution was cancelled before it began." };
 
-interface Entry {
+interface Entry extends Queued {
   readonly execution: NewExecution;
   record: ExecutionRecord;
   attempt: number;
@@ -56,7 +58,7 @@ export function createMemoryStore(): ExecutionStore {
         if (known.execution.ownerId !== execution.ownerId) throw new Problem("CONFLICT", "The id is taken.");
         return known.record;
       }
-      const entry = createEntry(execution);
+      const entry = createEntry(execution, findRank(execution, entries.values()));
       entries.set(execution.id, entry);
       forgetOldest(entries);
       emit({ type: "pending" });
@@ -84,21 +86,19 @@ export function createMemoryStore(): ExecutionStore {
       return entry.record;
     },
     claim: async ({ workerId, limit, free, leaseSeconds, excludedVersionIds }) => {
-      const left = { ...free };
-      const claims: Claim[] = [];
-      for (const entry of entries.values()) {
-        if (claims.length >= limit) break;
-        const { cpu, memory } = entry.execution.resources;
-        if (entry.notBefore > Date.now() || excludedVersionIds.includes(entry.execution.versionId)) continue;
-        if (entry.record.status !== "PENDING" || cpu > left.cpu || memory > left.memory) continue;
-        left.cpu -= cpu;
-        left.memory -= memory;
+      const ready = [...entries.values()].filter(
+        ({ record, notBefore }) =>
+          record.status === "PENDING" &&
+          notBefore <= Date.now() &&
+          !excludedVersionIds.includes(record.versionId),
+      );
+      const claims: Claim[] = chooseNext(ready, limit, free).map((entry) => {
         entry.workerId = workerId;
         entry.attempt += 1;
         entry.leaseUntil = Date.now() + leaseSeconds * SECOND;
         move(entry, { status: "RUNNING", startedAt: Date.now() });
-        claims.push({ ...entry.execution, attempt: entry.attempt, workerId, setbacks: entry.setbacks });
-      }
+        return { ...entry.execution, attempt: entry.attempt, workerId, setbacks: entry.setbacks };
+      });
       const isDrained = [...entries.values()].every((entry) => entry.record.status !== "PENDING");
       return { claims, isDrained };
     },
@@ -159,7 +159,7 @@ export function createMemoryStore(): ExecutionStore {
   };
 }
 
-function createEntry(execution: NewExecution): Entry {
+function createEntry(execution: NewExecution, rank: number): Entry {
   const { id, ownerId, versionId } = execution;
   const record: ExecutionRecord = {
     id,
@@ -174,6 +174,7 @@ function createEntry(execution: NewExecution): Entry {
   return {
     execution,
     record,
+    rank,
     attempt: 0,
     workerId: null,
     leaseUntil: 0,

@@ -14,6 +14,7 @@ import type {
   StoreEvent,
 } from "../ports.ts";
 import type { LogLine, Outcome } from "../python/runtime.ts";
+import { describeFairness } from "./queue-conformance.ts";
 
 /** What a test needs of an adapter. `close` frees everything, the store included. */
 export interface StoreUnderTest {
@@ -47,6 +48,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     };
     describeCreate(use);
     describeClaim(use);
+    describeFairness(use);
     describeFinish(use);
     describeCancel(use);
     describeLeases(use);

@@ -13,6 +13,8 @@ export interface BatchOptions<Item, Result> {
   readonly maxBytes: number;
   readonly maxInFlight: number;
   readonly measureBytes: (item: Item) => number;
+  /** Items of one key are never in two flushes at a time, and go in their order. Missing: they do not care. */
+  readonly keyOf?: (item: Item) => string;
   /** Does all items or none; results in the order of the items. */
   readonly flush: (items: readonly Item[]) => Promise<readonly Result[]>;
 }
@@ -34,13 +36,22 @@ interface Waiting<Item, Result> {
 interface State<Item, Result> {
   readonly options: BatchOptions<Item, Result>;
   queue: Waiting<Item, Result>[];
+  /** Keys of what is under way. */
+  readonly keys: Set<string>;
   inFlight: number;
   isScheduled: boolean;
   idle: (() => void)[];
 }
 
 export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>): Batcher<Item, Result> {
-  const state: State<Item, Result> = { options, queue: [], inFlight: 0, isScheduled: false, idle: [] };
+  const state: State<Item, Result> = {
+    options,
+    queue: [],
+    keys: new Set(),
+    inFlight: 0,
+    isScheduled: false,
+    idle: [],
+  };
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
@@ -62,30 +73,48 @@ function schedule<Item, Result>(state: State<Item, Result>): void {
   state.isScheduled = true;
   setImmediate(() => {
     state.isScheduled = false;
-    while (state.queue.length > 0 && state.inFlight < state.options.maxInFlight) void flushNext(state);
+    while (state.inFlight < state.options.maxInFlight) {
+      const group = takeGroup(state);
+      if (group.length === 0) break;
+      void flush(state, group);
+    }
   });
 }
 
-async function flushNext<Item, Result>(state: State<Item, Result>): Promise<void> {
-  const group = takeGroup(state);
+async function flush<Item, Result>(
+  state: State<Item, Result>,
+  group: readonly Waiting<Item, Result>[],
+): Promise<void> {
+  const { keyOf } = state.options;
+  const keys = new Set(keyOf === undefined ? [] : group.map(({ item }) => keyOf(item)));
+  for (const key of keys) state.keys.add(key);
   state.inFlight++;
   await settleGroup(state, group);
   state.inFlight--;
+  for (const key of keys) state.keys.delete(key);
   if (state.queue.length > 0) schedule(state);
   else if (state.inFlight === 0) for (const resolve of state.idle.splice(0)) resolve();
 }
 
+/** The next items that may go; none where all that wait belong to keys that are under way. */
 function takeGroup<Item, Result>(state: State<Item, Result>): readonly Waiting<Item, Result>[] {
-  const { maxItems, maxBytes, measureBytes } = state.options;
-  let count = 0;
+  const { maxItems, maxBytes, measureBytes, keyOf } = state.options;
+  const group: Waiting<Item, Result>[] = [];
+  let rest: Waiting<Item, Result>[] = [];
   let bytes = 0;
-  for (const { item } of state.queue) {
-    bytes += measureBytes(item);
-    if (count > 0 && (count >= maxItems || bytes > maxBytes)) break;
-    count++;
+  for (const [index, waiting] of state.queue.entries()) {
+    if (keyOf !== undefined && state.keys.has(keyOf(waiting.item))) {
+      rest.push(waiting);
+      continue;
+    }
+    bytes += measureBytes(waiting.item);
+    if (group.length > 0 && (group.length >= maxItems || bytes > maxBytes)) {
+      rest = rest.concat(state.queue.slice(index));
+      break;
+    }
+    group.push(waiting);
   }
-  const group = state.queue.slice(0, count);
-  state.queue = state.queue.slice(count);
+  state.queue = rest;
   return group;
 }
 

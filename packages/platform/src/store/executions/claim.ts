@@ -60,16 +60,27 @@ async function claimRows(database: Database, request: ClaimRequest, unanswered: 
 const COLUMNS = `${selectRecord("c")}, c.cpu_milli, c.memory_mb, c.timeout_seconds as "timeoutSeconds", c.attempt,
   c.worker_id as "workerId", c.setbacks, i.body, i."references"`;
 
-const TAKE = `with candidate as materialized (
-    select id, priority, cpu_milli, memory_mb from execution
+/**
+ * The candidates are looked at in their order, each taking of the free room what it needs where that is left: one that
+ * does not fit beside those before it keeps no smaller one waiting.
+ */
+const TAKE = `with recursive candidate as materialized (
+    select id, priority, rank, cpu_milli, memory_mb from execution
     where state = 'PENDING' and cpu_milli <= $3 and memory_mb <= $4
       and (not_before is null or not_before <= now()) and version_id <> all ($7::uuid[])
-    order by priority desc, id limit $2 for update skip locked
+    order by priority desc, rank, id limit $2 for update skip locked
+  ), line as materialized (
+    select array_agg(id) as ids, array_agg(cpu_milli) as cpus, array_agg(memory_mb) as memories
+    from (select * from candidate order by priority desc, rank, id) ordered
+  ), looked (n, cpu, memory, fits) as (
+    select 0, $3, $4, false
+    union all
+    select n + 1, case when room.fits then cpu - cpus[n + 1] else cpu end,
+      case when room.fits then memory - memories[n + 1] else memory end, room.fits
+    from looked, line, lateral (select cpus[n + 1] <= cpu and memories[n + 1] <= memory as fits) room
+    where n < cardinality(ids)
   ), chosen as (
-    select id from (
-      select id, sum(cpu_milli) over so_far as cpu, sum(memory_mb) over so_far as memory
-      from candidate window so_far as (order by priority desc, id)
-    ) summed where cpu <= $3 and memory <= $4
+    select ids[n] as id from looked, line where fits
   ), claimed as (
     update execution e set state = 'RUNNING', attempt = e.attempt + 1, worker_id = $1, claim_id = $6, started_at = now(),
       lease_until = now() + make_interval(secs => $5)
@@ -81,7 +92,7 @@ const TAKE = `with candidate as materialized (
       select 1 from execution where state = 'PENDING' and id <> all (array(select id from chosen))
     ) as is_drained
   ) rest left join (claimed c join execution_input i on i.id = c.id) on true
-  order by c.priority desc, c.id`;
+  order by c.priority desc, c.rank, c.id`;
 
 /** One row at least, since it also tells whether anything else is pending; without an id nothing was taken. */
 type TakenRow = { readonly isDrained: boolean } & (ClaimRow | { readonly id: null });
@@ -123,7 +134,7 @@ async function recoverClaim(
     text: `with c as (
         update execution set lease_until = now() + make_interval(secs => $3)
         where state = 'RUNNING' and lease_until > now() and worker_id = $1 and claim_id = $2 returning *
-      ) select ${COLUMNS} from c join execution_input i on i.id = c.id order by c.priority desc, c.id`,
+      ) select ${COLUMNS} from c join execution_input i on i.id = c.id order by c.priority desc, c.rank, c.id`,
     values: [request.workerId, claimId, request.leaseSeconds],
     idempotent: true,
   });

@@ -2,13 +2,34 @@ import { Problem } from "@platform/contract/problems";
 import type { ExecutionRecord, NewExecution } from "@platform/engine/ports";
 import type { Database } from "../../postgres/database.ts";
 import { selectMilliseconds, toStoredResources } from "../columns.ts";
+import { getLowestUuid } from "../uuid.ts";
 import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
 import { EXECUTIONS_CHANNEL } from "./events.ts";
 import type { Events } from "./events.ts";
 import { findExecution } from "./read.ts";
 
+/*
+ * Fair share between owners is decided here (start-time fair queueing: Goyal, Vin, Cheng 1996). Within a priority
+ * executions are claimed in the order of their rank, equal ones in that of their ids:
+ *
+ *   rank = 1 + max(level, rank of the owner's last pending execution)
+ *
+ * The level is how far the queue has been served: the highest rank that runs among executions at least as large. Where
+ * none runs, the place is that of the first that is pending and no larger. So an owner's executions stand one rank apart and take turns with
+ * other owners'; who comes new stands right behind what runs, neither behind a backlog nor ahead of those whose turn it
+ * is (one after another such newcomers would keep them waiting for ever). What does not work as the level:
+ * - the head of the queue: an execution that finds no room holds it for ever, and owners who never have more than one at
+ *   a time pass every backlog;
+ * - the highest rank that runs, of whatever size: small executions go on while large ones wait for room, and a large
+ *   newcomer would stand behind all of another owner's large ones.
+ *
+ * In one process no rank of an owner repeats, since an owner's executions are in one flush at a time. Several gateways
+ * that serve one owner at the same moment may give a rank once each: so many turns instead of one, at most.
+ */
+
 const MEGABYTE = 1024 * 1024;
+const DAY = 86_400_000;
 
 /** Durable when it resolves: the commit of the group is synchronous. */
 export function createCreator(database: Database, events: Events): Batcher<NewExecution, ExecutionRecord> {
@@ -17,6 +38,7 @@ export function createCreator(database: Database, events: Events): Batcher<NewEx
     maxBytes: 8 * MEGABYTE,
     maxInFlight: 3,
     measureBytes: (execution) => execution.body.byteLength,
+    keyOf: (execution) => execution.ownerId,
     flush: async (executions) => {
       const created = await insertExecutions(database, events.origin, executions);
       if (created.size > 0) events.emitPending();
@@ -51,12 +73,41 @@ async function findRepeated(database: Database, execution: NewExecution): Promis
   throw new Problem("CONFLICT", `The id ${execution.id} is taken by another execution.`);
 }
 
+/** Of today and yesterday: what is older and not finished is so rare that it need not cost each start a look. */
+const RECENT = "e.priority = 0 and e.id >= $12 and e.id < $13";
+
+/** So many of the queue's first are looked through for one that is no larger, where nothing runs. */
+const HEAD = 256;
+
+/** Index lookups of one row each; once for each owner of the group. */
+const BEHIND_OWN = `(select e.rank + 1 from execution e
+    where e.owner_id = t.owner_id and e.state = 'PENDING' and ${RECENT} order by e.rank desc limit 1)`;
+const BEHIND_RUNNING = `(select e.rank + 1 from execution e
+    where e.lease_until is not null and e.cpu_milli >= t.cpu_milli and e.memory_mb >= t.memory_mb and ${RECENT}
+    order by e.rank desc limit 1)`;
+const FIRST_PENDING = `(select e.rank from execution e
+    where e.state = 'PENDING' and ${RECENT} order by e.rank, e.id limit 1)`;
+const FIRST_PENDING_NOT_LARGER = `(select head.rank from (
+      select e.rank, e.cpu_milli, e.memory_mb from execution e
+      where e.state = 'PENDING' and ${RECENT} order by e.rank, e.id limit ${HEAD}
+    ) head where head.cpu_milli <= t.cpu_milli and head.memory_mb <= t.memory_mb limit 1)`;
+
 const TEXT = `with input as (
     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::text[], $8::int[], $9::int[])
-      as i (id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds, refs, start, length)
+      with ordinality
+      as i (id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds, refs, start, length, position)
+  ), turn as (
+    select *, row_number() over (partition by owner_id order by position) - 1 as turn from input
+  ), line as (
+    select *, case turn when 0 then
+        greatest(coalesce(${BEHIND_RUNNING}, ${FIRST_PENDING_NOT_LARGER}, ${FIRST_PENDING}, 0), ${BEHIND_OWN})
+      end as place
+    from turn t
+  ), ranked as (
+    select *, max(place) over (partition by owner_id) + turn as rank from line
   ), created as (
-    insert into execution (id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds)
-    select id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds from input
+    insert into execution (id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds, rank)
+    select id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds, rank from ranked
     on conflict do nothing returning id, created_at
   ), bodies as (
     insert into execution_input (id, body, "references")
@@ -74,6 +125,7 @@ async function insertExecutions(
 ): Promise<ReadonlyMap<string, number>> {
   const bodies = concatenate(executions.map(({ body }) => body));
   const resources = executions.map((execution) => toStoredResources(execution.resources));
+  const today = Math.floor(Date.now() / DAY) * DAY;
   const rows = await database.query<{ id: string; createdAt: number }>({
     name: "execution-create",
     text: TEXT,
@@ -89,6 +141,8 @@ async function insertExecutions(
       bodies.lengths,
       bodies.bytes,
       origin,
+      getLowestUuid(today - DAY),
+      getLowestUuid(today + 2 * DAY),
     ],
     // An answer that was lost is asked for again; ids that the first try committed are then found as repeated.
     idempotent: true,
