@@ -1,23 +1,31 @@
 import { defineConfig } from "vitest/config";
 
+const SECOND = 1_000;
+/** Limits are for what hangs, not for what is slow: half a core with other work needs ten times as long as a quiet machine. */
+const COMMON = {
+  expect: { poll: { timeout: 60 * SECOND, interval: 20 } },
+  setupFiles: ["tools/test-watchdog.ts"],
+  testTimeout: 240 * SECOND,
+  hookTimeout: 240 * SECOND,
+  teardownTimeout: 60 * SECOND,
+};
+
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
+          ...COMMON,
           name: "unit",
           include: ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts"],
           globalSetup: ["packages/platform/src/postgres/testing-global-setup.ts"],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
         },
       },
       {
         test: {
+          ...COMMON,
           name: "e2e",
           include: ["tests/e2e/**/*.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
           fileParallelism: false,
         },
       },

@@ -4,13 +4,12 @@ import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { PATIENCE_MS } from "@platform/engine/testing/wait-until";
 import { DEFAULT_TEMPLATE, createProject } from "../create-project.ts";
 
 /** The launcher, as users run it inside the repository. */
 export const LAUNCHER = fileURLToPath(new URL("../../bin/platform.js", import.meta.url));
 
-const SECOND = 1000;
-const DEADLINE = 30 * SECOND;
 const LOOK_MILLISECONDS = 20;
 
 interface CliOutcome {
@@ -111,13 +110,12 @@ export async function createCliHome(): Promise<CliHome> {
 export async function waitFor<T>(
   what: string,
   check: () => T | undefined | Promise<T | undefined>,
-  milliseconds: number = DEADLINE,
 ): Promise<T> {
-  const deadline = Date.now() + milliseconds;
+  const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const found = await check();
     if (found !== undefined) return found;
-    if (Date.now() > deadline) throw new Error(`waited ${milliseconds} ms in vain for ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited ${PATIENCE_MS} ms in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
   }
 }

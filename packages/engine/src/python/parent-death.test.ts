@@ -42,7 +42,6 @@ test.each([
       await waitFor(
         "every process is gone",
         () => findProcesses(directory).length + findProcesses(seconds).length === 0,
-        5000,
       );
     } finally {
       rmSync(directory, { recursive: true, force: true });

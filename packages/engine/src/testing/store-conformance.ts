@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { v7 as createUuidV7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitUntil } from "./wait-until.ts";
 import type { LogEntry } from "@platform/contract/execution";
 import { LOG_PAGE_BYTES } from "../ports.ts";
 import type {
@@ -25,7 +25,6 @@ export interface StoreUnderTest {
 /** Leases so short that a test can see them end, in seconds; conditions are waited for, never times. */
 const SHORT_LEASE = 0.05;
 const LONG_LEASE = 60;
-const DEADLINE_MS = 10_000;
 const SMALL = { cpu: 1, memory: 1 };
 const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
 
@@ -87,14 +86,6 @@ function request(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
     excludedVersionIds: [],
     ...overrides,
   };
-}
-
-async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + DEADLINE_MS;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${condition.toString()}`);
-    await delay(5);
-  }
 }
 
 /** Takes whatever earlier tests have left in the queue out of the way. */

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "@platform/contract/problems";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { waitUntil } from "@platform/engine/testing/wait-until";
 import { createDatabase } from "./database.ts";
 import type { Database } from "./database.ts";
 import { SCHEMA_FILE, renderSchema } from "./dump-schema.ts";
@@ -30,14 +30,6 @@ afterEach(async () => {
   await home.database.query({ text: "drop table if exists schema_migration, counted, t" });
   await rm(migrations, { recursive: true });
 });
-
-async function waitFor(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${condition.toString()}`);
-    await delay(5);
-  }
-}
 
 /** Ends all server processes of other sessions, as a restart of the server does. */
 async function breakOthers(database: Database): Promise<void> {
@@ -146,14 +138,14 @@ test("a listener hears notifications, and hears of a reset when its connection b
     onNotify: (payload) => heard.push(payload),
     onReset: () => void resets++,
   });
-  await waitFor(() => resets === 1);
+  await waitUntil(() => resets === 1);
   await home.database.query({ text: "select pg_notify('some-channel', 'one')" });
-  await waitFor(() => heard.length === 1);
+  await waitUntil(() => heard.length === 1);
   await breakOthers(home.database);
   // Once when it broke and once when it is whole again.
-  await waitFor(() => resets >= 3);
+  await waitUntil(() => resets >= 3);
   await home.database.query({ text: "select pg_notify('some-channel', 'two')" });
-  await waitFor(() => heard.length === 2);
+  await waitUntil(() => heard.length === 2);
   expect(heard).toEqual(["one", "two"]);
   stop();
 });

@@ -5,9 +5,9 @@ import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { waitUntil } from "@platform/engine/testing/wait-until";
 import { inspectProcess, readPostmaster } from "./postmaster.ts";
 import type { SocketConnection } from "./server.ts";
 import { startEmbeddedPostgres } from "./supervisor.ts";
@@ -16,7 +16,6 @@ import { createRecordingLogger } from "./testing.ts";
 
 const MEMBER = new URL("testing-member.ts", import.meta.url).pathname;
 const NOBODY = 65_534;
-const DEADLINE_MILLISECONDS = 20_000;
 
 let root = "";
 let directory = "";
@@ -65,17 +64,9 @@ async function startMember(uid?: number): Promise<Member> {
   });
   const member = { process: child, lines, ended };
   members.push(member);
-  await waitFor(() => lines.some((line) => line["ready"] === true) || child.exitCode !== null);
+  await waitUntil(() => lines.some((line) => line["ready"] === true) || child.exitCode !== null);
   expect(lines.find((line) => line["ready"] === true)).toBeDefined();
   return member;
-}
-
-async function waitFor(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + DEADLINE_MILLISECONDS;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${condition.toString()}`);
-    await delay(10);
-  }
 }
 
 async function ask(connection: SocketConnection, text: string): Promise<string> {
@@ -172,7 +163,7 @@ test("a process that exits leaves the server to the others that use it", async (
   const survivor = await start();
   const pid = await readPid();
   member.process.kill("SIGUSR2");
-  await waitFor(() => survivor.isOwner());
+  await waitUntil(() => survivor.isOwner());
   expect(await readPid()).toBe(pid);
   expect(await ask(survivor.connection, "select 1")).toBe("1");
 });
@@ -187,7 +178,7 @@ test.each(["data.new", "data", "data/postmaster.pid"])(
       signal: controller.signal,
     });
     const failed = starting.catch((error: unknown) => error);
-    await waitFor(() => existsSync(join(directory, path)));
+    await waitUntil(() => existsSync(join(directory, path)));
     const pid = await readPid();
     controller.abort(new Error("no longer wanted"));
     expect(await failed).toEqual(new Error("no longer wanted"));
@@ -201,10 +192,10 @@ test("a surviving process takes over when the owner was killed, and restarts the
   const survivor = await start();
   expect(survivor.isOwner()).toBe(false);
   owner.process.kill("SIGKILL");
-  await waitFor(() => survivor.isOwner());
+  await waitUntil(() => survivor.isOwner());
   const pid = await readPid();
   process.kill(pid, "SIGKILL");
-  await waitFor(async () => {
+  await waitUntil(async () => {
     const current = await readPid();
     return current !== 0 && current !== pid && (await canAsk(survivor.connection));
   });
@@ -222,7 +213,7 @@ test("a killed server is started again by its owner and has kept what was commit
   await ask(server.connection, "create table kept as select 42 as answer");
   const pid = await readPid();
   process.kill(pid, "SIGKILL");
-  await waitFor(async () => (await readPid()) !== pid && (await canAsk(server.connection)));
+  await waitUntil(async () => (await readPid()) !== pid && (await canAsk(server.connection)));
   expect(await ask(server.connection, "select answer from kept")).toBe("42");
 });
 

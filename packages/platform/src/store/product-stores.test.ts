@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { waitUntil } from "@platform/engine/testing/wait-until";
 import { createStores } from "./stores.ts";
 import type { Stores } from "./stores.ts";
 import { createTestDatabase } from "../postgres/testing.ts";
@@ -246,14 +246,6 @@ async function claimWhenFree(workerId: string) {
   });
   if (claim === null) throw new Error("There was nothing to claim.");
   return claim as NonNullable<Awaited<ReturnType<typeof stores.builds.claim>>>;
-}
-
-async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${condition.toString()}`);
-    await delay(5);
-  }
 }
 
 test("a build whose version came to life meanwhile fails and says so", async () => {

@@ -7,13 +7,13 @@ import type { LogLine, NotStarted, Outcome, PythonRuntime, Run, RunnableVersion 
 import { findSandbox } from "../sandbox/find-sandbox.ts";
 import type { SandboxLevel } from "../sandbox/sandbox.ts";
 import type { Logger } from "../../logger.ts";
+import { waitUntil } from "../../testing/wait-until.ts";
 import type { PythonRuntimeOptions } from "../settings.ts";
 
 /** A system Python: one in somebody's home cannot be read by the uids that versions run as. */
 export const INTERPRETER = "/usr/bin/python3";
 
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const POLL_MS = 5;
 
 export interface Finished {
   readonly outcome: Outcome | NotStarted;
@@ -130,11 +130,7 @@ export async function createFixture(
   };
 }
 
-/** Waits for a condition with a deadline. */
-export async function waitFor(what: string, condition: () => boolean, deadlineMs = 20_000): Promise<void> {
-  const end = Date.now() + deadlineMs;
-  while (!condition()) {
-    if (Date.now() > end) throw new Error(`not within ${deadlineMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
+/** Waits for a condition, with a deadline; `what` says it in words. */
+export async function waitFor(what: string, condition: () => boolean): Promise<void> {
+  await waitUntil(condition, what);
 }

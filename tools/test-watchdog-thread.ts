@@ -1,0 +1,26 @@
+import { kill, pid, stderr } from "node:process";
+import { workerData } from "node:worker_threads";
+
+const SECOND = 1_000;
+const { beats, stuckSeconds, fileSeconds } = workerData as {
+  readonly beats: Int32Array;
+  readonly stuckSeconds: number;
+  readonly fileSeconds: number;
+};
+
+// In ticks of this thread: a machine that slept, or a process that was stopped, is not taken for a stuck one.
+let ticks = 0;
+let quiet = 0;
+let seen = -1;
+
+setInterval(() => {
+  const beat = Atomics.load(beats, 0);
+  quiet = beat === seen ? quiet + 1 : 0;
+  seen = beat;
+  ticks += 1;
+  if (quiet < stuckSeconds && ticks < fileSeconds) return;
+  const reason =
+    quiet < stuckSeconds ? `its file has run for ${ticks} s` : `its event loop is stuck for ${quiet} s`;
+  stderr.write(`The test process ${pid} is ended: ${reason}.\n`);
+  kill(pid, "SIGKILL");
+}, SECOND);

@@ -1,0 +1,61 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { env, execPath } from "node:process";
+import { text } from "node:stream/consumers";
+import { afterEach, expect, test } from "vitest";
+import { REPOSITORY } from "./platform-process.ts";
+
+const VITEST = join(REPOSITORY, "node_modules/vitest/vitest.mjs");
+let directory = "";
+
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+/** The last line of CI for a run of this one test file beside a good one. */
+async function count(source: string): Promise<string> {
+  directory = await mkdtemp(join(REPOSITORY, ".cache", "watchdog-"));
+  const report = join(directory, "report.json");
+  const setup = join(REPOSITORY, "tools/test-watchdog.ts");
+  await writeFile(
+    join(directory, "good.test.mjs"),
+    `import { test } from "vitest"; test("is good", () => {});`,
+  );
+  await writeFile(join(directory, "bad.test.mjs"), `import { test } from "vitest"; ${source}`);
+  await writeFile(
+    join(directory, "vitest.config.mjs"),
+    `export default { test: { include: ["*.test.mjs"], setupFiles: [${JSON.stringify(setup)}] } };`,
+  );
+  await run([VITEST, "run", "--root", directory, "--reporter=json", `--outputFile.json=${report}`], {
+    PLATFORM_TEST_STUCK_SECONDS: "2",
+    PLATFORM_TEST_FILE_SECONDS: "8",
+  });
+  return run([join(REPOSITORY, "tools/count-tests.ts"), report]);
+}
+
+async function run(
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  // What vitest tells its own workers must not reach a vitest of its own.
+  const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("VITEST")));
+  const child = spawn(execPath, args, {
+    env: { ...clean, ...variables },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [output] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  return output.trim();
+}
+
+test.each([
+  ["spins without letting a timer run", `test("spins", async () => { for (;;) await null; }, 1_000);`],
+  ["blocks the event loop", `test("blocks", () => { for (;;); }, 1_000);`],
+  ["never ends being imported", `await new Promise(() => undefined); test("is never reached", () => {});`],
+  ["cannot be loaded", `throw new Error("broken");`],
+])("a test file that %s is counted as failed, and the others run", async (_what, source) => {
+  expect(await count(source)).toMatch(/^1 passed, 1 failed/);
+});
+
+test("a run that leaves no report is counted as failed", async () => {
+  expect(await run([join(REPOSITORY, "tools/count-tests.ts"), "/nonexistent"])).toBe("0 passed, 1 failed");
+});
