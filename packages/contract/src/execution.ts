@@ -73,6 +73,7 @@ export const StatusRecordSchema = Type.Object(
     createdAt: Timestamp("When the execution became durable, UTC"),
     startedAt: Type.Optional(Timestamp("When user code may have begun, UTC")),
     endedAt: Type.Optional(Timestamp("When the execution reached its final state, UTC")),
+    expiresAt: Type.Optional(Timestamp("Until when state, result and log can be fetched, once final, UTC")),
     terminal: Type.Boolean({ description: "Whether the state is final" }),
   },
   { title: "Execution" },

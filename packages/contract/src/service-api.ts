@@ -93,7 +93,13 @@ export const SERVICE_API = {
       },
       304: { description: "Not changed since the ETag in If-None-Match" },
     },
-    problems: ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND", "EXECUTION_NOT_FOUND"],
+    problems: [
+      "UNAUTHENTICATED",
+      "NOT_SUBSCRIBED",
+      "SERVICE_NOT_FOUND",
+      "EXECUTION_NOT_FOUND",
+      "RESULT_EXPIRED",
+    ],
   },
   getResult: {
     method: "GET",
@@ -133,6 +139,7 @@ export const SERVICE_API = {
       "NOT_SUBSCRIBED",
       "SERVICE_NOT_FOUND",
       "EXECUTION_NOT_FOUND",
+      "RESULT_EXPIRED",
     ],
   },
   cancelExecution: {
@@ -143,7 +150,13 @@ export const SERVICE_API = {
       "A pending execution ends at once; the processes of a running one are ended. A finished one stays as it is.",
     params: IdParams,
     responses: { 200: { description: "Status record", schema: StatusRecordSchema } },
-    problems: ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND", "EXECUTION_NOT_FOUND"],
+    problems: [
+      "UNAUTHENTICATED",
+      "NOT_SUBSCRIBED",
+      "SERVICE_NOT_FOUND",
+      "EXECUTION_NOT_FOUND",
+      "RESULT_EXPIRED",
+    ],
   },
 } as const satisfies OperationTable;
 

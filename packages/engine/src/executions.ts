@@ -2,6 +2,7 @@ import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import { v7 as createUuid, validate, version } from "uuid";
+import { withExpiry } from "./expiry.ts";
 import { createInputValidator } from "./input-schema/input-validator.ts";
 import type {
   ExecutionRecord,
@@ -31,7 +32,7 @@ export interface Executions {
   readonly start: (ownerId: string, target: VersionTarget, body: Uint8Array) => Promise<ExecutionRecord>;
   /** The state where it is known without asking the store, so that polling costs next to nothing. */
   readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
-  /** @throws Problem EXECUTION_NOT_FOUND */
+  /** @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED, as all that name an execution */
   readonly state: (id: string, ownerId: string) => Promise<ExecutionRecord>;
   /** The state once it is final, or as it is after so many seconds, or when the caller has gone. */
   readonly wait: (
@@ -40,12 +41,12 @@ export interface Executions {
     seconds: number,
     signal: AbortSignal,
   ) => Promise<ExecutionRecord>;
-  /** `output` is null unless SUCCEEDED. @throws Problem EXECUTION_NOT_FOUND, RESULT_NOT_READY, RESULT_EXPIRED */
+  /** `output` is null unless SUCCEEDED. @throws Problem RESULT_NOT_READY */
   readonly result: (
     id: string,
     ownerId: string,
   ) => Promise<{ readonly record: ExecutionRecord; readonly output: StoredResult | null }>;
-  /** @throws Problem EXECUTION_NOT_FOUND, INVALID_INPUT for a cursor that no page has given out */
+  /** @throws Problem INVALID_INPUT for a cursor that no page has given out */
   readonly log: (id: string, ownerId: string, cursor?: string) => Promise<LogPage>;
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord>;
@@ -59,14 +60,16 @@ const DAY = 86_400_000;
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;
   readonly inputs: InputSource;
-  /** Finished executions are kept so long; an older id is told apart from one that never was. Missing: for good. */
+  /** Executions are kept so long after their end; an older id is told apart from one that never was. Missing: for good. */
   readonly retentionDays?: number;
+  readonly now?: () => number;
   /** Some input of this version was not checked at the start, because that takes too long. */
   readonly onUndecided?: (versionId: string) => void;
 }
 
 export function createExecutions(options: ExecutionsOptions): Executions {
-  const { store, inputs, retentionDays = Infinity } = options;
+  const { inputs, retentionDays = Infinity, now = Date.now } = options;
+  const store = withExpiry(options.store, retentionDays * DAY);
   const cache = createRecordCache(store);
   const waiters = createWaiters(cache.find);
   const validator = createInputValidator(options);
@@ -78,11 +81,17 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     waiters.notify(event.id, event.record ?? null);
   });
 
-  const state = async (id: string, ownerId: string): Promise<ExecutionRecord> => {
-    const record = await cache.find(id, ownerId);
-    if (record === null) throw new Problem("EXECUTION_NOT_FOUND");
+  const hasExpired = ({ expiresAt = Infinity }: ExecutionRecord) => expiresAt <= now();
+  const describeMissing = (id: string) =>
+    new Problem(readCreation(id) < now() - retentionDays * DAY ? "RESULT_EXPIRED" : "EXECUTION_NOT_FOUND");
+  /** The same before and after housekeeping has dropped what has expired. */
+  const requireKept = (id: string, record: ExecutionRecord | null): ExecutionRecord => {
+    if (record === null) throw describeMissing(id);
+    if (hasExpired(record)) throw new Problem("RESULT_EXPIRED");
     return record;
   };
+  const state = async (id: string, ownerId: string): Promise<ExecutionRecord> =>
+    requireKept(id, await cache.find(id, ownerId));
 
   return {
     start: async (ownerId, target, bytes) => {
@@ -101,7 +110,10 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       cache.add(record);
       return record;
     },
-    peek: cache.peek,
+    peek: (id, ownerId) => {
+      const known = cache.peek(id, ownerId);
+      return known === undefined || hasExpired(known) ? undefined : known;
+    },
     state,
     wait: async (id, ownerId, seconds, signal) => {
       const record = await state(id, ownerId);
@@ -109,9 +121,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       return (await waiters.wait(id, ownerId, seconds, signal)) ?? record;
     },
     result: async (id, ownerId) => {
-      const record = await state(id, ownerId).catch((error: unknown) => {
-        throw isOlderThan(id, retentionDays) ? new Problem("RESULT_EXPIRED") : error;
-      });
+      const record = await state(id, ownerId);
       if (!isFinal(record.status)) {
         throw new Problem(
           "RESULT_NOT_READY",
@@ -127,16 +137,13 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       return { record, output };
     },
     log: async (id, ownerId, cursor) => {
+      await state(id, ownerId);
       const page = await store.readLog(id, ownerId, cursor);
-      if (page === null) throw new Problem("EXECUTION_NOT_FOUND");
+      if (page === null) throw describeMissing(id);
       return page;
     },
     list: (ownerId, filter) => store.list(ownerId, filter),
-    cancel: async (id, ownerId) => {
-      const record = await store.cancel(id, ownerId);
-      if (record === null) throw new Problem("EXECUTION_NOT_FOUND");
-      return record;
-    },
+    cancel: async (id, ownerId) => requireKept(id, await store.cancel(id, ownerId)),
     close: () => {
       unsubscribe();
       waiters.close();
@@ -144,8 +151,8 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   };
 }
 
-/** By the time that a UUIDv7 begins with (RFC 9562 5.7): says nothing of whether there ever was such an execution. */
-function isOlderThan(id: string, days: number): boolean {
-  if (!validate(id) || version(id) !== 7) return false;
-  return Date.now() - Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16) > days * DAY;
+/** The time that a UUIDv7 begins with (RFC 9562 5.7); Infinity for other ids. Says nothing of whether it ever was given out. */
+function readCreation(id: string): number {
+  if (!validate(id) || version(id) !== 7) return Infinity;
+  return Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
 }

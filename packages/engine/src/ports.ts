@@ -11,6 +11,8 @@ export interface ExecutionRecord {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  /** Until when state, result and log can be read, once final; missing: for good. */
+  readonly expiresAt?: number;
   /** Why it did not succeed (FAILED, UNKNOWN). */
   readonly failure: { readonly code: string; readonly detail: string } | null;
 }

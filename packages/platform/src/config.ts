@@ -81,7 +81,7 @@ const SETTINGS = {
   ),
   "retention-days": number(
     "PLATFORM_RETENTION_DAYS",
-    "How long finished executions and their results are kept",
+    "For how many days after their end executions and their results are kept",
     { min: 1, max: 3650, isWhole: true },
     () => 30,
   ),

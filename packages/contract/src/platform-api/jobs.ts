@@ -4,7 +4,7 @@ import type { OperationTable } from "../operation.ts";
 import { SERVICE_API } from "../service-api.ts";
 import { AUTHENTICATED, pageOf } from "./common.ts";
 
-const JOB_PROBLEMS = [...AUTHENTICATED, "EXECUTION_NOT_FOUND"] as const;
+const JOB_PROBLEMS = [...AUTHENTICATED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
 
 /** Jobs: executions that the owner starts without application or subscription. The same six operations as the service API. */
 export const JOBS_API = {
@@ -46,7 +46,7 @@ export const JOBS_API = {
     ...SERVICE_API.getResult,
     path: "/jobs/{id}/result",
     summary: "Get the result of a job, or why there is none",
-    problems: [...JOB_PROBLEMS, "RESULT_NOT_READY", "RESULT_EXPIRED"],
+    problems: [...JOB_PROBLEMS, "RESULT_NOT_READY"],
   },
   getJobLog: {
     ...SERVICE_API.getLog,

@@ -17,6 +17,7 @@ export function toStatusRecord(record: ExecutionRecord): StatusRecord {
     createdAt: formatTimestamp(record.createdAt),
     ...(record.startedAt === null ? {} : { startedAt: formatTimestamp(record.startedAt) }),
     ...(record.endedAt === null ? {} : { endedAt: formatTimestamp(record.endedAt) }),
+    ...(record.expiresAt === undefined ? {} : { expiresAt: formatTimestamp(record.expiresAt) }),
     terminal: isFinal(record.status),
   };
 }

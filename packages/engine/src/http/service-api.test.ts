@@ -28,16 +28,23 @@ const TIMESTAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 let app: FastifyInstance;
 let store: ExecutionStore;
 let executions: Executions;
+let now: number | null;
+
+function toTime(timestamp = ""): number {
+  return Date.parse(`${timestamp.replace(" ", "T")}Z`);
+}
 
 function caller(ownerId: unknown) {
   return { ownerId: String(ownerId), target: () => TARGET };
 }
 
 beforeEach(async () => {
+  now = null;
   store = createMemoryStore();
   executions = createExecutions({
     store,
     retentionDays: RETENTION_DAYS,
+    now: () => now ?? Date.now(),
     inputs: { check: async () => undefined, read: async () => null },
   });
   app = createHttpServer({ logger: pino({ level: "silent" }), isReady: async () => true });
@@ -270,6 +277,28 @@ describe("result", () => {
     ];
     expect([older.statusCode, older.json()]).toMatchObject([410, { code: "RESULT_EXPIRED" }]);
     expect([younger.statusCode, younger.json()]).toMatchObject([404, { code: "EXECUTION_NOT_FOUND" }]);
+  });
+
+  test("can be fetched until the expiry that the state announces, which counts from the end, and is 410 from then on", async () => {
+    const id = await startAndFinish(SUCCESS);
+    const { endedAt, expiresAt } = (await app.inject({ url: `/hosted/${id}` })).json<
+      Record<string, string>
+    >();
+    expect(toTime(expiresAt) - toTime(endedAt)).toBe(RETENTION_DAYS * DAY);
+    const readAll = async () =>
+      Promise.all(["", "/result", "/log"].map((path) => app.inject({ url: `/hosted/${id}${path}` })));
+    now = toTime(expiresAt) - 1;
+    expect((await readAll()).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+    now = toTime(expiresAt) + 1000;
+    for (const response of await readAll())
+      expect([response.statusCode, response.json()]).toMatchObject([410, { code: "RESULT_EXPIRED" }]);
+  });
+
+  test("of an execution that waited longer than the retention is there when it has ended", async () => {
+    const id = createUuid({ msecs: Date.now() - (RETENTION_DAYS + 5) * DAY });
+    await store.create({ id, ownerId: "alice", ...TARGET, body: Buffer.from("{}"), references: {} });
+    await store.finish(await claimOne(), SUCCESS);
+    expect((await app.inject({ url: `/hosted/${id}/result` })).statusCode).toBe(200);
   });
 
   test("is an envelope at the gateway", async () => {

@@ -66,6 +66,23 @@ function formatDay(time: number): string {
   return new Date(time).toISOString().slice(0, 10).replaceAll("-", "");
 }
 
+/** Makes the days around this one, the next seven included. */
+async function ensureDay(daysAgo: number): Promise<void> {
+  await ensurePartitions(home.database, {
+    logger: home.logger,
+    retentionDays: 30,
+    now: Date.now() - daysAgo * DAY,
+  });
+}
+
+/** As if they had ended so long ago. */
+async function backdateEnds(daysAgo: number): Promise<void> {
+  await database.query({
+    text: "update execution set finished_at = now() - make_interval(days => $1) where finished_at is not null",
+    values: [daysAgo],
+  });
+}
+
 async function keepDays(now: number) {
   return maintainPartitions(home.database, { logger: home.logger, retentionDays: 30, now });
 }
@@ -102,16 +119,15 @@ test("an execution of a day that was missing is kept, told of, and moved to its 
 });
 
 test("a day past retention goes with inputs, results and logs; younger ones stay", async () => {
-  await ensurePartitions(home.database, {
-    logger: home.logger,
-    retentionDays: 30,
-    now: Date.now() - 40 * DAY,
-  });
+  await ensureDay(40);
   const [old, young] = [createOldExecution(40), createOldExecution(0)];
-  await Promise.all([store.create(old), store.create(young)]);
+  await store.create(old);
+  await finishEverything();
+  await backdateEnds(39);
+  await store.create(young);
   await finishEverything();
   expect(await store.readResult(old.id, old.ownerId)).not.toBeNull();
-  const report = await maintainPartitions(home.database, { logger: home.logger, retentionDays: 30 });
+  const report = await keepDays(Date.now());
   expect(report?.dropped).toContain(formatDay(Date.now() - 40 * DAY));
   expect(await store.find(old.id, old.ownerId)).toBeNull();
   expect(await store.readResult(old.id, old.ownerId)).toBeNull();
@@ -123,20 +139,59 @@ test("a day past retention goes with inputs, results and logs; younger ones stay
   expect(left).toEqual([]);
 });
 
-test("a day past retention stays while an execution of it is unfinished", async () => {
-  await ensurePartitions(home.database, {
-    logger: home.logger,
-    retentionDays: 30,
-    now: Date.now() - 40 * DAY,
-  });
+test("a day past retention stays while an execution of it is unfinished, and until the last of its ends is past retention", async () => {
+  await ensureDay(40);
+  const day = formatDay(Date.now() - 40 * DAY);
   const waiting = createOldExecution(40);
   await store.create(waiting);
-  const kept = await maintainPartitions(home.database, { logger: home.logger, retentionDays: 30 });
-  expect(kept?.dropped).not.toContain(formatDay(Date.now() - 40 * DAY));
+  expect((await keepDays(Date.now()))?.dropped).not.toContain(day);
   expect(await store.find(waiting.id, waiting.ownerId)).toMatchObject({ status: "PENDING" });
   await finishEverything();
-  const gone = await maintainPartitions(home.database, { logger: home.logger, retentionDays: 30 });
-  expect(gone?.dropped).toEqual([formatDay(Date.now() - 40 * DAY)]);
+  await backdateEnds(29);
+  expect((await keepDays(Date.now()))?.dropped).toEqual([]);
+  expect(await store.readResult(waiting.id, waiting.ownerId)).not.toBeNull();
+  await backdateEnds(31);
+  expect((await keepDays(Date.now()))?.dropped).toEqual([day]);
+});
+
+test("what stands in the default partition expires as well", async () => {
+  const [old, young] = [createOldExecution(90), createOldExecution(91)];
+  await store.create(old);
+  await finishEverything();
+  await backdateEnds(31);
+  await store.create(young);
+  await finishEverything();
+  expect(await findTable(old.id)).toBe("execution_default");
+  expect((await keepDays(Date.now()))?.strays).toBe(1);
+  expect(await store.find(old.id, old.ownerId)).toBeNull();
+  expect(await store.readResult(young.id, young.ownerId)).not.toBeNull();
+  const [left] = await database.query({
+    text: `select (select count(*)::int from execution_input_default) as inputs,
+      (select count(*)::int from execution_result_default) as results`,
+  });
+  expect(left).toEqual({ inputs: 1, results: 1 });
+});
+
+test("a lock on an old day keeps neither the next days from being made nor other old ones from being dropped", async () => {
+  await ensureDay(40);
+  const impatient = home.connect({ retryMilliseconds: 0 });
+  const reader = await home.database.pool.connect();
+  try {
+    await reader.query("begin");
+    await reader.query(`select 1 from execution_p${formatDay(Date.now() - 41 * DAY)}`);
+    const report = await maintainPartitions(impatient, {
+      logger: home.logger,
+      retentionDays: 30,
+      now: Date.now() + DAY,
+    });
+    expect(report?.created).toContain(formatDay(Date.now() + 8 * DAY));
+    expect(report?.dropped).toContain(formatDay(Date.now() - 40 * DAY));
+    expect(report?.dropped).not.toContain(formatDay(Date.now() - 41 * DAY));
+  } finally {
+    await reader.query("rollback");
+    reader.release();
+  }
+  expect((await keepDays(Date.now()))?.dropped).toContain(formatDay(Date.now() - 41 * DAY));
 });
 
 test("processes that keep house at the same moment do not disturb each other", async () => {

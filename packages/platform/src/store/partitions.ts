@@ -15,7 +15,7 @@ const LOCK_TIMEOUT = "2s";
 
 export interface PartitionOptions {
   readonly logger: Logger;
-  /** Executions of days longer ago than this are dropped, with input, result and log. */
+  /** Executions that ended longer ago than this are dropped, with input, result and log. */
   readonly retentionDays: number;
   /** Milliseconds since the epoch. */
   readonly now?: number;
@@ -29,33 +29,36 @@ export interface PartitionReport {
 }
 
 /**
- * Makes the days from yesterday to a week ahead, drops those past retention and brings the planner's statistics up to
+ * Makes the days from yesterday to a week ahead, drops what is past retention and brings the planner's statistics up to
  * date (without them it sorts the whole queue for each claim: measured 15 times slower). Call it before the first
- * execution and then every hour; only one process does it at a time. Null when another one is at it.
+ * execution and then every hour; only one process does it at a time. Null when another one is at it. Each day is dropped
+ * in a transaction of its own: whoever holds a lock on an old day keeps neither the next one from being made nor the
+ * others from being dropped.
  */
 export async function maintainPartitions(
   database: Database,
   options: PartitionOptions,
 ): Promise<PartitionReport | null> {
-  const report = await database.transaction(async (run) => {
+  const now = options.now ?? Date.now();
+  const created = await underLock(database, async (run) => createDays(run, await listDays(run), now));
+  if (created === null) return null;
+  const dropped = await dropExpired(database, now - options.retentionDays * DAY, options.logger);
+  // Outside the transactions: ANALYZE of a large table must not hold up the locks of above.
+  for (const table of TABLES) await database.query({ text: `analyze ${table}`, idempotent: true });
+  const strays = await countStrays(database.query);
+  if (strays > 0) {
+    options.logger.error({ strays }, "executions stand in the default partition; housekeeping came too late");
+  }
+  return { created, dropped, strays };
+}
+
+/** Null when another process is at it. */
+async function underLock<T>(database: Database, work: (run: RunStatement) => Promise<T>): Promise<T | null> {
+  return database.transaction(async (run) => {
     if (!(await tryLock(run))) return null;
     await run({ text: `set local lock_timeout = '${LOCK_TIMEOUT}'` });
-    const now = options.now ?? Date.now();
-    const known = await listDays(run);
-    const created = await createDays(run, known, now);
-    const dropped = await dropDays(run, known, now - options.retentionDays * DAY, options.logger);
-    return { created, dropped, strays: await countStrays(run) };
+    return work(run);
   });
-  if (report === null) return null;
-  // Outside the transaction: ANALYZE of a large table must not hold up the locks of above.
-  for (const table of TABLES) await database.query({ text: `analyze ${table}`, idempotent: true });
-  if (report.strays > 0) {
-    options.logger.error(
-      { strays: report.strays },
-      "executions stand in the default partition; housekeeping came too late",
-    );
-  }
-  return report;
 }
 
 /** Waits for other processes instead of leaving it to them: afterwards today's partitions exist for sure. */
@@ -130,31 +133,58 @@ async function createPartition(
   });
 }
 
-async function dropDays(
-  run: RunStatement,
-  known: ReadonlySet<string>,
-  oldest: number,
+async function dropExpired(
+  database: Database,
+  oldestEnd: number,
   logger: Logger,
 ): Promise<readonly string[]> {
   const dropped: string[] = [];
-  for (const day of [...known].sort()) {
-    if (parseDay(day) + DAY > oldest) break;
-    if (await hasUnfinished(run, day)) {
-      logger.warn({ day }, "a day past retention still has unfinished executions; keeping it");
-      continue;
+  for (const day of [...(await listDays(database.query))].sort()) {
+    if (parseDay(day) + DAY > oldestEnd) break;
+    try {
+      if (await underLock(database, (run) => dropDay(run, day, oldestEnd))) dropped.push(day);
+    } catch (error) {
+      logger.warn({ err: error, day }, "a day past retention could not be dropped; trying again later");
     }
-    for (const table of TABLES) await run({ text: `drop table ${table}_p${day}` });
-    dropped.push(day);
   }
+  await deleteStrays(database, oldestEnd);
   return dropped;
 }
 
-async function hasUnfinished(run: RunStatement, day: string): Promise<boolean> {
-  const rows = await run({
-    text: `select 1 from execution_p${day} where state = 'PENDING'
-      union all select 1 from execution_p${day} where state = 'RUNNING' limit 1`,
+/** A day goes when its youngest end is past retention: what waited or ran for long keeps it. False when it stays. */
+async function dropDay(run: RunStatement, day: string, oldestEnd: number): Promise<boolean> {
+  const kept = await run({
+    text: `select 1 from execution_p${day}
+      where finished_at is null or finished_at >= to_timestamp($1::float8 / 1000) limit 1`,
+    values: [oldestEnd],
   });
-  return rows.length > 0;
+  if (kept.length > 0) return false;
+  for (const table of TABLES) await run({ text: `drop table ${table}_p${day}` });
+  return true;
+}
+
+const STRAYS_AT_ONCE = 1000;
+
+async function deleteStrays(database: Database, oldestEnd: number): Promise<void> {
+  for (;;) {
+    const rows = await database.query({
+      text: `with expired as (
+          delete from execution_default where id in (
+            select id from execution_default where finished_at < to_timestamp($1::float8 / 1000) limit ${STRAYS_AT_ONCE}
+          ) returning id
+        ), inputs as (
+          delete from execution_input_default where id in (select id from expired)
+        ), results as (
+          delete from execution_result_default where id in (select id from expired)
+        ), logs as (
+          delete from execution_log_default where id in (select id from expired)
+        )
+        select id from expired`,
+      values: [oldestEnd],
+      idempotent: true,
+    });
+    if (rows.length < STRAYS_AT_ONCE) return;
+  }
 }
 
 async function countStrays(run: RunStatement): Promise<number> {
