@@ -7,6 +7,7 @@ import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import type { VersionSource } from "@platform/engine/ports";
 import type { EnvironmentBuilder } from "@platform/engine/project/environment";
 import { readProject } from "@platform/engine/project/read-project";
+import { SLOW_START_NOTE } from "@platform/engine/python/runtime";
 import type { Probe, PythonRuntime, RunnableVersion } from "@platform/engine/python/runtime";
 import { copyProject } from "./snapshot.ts";
 
@@ -126,6 +127,8 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
     startMode: project.startMode ?? "auto",
   };
   const probe = await options.runtime.probe(runnable);
+  if (probe.ok && probe.startModeReason !== null)
+    options.onBuildLine(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
   const schemas = probe.ok ? acceptSchemas(probe) : null;
   for (const note of schemas?.notes ?? []) options.onBuildLine(note);
   const target: VersionTarget = {

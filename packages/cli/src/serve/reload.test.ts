@@ -60,6 +60,14 @@ test("a server can be started with a broken import", async () => {
   expect(await project.execute({})).toMatchObject({ code: "STARTUP_ERROR" });
 });
 
+test("a module that cannot be forked is named at the terminal, with what to do instead", async () => {
+  project = await serveProject(`import os\nPIPE = os.pipe()\n${answering("fine")}`);
+  expect(project.running.stderr()).toContain(
+    "Each execution starts a fresh interpreter, which is slower: A pipe is still open after the import; open it inside run() to get fast starts.",
+  );
+  expect(await project.execute({})).toMatchObject({ answer: "fine" });
+});
+
 test("a broken platform.json keeps the version before", async () => {
   project = await serveProject(answering("fine"));
   await project.write("platform.json", "{");

@@ -7,8 +7,11 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from typing import NamedTuple
 
 from . import isolation, wire
+from .binder import Binder
 from .capture import take_over
 from .execution import serve_request
 
@@ -50,12 +53,21 @@ def reseed() -> None:
         numpy_random.seed()
 
 
-def run_forked_child(boot: dict, order: dict, zygote: int, data_size: int, load) -> None:
+class Program(NamedTuple):
+    """What a forked child does with the module that the zygote imported."""
+
+    load: Callable[[], Binder]
+    prepare: Callable[[], None]
+    """Makes private what the fork shared, and starts threads that it did not bring along."""
+
+
+def run_forked_child(boot: dict, order: dict, zygote: int, data_size: int, program: Program) -> None:
     """Everything from the fork to the end of the process; what goes wrong is told on the zygote's stderr."""
     try:
         prepare_child(boot, order["id"], zygote, data_size)
+        program.prepare()  # not before: a process with threads cannot enter a user namespace
         dial_streams(boot, order["token"])
-        serve_child(boot, order["token"], load)
+        serve_child(boot, order["token"], program.load)
     except BaseException as error:
         os.write(2, f"child {order['id']} could not start: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
     finally:

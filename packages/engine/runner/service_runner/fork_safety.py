@@ -1,33 +1,62 @@
-"""May this process be forked after it imported user code?"""
+"""May this process be forked after it imported user code?
+
+A fork shares what the module opened at import: open files with their offsets, sockets, memory mapped as shared. One
+execution would then read what another left there. Threads do not come along, so that their locks stay taken for ever.
+Whatever is found, each execution gets a fresh interpreter instead, which imports the module itself.
+"""
 
 import os
 import sys
 import threading
+import time
 
+from . import opened
 from .kernel import LINUX
 from .processes import list_children
 
 _UNSAFE_MODULES = ("grpc", "tensorflow", "jaxlib")
 """They hold threads or locks of their own that a fork breaks, not always visible as threads after import."""
 
+_THREAD_END_SECONDS = 0.1
+"""A thread that was joined is gone for Python a moment before it is for the kernel."""
 
-def find_fork_hazard() -> str | None:
-    """Why each execution needs a fresh interpreter; None when forking is safe."""
+
+def find_fork_hazard(before: opened.Descriptors, project: str) -> str | None:
+    """Why each execution needs a fresh interpreter, and what to do about it, as a sentence; None when forking is safe.
+
+    `before` is what was open when the import began, `project` the working directory then.
+    """
     if not LINUX:
-        return "this system does not fork safely after imports"
+        return "This system does not fork safely after imports."
     loaded = [name for name in _UNSAFE_MODULES if name in sys.modules]
     if loaded:
-        return f"the module {loaded[0]} does not survive a fork"
+        return _advise(f"The module {loaded[0]} does not survive a fork", "import")
     if threading.active_count() > 1:
-        return "a thread was started at import"
+        return _advise("A thread was started at import and still runs", "start")
     if list_children("self"):
-        return "a process was started at import"
-    if len(os.listdir("/proc/self/task")) > 1 and not _has_fork_safe_pool():
-        return "a native thread was started at import"
+        return _advise("A process was started at import", "start")
+    if _has_native_thread():
+        return _advise("A native thread was started at import and still runs", "start")
+    descriptor = opened.find_descriptor(before)
+    if descriptor is not None:
+        return _advise(f"{descriptor} is still open after the import", "open")
+    directory = opened.find_directory(project)
+    if directory is not None:
+        return _advise(f"The working directory was changed to {directory} at import", "change")
+    memory = opened.find_shared_memory()
+    if memory is not None:
+        return _advise(f"{memory} was created at import", "create")
     return None
 
 
-def _has_fork_safe_pool() -> bool:
-    """OpenBLAS starts its pool at import and re-creates it after a fork."""
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        return any("openblas" in line for line in maps)
+def _advise(found: str, verb: str) -> str:
+    return f"{found}; {verb} it inside run() to get fast starts."
+
+
+def _has_native_thread() -> bool:
+    end = time.monotonic() + _THREAD_END_SECONDS
+    while len(os.listdir("/proc/self/task")) > 1:
+        if time.monotonic() > end:
+            return True
+        time.sleep(0.001)
+    return False

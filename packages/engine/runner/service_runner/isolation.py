@@ -1,7 +1,8 @@
 """What a child does to itself before user code runs, so that siblings of one sandbox do not meet.
 
 A user and mount namespace of its own gives it a private /tmp and /dev/shm, and makes RLIMIT_NPROC count its own
-processes only (since Linux 5.14 the count is kept per user namespace). It costs about 0.7 ms, before the request comes.
+processes only (since Linux 5.14 the count is kept per user namespace). An IPC namespace of its own keeps System V shared
+memory and message queues apart (0.03 ms of it). It costs about 0.7 ms, before the request comes.
 """
 
 import os
@@ -39,7 +40,7 @@ def enter_namespaces(memory: int, keep: list[str]) -> bool:
     """Private /tmp and /dev/shm; paths to keep that lie below them are put back. False where the kernel refuses."""
     uid, gid = os.getuid(), os.getgid()
     try:
-        kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS)
+        kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC)
     except OSError:
         return False
     _write("/proc/self/setgroups", "deny")

@@ -12,7 +12,7 @@ import platform
 import select
 import signal
 
-from . import child, isolation, kernel, spawned, wire
+from . import blas, child, isolation, kernel, opened, spawned, wire
 from .capture import flush_streams, prepare_streams
 from .failure import Failure
 from .fork_safety import find_fork_hazard
@@ -74,11 +74,11 @@ def main_zygote() -> None:
         isolation.limit_import(boot["memory"], child.PROCESS_LIMIT)
     if boot["probe"]:
         _probe(control, boot)
-    load = None if boot["startMode"] == "spawn" else _import(control, boot)
+    program = None if boot["startMode"] == "spawn" else _import(control, boot)
     kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 0)
     if boot["isolate"]:
         isolation.lift_import_limits()
-    zygote = Zygote(control, boot, load)
+    zygote = Zygote(control, boot, program)
     try:
         zygote.serve(orders)
     finally:
@@ -89,33 +89,46 @@ def main_zygote() -> None:
 
 def _import(control: Control, boot: dict):
     install_log_records()
+    binder, hazard, files = _load(control, boot)
+    if hazard is not None:
+        control.emit("unsafe", reason=hazard)
+        _leave()
+    setters = blas.find_setters()
+    gc.freeze()
+
+    def prepare() -> None:
+        opened.reopen(files)
+        blas.start_threads(setters)
+
+    return child.Program(lambda: binder, prepare)
+
+
+def _load(control: Control, boot: dict):
+    """Imports the module as a forking zygote does: `run`, why it cannot be forked (None when it can), files to open anew."""
+    before = opened.list_descriptors() if kernel.LINUX else {}
+    wanted = blas.hold_back()
     try:
         binder = load_program(boot["project"])
     except Failure as failure:
         _fail(control, failure)
-    hazard = find_fork_hazard()
-    if hazard is not None:
-        control.emit("unsafe", reason=hazard)
-        _leave()
-    gc.collect()
-    gc.freeze()
-    return lambda: binder
+    blas.release(wanted)
+    gc.collect()  # closes what only a circle of references keeps open
+    hazard = find_fork_hazard(before, boot["project"])
+    return binder, hazard, opened.list_reopenable(before) if hazard is None else []
 
 
 def _probe(control: Control, boot: dict) -> None:
     install_log_records()
-    try:
-        binder = load_program(boot["project"])
-    except Failure as failure:
-        _fail(control, failure)
+    binder, hazard, _ = _load(control, boot)
     from .schema import derive_schemas
 
     try:
         given, returned = derive_schemas(binder)
     except Exception as error:
         _fail(control, Failure("STARTUP_ERROR", f"No schema can be derived from run: {type(error).__name__}: {error}"))
-    mode = "spawn" if boot["startMode"] == "spawn" or find_fork_hazard() is not None else "fork"
-    control.emit("probed", input=given, output=returned, mode=mode)
+    reason = None if boot["startMode"] == "spawn" else hazard
+    mode = "spawn" if boot["startMode"] == "spawn" or hazard is not None else "fork"
+    control.emit("probed", input=given, output=returned, mode=mode, reason=reason)
     _leave()
 
 
@@ -139,10 +152,10 @@ def _wake(*_) -> None:
 class Zygote:
     """Which child is which execution, and the loop over orders and ends."""
 
-    def __init__(self, control: Control, boot: dict, load) -> None:
+    def __init__(self, control: Control, boot: dict, program: child.Program | None) -> None:
         self.control = control
         self.boot = boot
-        self.load = load
+        self.program = program
         self.pid = os.getpid()
         self.data_size = isolation.read_data_size()
         self.identities: dict[int, int] = {}
@@ -159,7 +172,7 @@ class Zygote:
         poll.register(CONTROL, select.POLLIN)
         poll.register(reader, select.POLLIN)
         flush_streams()
-        self.control.emit("ready", mode="spawn" if self.load is None else "fork")
+        self.control.emit("ready", mode="spawn" if self.program is None else "fork")
         self.obey(orders)
         while True:
             ready = dict(poll.poll(LEAVING_POLL_MS if self.leaving else 1000))
@@ -191,9 +204,9 @@ class Zygote:
         if pid == 0:
             for descriptor in (CONTROL, *self.wakeup):
                 os.close(descriptor)
-            if self.load is None:
+            if self.program is None:
                 spawned.start_spawned(self.boot, order, self.pid)
-            child.run_forked_child(self.boot, order, self.pid, self.data_size, self.load)
+            child.run_forked_child(self.boot, order, self.pid, self.data_size, self.program)
         signal.signal(signal.SIGCHLD, _wake)
         self.identities[pid] = order["id"]
         self.leaders[order["id"]] = pid

@@ -37,6 +37,8 @@ export interface ProbedEvent {
   readonly input: Record<string, unknown> | null;
   readonly output: Record<string, unknown> | null;
   readonly mode: "fork" | "spawn";
+  /** Why it cannot be forked, as a sentence; null when it can. */
+  readonly reason: string | null;
 }
 
 export interface FailedEvent {
@@ -106,7 +108,7 @@ function readEvent(value: Record<string, unknown>): ZygoteEvent | null {
       return { event: "failed", code, detail, traceback: typeof traceback === "string" ? traceback : null };
     case "probed":
       return isMode(mode) && isSchema(input) && isSchema(output)
-        ? { event: "probed", input, output, mode }
+        ? { event: "probed", input, output, mode, reason: typeof reason === "string" ? reason : null }
         : null;
     case "exit":
       return isCount(id) && isCountOrNull(code) && isCountOrNull(signal) && isCount(cpu) && isCount(rss)

@@ -4,6 +4,7 @@ import type { PoolHost } from "./pool-host.ts";
 import type { ZygoteEnd } from "./zygote.ts";
 
 const STARTUP_ERROR = "STARTUP_ERROR";
+const MAX_REASON_LENGTH = 500;
 
 /**
  * Boots a version only to look at it: nothing of it is left running. Never longer than `limitMs`.
@@ -22,7 +23,13 @@ export async function probeVersion(
   function onEvent(event: ZygoteEvent): void {
     if (event.event === "hello") greeted = true;
     if (event.event === "probed")
-      found ??= { ok: true, inputSchema: event.input, outputSchema: event.output, startMode: event.mode };
+      found ??= {
+        ok: true,
+        inputSchema: event.input,
+        outputSchema: event.output,
+        startMode: event.mode,
+        startModeReason: event.reason === null ? null : readReason(event.reason),
+      };
     if (event.event === "failed")
       found ??= { ok: false, code: event.code, detail: event.detail, traceback: event.traceback };
   }
@@ -63,4 +70,9 @@ export async function probeVersion(
   } finally {
     clearTimeout(limit);
   }
+}
+
+/** It came through user code's process, and goes to a terminal. */
+function readReason(reason: string): string {
+  return reason.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{FFFD}").slice(0, MAX_REASON_LENGTH);
 }

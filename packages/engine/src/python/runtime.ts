@@ -82,8 +82,13 @@ export type Probe =
       readonly inputSchema: Record<string, unknown> | null;
       readonly outputSchema: Record<string, unknown> | null;
       readonly startMode: "fork" | "spawn";
+      /** What the module did at import so that it cannot be forked, and what to do instead: one line. Null when it can be. */
+      readonly startModeReason: string | null;
     }
   | { readonly ok: false; readonly code: string; readonly detail: string; readonly traceback: string | null };
+
+/** What a deployer reads in front of `startModeReason`. */
+export const SLOW_START_NOTE = "Each execution starts a fresh interpreter, which is slower";
 
 /** Runs executions of Python versions; one per worker process. */
 export interface PythonRuntime {

@@ -166,7 +166,13 @@ export function createVersionPool(host: PoolHost): VersionPool {
   }
 
   function onEvent(event: ZygoteEvent): void {
-    if (event.event === "unsafe") startMode = "spawn";
+    if (event.event === "unsafe") {
+      startMode = "spawn";
+      logger.info(
+        { versionId: host.version.id, reason: event.reason },
+        "each execution of this version starts a fresh interpreter",
+      );
+    }
     if (event.event === "ready" && event.mode === "fork") refill();
     if (event.event !== "exit" && event.event !== "gone" && event.event !== "refused") return;
     const child = children.get(event.id);

@@ -207,6 +207,7 @@ def run(data: City, params: Options) -> list[int]:
     const expected: Probe = {
       ok: true,
       startMode: "fork",
+      startModeReason: null,
       inputSchema: {
         type: "object",
         properties: { data: { $ref: "#/$defs/City" }, params: { $ref: "#/$defs/Options" } },
@@ -239,6 +240,7 @@ def run(data: City, params: Options) -> list[int]:
       inputSchema: null,
       outputSchema: null,
       startMode: "fork",
+      startModeReason: null,
     });
     expect(await fixture.runtime.probe(fixture.createVersion(`${THREAD}def run(): pass`))).toMatchObject({
       ok: true,

@@ -234,6 +234,17 @@ describe("a build", () => {
     expect([repaired.version, repaired.state]).toEqual(["1.0.0", "SUCCEEDED"]);
   });
 
+  it("says in the log why each execution will start a fresh interpreter, and how to avoid it", async () => {
+    const { key, name } = await createService();
+    const build = await deploy(key, await pack(name, `import os\nPIPE = os.pipe()\n${PROGRAM}`));
+    expect(build.state).toBe("SUCCEEDED");
+    expect(build.log).toContain(
+      "Each execution starts a fresh interpreter, which is slower: A pipe is still open after the import; open it inside run() to get fast starts.",
+    );
+    const version = await instance.stores.versions.findLatest(owner.organizationId, key);
+    expect(version?.startMode).toBe("spawn");
+  });
+
   it("fails when the project asks for more than any worker has", async () => {
     const { key, name } = await createService();
     const build = await deploy(key, await pack(name, PROGRAM, { resources: { cpu: 64, memory: 1 } }));

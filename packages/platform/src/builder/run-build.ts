@@ -6,6 +6,7 @@ import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import type { EnvironmentBuilder } from "@platform/engine/project/environment";
 import { ProjectError } from "@platform/engine/project/project-error";
 import { readProject } from "@platform/engine/project/read-project";
+import { SLOW_START_NOTE } from "@platform/engine/python/runtime";
 import type { Probe, PythonRuntime, RunnableVersion } from "@platform/engine/python/runtime";
 import type { BuildClaim, BuildOutcome } from "../store/builds.ts";
 import { createUuidV7 } from "../store/uuid.ts";
@@ -58,6 +59,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     };
     const probe = await deps.runtime.probe(version);
     if (!probe.ok) return describeProbeFailure(probe, onLog);
+    if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
     const schemas = acceptSchemas(probe);
     for (const note of schemas.notes) onLog(note);
     return (
