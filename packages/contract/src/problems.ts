@@ -26,6 +26,7 @@ export const PROBLEMS = {
   RESULT_NOT_READY: { status: 404, detail: "The execution is not finished.", retryable: true },
   METHOD_NOT_ALLOWED: { status: 405, detail: "This resource does not support the method.", retryable: false },
   NOT_ACCEPTABLE: { status: 406, detail: "Only application/json can be answered.", retryable: false },
+  REQUEST_TIMEOUT: { status: 408, detail: "The request did not arrive in time.", retryable: true },
   CONFLICT: { status: 409, detail: "The request contradicts the present state.", retryable: false },
   RESULT_EXPIRED: { status: 410, detail: "The result was kept for its time and is gone.", retryable: false },
   VERSION_RETIRED: { status: 410, detail: "This version takes no new executions.", retryable: false },

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
+import { refuseOtherMethods } from "./methods.ts";
 
 const ASSETS: Readonly<Record<string, string>> = {
   "swagger-ui.css": "text/css; charset=utf-8",
@@ -31,7 +32,7 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
     async (scope) => {
       scope.get("/openapi.json", async (request) => options.openApi(request));
       scope.get("/docs", async (request, reply) => {
-        const base = `${request.url.split("?")[0]?.replace(/\/+$/, "")}`;
+        const base = cutFinalSlashes(request.url.split("?")[0] ?? "");
         return reply
           .type("text/html; charset=utf-8")
           .header("content-security-policy", CONTENT_SECURITY_POLICY)
@@ -48,9 +49,20 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
           .header("cache-control", "public, max-age=86400")
           .send(await readFile(join(directory, request.params.file)));
       });
+      refuseOtherMethods(
+        scope,
+        ["/openapi.json", "/docs", "/docs/start.js", "/docs/{file}"].map((path) => ({ method: "GET", path })),
+      );
     },
     { prefix: options.prefix },
   );
+}
+
+/** A regular expression such as /\/+$/ tries again from every slash. */
+function cutFinalSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === "/") end -= 1;
+  return path.slice(0, end);
 }
 
 function renderPage(base: string): string {

@@ -1,9 +1,8 @@
-import type { FastifyInstance, FastifyRequest, HTTPMethods } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Operation, OperationTable } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
+import { refuseOtherMethods, toRoutePath } from "./methods.ts";
 import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
-
-const METHODS: readonly HTTPMethods[] = ["GET", "POST", "PUT", "DELETE", "PATCH"];
 
 export interface OperationsOptions<T extends OperationTable, C> {
   readonly prefix: string;
@@ -74,28 +73,6 @@ function registerOperation<T extends OperationTable, C>(
   });
 }
 
-/** A known path with another method is 405 with `Allow`, not 404. */
-export function refuseOtherMethods(
-  app: FastifyInstance,
-  operations: readonly Pick<Operation, "method" | "path">[],
-): void {
-  const allowed = new Map<string, Set<string>>();
-  for (const { path, method } of operations) allowed.set(path, (allowed.get(path) ?? new Set()).add(method));
-  for (const [path, methods] of allowed) {
-    const allow = [...methods].join(", ");
-    app.route({
-      method: METHODS.filter((method) => !methods.has(String(method))),
-      url: toRoutePath(path),
-      onRequest: async (request) => {
-        throw new Problem("METHOD_NOT_ALLOWED", `${request.method} is not possible here; ${allow} is.`, {
-          headers: { allow },
-        });
-      },
-      handler: async () => undefined,
-    });
-  }
-}
-
 /** `Accept` must leave room for JSON. @throws Problem NOT_ACCEPTABLE */
 export function requireJsonAccepted(request: FastifyRequest): void {
   const accept = request.headers.accept;
@@ -116,8 +93,4 @@ function requireBodyType(request: FastifyRequest, operation: Operation): void {
       "UNSUPPORTED_MEDIA_TYPE",
       `The body must be ${wanted}${given ? `, not ${given.slice(0, 100)}` : "; the Content-Type header is missing"}.`,
     );
-}
-
-export function toRoutePath(path: string): string {
-  return path.replace(/\{(\w+)\}/g, ":$1");
 }

@@ -1,18 +1,27 @@
 import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { LogController } from "fastify";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import { Problem } from "@platform/contract/problems";
+import { Problem, PROBLEMS } from "@platform/contract/problems";
+import type { ProblemCode } from "@platform/contract/problems";
+import { isDeeperThan } from "../json-depth.ts";
+import { limitBodies, REQUEST_TIMES } from "./body-deadline.ts";
+import type { RequestTimes } from "./body-deadline.ts";
 import { sendProblem, toProblem } from "./errors.ts";
+import { refuseOtherMethods, supportAllMethods } from "./methods.ts";
 
 /** The largest JSON body of an operation that says nothing else. */
 const DEFAULT_BODY_BYTES = 256 * 1024;
+/** Deeper than any schema of an operation; start bodies, which are read as bytes, have a bound of their own. */
+const MAX_BODY_DEPTH = 32;
 const SECOND = 1_000;
 
 export interface HttpServerOptions {
   readonly logger: FastifyBaseLogger;
   /** Whether requests can be served; asked by `GET /readyz`. */
   readonly isReady: () => Promise<boolean>;
+  readonly times?: RequestTimes;
 }
 
 /**
@@ -20,7 +29,12 @@ export interface HttpServerOptions {
  * matter, nothing is redirected, nothing is coerced or removed from a body.
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const times = options.times ?? REQUEST_TIMES;
   const app: FastifyInstance = Fastify({
+    http: {
+      headersTimeout: times.headMs,
+      connectionsCheckingInterval: Math.min(times.headMs, times.bodyMs, 30 * SECOND),
+    },
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: DEFAULT_BODY_BYTES,
@@ -28,7 +42,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     forceCloseConnections: "idle",
     keepAliveTimeout: 75 * SECOND,
     connectionTimeout: 0,
-    requestTimeout: 120 * SECOND,
+    // Of the body it is limitBodies that takes care.
+    requestTimeout: 0,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 500 },
     ajv: {
@@ -43,12 +58,14 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => void sendProblem(toProblem(error, request), request, reply),
     clientErrorHandler,
   });
+  limitBodies(app.server, times, endLateRequest);
+  supportAllMethods(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
     try {
-      done(null, JSON.parse(String(body)));
-    } catch (cause) {
-      done(new Problem("INVALID_JSON", undefined, { cause }));
+      done(null, parseBody(String(body)));
+    } catch (error) {
+      done(error instanceof Problem ? error : new Problem("INVALID_JSON", undefined, { cause: error }));
     }
   });
   app.setErrorHandler((error, request, reply) => sendProblem(toProblem(error, request), request, reply));
@@ -67,7 +84,19 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       });
     return { status: "ready" };
   });
+  refuseOtherMethods(app, [
+    { method: "GET", path: "/healthz" },
+    { method: "GET", path: "/readyz" },
+  ]);
   return app;
+}
+
+/** @throws Problem INVALID_INPUT, SyntaxError */
+function parseBody(text: string): unknown {
+  const body: unknown = JSON.parse(text);
+  if (isDeeperThan(body, MAX_BODY_DEPTH))
+    throw new Problem("INVALID_INPUT", `The body is nested deeper than ${MAX_BODY_DEPTH} levels.`);
+  return body;
 }
 
 /** Names that are unique among all processes, without asking for random numbers at every request. */
@@ -80,10 +109,30 @@ function createRequestIds(): () => string {
 /** What Node refuses before there is a request: broken HTTP, headers too large, too slow. */
 function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const status =
-    error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
-  const body = JSON.stringify({ code: "INVALID_INPUT", detail: "The request is not valid HTTP." });
+  if (error.code === "HPE_HEADER_OVERFLOW")
+    return endWith(
+      socket,
+      "431 Request Header Fields Too Large",
+      "INVALID_INPUT",
+      "The head of the request is too large.",
+    );
+  if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") return endWithTimeout(socket);
+  endWith(socket, "400 Bad Request", "INVALID_INPUT", "The request is not valid HTTP.");
+}
+
+function endLateRequest(socket: Socket, response: ServerResponse): void {
+  if (response.headersSent || !socket.writable) return void socket.destroy();
+  endWithTimeout(socket);
+}
+
+function endWithTimeout(socket: Socket): void {
+  endWith(socket, "408 Request Timeout", "REQUEST_TIMEOUT", PROBLEMS.REQUEST_TIMEOUT.detail);
+}
+
+function endWith(socket: Socket, status: string, code: ProblemCode, detail: string): void {
+  const body = JSON.stringify({ code, detail });
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
   );
 }

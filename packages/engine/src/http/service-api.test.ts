@@ -104,6 +104,13 @@ async function startAndFinish(outcome: Outcome): Promise<string> {
 }
 
 describe("start", () => {
+  test("refuses an Idempotency-Key, which it would have to keep", async () => {
+    const response = await start({}, { "idempotency-key": "1" });
+    expect([response.statusCode, response.json()]).toMatchObject([400, { code: "INVALID_INPUT" }]);
+    expect(response.json<{ detail: string }>().detail).toContain("Idempotency-Key is not supported yet");
+    expect((await app.inject({ url: "/hosted/" })).json()).toEqual([]);
+  });
+
   test("answers 201 with Location, id, status and createdAt, with and without the final slash, and with repeated ones", async () => {
     for (const url of ["/hosted", "/hosted/", "//hosted//", "/"]) {
       const response = await app.inject({

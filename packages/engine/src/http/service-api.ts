@@ -8,7 +8,8 @@ import type { Executions, VersionTarget } from "../executions.ts";
 import type { ExecutionRecord } from "../ports.ts";
 import { MAX_BODY_BYTES } from "../start-body.ts";
 import { parseCursor, parseListFilter } from "./list-filter.ts";
-import { refuseOtherMethods, requireJsonAccepted, toRoutePath } from "./operations.ts";
+import { refuseOtherMethods, toRoutePath } from "./methods.ts";
+import { requireJsonAccepted } from "./operations.ts";
 import { toStatusRecord } from "./presenters.ts";
 import type { Presenter } from "./presenters.ts";
 
@@ -74,7 +75,9 @@ function registerRoute(
     onRequest: (request, _reply, done) => {
       const accept = (caller: Caller) => {
         callers.set(request, caller);
-        if (id === "startExecution") requireJsonBody(request);
+        if (id !== "startExecution") return;
+        refuseIdempotencyKey(request);
+        requireJsonBody(request);
       };
       try {
         requireJsonAccepted(request);
@@ -195,6 +198,15 @@ function readWait(request: FastifyRequest): number {
   if (prefer === undefined) return 0;
   const wait = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?/i.exec(String(prefer));
   return wait === null ? 0 : Math.min(Number(wait[1]), MAX_WAIT_SECONDS);
+}
+
+/** A caller who sends one relies on it when they repeat the start; to ignore it would run twice what is paid once. */
+function refuseIdempotencyKey(request: FastifyRequest): void {
+  if (request.headers["idempotency-key"] === undefined) return;
+  throw new Problem(
+    "INVALID_INPUT",
+    "Idempotency-Key is not supported yet: every start creates an execution of its own. Send the request without this header, and look at the list of executions before you repeat a start whose answer was lost.",
+  );
 }
 
 function requireJsonBody(request: FastifyRequest): void {

@@ -1,3 +1,5 @@
+import { isContainer, isDeeperThan } from "../json-depth.ts";
+
 /** Levels of nesting of a schema's JSON; what pydantic derives has about six for a model in a list in a model. */
 const MAX_DEPTH = 100;
 const MAX_TEXT_BYTES = 64 * 1024;
@@ -21,16 +23,6 @@ export function readStoredSchema<S extends object>(schema: S | null): S | null {
   return schema === null || findExcess(schema) !== null ? null : schema;
 }
 
-/** Without recursion: level by level. */
-export function isDeeperThan(value: unknown, levels: number): boolean {
-  let level: readonly object[] = isContainer(value) ? [value] : [];
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > levels) return true;
-    level = level.flatMap((container) => Object.values(container).filter(isContainer));
-  }
-  return false;
-}
-
 /** What PostgreSQL's jsonb takes. */
 function hasOnlyStorableText(value: unknown): boolean {
   if (typeof value === "string") return !value.includes(NUL) && !HALF_PAIR.test(value);
@@ -38,8 +30,4 @@ function hasOnlyStorableText(value: unknown): boolean {
   return Object.entries(value).every(
     ([key, member]) => hasOnlyStorableText(key) && hasOnlyStorableText(member),
   );
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Executions } from "@platform/engine/executions";
+import { refuseOtherMethods } from "@platform/engine/http/methods";
 import { hostedPresenter } from "@platform/engine/http/presenters";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createTokenIssuer } from "../identity/tokens/access-tokens.ts";
@@ -49,6 +50,7 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
   app.get("/.well-known/jwks.json", async (_request, reply) =>
     reply.headers(JWKS_HEADERS).send(await signingKeys.readJwks()),
   );
+  refuseOtherMethods(app, [{ method: "GET", path: "/.well-known/jwks.json" }]);
   await registerServiceDocs(app, {
     access,
     keys,

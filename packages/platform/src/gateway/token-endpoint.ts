@@ -48,7 +48,7 @@ export async function registerTokenEndpoint(app: FastifyInstance, deps: TokenEnd
       });
     });
     scope.route({
-      method: ["GET", "PUT", "PATCH", "DELETE"],
+      method: scope.supportedMethods.filter((method) => method !== "POST"),
       url: "/token",
       onRequest: async (request) => {
         throw new OAuthError("invalid_request", `${request.method} is not possible here; POST is.`, {

@@ -1,0 +1,74 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/** How long a client may take to send a request, in milliseconds. */
+export interface RequestTimes {
+  /** For the head. */
+  readonly headMs: number;
+  /** For a body that is not an upload. */
+  readonly bodyMs: number;
+  /** An upload may take as long as it goes on: so long without a byte ends it. */
+  readonly uploadIdleMs: number;
+  /** The longest upload of all: 256 MB at 0.6 Mbit/s. */
+  readonly uploadMs: number;
+}
+
+export const REQUEST_TIMES: RequestTimes = {
+  headMs: 60 * SECOND,
+  bodyMs: 120 * SECOND,
+  uploadIdleMs: 60 * SECOND,
+  uploadMs: 60 * MINUTE,
+};
+
+const UPLOAD_TYPE = "application/zip";
+
+/**
+ * Ends requests whose body does not arrive: Node's `requestTimeout` holds for all routes alike, and would cut every upload
+ * that takes longer than a JSON body may. An upload that was answered already (it was refused) has no longer than others.
+ */
+export function limitBodies(
+  server: Server,
+  times: RequestTimes,
+  end: (socket: Socket, response: ServerResponse) => void,
+): void {
+  server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
+    if (!hasBody(request)) return;
+    const timers = new Set<NodeJS.Timeout>();
+    const cut = () => {
+      stop();
+      end(request.socket, response);
+    };
+    const stop = () => {
+      for (const timer of timers) clearInterval(timer);
+    };
+    request.once("end", stop).once("close", stop);
+    const cutWithin = (milliseconds: number) => timers.add(setTimeout(cut, milliseconds));
+    if (isUpload(request)) {
+      cutWithin(times.uploadMs).add(cutWhenIdle(request, times.uploadIdleMs, cut));
+      response.once("finish", () => {
+        if (!request.complete) cutWithin(times.bodyMs);
+      });
+    } else {
+      cutWithin(times.bodyMs);
+    }
+  });
+}
+
+function cutWhenIdle({ socket }: IncomingMessage, idleMs: number, cut: () => void): NodeJS.Timeout {
+  let before = socket.bytesRead;
+  return setInterval(() => {
+    if (socket.bytesRead === before) cut();
+    before = socket.bytesRead;
+  }, idleMs);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? "0") > 0;
+}
+
+function isUpload({ headers }: IncomingMessage): boolean {
+  return headers["content-type"]?.split(";")[0]?.trim().toLowerCase() === UPLOAD_TYPE;
+}

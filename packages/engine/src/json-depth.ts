@@ -1,0 +1,13 @@
+/** Whether a JSON value is nested deeper than so many levels; a flat object has one. Level by level, not by recursion. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  let level: readonly object[] = isContainer(value) ? [value] : [];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > levels) return true;
+    level = level.flatMap((container) => Object.values(container).filter(isContainer));
+  }
+  return false;
+}
+
+export function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
