@@ -1,11 +1,19 @@
-import { stat } from "node:fs/promises";
+import { once } from "node:events";
+import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { getuid } from "node:process";
 import { afterEach, describe, expect, test } from "vitest";
 import { request } from "../../tools/platform-client.ts";
+import { spawnPlatform } from "../../tools/platform-process.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
 
 const SLOW = "import time\n\ndef run():\n    time.sleep(1)\n    return {'done': True}\n";
+
+const NOBODY = 65_534;
 
 let world: World | undefined;
 
@@ -21,6 +29,50 @@ function portsOf({ platform }: World) {
   };
 }
 
+type RefusedStart = [what: string, flags: readonly string[], reason: RegExp, uid?: number];
+
+/** Root may do these. */
+const AS_NOBODY: readonly RefusedStart[] =
+  getuid?.() === 0
+    ? [
+        [
+          "a folder of another user",
+          ["--data-dir", "/root/platform"],
+          /permission denied.*--data-dir\.$/,
+          NOBODY,
+        ],
+        ["a port for root alone", ["--api-port", "80"], /port 80: permission denied.*--api-port\.$/, NOBODY],
+      ]
+    : [];
+
+describe("a start that cannot work says why in one sentence, and starts nothing", () => {
+  test.each<RefusedStart>([
+    ["a folder where none can be made", ["--data-dir", "/proc/platform"], /\/proc\/platform.*--data-dir\.$/],
+    ["a file as a folder", ["--data-dir", "/dev/null/data"], /a part of the path is a file.*--data-dir\.$/],
+    ["another machine's address", ["--host", "192.0.2.1"], /does not have that address.*--host\.$/],
+    ["a port in use", ["--api-port", "TAKEN"], /another program listens there.*--api-port\.$/],
+    ...AS_NOBODY,
+    ["a setting that is none", ["--role", "king"], /--role is "king"; it must be one of /],
+  ])("%s", async (_what, flags, reason, uid) => {
+    const directory = await mkdtemp(join(tmpdir(), "platform-start-"));
+    await chmod(directory, 0o777);
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const platform = await spawnPlatform({
+      dataDirectory: directory,
+      flags: flags.map((flag) => (flag === "TAKEN" ? String(port) : flag)),
+      ...(uid === undefined ? {} : { uid, gid: uid }),
+    });
+    expect(await once(platform.process, "close")).toEqual([1, null]);
+    expect(platform.readLog().trim()).toMatch(reason);
+    expect(platform.readLog().trim().split("\n")).toHaveLength(1);
+    expect(await readdir(directory)).toEqual([]);
+    other.close();
+    await rm(directory, { recursive: true });
+  });
+});
+
 describe("a platform process", () => {
   test("lets running executions end on SIGTERM, and keeps what is pending for the next start", async () => {
     world = await createWorld({ flags: ["--worker-cpu", "0.5"] });
@@ -29,9 +81,7 @@ describe("a platform process", () => {
     const ids: string[] = [];
     for (let count = 0; count < 4; count++) ids.push((await consumer.start({})).body.id);
     const [first, last] = [ids[0] ?? "", ids.at(-1) ?? ""];
-    await expect
-      .poll(async () => (await consumer.call("GET", first)).body["status"], { timeout: 10_000 })
-      .toBe("RUNNING");
+    await expect.poll(async () => (await consumer.call("GET", first)).body["status"]).toBe("RUNNING");
     await world.platform.stop();
     await world.start(portsOf(world));
     expect((await consumer.call("GET", first)).body).toMatchObject({ status: "SUCCEEDED" });

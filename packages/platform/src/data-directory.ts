@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { chmod, link, mkdir, readFile, stat, unlink, writeFile } from "node:fs/promises";
+import { chmod, link, readFile, stat, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { geteuid } from "node:process";
+import { makeFolder } from "./host/make-folder.ts";
+import { StartError, describeSystemError } from "./host/start-error.ts";
 import type { Logger } from "./postgres/logger.ts";
 
 /** Where root keeps what other users must reach when the chosen directory lies in a closed folder. */
@@ -28,9 +30,27 @@ export interface DataDirectory {
  * Makes the data directory usable. As root, PostgreSQL and the sandboxes run under other uids, which must be able to
  * walk to their files: where a folder above is closed to them, the data is kept below /var/lib/platform instead, and
  * a file named `location` in the chosen directory says where.
+ *
+ * @throws StartError when the operating system refuses
  */
 export async function openDataDirectory(wanted: string, logger: Logger): Promise<DataDirectory> {
-  await mkdir(wanted, { recursive: true });
+  try {
+    return await makeFolders(wanted, logger);
+  } catch (error) {
+    const reason = describeSystemError(error);
+    if (reason === null) throw error;
+    const path = error instanceof Error && "path" in error ? String(error.path) : wanted;
+    throw new StartError(
+      `The data directory ${wanted} cannot be used: ${path}: ${reason}. Choose another with --data-dir.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+async function makeFolders(wanted: string, logger: Logger): Promise<DataDirectory> {
+  await makeFolder(wanted);
   const root = await findOpenRoot(wanted);
   if (root !== wanted)
     logger.warn(
@@ -45,8 +65,8 @@ export async function openDataDirectory(wanted: string, logger: Logger): Promise
     environments: join(root, "environments"),
     run: await createRunDirectory(root),
   };
-  await mkdir(folders.objects, { recursive: true, mode: 0o700 });
-  await mkdir(folders.versions, { recursive: true, mode: 0o755 });
+  await makeFolder(folders.objects, 0o700);
+  await makeFolder(folders.versions, 0o755);
   return folders;
 }
 
@@ -65,7 +85,7 @@ async function findOpenRoot(wanted: string): Promise<string> {
   }
   const file = join(wanted, LOCATION_FILE);
   const root = await writeOnce(file, join(OPEN_PLACE, randomBytes(6).toString("hex")));
-  await mkdir(root, { recursive: true, mode: 0o711 });
+  await makeFolder(root, 0o711);
   await chmod(root, 0o711);
   return root;
 }
@@ -82,7 +102,7 @@ async function createRunDirectory(root: string): Promise<string> {
   const name = randomBytes(4).toString("hex");
   const inside = join(root, "run", name);
   const run = Buffer.byteLength(inside) <= MAX_RUN_DIRECTORY ? inside : join(tmpdir(), `platform-${name}`);
-  await mkdir(dirname(run), { recursive: true, mode: 0o711 });
+  await makeFolder(dirname(run), 0o711);
   return run;
 }
 

@@ -22,6 +22,9 @@ import type { DataDirectory } from "./data-directory.ts";
 import { registerGateway } from "./gateway/gateway.ts";
 import { createClosers } from "./host/closers.ts";
 import type { Closers } from "./host/closers.ts";
+import { checkAddresses, explainListening } from "./host/listen.ts";
+import type { Address } from "./host/listen.ts";
+import { describeStartError } from "./host/start-error.ts";
 import { createStop } from "./host/stop.ts";
 import type { Stop } from "./host/stop.ts";
 import { startHousekeeping } from "./housekeeping/housekeeping.ts";
@@ -41,7 +44,6 @@ import type { PostgresExecutionStore } from "./store/executions/execution-store.
 import { createMaintenanceDatabase, prepareDatabase } from "./store/prepare.ts";
 import { createStores } from "./store/stores.ts";
 import type { Stores } from "./store/stores.ts";
-import { describeStartError } from "./start-error.ts";
 import { createLeaseWatchdog } from "./worker/lease-watchdog.ts";
 import { createNoDataPools } from "./worker/no-data-pools.ts";
 import { findPythonTools } from "./worker/python-tools.ts";
@@ -119,8 +121,11 @@ async function start(config: Config, logger: Logger, closers: Closers, stop: Sto
     "housekeeping",
     startHousekeeping({ ...shared, database: shared.maintenance, retentionDays: config.retentionDays }),
   );
-  await gateway.listen({ host: config.host, port: config.gatewayPort });
-  await api.listen({ host: config.host, port: config.apiPort });
+  for (const [server, address] of [
+    [gateway, addressOf(config, "gateway")],
+    [api, addressOf(config, "api")],
+  ] as const)
+    await explainListening(address, () => server.listen({ host: address.host, port: address.port }));
   logger.info(
     {
       roles: [...config.roles],
@@ -132,7 +137,14 @@ async function start(config: Config, logger: Logger, closers: Closers, stop: Sto
   );
 }
 
+function addressOf({ host, gatewayPort, apiPort }: Config, server: "gateway" | "api"): Address {
+  return server === "gateway"
+    ? { host, port: gatewayPort, flag: "--gateway-port" }
+    : { host, port: apiPort, flag: "--api-port" };
+}
+
 async function createShared(config: Config, logger: Logger, closers: Closers, stop: Stop): Promise<Shared> {
+  await checkAddresses([addressOf(config, "gateway"), addressOf(config, "api")]);
   const data = await openDataDirectory(config.dataDirectory, logger);
   closers.add("run directory", () => rm(data.run, { recursive: true, force: true }));
   const secret = await readSecret(data.root, config.secret);

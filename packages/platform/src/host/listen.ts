@@ -1,0 +1,46 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { StartError, describeSystemError } from "./start-error.ts";
+
+/** Where a server of this process listens, and the flag that says its port. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly flag: "--gateway-port" | "--api-port";
+}
+
+/**
+ * Finds out whether all addresses can be listened on, before anything that takes time is started.
+ *
+ * @throws StartError naming the flag to change
+ */
+export async function checkAddresses(addresses: readonly Address[]): Promise<void> {
+  const servers = addresses.map((address) => ({ address, server: createServer() }));
+  try {
+    for (const { address, server } of servers)
+      await explainListening(address, async () => {
+        server.listen({ host: address.host, port: address.port });
+        await once(server, "listening");
+      });
+  } finally {
+    for (const { server } of servers) server.close();
+  }
+}
+
+/** @throws StartError naming the flag to change */
+export async function explainListening(
+  { host, port, flag }: Address,
+  listen: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await listen();
+  } catch (error) {
+    const reason = describeSystemError(error);
+    if (reason === null) throw error;
+    const isHost = error instanceof Error && /EADDRNOTAVAIL|ENOTFOUND/.test(error.message);
+    throw new StartError(
+      `The platform cannot listen on ${host}, port ${port}: ${reason}. Choose another with ${isHost ? "--host" : flag}.`,
+      { cause: error },
+    );
+  }
+}
