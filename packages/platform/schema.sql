@@ -326,3 +326,13 @@ create table version (
   constraint version_number_unique UNIQUE (service_key, major, minor, patch)
 );
 CREATE INDEX version_content ON public.version USING btree (service_key, content_hash);
+
+create table worker (
+  id text not null,
+  cpu_milli integer not null,
+  memory_mb integer not null,
+  seen_at timestamp with time zone not null default now(),
+  reserved_execution_id uuid,
+  constraint worker_capacity_positive CHECK (((cpu_milli > 0) AND (memory_mb > 0))),
+  constraint worker_pkey PRIMARY KEY (id)
+);

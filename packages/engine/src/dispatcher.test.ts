@@ -24,6 +24,7 @@ function createOne(
   overrides: {
     readonly capacity?: { cpu: number; memory: number };
     readonly leaseSeconds?: number;
+    readonly reservesAfterSeconds?: number;
     readonly store?: ExecutionStore;
   } = {},
 ): Dispatcher {
@@ -47,6 +48,7 @@ function createOne(
     workerId: createUuid(),
     capacity: overrides.capacity ?? { cpu: 2, memory: 4 },
     leaseSeconds: overrides.leaseSeconds ?? 30,
+    reservesAfterSeconds: overrides.reservesAfterSeconds ?? 10,
     logger: SILENT,
   });
 }
@@ -177,6 +179,21 @@ describe("dispatcher", () => {
     await dispatcher.drain(10);
     expect(performance.now() - started).toBeLessThan(10_000);
     expect(await statusOf(id)).toBe("UNKNOWN");
+  });
+
+  test("an execution that needs the whole worker starts before all the smaller ones behind it have run", async () => {
+    dispatcher = createOne({ reservesAfterSeconds: 0 });
+    const small = "import time\ndef run():\n    time.sleep(0.4)\n";
+    const startSmall = (index: number) =>
+      start(small, { ownerId: OWNER, resources: { cpu: index % 2 === 0 ? 1 : 0.7, memory: 1 } });
+    await startSmall(0);
+    const large = await start("def run(): pass\n", { resources: { cpu: 2, memory: 1 } });
+    const others: string[] = [];
+    for (let index = 1; index < 16; index++) others.push(await startSmall(index));
+    dispatcher.start();
+    await expect.poll(() => statusOf(large), WITHIN).toBe("SUCCEEDED");
+    const statuses = await Promise.all(others.map(statusOf));
+    expect(statuses).toContain("PENDING");
   });
 
   test("drain lets what runs finish and claims no more", async () => {

@@ -4,6 +4,7 @@ import { createLeaseKeeper } from "./lease-keeper.ts";
 import type { Logger } from "./logger.ts";
 import { readMonotonic } from "./monotonic.ts";
 import type { Claim, ExecutionStore, InputSource, VersionSource } from "./ports.ts";
+import { createRoomMaker } from "./reservation.ts";
 import type {
   ExecutionInput,
   LogLine,
@@ -28,6 +29,8 @@ export interface DispatcherOptions {
   /** What all runs of this worker may use together: vCPUs and GB. */
   readonly capacity: Resources;
   readonly leaseSeconds: number;
+  /** Room is made for an execution that found none for so long; default 10. */
+  readonly reservesAfterSeconds?: number;
   readonly logger: Logger;
   /** Nothing may run past this time (milliseconds on the monotonic clock); null: nothing runs. */
   readonly onDeadline?: (giveUpAt: number | null) => void;
@@ -75,6 +78,22 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     onDeadline: options.onDeadline ?? (() => undefined),
   });
 
+  const roomMaker = createRoomMaker({
+    store,
+    workerId,
+    capacity: options.capacity,
+    logger,
+    ...(options.reservesAfterSeconds === undefined
+      ? {}
+      : { reservesAfterSeconds: options.reservesAfterSeconds }),
+  });
+  const poll = () => {
+    roomMaker
+      .report(free.read(), [])
+      .catch((error: unknown) => logger.warn({ err: error }, "the worker could not be registered"));
+    wake();
+  };
+
   const end = (id: string, reason: "cancelled" | "lost") => {
     const entry = running.get(id);
     if (entry === undefined || entry.state !== "held") return;
@@ -90,20 +109,23 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const since = readMonotonic();
     let claimed = 0;
     const room = free.read();
-    if (room.cpu > 0 && room.memory > 0) {
+    const plan = roomMaker.plan(room);
+    if (plan !== "nothing" && room.cpu > 0 && room.memory > 0) {
       const answer = await store.claim({
         workerId,
         limit: CLAIM_LIMIT,
         free: room,
         leaseSeconds: options.leaseSeconds,
         excludedVersionIds: [],
+        ...(plan === "anything" ? {} : plan),
       });
       claimed = answer.claims.length;
+      if (plan !== "anything") roomMaker.settle();
       // What became pending while the store was asked may not be in its answer.
       isQueueEmpty = answer.isDrained && !isIn("claim again");
       for (const claim of answer.claims) begin(claim, since);
     }
-    const isMoreWanted = isIn("claim again") || claimed === CLAIM_LIMIT;
+    const isMoreWanted = isIn("claim again") || claimed === CLAIM_LIMIT || typeof plan === "object";
     if (!isIn("stopped")) state = "idle";
     if (isMoreWanted) wake();
   };
@@ -245,12 +267,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return {
     start: () => {
       state = "idle";
-      timers.push(setInterval(wake, POLL_MS * (0.8 + 0.4 * Math.random())));
-      wake();
+      timers.push(setInterval(poll, POLL_MS * (0.8 + 0.4 * Math.random())));
+      poll();
     },
     drain: async (seconds, killing) => {
       state = "stopped";
       for (const timer of timers) clearInterval(timer);
+      const leaving = roomMaker
+        .leave()
+        .catch((error: unknown) =>
+          logger.warn({ err: error }, "the worker could not be taken out of the registry"),
+        );
       // What a claim under way brings is RUNNING in the store: it must run, or it would end UNKNOWN for nothing.
       await claiming;
       if (running.size > 0)
@@ -261,6 +288,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await waitUntilEmpty(seconds * SECOND, killing);
       await options.runtime.close();
       await waitUntilEmpty(Infinity);
+      await leaving;
       unsubscribe();
       leases.close();
     },

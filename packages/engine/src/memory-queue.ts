@@ -1,4 +1,5 @@
 import type { Resources } from "@platform/contract/project";
+import { fits } from "./capacity.ts";
 import type { ExecutionRecord, NewExecution } from "./ports.ts";
 
 /** An execution as the queue sees it; `rank` is its place, given when it is created. */
@@ -32,7 +33,12 @@ export function findRank(execution: Queued["execution"], others: Iterable<Queued
   return Math.max(place, behindOwn);
 }
 
-/** What to run next of what is ready, in order: each takes of the free room what it needs where that is left. */
+/** In the order of the queue. */
+export function sortByRank<T extends Queued>(entries: readonly T[]): readonly T[] {
+  return [...entries].sort((a, b) => a.rank - b.rank);
+}
+
+/** What to run next of what is ready and in order: each takes of the free room what it needs where that is left. */
 export function chooseNext<T extends Queued>(
   ready: readonly T[],
   limit: number,
@@ -40,7 +46,7 @@ export function chooseNext<T extends Queued>(
 ): readonly T[] {
   const chosen: T[] = [];
   let left = free;
-  for (const entry of [...ready].sort((a, b) => a.rank - b.rank)) {
+  for (const entry of ready) {
     if (chosen.length >= limit) break;
     const { resources } = entry.execution;
     if (!fits(resources, left)) continue;
@@ -48,8 +54,4 @@ export function chooseNext<T extends Queued>(
     chosen.push(entry);
   }
   return chosen;
-}
-
-function fits(wanted: Resources, room: Resources): boolean {
-  return wanted.cpu <= room.cpu && wanted.memory <= room.memory;
 }

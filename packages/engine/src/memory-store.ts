@@ -2,8 +2,9 @@ import { EventEmitter } from "node:events";
 import { canMove, formatTimestamp, isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { LOG_PAGE_BYTES } from "./ports.ts";
-import { chooseNext, findRank } from "./memory-queue.ts";
+import { chooseNext, findRank, sortByRank } from "./memory-queue.ts";
 import type { Queued } from "./memory-queue.ts";
+import { createMemoryWorkers } from "./memory-workers.ts";
 import type { LogLine, Outcome } from "./python/runtime.ts";
 import type {
   Claim,
@@ -51,6 +52,14 @@ export function createMemoryStore(): ExecutionStore {
     entry.record = { ...entry.record, ...change, ...(isFinal(change.status) ? { endedAt: Date.now() } : {}) };
     emit({ type: "changed", id: entry.record.id, record: entry.record });
   };
+  const listReady = () =>
+    sortByRank(
+      [...entries.values()].filter(
+        ({ record, notBefore }) => record.status === "PENDING" && notBefore <= Date.now(),
+      ),
+    );
+  const workers = createMemoryWorkers();
+
   return {
     create: async (execution) => {
       const known = entries.get(execution.id);
@@ -85,12 +94,10 @@ export function createMemoryStore(): ExecutionStore {
       }
       return entry.record;
     },
-    claim: async ({ workerId, limit, free, leaseSeconds, excludedVersionIds }) => {
-      const ready = [...entries.values()].filter(
-        ({ record, notBefore }) =>
-          record.status === "PENDING" &&
-          notBefore <= Date.now() &&
-          !excludedVersionIds.includes(record.versionId),
+    claim: async ({ workerId, limit, free, leaseSeconds, excludedVersionIds, onlyId }) => {
+      const ready = listReady().filter(
+        ({ record }) =>
+          !excludedVersionIds.includes(record.versionId) && (onlyId === undefined || record.id === onlyId),
       );
       const claims: Claim[] = chooseNext(ready, limit, free).map((entry) => {
         entry.workerId = workerId;
@@ -152,6 +159,9 @@ export function createMemoryStore(): ExecutionStore {
         });
       return late.length;
     },
+    report: async (report) => workers.report(report, listReady()),
+    leave: async (workerId) => workers.leave(workerId),
+    listWorkers: async () => workers.list(),
     subscribe: (listener) => {
       events.on("event", listener);
       return () => void events.off("event", listener);

@@ -1,4 +1,5 @@
 import type { ExecutionStatus, FileReference } from "@platform/contract/execution";
+import type { Resources } from "@platform/contract/project";
 import type { LogLine, Outcome, RunnableVersion } from "./python/runtime.ts";
 
 /** Bookkeeping of one execution; times in milliseconds since the epoch. */
@@ -23,7 +24,7 @@ export interface NewExecution {
   readonly ownerId: string;
   readonly versionId: string;
   /** vCPUs and GB that one run needs. */
-  readonly resources: { readonly cpu: number; readonly memory: number };
+  readonly resources: Resources;
   readonly timeoutSeconds: number;
   /** The body as received. */
   readonly body: Uint8Array;
@@ -51,10 +52,12 @@ export interface ClaimRequest {
   readonly workerId: string;
   /** At most so many, and only what fits in these free vCPUs and GB together. */
   readonly limit: number;
-  readonly free: { readonly cpu: number; readonly memory: number };
+  readonly free: Resources;
   readonly leaseSeconds: number;
   /** Versions that this worker cannot start at present. */
   readonly excludedVersionIds: readonly string[];
+  /** Nothing but this execution: the one that the worker has made room for. */
+  readonly onlyId?: string;
 }
 
 export interface ClaimAnswer {
@@ -62,6 +65,40 @@ export interface ClaimAnswer {
   /** Whether nothing else was pending: room that becomes free is then of no use until an event tells of more. */
   readonly isDrained: boolean;
 }
+
+/** What a worker says of itself about once a second. Resources in vCPUs and GB. */
+export interface WorkerReport {
+  readonly workerId: string;
+  readonly capacity: Resources;
+  readonly free: Resources;
+  readonly excludedVersionIds: readonly string[];
+  /** The execution that it makes room for at present. */
+  readonly reservedId: string | null;
+  /** It would make room for an execution that has waited for so many seconds; null: for none. */
+  readonly reservesAfterSeconds: number | null;
+}
+
+/** A pending execution that one worker makes room for: it claims nothing else until that one fits. */
+export interface Reservation {
+  readonly id: string;
+  readonly resources: Resources;
+}
+
+/** Which workers live, what each can run at most, and what each makes room for. */
+export interface WorkerRegistry {
+  /**
+   * Registers the worker, or renews it: who has not reported for WORKER_SILENCE_SECONDS counts as gone. Answers what to make
+   * room for: as before while that is pending, else the first in the queue that has waited long enough, fits the capacity but not
+   * what is free, and that no other living worker makes room for. Null: nothing.
+   */
+  readonly report: (report: WorkerReport) => Promise<Reservation | null>;
+  /** Takes the worker out at once. */
+  readonly leave: (workerId: string) => Promise<void>;
+  /** The capacities of the workers that live. */
+  readonly listWorkers: () => Promise<readonly Resources[]>;
+}
+
+export const WORKER_SILENCE_SECONDS = 30;
 
 export interface StoredResult {
   readonly result: Uint8Array;
@@ -103,7 +140,7 @@ export type StoreEvent =
   | { readonly type: "reset" };
 
 /** Where executions live. Two adapters (PostgreSQL, memory), one conformance suite. */
-export interface ExecutionStore {
+export interface ExecutionStore extends WorkerRegistry {
   /** Durable when it resolves. Repeating it with the same id changes nothing. */
   readonly create: (execution: NewExecution) => Promise<ExecutionRecord>;
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;

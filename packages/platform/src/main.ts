@@ -275,7 +275,7 @@ async function startPython({
   }
   if (config.roles.has("builder")) {
     const builder = createBuilder(
-      { ...stores, files, environments, runtime, largestWorker: capacity, workerId, logger },
+      { ...stores, files, environments, runtime, workers: executionStore, workerId, logger },
       { leaseSeconds },
     );
     closers.add("builder", builder.close);

@@ -15,6 +15,7 @@ import type {
 } from "../ports.ts";
 import type { LogLine, Outcome } from "../python/runtime.ts";
 import { describeFairness } from "./queue-conformance.ts";
+import { describeWorkers } from "./worker-conformance.ts";
 
 /** What a test needs of an adapter. `close` frees everything, the store included. */
 export interface StoreUnderTest {
@@ -48,6 +49,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeCreate(use);
     describeClaim(use);
     describeFairness(use);
+    describeWorkers(use);
     describeFinish(use);
     describeCancel(use);
     describeLeases(use);

@@ -3,10 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Build, Version } from "@platform/contract/platform-api/services";
+import type { Resources } from "@platform/contract/project";
 import { createEnvironmentBuilder } from "@platform/engine/project/environment";
 import type { EnvironmentBuilder } from "@platform/engine/project/environment";
 import { findInterpreter } from "@platform/engine/project/interpreter";
 import { packProject } from "@platform/engine/project/pack";
+import { createMemoryStore } from "@platform/engine/memory-store";
 import { createFixture } from "@platform/engine/python/testing/fixture";
 import type { Fixture } from "@platform/engine/python/testing/fixture";
 import { writeFiles } from "@platform/engine/project/project-fixtures";
@@ -69,8 +71,21 @@ describe("a build", () => {
   let directory: string;
   let deps: BuilderDeps;
   let services = 0;
+  const workers = createMemoryStore();
+  const setWorkers = async (...capacities: readonly Resources[]) => {
+    for (let index = 0; index < 9; index++) await workers.leave(`worker-${index}`);
+    const report = {
+      free: { cpu: 0, memory: 0 },
+      excludedVersionIds: [],
+      reservedId: null,
+      reservesAfterSeconds: null,
+    };
+    for (const [index, capacity] of capacities.entries())
+      await workers.report({ ...report, workerId: `worker-${index}`, capacity });
+  };
 
   beforeAll(async () => {
+    await setWorkers({ cpu: 2, memory: 4 });
     test = await createTestDatabase();
     directory = await mkdtemp(join(tmpdir(), "builder-"));
     await chmod(directory, 0o755);
@@ -85,7 +100,7 @@ describe("a build", () => {
       files: createVersionFiles({ directory: join(directory, "versions"), objects }),
       environments,
       runtime: python.runtime,
-      largestWorker: { cpu: 2, memory: 4 },
+      workers,
       workerId: "builder-1",
       logger: createRecordingLogger(),
     };
@@ -245,11 +260,34 @@ describe("a build", () => {
     expect(version?.startMode).toBe("spawn");
   });
 
-  it("fails when the project asks for more than any worker has", async () => {
+  it("fails when no worker that lives has what the project asks for, and names the largest", async () => {
     const { key, name } = await createService();
-    const build = await deploy(key, await pack(name, PROGRAM, { resources: { cpu: 64, memory: 1 } }));
+    const small = [
+      { cpu: 2, memory: 4 },
+      { cpu: 1, memory: 2 },
+      { cpu: 1, memory: 64 },
+    ];
+    await setWorkers(...small);
+    const build = await deploy(key, await pack(name, PROGRAM, { resources: { cpu: 2, memory: 8 } }));
     expect(build).toMatchObject({ state: "FAILED", code: "INVALID_PROJECT" });
-    expect(build.detail).toContain("64 vCPU");
+    expect(build.detail).toContain("2 vCPU and 8 GB");
+    expect(build.detail).toContain("2 vCPU and 4 GB, or 1 vCPU and 64 GB");
+    await setWorkers(...small, { cpu: 64, memory: 64 });
+    expect(
+      await deploy(key, await pack(name, `${PROGRAM}# more\n`, { resources: { cpu: 64 } })),
+    ).toMatchObject({
+      state: "SUCCEEDED",
+    });
+  });
+
+  it("goes live while no worker runs, and the log says what its executions wait for", async () => {
+    const { key, name } = await createService();
+    await setWorkers();
+    const build = await deploy(key, await pack(name, PROGRAM, { resources: { cpu: 64, memory: 8 } }));
+    expect(build.state).toBe("SUCCEEDED");
+    expect(build.log.join("\n")).toContain(
+      "No worker is running at present; executions wait for one with 64 vCPU and 8 GB.",
+    );
   });
 
   it("fails when the input would break callers within the major, unless forced or made a new major", async () => {

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
+import { findLargest, fits, formatResources } from "@platform/engine/capacity";
+import type { WorkerRegistry } from "@platform/engine/ports";
 import type { EnvironmentBuilder } from "@platform/engine/project/environment";
 import { ProjectError } from "@platform/engine/project/project-error";
 import { readProject } from "@platform/engine/project/read-project";
@@ -20,8 +22,8 @@ export interface BuildDeps {
   readonly files: VersionFiles;
   readonly environments: EnvironmentBuilder;
   readonly runtime: Pick<PythonRuntime, "probe">;
-  /** What the largest worker can give to one execution. */
-  readonly largestWorker: Resources;
+  /** Knows the workers that live. */
+  readonly workers: Pick<WorkerRegistry, "listWorkers">;
 }
 
 export interface BuildRun {
@@ -44,7 +46,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     const directory = await deps.files.ensure(claim);
     const project = await readProject(directory);
     const resources: Resources = { ...DEFAULT_RESOURCES, ...project.resources };
-    const refusal = findResourceFault(resources, deps.largestWorker);
+    const refusal = findResourceFault(resources, await deps.workers.listWorkers(), onLog);
     if (refusal) return refusal;
     const environment = await deps.environments.ensure(directory, { onLog, signal });
     onLog("Loading src/program.py");
@@ -101,12 +103,22 @@ function fail(code: string, detail: string): Failure {
   return { status: "FAILED", code, detail };
 }
 
-function findResourceFault(wanted: Resources, largest: Resources): Failure | null {
-  if (wanted.cpu <= largest.cpu && wanted.memory <= largest.memory) return null;
+/** Where no worker lives, nobody can say: the version is made, and its executions wait for one that is large enough. */
+function findResourceFault(
+  wanted: Resources,
+  capacities: readonly Resources[],
+  onLog: (line: string) => void,
+): Failure | null {
+  if (capacities.length === 0) {
+    onLog(`No worker is running at present; executions wait for one with ${formatResources(wanted)}.`);
+    return null;
+  }
+  if (capacities.some((capacity) => fits(wanted, capacity))) return null;
+  const largest = findLargest(capacities);
   return fail(
     "INVALID_PROJECT",
-    `platform.json: resources ask for ${wanted.cpu} vCPU and ${wanted.memory} GB, but the largest worker has ` +
-      `${largest.cpu} vCPU and ${largest.memory} GB: no execution could ever start.`,
+    `platform.json: resources ask for ${formatResources(wanted)}, but the largest worker${largest.length === 1 ? " has" : "s have"} ` +
+      `${largest.map(formatResources).join(", or ")}: no execution could start.`,
   );
 }
 

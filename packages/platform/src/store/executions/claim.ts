@@ -1,7 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import type { Claim, ClaimAnswer, ClaimRequest, InputReferences } from "@platform/engine/ports";
 import type { Database } from "../../postgres/database.ts";
-import { fromStoredResources } from "../columns.ts";
+import { fromStoredResources, toFreeThousandths } from "../columns.ts";
 import type { StoredResources } from "../columns.ts";
 import { createUuidV7 } from "../uuid.ts";
 import type { Events } from "./events.ts";
@@ -64,10 +64,11 @@ const COLUMNS = `${selectRecord("c")}, c.cpu_milli, c.memory_mb, c.timeout_secon
  * The candidates are looked at in their order, each taking of the free room what it needs where that is left: one that
  * does not fit beside those before it keeps no smaller one waiting.
  */
-const TAKE = `with recursive candidate as materialized (
+const describeTake = (candidates: string) => `with recursive candidate as materialized (
     select id, priority, rank, cpu_milli, memory_mb from execution
     where state = 'PENDING' and cpu_milli <= $3 and memory_mb <= $4
       and (not_before is null or not_before <= now()) and version_id <> all ($7::uuid[])
+      ${candidates}
     order by priority desc, rank, id limit $2 for update skip locked
   ), line as materialized (
     select array_agg(id) as ids, array_agg(cpu_milli) as cpus, array_agg(memory_mb) as memories
@@ -94,16 +95,21 @@ const TAKE = `with recursive candidate as materialized (
   ) rest left join (claimed c join execution_input i on i.id = c.id) on true
   order by c.priority desc, c.rank, c.id`;
 
+const TAKE = describeTake("");
+/** A statement of its own, so that it is planned as a lookup of one row. */
+const TAKE_ONE = describeTake("and id = $8");
+
 /** One row at least, since it also tells whether anything else is pending; without an id nothing was taken. */
 type TakenRow = { readonly isDrained: boolean } & (ClaimRow | { readonly id: null });
 
 async function takePending(database: Database, request: ClaimRequest, claimId: string): Promise<Taken> {
-  const cpuMilli = toThousandths(request.free.cpu);
-  const memoryMb = toThousandths(request.free.memory);
+  const cpuMilli = toFreeThousandths(request.free.cpu);
+  const memoryMb = toFreeThousandths(request.free.memory);
   if (request.limit < 1 || cpuMilli < 1 || memoryMb < 1) return { rows: [], isDrained: false };
+  const { onlyId } = request;
   const rows = await database.query<TakenRow>({
-    name: "execution-claim",
-    text: TAKE,
+    name: onlyId === undefined ? "execution-claim" : "execution-claim-one",
+    text: onlyId === undefined ? TAKE : TAKE_ONE,
     values: [
       request.workerId,
       request.limit,
@@ -112,16 +118,10 @@ async function takePending(database: Database, request: ClaimRequest, claimId: s
       request.leaseSeconds,
       claimId,
       request.excludedVersionIds,
+      ...(onlyId === undefined ? [] : [onlyId]),
     ],
   });
   return { rows: rows.filter((row) => row.id !== null), isDrained: rows[0]?.isDrained ?? false };
-}
-
-const MAX_INTEGER = 2_147_483_647;
-
-/** Sums of fractions such as 0.1 come out a hair too small; a thousandth of a thousandth is forgiven. */
-function toThousandths(free: number): number {
-  return Math.min(MAX_INTEGER, Math.floor(free * 1000 + 0.001));
 }
 
 /** What a claim whose answer was lost did take, with a new lease. */

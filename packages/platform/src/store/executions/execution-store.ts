@@ -12,6 +12,7 @@ import { renewLeases, sweepLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
 import { readLog } from "./read-log.ts";
 import { findExecution, listExecutions, readResult } from "./read.ts";
+import { listWorkers, removeWorker, reportWorker } from "./workers.ts";
 
 /**
  * One plan per statement, made at once and kept: index lookups of what the statement names. Without this a planner that
@@ -87,6 +88,9 @@ export function createPostgresExecutionStore({
     },
     appendLog: log.append,
     sweep: () => sweepLeases(vital, events),
+    report: (report) => reportWorker(vital, report),
+    leave: (workerId) => removeWorker(vital, workerId),
+    listWorkers: () => listWorkers(database),
     subscribe: events.subscribe,
     close: async () => {
       await Promise.all([creator.drain(), finisher.drain(), log.drain()]);

@@ -1,0 +1,110 @@
+import type { Resources } from "@platform/contract/project";
+import { fits } from "./capacity.ts";
+import type { Logger } from "./logger.ts";
+import { readMonotonic } from "./monotonic.ts";
+import type { Reservation, WorkerRegistry } from "./ports.ts";
+
+const SECOND = 1_000;
+/** An execution that has waited for so long, and finds no room though the worker is large enough, is made room for. */
+const RESERVES_AFTER_SECONDS = 10;
+/** Room is made for so long at first. When what runs takes longer, the worker works on as long, then tries twice as long. */
+const FIRST_HOLD_MS = 60 * SECOND;
+
+export interface RoomMakerOptions {
+  readonly store: WorkerRegistry;
+  readonly workerId: string;
+  readonly capacity: Resources;
+  readonly logger: Logger;
+  /** Milliseconds; default: the monotonic clock. */
+  readonly now?: () => number;
+  /** Default 10. */
+  readonly reservesAfterSeconds?: number;
+}
+
+/**
+ * Keeps a worker in the registry, and makes room for what would never find any: while smaller executions keep coming, the
+ * room for a large one is never free at one time.
+ *
+ * The worker then claims nothing until that one fits. Room that stays empty is taken from everybody, so it is held in turns
+ * with work: a minute each, then two, four ... A large execution behind runs of length L starts within a small multiple of
+ * L, and whoever queues one behind a run of hours does not stop the worker for hours.
+ */
+export interface RoomMaker {
+  /** What to claim next with so much room free. */
+  readonly plan: (free: Resources) => "anything" | "nothing" | { readonly onlyId: string };
+  /** Once a second. */
+  readonly report: (free: Resources, excludedVersionIds: readonly string[]) => Promise<void>;
+  /** The reserved one was claimed, or is not there any more. */
+  readonly settle: () => void;
+  /** Takes the worker out of the registry. */
+  readonly leave: () => Promise<void>;
+}
+
+interface Hold {
+  readonly reservation: Reservation;
+  readonly since: number;
+}
+
+export function createRoomMaker(options: RoomMakerOptions): RoomMaker {
+  const { store, workerId, capacity, logger } = options;
+  const now = options.now ?? readMonotonic;
+  let hold: Hold | null = null;
+  /** Of the latest reservation: for how long room is made at a time. */
+  let turn = { id: "", holdMs: FIRST_HOLD_MS };
+  let restUntil = -Infinity;
+  let reporting: Promise<void> | null = null;
+  let isLeaving = false;
+
+  const endTurn = () => {
+    if (hold === null || now() - hold.since < turn.holdMs) return;
+    hold = null;
+    restUntil = now() + turn.holdMs;
+    turn = { id: turn.id, holdMs: 2 * turn.holdMs };
+  };
+  const take = (reservation: Reservation | null) => {
+    if (reservation?.id === hold?.reservation.id) return;
+    hold = reservation === null ? null : { reservation, since: now() };
+    if (reservation === null) return;
+    if (reservation.id !== turn.id) turn = { id: reservation.id, holdMs: FIRST_HOLD_MS };
+    logger.info({ executionId: reservation.id, ...reservation.resources }, "making room for an execution");
+  };
+  const report = async (free: Resources, excludedVersionIds: readonly string[]) => {
+    endTurn();
+    const asked = hold;
+    const reservation = await store.report({
+      workerId,
+      capacity,
+      free,
+      excludedVersionIds,
+      reservedId: asked?.reservation.id ?? null,
+      reservesAfterSeconds:
+        now() < restUntil ? null : (options.reservesAfterSeconds ?? RESERVES_AFTER_SECONDS),
+    });
+    // While the store was asked, the execution may have been claimed; the next report says what holds then.
+    if (hold === asked && !isLeaving) take(reservation);
+  };
+
+  return {
+    plan: (free) => {
+      if (hold === null) return "anything";
+      const { id, resources } = hold.reservation;
+      return fits(resources, free) ? { onlyId: id } : "nothing";
+    },
+    report: async (free, excludedVersionIds) => {
+      if (isLeaving) return;
+      reporting ??= report(free, excludedVersionIds).finally(() => {
+        reporting = null;
+      });
+      await reporting;
+    },
+    settle: () => {
+      hold = null;
+    },
+    leave: async () => {
+      isLeaving = true;
+      hold = null;
+      await reporting?.catch(() => undefined);
+      await store.leave(workerId);
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import type { WorkerReport } from "@platform/engine/ports";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../postgres/database.ts";
+import { createTestDatabase } from "../../postgres/testing.ts";
+import type { TestDatabase } from "../../postgres/testing.ts";
+import { createUuidV7 } from "../uuid.ts";
+import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
+import type { PostgresExecutionStore } from "./execution-store.ts";
+
+let home: TestDatabase;
+let database: Database;
+let store: PostgresExecutionStore;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  database = createExecutionDatabase(home.target, { logger: home.logger });
+  store = createPostgresExecutionStore({ database });
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.close();
+  await home.close();
+});
+
+const REPORT: WorkerReport = {
+  workerId: "one",
+  capacity: { cpu: 8, memory: 16 },
+  free: { cpu: 8, memory: 4 },
+  excludedVersionIds: [],
+  reservedId: null,
+  reservesAfterSeconds: 0,
+};
+
+/** As if its last report were so long ago. */
+async function silence(workerId: string, interval: string): Promise<void> {
+  await home.database.query({
+    text: "update worker set seen_at = now() - $2::interval where id = $1",
+    values: [workerId, interval],
+  });
+}
+
+test("a worker that fell silent counts for nothing: not its capacity, and not what it made room for", async () => {
+  const id = createUuidV7();
+  await store.create({
+    id,
+    ownerId: randomUUID(),
+    versionId: randomUUID(),
+    resources: { cpu: 1, memory: 8 },
+    timeoutSeconds: 60,
+    body: Buffer.from("{}"),
+    references: {},
+  });
+  expect(await store.report(REPORT)).toMatchObject({ id });
+  await silence("one", "20 seconds");
+  expect(await store.report({ ...REPORT, workerId: "two" })).toBeNull();
+  expect(await store.listWorkers()).toHaveLength(2);
+  await silence("one", "31 seconds");
+  expect(await store.listWorkers()).toHaveLength(1);
+  expect(await store.report({ ...REPORT, workerId: "two" })).toMatchObject({ id });
+  // It was only slow, and comes back: one of the two lets go.
+  const both = [
+    await store.report({ ...REPORT, reservedId: id }),
+    await store.report({ ...REPORT, workerId: "two", reservedId: id }),
+  ];
+  expect(both.map((reservation) => reservation?.id ?? null)).toEqual([id, null]);
+});
+
+test("workers that vanished long ago are forgotten", async () => {
+  await store.report({ ...REPORT, workerId: "old" });
+  await silence("old", "2 hours");
+  await store.report({ ...REPORT, workerId: "new" });
+  const rows = await home.database.query({ text: "select 1 from worker where id = 'old'" });
+  expect(rows).toEqual([]);
+});

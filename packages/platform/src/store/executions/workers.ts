@@ -1,0 +1,75 @@
+import type { Resources } from "@platform/contract/project";
+import { WORKER_SILENCE_SECONDS } from "@platform/engine/ports";
+import type { Reservation, WorkerReport } from "@platform/engine/ports";
+import type { Database } from "../../postgres/database.ts";
+import { fromStoredResources, toFreeThousandths, toStoredResources } from "../columns.ts";
+import type { StoredResources } from "../columns.ts";
+
+/** Rows of workers that vanished are kept so long, for people who look. */
+const FORGET_AFTER = "1 hour";
+
+const LIVES = `w.seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds'`;
+
+/**
+ * A reservation is renewed with its worker and ends with it. Two workers whose reports cross may take the same execution: the
+ * one with the higher id lets it go with its next report.
+ *
+ * Need not be flushed at once: a crash of the server that loses it is followed by the next report.
+ */
+const REPORT = `with kept as materialized (
+    select e.id, e.cpu_milli, e.memory_mb from execution e
+    where e.id = $7 and e.state = 'PENDING'
+      and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id < $1 and ${LIVES})
+  ), wanted as materialized (
+    select e.id, e.cpu_milli, e.memory_mb from execution e
+    where $8::float8 is not null and not exists (select 1 from kept)
+      and e.state = 'PENDING' and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($6::uuid[])
+      and e.created_at <= now() - make_interval(secs => $8)
+      and e.cpu_milli <= $2 and e.memory_mb <= $3 and (e.cpu_milli > $4 or e.memory_mb > $5)
+      and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id <> $1 and ${LIVES})
+    order by e.priority desc, e.rank, e.id limit 1
+  ), choice as materialized (
+    select * from kept union all select * from wanted
+  ), reported as (
+    insert into worker (id, cpu_milli, memory_mb, reserved_execution_id)
+    select $1, $2, $3, (select id from choice)
+    where (select set_config('synchronous_commit', 'off', true)) is not null
+    on conflict (id) do update set cpu_milli = excluded.cpu_milli, memory_mb = excluded.memory_mb,
+      reserved_execution_id = excluded.reserved_execution_id, seen_at = now()
+  ), forgotten as (
+    delete from worker where seen_at < now() - interval '${FORGET_AFTER}'
+  )
+  select * from choice`;
+
+export async function reportWorker(database: Database, report: WorkerReport): Promise<Reservation | null> {
+  const capacity = toStoredResources(report.capacity);
+  const [row] = await database.query<StoredResources & { readonly id: string }>({
+    name: "worker-report",
+    text: REPORT,
+    values: [
+      report.workerId,
+      capacity.cpu_milli,
+      capacity.memory_mb,
+      toFreeThousandths(report.free.cpu),
+      toFreeThousandths(report.free.memory),
+      report.excludedVersionIds,
+      report.reservedId,
+      report.reservesAfterSeconds,
+    ],
+    idempotent: true,
+  });
+  return row === undefined ? null : { id: row.id, resources: fromStoredResources(row) };
+}
+
+export async function removeWorker(database: Database, workerId: string): Promise<void> {
+  await database.query({ text: "delete from worker where id = $1", values: [workerId], idempotent: true });
+}
+
+export async function listWorkers(database: Database): Promise<readonly Resources[]> {
+  const rows = await database.query<StoredResources>({
+    name: "worker-list",
+    text: `select w.cpu_milli, w.memory_mb from worker w where ${LIVES}`,
+    idempotent: true,
+  });
+  return rows.map(fromStoredResources);
+}
