@@ -64,12 +64,16 @@ describe("a start that cannot work says why in one sentence, and starts nothing"
       flags: flags.map((flag) => (flag === "TAKEN" ? String(port) : flag)),
       ...(uid === undefined ? {} : { uid, gid: uid }),
     });
-    expect(await once(platform.process, "close")).toEqual([1, null]);
-    expect(platform.readLog().trim()).toMatch(reason);
-    expect(platform.readLog().trim().split("\n")).toHaveLength(1);
-    expect(await readdir(directory)).toEqual([]);
-    other.close();
-    await rm(directory, { recursive: true });
+    try {
+      expect(await once(platform.process, "close")).toEqual([1, null]);
+      expect(platform.readLog().trim()).toMatch(reason);
+      expect(platform.readLog().trim().split("\n")).toHaveLength(1);
+      expect(await readdir(directory)).toEqual([]);
+    } finally {
+      await platform.kill();
+      other.close();
+      await rm(directory, { recursive: true });
+    }
   });
 });
 
