@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -21,7 +21,7 @@ test("the login can be read by its user alone, whatever the modes were before", 
   await writeFile(join(folder, "config.json"), "{}", { mode: 0o666 });
 
   const file = createConfigFile(folder);
-  await file.write({ personalAccessToken: "secret" });
+  await file.update(() => ({ personalAccessToken: "secret" }));
 
   expect(await modeOf(file.path)).toBe(0o600);
   expect(await modeOf(folder)).toBe(0o700);
@@ -34,9 +34,32 @@ test("what was written is read again, and nothing else lies in the folder", asyn
     personalAccessToken: "t",
     context: { id: "o", name: "Lab" },
   };
-  await Promise.all([file.write(config), file.write(config)]);
+  await Promise.all([file.update(() => config), file.update(() => config)]);
 
   expect(await file.read()).toEqual(config);
+  expect(await readdir(directory)).toEqual(["config.json"]);
+});
+
+test("of changes at the same time none is lost", async () => {
+  const add = () =>
+    createConfigFile(directory).update(({ context }) => {
+      const name = String(Number(context?.name ?? 0) + 1);
+      return { context: { id: "o", name } };
+    });
+  await Promise.all(Array.from({ length: 20 }, add));
+
+  expect(await createConfigFile(directory).read()).toEqual({ context: { id: "o", name: "20" } });
+});
+
+test("the lock of a command that was killed holds nobody up for long", async () => {
+  const file = createConfigFile(directory);
+  const lock = `${file.path}.lock`;
+  await writeFile(lock, "");
+  const before = new Date(Date.now() - 60_000);
+  await utimes(lock, before, before);
+
+  await file.update(() => ({ endpoint: "https://platform.example.org" }));
+
   expect(await readdir(directory)).toEqual(["config.json"]);
 });
 

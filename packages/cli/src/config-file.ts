@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError, getErrorCode, getErrorMessage } from "./errors.ts";
 
@@ -20,36 +20,91 @@ export interface ConfigFile {
   readonly path: string;
   /** An absent file is an empty configuration. @throws UserError CONFIG_INVALID */
   readonly read: () => Promise<StoredConfig>;
-  /** All or nothing: a crash in the middle leaves the file of before. */
-  readonly write: (config: StoredConfig) => Promise<void>;
+  /**
+   * Reads, changes and writes, one process after the other. All or nothing: a crash in the middle leaves the file of before.
+   * @throws UserError CONFIG_INVALID, CONFIG_BUSY
+   */
+  readonly update: (change: (stored: StoredConfig) => StoredConfig) => Promise<void>;
 }
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
+/** A change takes milliseconds. */
+const STALE_LOCK_MS = 5_000;
+const LOCK_WAIT_MS = 10_000;
+const LOCK_POLL_MS = 20;
 
 /** The configuration file in `directory`, readable and writable by the user alone. */
 export function createConfigFile(directory: string): ConfigFile {
   const path = join(directory, "config.json");
+  const read = async () => {
+    const text = await readIfThere(path);
+    return text === null ? {} : parseConfig(text, path);
+  };
   return {
     path,
-    read: async () => {
-      const text = await readIfThere(path);
-      return text === null ? {} : parseConfig(text, path);
-    },
-    write: async (config) => {
+    read,
+    update: async (change) => {
       await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
       // The folder may be older than we are, or the umask looser than we want.
       await chmod(directory, DIRECTORY_MODE);
-      const temporary = `${path}.${randomBytes(6).toString("hex")}`;
-      try {
-        await writeDurably(temporary, `${JSON.stringify(config, null, 2)}\n`);
-        await rename(temporary, path);
-      } catch (error) {
-        await rm(temporary, { force: true });
-        throw error;
-      }
+      await holdLock(`${path}.lock`, async () => {
+        await replaceFile(path, `${JSON.stringify(change(await read()), null, 2)}\n`);
+      });
     },
   };
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    await writeDurably(temporary, text);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Runs work while no other process holds the lock; one of a process that was killed is taken over after a while. */
+async function holdLock(path: string, work: () => Promise<void>): Promise<void> {
+  const deadline = Date.now() + LOCK_WAIT_MS;
+  while (!(await tryLock(path))) {
+    if (Date.now() > deadline)
+      throw new UserError("CONFIG_BUSY", `Another command is changing the configuration (${path}).`, {
+        hint: "Try again; delete that file if no other command runs.",
+      });
+    await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
+  }
+  try {
+    await work();
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function tryLock(path: string): Promise<boolean> {
+  try {
+    await (await open(path, "wx", FILE_MODE)).close();
+    return true;
+  } catch (error) {
+    if (getErrorCode(error) !== "EEXIST") throw error;
+  }
+  const age = await stat(path).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => 0,
+  );
+  // Renamed before it is removed: of two that find it stale, one succeeds.
+  const stale = `${path}.${randomBytes(6).toString("hex")}`;
+  if (age > STALE_LOCK_MS && (await succeeds(rename(path, stale)))) await rm(stale, { force: true });
+  return false;
+}
+
+function succeeds(work: Promise<void>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  );
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {
@@ -111,6 +166,6 @@ function readContext(holder: object, path: string): StoredContext | undefined {
 
 function createInvalid(path: string, reason: string): UserError {
   return new UserError("CONFIG_INVALID", `The configuration file '${path}' cannot be used: ${reason}.`, {
-    hint: "Mend it, or delete it and log in again with 'platform login'.",
+    hint: "Fix it, or delete it and log in again with 'platform login'.",
   });
 }

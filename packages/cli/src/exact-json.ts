@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { escapeControls } from "./output.ts";
 
 /** JSON that goes through this process without losing a digit: `JSON.parse` makes 12345678901234567890 another number. */
 export interface ExactJson {
@@ -20,7 +21,7 @@ export function createExactJson(): ExactJson {
       JSON.parse(
         mapNumbers(text, (number) => (String(Number(number)) === number ? number : `"${mark}:${number}"`)),
       ),
-    stringify: (value) => JSON.stringify(value, null, 2).replace(marked, "$1"),
+    stringify: (value) => escapeControls(JSON.stringify(value, null, 2).replace(marked, "$1")),
   };
 }
 

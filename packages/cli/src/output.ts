@@ -15,6 +15,9 @@ type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
 const STYLES: Readonly<Record<Style, number>> = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 };
 
+/** In a group: split then keeps the parts between. */
+const OWN_STYLES = new RegExp(`(\u001B\\[(?:${[0, ...Object.values(STYLES)].join("|")})m)`);
+
 /** One running piece of work on standard error: a moving line on a terminal, one line per step elsewhere. */
 export interface Progress {
   /** A new step: shown everywhere. */
@@ -46,7 +49,10 @@ export interface Output {
   readonly paintNote: (style: Style, text: string) => string;
 }
 
-/** The two streams of the CLI, used as `Output` says. */
+/**
+ * The two streams of the CLI, used as `Output` says. What is printed may hold text of a service or a server: no control
+ * character of it gets through but line ends, tabs, and the colours that we set.
+ */
 export function createOutput(options: OutputOptions): Output {
   const { out, err, isJson } = options;
   const paint = createPaint(out.isTerminal && !options.noColor);
@@ -54,11 +60,14 @@ export function createOutput(options: OutputOptions): Output {
   let hasWritten = false;
   const write = (text: string) => {
     hasWritten = true;
-    out.write(text);
+    out.write(escapeControls(text));
   };
   const print = (text: string) => {
-    if (!isJson) write(`${text}\n`);
+    if (isJson) return;
+    hasWritten = true;
+    out.write(`${keepStyles(text)}\n`);
   };
+  const note = (text: string) => err.write(`${keepStyles(text)}\n`);
   return {
     isJson,
     hasWritten: () => hasWritten,
@@ -68,8 +77,8 @@ export function createOutput(options: OutputOptions): Output {
         print(index === 0 ? paint("bold", line) : line);
     },
     write,
-    note: (text) => err.write(`${text}\n`),
-    warn: (text) => err.write(`${paintNote("yellow", "warning:")} ${text}\n`),
+    note,
+    warn: (text) => note(`${paintNote("yellow", "warning:")} ${text}`),
     startProgress: (text) =>
       err.isTerminal ? startMovingProgress(err, text, paintNote) : startPlainProgress(err, text),
     paint,
@@ -82,7 +91,7 @@ function createPaint(isOn: boolean): (style: Style, text: string) => string {
 }
 
 function startPlainProgress(err: TextSink, text: string): Progress {
-  const write = (line: string) => err.write(`${line}\n`);
+  const write = (line: string) => err.write(`${keepStyles(line)}\n`);
   write(text);
   return { step: write, detail: () => undefined, print: write, stop: () => undefined };
 }
@@ -101,7 +110,7 @@ function startMovingProgress(
   let frame = 0;
   const draw = () =>
     err.write(
-      `${CLEAR_LINE}${paint("cyan", FRAMES[frame % FRAMES.length] ?? "")} ${step} ${paint("dim", detail)}`,
+      `${CLEAR_LINE}${paint("cyan", FRAMES[frame % FRAMES.length] ?? "")} ${keepStyles(step)} ${paint("dim", cleanText(detail))}`,
     );
   const timer = setInterval(() => {
     frame += 1;
@@ -118,7 +127,7 @@ function startMovingProgress(
       detail = next;
     },
     print: (line) => {
-      err.write(`${CLEAR_LINE}${line}\n`);
+      err.write(`${CLEAR_LINE}${keepStyles(line)}\n`);
       draw();
     },
     stop: () => {
@@ -145,6 +154,22 @@ function formatTable(header: readonly string[], rows: readonly (readonly string[
 export function cleanText(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
   return text.replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, "");
+}
+
+/** The same, but for the colours that we set ourselves. */
+function keepStyles(text: string): string {
+  return text
+    .split(OWN_STYLES)
+    .map((part, index) => (index % 2 === 1 ? part : cleanText(part)))
+    .join("");
+}
+
+/** Escapes what JSON.stringify leaves as it is and a terminal obeys: in JSON such characters stand within texts only. */
+export function escapeControls(text: string): string {
+  return text.replace(
+    /[\u007F-\u009F]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 const KILOBYTE = 1024;

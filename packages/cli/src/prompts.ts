@@ -1,4 +1,5 @@
 import { createInterruption } from "./errors.ts";
+import { cleanText } from "./output.ts";
 
 interface Choice {
   readonly value: string;
@@ -46,7 +47,12 @@ export function createPrompts(): Prompts {
       const { isCancel, select } = await load();
       const answer = await select({
         message,
-        options: choices.map((choice) => ({ ...choice })),
+        // Names of organisations were written by others.
+        options: choices.map(({ value, label, hint }) => ({
+          value,
+          label: cleanText(label),
+          ...(hint === undefined ? {} : { hint: cleanText(hint) }),
+        })),
         ...(initial === undefined ? {} : { initialValue: initial }),
       });
       if (isCancel(answer)) throw createInterruption();

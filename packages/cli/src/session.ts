@@ -33,6 +33,7 @@ export async function openSession(context: CommandContext): Promise<Session> {
     });
   }
   const endpoint = findEndpoint(settings, stored);
+  warnOfPlainHttp(context, endpoint);
   const organizationId = settings.organizationId ?? stored.context?.id ?? null;
   const options = { endpoint, token, organizationId, signal: context.signal };
   return {
@@ -41,6 +42,13 @@ export async function openSession(context: CommandContext): Promise<Session> {
     client: createPlatformClient(options),
     connect: (observer) => createPlatformClient({ ...options, ...observer }),
   };
+}
+
+/** Loopback needs no encryption. */
+export function warnOfPlainHttp({ output }: Pick<CommandContext, "output">, endpoint: string): void {
+  const { protocol, hostname } = new URL(endpoint);
+  if (protocol !== "http:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return;
+  output.warn(`${endpoint} is not encrypted: your token can be read, and used, by whoever is on the way.`);
 }
 
 export function findEndpoint(settings: Settings, stored: StoredConfig): string {

@@ -63,6 +63,18 @@ test("a wrong token is not stored, and the login of before stays", async () => {
   expect(await readStored()).toBe(before);
 });
 
+test("a token that goes over plain http to another machine is warned of, once a command", async () => {
+  const endpoint = peer.url.replace("127.0.0.1", "0.0.0.0");
+  const variables = { PLATFORM_ENDPOINT: endpoint, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN };
+  const { exitCode, stdout, stderr } = await home.run(["services", "--json"], { variables });
+
+  expect(exitCode).toBe(0);
+  expect(() => JSON.parse(stdout)).not.toThrow();
+  expect(stderr.match(/is not encrypted/g)).toHaveLength(1);
+  const loopback = await home.run(["services"], { variables: { ...variables, PLATFORM_ENDPOINT: peer.url } });
+  expect(loopback.stderr).not.toContain("is not encrypted");
+});
+
 test("a refused token says to log in again and keeps the login", async () => {
   await login(TOKEN);
   const before = await readStored();

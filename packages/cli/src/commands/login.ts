@@ -1,7 +1,7 @@
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { createUsageError } from "../errors.ts";
-import { createPlatformClient, findEndpoint, parseEndpoint } from "../session.ts";
+import { createPlatformClient, findEndpoint, parseEndpoint, warnOfPlainHttp } from "../session.ts";
 
 export const loginCommand = defineCommand({
   name: "login",
@@ -40,15 +40,14 @@ export const loginCommand = defineCommand({
         ? findEndpoint(context.settings, stored)
         : parseEndpoint(options.endpoint);
     const token = await askToken(context, options.token);
-    if (isPlainRemote(endpoint))
-      context.output.warn(`${endpoint} is not encrypted: the token can be read on its way.`);
+    warnOfPlainHttp(context, endpoint);
     const client = createPlatformClient({ endpoint, token, organizationId: null, signal: context.signal });
     const me = await client.getMe({});
-    await context.config.write({
+    await context.config.update(() => ({
       endpoint,
       personalAccessToken: token,
       context: { id: me.organization.id, name: me.organization.name },
-    });
+    }));
     context.output.print(`Logged in to ${endpoint} as ${me.email}, working in '${me.organization.name}'.`);
     return {
       json: { endpoint, user: { id: me.id, email: me.email, name: me.name }, organization: me.organization },
@@ -72,9 +71,4 @@ async function findToken(context: CommandContext, given: string | undefined): Pr
     "A token is needed, and there is no terminal to ask.",
     "Pass it: platform login -t <token> (or '-t -' to read standard input).",
   );
-}
-
-function isPlainRemote(endpoint: string): boolean {
-  const { protocol, hostname } = new URL(endpoint);
-  return protocol === "http:" && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

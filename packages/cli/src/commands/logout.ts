@@ -10,9 +10,11 @@ export const logoutCommand = defineCommand({
   options: {},
   examples: [{ command: "platform logout", comment: "Forget the login" }],
   run: async (context) => {
-    const { endpoint, personalAccessToken } = await context.config.read();
-    await context.config.write(endpoint === undefined ? {} : { endpoint });
-    const wasLoggedIn = personalAccessToken !== undefined;
+    let wasLoggedIn = false;
+    await context.config.update(({ endpoint, personalAccessToken }) => {
+      wasLoggedIn = personalAccessToken !== undefined;
+      return endpoint === undefined ? {} : { endpoint };
+    });
     context.output.print(wasLoggedIn ? "Logged out." : "There was no stored login.");
     if (context.settings.personalAccessToken !== undefined) {
       context.output.note("PLATFORM_PERSONAL_ACCESS_TOKEN is still set and goes on being used.");

@@ -54,6 +54,28 @@ test("run sends the example input and prints outcome, result and link", async ()
   expect(stdout).toContain(`${peer.url}/api/jobs/`);
 });
 
+test("a result cannot steer the terminal, and comes through whole", async () => {
+  const hostile = "\u009b2J\u001b[2J\u0007\u007f";
+  const outcome = { ...succeed, result: bytes(JSON.stringify({ [hostile]: hostile })) };
+  for (const words of [["run"], ["run", "--json"]]) {
+    const running = start(...words);
+    await finish(outcome);
+    const { stdout, stderr } = await running.ended;
+    // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+    expect(`${stdout}${stderr}`).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/);
+    expect(stdout).toContain("\\u009b2J\\u001b[2J");
+  }
+});
+
+test("a failure cannot steer the terminal", async () => {
+  const running = start("run");
+  await finish({ ...fail, detail: "\u009b2Jgone\u001b]0;title\u0007" }, ["\u009b2J"]);
+  const { stdout, stderr } = await running.ended;
+  expect(stderr).toContain("2Jgone");
+  // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
+  expect(`${stdout}${stderr}`).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/);
+});
+
 test("a failed job prints code and detail and is a failure", async () => {
   const running = start("run", "--json");
   await finish(fail);

@@ -32,6 +32,12 @@ export const serveCommand = defineCommand({
       description: "Address to listen on; 0.0.0.0 lets other machines in",
       default: "localhost",
     },
+    allowHost: {
+      kind: "text",
+      placeholder: "name",
+      description:
+        "Another name by which this server may be called; localhost and addresses always may, other names are refused (DNS rebinding)",
+    },
     dataPools: {
       kind: "text",
       placeholder: "folder",
@@ -57,6 +63,7 @@ export const serveCommand = defineCommand({
         projectDirectory: context.directory,
         dataPoolsDirectory: resolve(context.directory, options.dataPools),
         host: options.host,
+        allowedHosts: options.allowHost === undefined ? [] : [options.allowHost],
         port: options.port,
         settings: context.settings,
         output: context.output,

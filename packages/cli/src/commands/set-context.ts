@@ -22,12 +22,11 @@ export const setContextCommand = defineCommand({
     const session = await openSession(context);
     const organizations = await readAllPages((query) => session.client.listOrganizations({ query }));
     const chosen = await choose(context, organizations, session.organizationId, input.arguments.organization);
-    const stored = await context.config.read();
-    await context.config.write({
+    await context.config.update((stored) => ({
       ...stored,
       endpoint: stored.endpoint ?? findEndpoint(context.settings, stored),
       context: { id: chosen.id, name: chosen.name },
-    });
+    }));
     context.output.print(`Working in '${chosen.name}' (${chosen.id}) as ${chosen.role}.`);
     if (context.settings.organizationId !== undefined) {
       context.output.warn("PLATFORM_ORGANIZATION_ID is set and wins over this choice.");

@@ -16,6 +16,7 @@ import { startSweeper } from "@platform/engine/sweeper";
 import { UserError, getErrorCode } from "../errors.ts";
 import type { Output } from "../output.ts";
 import type { Settings } from "../settings.ts";
+import { createHostCheck } from "./host-check.ts";
 import { createLocalFiles } from "./local-files.ts";
 import { createLocalOpenApi } from "./local-openapi.ts";
 import { createLocalVersions } from "./local-versions.ts";
@@ -40,6 +41,8 @@ export interface LocalServerOptions {
   /** Absolute; holds `<dataPoolId>/<dataSourceDescriptorId>/<fileId>`. */
   readonly dataPoolsDirectory: string;
   readonly host: string;
+  /** Names besides localhost and the addresses of this machine by which it may be called. */
+  readonly allowedHosts: readonly string[];
   /** 0 takes a free one. */
   readonly port: number;
   readonly settings: Settings;
@@ -146,6 +149,7 @@ async function createApp(
   versions: LocalVersions,
 ): Promise<App> {
   const app = createHttpServer({ logger, isReady: async () => true });
+  app.addHook("onRequest", createHostCheck([options.host, ...options.allowedHosts]));
   await registerServiceApi(app, {
     prefix: "",
     executions,

@@ -1,3 +1,4 @@
+import { get } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitFor } from "../testing/cli-process.ts";
 import { serveProject } from "../testing/served-project.ts";
@@ -46,6 +47,15 @@ test("start answers 201 with Location, id, PENDING or RUNNING, and createdAt", a
   expect(headers.get("location")).toBe(`/${idOf(body)}`);
   expect(body).toMatchObject({ id: idOf(body), createdAt: TIMESTAMP, terminal: false });
   expect(["PENDING", "RUNNING"]).toContain(body["status"]);
+});
+
+test("a page of another name that leads here is refused", async () => {
+  const status = await new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(project.url);
+    const headers = { host: `rebound.example:${port}` };
+    get({ hostname, port, headers }, (response) => resolve(response.resume().statusCode)).on("error", reject);
+  });
+  expect(status).toBe(403);
 });
 
 test("the result has the output as top-level fields, a link and the status block", async () => {

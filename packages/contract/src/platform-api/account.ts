@@ -68,6 +68,7 @@ export const ACCOUNT_API = {
     method: "POST",
     path: "/personal-access-tokens",
     summary: "Create a personal access token; its value is shown once",
+    description: "It has no scope that the token of this request lacks, and ends with it at the latest.",
     body: Type.Object(
       {
         name: DisplayName,

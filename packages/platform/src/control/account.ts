@@ -31,7 +31,15 @@ export function createAccountHandlers(
       return { status: 200, body: cutOffsetPage(found, page, showToken) };
     },
     createPersonalAccessToken: async ({ caller, body }) => {
-      const created = await identity.createPersonalAccessToken(caller.userId, body);
+      // Who found a token must not make one of it that outlives it or opens more.
+      const wider = (body.scopes ?? []).filter((scope) => !caller.token.scopes.includes(scope));
+      if (wider.length > 0)
+        throw new Problem(
+          "FORBIDDEN",
+          `This personal access token does not have the scope ${wider.join(", ")}.`,
+        );
+      const notAfter = caller.token.expiresAt;
+      const created = await identity.createPersonalAccessToken(caller.userId, { ...body, notAfter });
       return { status: 201, body: { ...showToken(created), token: created.token } };
     },
     revokePersonalAccessToken: async ({ caller, params }) => {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "@platform/contract/problems";
 import type { Identity } from "../identity/identity.ts";
 import type { Membership } from "../identity/memberships.ts";
+import type { VerifiedToken } from "../identity/personal-access-tokens.ts";
 import { can } from "../identity/roles.ts";
 import type { Action } from "../identity/roles.ts";
 import { isPersonalAccessToken } from "../identity/token-kinds.ts";
@@ -9,6 +10,7 @@ import { isPersonalAccessToken } from "../identity/token-kinds.ts";
 /** A user, in one of their organisations. */
 export interface ControlCaller {
   readonly userId: string;
+  readonly token: VerifiedToken;
   readonly membership: Membership;
   /** Every query names it. */
   readonly organizationId: string;
@@ -47,7 +49,7 @@ export async function authorizeCaller(
       `You are ${membership.role} of ${membership.organizationName}; this needs ${ROLE_NEEDED[action]}.`,
     );
   }
-  return { userId: verified.userId, membership, organizationId: membership.organizationId };
+  return { userId: verified.userId, token: verified, membership, organizationId: membership.organizationId };
 }
 
 function readToken(headers: IncomingHttpHeaders): string {

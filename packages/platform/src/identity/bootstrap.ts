@@ -37,7 +37,10 @@ export async function bootstrap(
   const id = randomUUID();
   const email = options.email ?? DEFAULT_EMAIL;
   const password = options.password ?? randomBytes(PASSWORD_BYTES).toString("base64url");
-  const token = await deps.tokens.createPersonalAccessToken(id, { name: "bootstrap" });
+  const token = await deps.tokens.createPersonalAccessToken(id, {
+    name: "bootstrap",
+    scopes: ["api", "quantum"],
+  });
   try {
     const { organizationId } = await deps.users.createUser({
       id,

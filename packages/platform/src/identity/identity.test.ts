@@ -12,6 +12,7 @@ import { createIdentity } from "./identity.ts";
 import { createLibrary } from "./library.ts";
 
 const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * 60 * SECOND;
 
 function getMe(instance: TestInstance, headers: Readonly<Record<string, string>>) {
@@ -113,8 +114,36 @@ describe("a personal access token", () => {
     expect(response.json()).toMatchObject({ code: "UNAUTHENTICATED" });
   });
 
+  it("makes none that lives longer than itself or opens more", async () => {
+    const own = await here.identity.createPersonalAccessToken(user.userId, {
+      name: "a day",
+      expiresInDays: 1,
+    });
+    const create = (payload: object) =>
+      here.api.inject({
+        method: "POST",
+        url: "/api/personal-access-tokens",
+        headers: { authorization: `Bearer ${own.token}`, "content-type": "application/json" },
+        payload,
+      });
+    for (const wish of [{}, { expiresInDays: 3650 }]) {
+      const { id }: { id: string } = (await create({ name: "offspring", ...wish })).json();
+      const listed = await here.identity.listPersonalAccessTokens(user.userId, { limit: 10, offset: 0 });
+      const made = listed.find((token) => token.id === id);
+      expect(made?.expiresAt).toBeLessThanOrEqual(own.expiresAt ?? 0);
+      expect(made?.expiresAt).toBeGreaterThan((own.expiresAt ?? 0) - MINUTE);
+    }
+    const wider = await create({ name: "wider", scopes: ["api", "quantum"] });
+    expect([wider.statusCode, wider.json()]).toMatchObject([403, { code: "FORBIDDEN" }]);
+    expect(wider.body).toContain("the scope quantum");
+  });
+
   it("is shown once, stored hashed, listed without its value, and expires", async () => {
-    const headers = { authorization: `Bearer ${user.token}`, "content-type": "application/json" };
+    const both = await here.identity.createPersonalAccessToken(user.userId, {
+      name: "both",
+      scopes: ["api", "quantum"],
+    });
+    const headers = { authorization: `Bearer ${both.token}`, "content-type": "application/json" };
     const created = await here.api.inject({
       method: "POST",
       url: "/api/personal-access-tokens",

@@ -20,12 +20,16 @@ export interface PersonalAccessToken {
 export interface VerifiedToken {
   readonly userId: string;
   readonly scopes: readonly Scope[];
+  /** Milliseconds since the epoch; null: never. */
+  readonly expiresAt: number | null;
 }
 
 export interface NewPersonalAccessToken {
   readonly name: string;
   readonly scopes?: readonly Scope[];
   readonly expiresInDays?: number;
+  /** It ends by then at the latest, in milliseconds since the epoch; null: no such limit. */
+  readonly notAfter?: number | null;
 }
 
 export interface PersonalAccessTokens {
@@ -76,7 +80,7 @@ export function createPersonalAccessTokens(load: LoadLibrary, now: () => number)
       const key = createHash("sha256").update(token).digest("base64url");
       return await cache.get(key, async () => verify(await load(), token, key));
     },
-    createPersonalAccessToken: async (userId, token) => create(await load(), userId, token),
+    createPersonalAccessToken: async (userId, token) => create(await load(), userId, token, now()),
     listPersonalAccessTokens: async (userId, { limit, offset }) => {
       const { context } = await load();
       const rows = await context.adapter.findMany<KeyRow>({
@@ -111,20 +115,26 @@ async function verify(library: LoadedLibrary, token: string, hash: string): Prom
   };
   if (!(await isThere())) return null;
   const { valid, key, error } = await library.api.verifyApiKey({ body: { key: token } });
-  if (valid && key) return { userId: key.referenceId, scopes: readScopes(key.permissions) };
+  if (valid && key) {
+    return {
+      userId: key.referenceId,
+      scopes: readScopes(key.permissions),
+      expiresAt: key.expiresAt?.getTime() ?? null,
+    };
+  }
   if (error?.code === "INVALID_API_KEY" && (await isThere())) {
     throw new Problem("UNAVAILABLE", "The token could not be checked; try again.");
   }
   return null;
 }
 
-async function create(library: LoadedLibrary, userId: string, token: NewPersonalAccessToken) {
+async function create(library: LoadedLibrary, userId: string, token: NewPersonalAccessToken, now: number) {
   const scopes: Scope[] = [...new Set(token.scopes ?? ["api" as const])];
   const created = await library.api.createApiKey({
     body: {
       userId,
       name: token.name,
-      expiresIn: (token.expiresInDays ?? DEFAULT_DAYS) * DAY_SECONDS,
+      expiresIn: chooseSeconds(token, now),
       permissions: { platform: scopes },
     },
   });
@@ -137,6 +147,12 @@ async function create(library: LoadedLibrary, userId: string, token: NewPersonal
     lastUsedAt: null,
     token: created.key,
   };
+}
+
+function chooseSeconds({ expiresInDays, notAfter }: NewPersonalAccessToken, now: number): number {
+  const wanted = (expiresInDays ?? DEFAULT_DAYS) * DAY_SECONDS;
+  if (notAfter === undefined || notAfter === null) return wanted;
+  return Math.max(1, Math.min(wanted, Math.floor((notAfter - now) / 1_000)));
 }
 
 function toToken(row: KeyRow): PersonalAccessToken {
