@@ -1,18 +1,14 @@
-import type { FailureCode } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import type { Logger } from "./logger.ts";
 import { readMonotonic } from "./monotonic.ts";
 import type { Claim, ExecutionStore, InputSource, VersionSource } from "./ports.ts";
 import { createRoomMaker } from "./reservation.ts";
-import type {
-  ExecutionInput,
-  LogLine,
-  Outcome,
-  PythonRuntime,
-  Run,
-  RunnableVersion,
-} from "./python/runtime.ts";
+import type { PythonRuntime } from "./python/runtime.ts";
+import { createRoom } from "./room.ts";
+import { runClaim } from "./run-claim.ts";
+import type { ClaimRun, StopReason } from "./run-claim.ts";
+import { createHealthKeeper } from "./worker-health.ts";
 
 const SECOND = 1_000;
 /** Events wake the dispatcher; this poll makes it correct without them. */
@@ -37,69 +33,58 @@ export interface DispatcherOptions {
 }
 
 /**
- * Claims what fits, runs it, writes how it ended; one per process.
+ * Claims what fits and can be started, runs it, writes how it ended; one per process.
  *
  * Holds: every running claim has a lease that is kept. A claim that is lost, or whose lease cannot be renewed in
  * time, has its processes ended before anybody else may say what became of it.
  */
 export interface Dispatcher {
   readonly start: () => void;
+  /** Why this worker starts no executions at present; null: it does. */
+  readonly findFault: () => string | null;
   /**
-   * Claims no more, lets what runs end for so many seconds or until `killing` aborts, then kills the rest (which end
-   * UNKNOWN).
+   * Claims no more, lets what runs end for so many seconds or until `killing` aborts. Then what has not begun goes back into the queue, and
+   * the rest is killed (and ends UNKNOWN).
    */
   readonly drain: (seconds: number, killing?: AbortSignal) => Promise<void>;
 }
 
-interface Running {
-  readonly claim: Claim;
-  run: Run | null;
-  state: "held" | "cancelled" | "lost";
-  /** Whether its vCPUs and memory are still taken. */
-  hasRoom: boolean;
-}
-
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, logger, workerId } = options;
-  const running = new Map<string, Running>();
+  const running = new Map<string, ClaimRun>();
   const free = createRoom(options.capacity);
-  const timers: NodeJS.Timeout[] = [];
-  /** What the last claim told; a hint that spares a look at the queue after each run. */
-  let isQueueEmpty = false;
-  let state: "idle" | "claiming" | "claim again" | "stopped" = "stopped";
-
-  const leases = createLeaseKeeper({
-    store,
-    workerId,
-    leaseSeconds: options.leaseSeconds,
-    onCancelled: (id) => end(id, "cancelled"),
-    onLost: (id) => end(id, "lost"),
-    onError: (error) => logger.warn({ err: error }, "leases could not be renewed"),
-    onDeadline: options.onDeadline ?? (() => undefined),
-  });
-
+  const health = createHealthKeeper(logger);
+  const { reservesAfterSeconds } = options;
   const roomMaker = createRoomMaker({
     store,
     workerId,
     capacity: options.capacity,
     logger,
-    ...(options.reservesAfterSeconds === undefined
-      ? {}
-      : { reservesAfterSeconds: options.reservesAfterSeconds }),
+    ...(reservesAfterSeconds === undefined ? {} : { reservesAfterSeconds }),
   });
+  let timer: NodeJS.Timeout | undefined;
+  /** What the last claim told; a hint that spares a look at the queue after each run. */
+  let isQueueEmpty = false;
+  let state: "idle" | "claiming" | "claim again" | "stopped" = "stopped";
+
+  const stop = (id: string, reason: StopReason) => running.get(id)?.stop(reason);
+  const leases = createLeaseKeeper({
+    store,
+    workerId,
+    leaseSeconds: options.leaseSeconds,
+    onCancelled: (id) => stop(id, "cancelled"),
+    onLost: (id) => stop(id, "lost"),
+    onError: (error) => logger.warn({ err: error }, "leases could not be renewed"),
+    onDeadline: options.onDeadline ?? (() => undefined),
+  });
+  const listStarting = () => [...running.values()].filter((run) => run.phase() === "starting");
+
+  const readPermit = () => health.readPermit(CLAIM_LIMIT, listStarting().length);
   const poll = () => {
     roomMaker
-      .report(free.read(), [])
+      .report(free.read(), readPermit().excludedVersionIds)
       .catch((error: unknown) => logger.warn({ err: error }, "the worker could not be registered"));
     wake();
-  };
-
-  const end = (id: string, reason: "cancelled" | "lost") => {
-    const entry = running.get(id);
-    if (entry === undefined || entry.state !== "held") return;
-    entry.state = reason;
-    if (reason === "lost") logger.warn({ executionId: id }, "the lease was lost; the processes are ended");
-    entry.run?.kill({ code: "CANCELLED", detail: "The execution was cancelled." });
   };
 
   const claimMore = async (): Promise<void> => {
@@ -107,16 +92,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (state !== "idle") return;
     state = "claiming";
     const since = readMonotonic();
+    const permit = readPermit();
     let claimed = 0;
     const room = free.read();
-    const plan = roomMaker.plan(room);
+    const plan = permit.limit > 0 ? roomMaker.plan(room) : "nothing";
     if (plan !== "nothing" && room.cpu > 0 && room.memory > 0) {
       const answer = await store.claim({
         workerId,
-        limit: CLAIM_LIMIT,
         free: room,
         leaseSeconds: options.leaseSeconds,
-        excludedVersionIds: [],
+        ...permit,
         ...(plan === "anything" ? {} : plan),
       });
       claimed = answer.claims.length;
@@ -149,7 +134,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     let deadline: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       onEmpty = resolve;
-      if (milliseconds !== Infinity) deadline = setTimeout(resolve, milliseconds);
+      deadline = setTimeout(resolve, milliseconds);
       killing?.addEventListener("abort", () => resolve(), { once: true });
     });
     clearTimeout(deadline);
@@ -159,100 +144,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const begin = (claim: Claim, since: number) => {
     free.take(claim.resources);
     const release = leases.hold(claim, since);
-    const entry: Running = { claim, run: null, state: "held", hasRoom: true };
-    running.set(claim.id, entry);
-    execute(entry)
-      .catch((error: unknown) =>
-        logger.error(
-          { err: error, executionId: claim.id },
-          "an outcome could not be written; the lease will settle it",
-        ),
-      )
-      .finally(() => {
-        release();
-        running.delete(claim.id);
-        giveRoomBack(entry);
-        if (running.size === 0) onEmpty?.();
-      });
+    const run = runClaim({ ...options, health, onRoomFree: () => giveRoomBack(claim) }, claim);
+    running.set(claim.id, run);
+    void run.settled.then(release);
+    void run.over.then(() => forget(run));
   };
 
-  const execute = async (entry: Running): Promise<void> => {
-    const outcome = await runToOutcome(entry);
-    if (entry.state !== "lost" && !(await store.finish(entry.claim, outcome))) {
-      const { id, attempt } = entry.claim;
-      logger.warn(
-        { executionId: id, attempt, status: outcome.status },
-        "the claim was no longer held; the outcome is dropped",
-      );
-    }
-    await entry.run?.ended;
+  const forget = (run: ClaimRun) => {
+    // Given back and claimed anew, another run of it may stand there.
+    if (running.get(run.claim.id) === run) running.delete(run.claim.id);
+    if (running.size === 0) onEmpty?.();
   };
 
-  const runToOutcome = async (entry: Running): Promise<Outcome> => {
-    const { claim } = entry;
-    const prepared = await prepare(claim);
-    if ("status" in prepared) return prepared;
-    if (entry.state !== "held") return fail("CANCELLED", "The execution was cancelled.");
-    const logged: Promise<void>[] = [];
-    const onLog = (lines: readonly LogLine[]) => {
-      logged.push(
-        store
-          .appendLog(claim, lines)
-          .catch((error: unknown) =>
-            logger.warn({ err: error, executionId: claim.id }, "log lines were lost"),
-          ),
-      );
-    };
-    entry.run = options.runtime.run({
-      executionId: claim.id,
-      timeoutSeconds: claim.timeoutSeconds,
-      ...prepared,
-      onLog,
-    });
-    void entry.run.ended.then(() => giveRoomBack(entry));
-    const outcome = await entry.run.outcome;
-    await Promise.all(logged);
-    if (outcome.status !== "NOT_STARTED") return outcome;
-    logger.error({ executionId: claim.id, reason: outcome.detail }, "an execution could not be started");
-    return fail("STARTUP_ERROR", "The execution could not be started on the worker.");
-  };
-
-  const prepare = async (
-    claim: Claim,
-  ): Promise<{ readonly version: RunnableVersion; readonly input: ExecutionInput } | Outcome> => {
-    try {
-      const [version, data, params] = await Promise.all([
-        options.versions.prepare(claim.versionId, new AbortController().signal),
-        readReference(claim, "data"),
-        readReference(claim, "params"),
-      ]);
-      if (data === null || params === null)
-        return fail(
-          "DATA_REFERENCE_UNAVAILABLE",
-          `The file that ${data === null ? "dataRef" : "paramsRef"} names is gone.`,
-        );
-      return {
-        version,
-        input: { body: claim.body, ...(data ? { data } : {}), ...(params ? { params } : {}) },
-      };
-    } catch (error) {
-      logger.error(
-        { err: error, executionId: claim.id, versionId: claim.versionId },
-        "the version could not be prepared",
-      );
-      return fail("STARTUP_ERROR", "The version's files could not be made ready on the worker.");
-    }
-  };
-
-  const readReference = async (claim: Claim, key: "data" | "params") => {
-    const reference = claim.references[key];
-    return reference === undefined ? undefined : options.inputs.read(reference, claim.ownerId);
-  };
-
-  const giveRoomBack = (entry: Running) => {
-    if (!entry.hasRoom) return;
-    entry.hasRoom = false;
-    free.giveBack(entry.claim.resources);
+  const giveRoomBack = (claim: Claim) => {
+    free.giveBack(claim.resources);
     if (!isQueueEmpty || isIn("claiming")) wake();
   };
 
@@ -261,18 +166,19 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       isQueueEmpty = false;
       wake();
     }
-    if (event.type === "cancel") end(event.id, "cancelled");
+    if (event.type === "cancel") stop(event.id, "cancelled");
   });
 
   return {
     start: () => {
       state = "idle";
-      timers.push(setInterval(poll, POLL_MS * (0.8 + 0.4 * Math.random())));
+      timer = setInterval(poll, POLL_MS * (0.8 + 0.4 * Math.random()));
       poll();
     },
+    findFault: health.findFault,
     drain: async (seconds, killing) => {
       state = "stopped";
-      for (const timer of timers) clearInterval(timer);
+      clearInterval(timer);
       const leaving = roomMaker
         .leave()
         .catch((error: unknown) =>
@@ -280,14 +186,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         );
       // What a claim under way brings is RUNNING in the store: it must run, or it would end UNKNOWN for nothing.
       await claiming;
-      if (running.size > 0)
-        logger.info(
-          { executions: running.size, seconds },
-          `waiting for ${running.size} running execution${running.size === 1 ? "" : "s"}, at most ${seconds} s; press Ctrl-C again (or send a second signal) to end ${running.size === 1 ? "it" : "them"} now`,
-        );
+      if (running.size > 0) sayWhatIsWaitedFor(logger, running.size, seconds);
       await waitUntilEmpty(seconds * SECOND, killing);
+      for (const run of listStarting()) run.stop("stopping");
       await options.runtime.close();
-      await waitUntilEmpty(Infinity);
+      // Their outcomes are written while their leases last; a store that is away does not hold the end of this process up for longer.
+      await waitUntilEmpty(options.leaseSeconds * SECOND);
       await leaving;
       unsubscribe();
       leases.close();
@@ -295,22 +199,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
-/** Free vCPUs and GB, counted in thousandths so that fractions add up exactly. */
-function createRoom(capacity: Resources) {
-  const UNITS = 1_000;
-  let cpu = Math.round(capacity.cpu * UNITS);
-  let memory = Math.round(capacity.memory * UNITS);
-  const add = (resources: Resources, sign: 1 | -1) => {
-    cpu += sign * Math.round(resources.cpu * UNITS);
-    memory += sign * Math.round(resources.memory * UNITS);
-  };
-  return {
-    read: (): Resources => ({ cpu: cpu / UNITS, memory: memory / UNITS }),
-    take: (resources: Resources) => add(resources, -1),
-    giveBack: (resources: Resources) => add(resources, 1),
-  };
-}
-
-function fail(code: FailureCode, detail: string): Outcome {
-  return { status: "FAILED", code, detail };
+function sayWhatIsWaitedFor(logger: Logger, executions: number, seconds: number): void {
+  const [what, them] = executions === 1 ? ["execution", "it"] : ["executions", "them"];
+  logger.info(
+    { executions, seconds },
+    `waiting for ${executions} running ${what}, at most ${seconds} s; press Ctrl-C again (or send a second signal) to end ${them} now`,
+  );
 }

@@ -1,3 +1,4 @@
+import type { Logger } from "./logger.ts";
 import type { ExecutionStore } from "./ports.ts";
 
 const SECOND = 1_000;
@@ -7,9 +8,7 @@ const SWEEPS_PER_LEASE = 10;
 export interface SweeperOptions {
   readonly store: Pick<ExecutionStore, "sweep">;
   readonly leaseSeconds: number;
-  readonly logger: {
-    readonly warn: (fields: object, message: string) => void;
-  };
+  readonly logger: Pick<Logger, "warn">;
 }
 
 /** Settles the executions of workers that vanished. One in every process whatever its roles: the last worker may be the one that is gone. */

@@ -46,6 +46,7 @@ type KillReason = Parameters<Run["kill"]>[0];
 /** @param onRefused called when a kill ends the execution before it was handed over: it must leave the queue. */
 export function createExecution(request: RunRequest, settings: Settings, onRefused: () => void): Execution {
   const outcome = createDeferred<Outcome | NotStarted>();
+  const began = createDeferred<boolean>();
   const ended = createDeferred<undefined>();
   const timers = createTimers<"limit" | "ladder" | "answer" | "drain">();
   let state: "queued" | "running" | "answered" | "gone" = "queued";
@@ -123,6 +124,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
     if (state !== "queued") return;
     state = "gone";
     answer = refused;
+    began.resolve(false);
     if (lines.length > 0) emit(lines);
     settle();
     ended.resolve(undefined);
@@ -167,6 +169,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
 
   function handOver(lines: Lines, given: ExecutionHost): void {
     state = "running";
+    began.resolve(true);
     host = given;
     timers.set("limit", request.timeoutSeconds * SECOND, () =>
       kill({
@@ -186,7 +189,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
   }
 
   return {
-    run: { outcome: outcome.promise, ended: ended.promise, kill },
+    run: { began: began.promise, outcome: outcome.promise, ended: ended.promise, kill },
     request,
     handOver,
     refuse,

@@ -67,6 +67,8 @@ export interface RunRequest {
 }
 
 export interface Run {
+  /** True as soon as user code may have begun; false when it surely never will. Never rejects. */
+  readonly began: Promise<boolean>;
   /** Settles once, when the outcome is known and the log lines are drained. Never rejects. */
   readonly outcome: Promise<Outcome | NotStarted>;
   /** Settles when every process of the execution is gone, so that its vCPUs and memory are free. Never rejects. */

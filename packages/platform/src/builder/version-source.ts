@@ -1,5 +1,6 @@
 import type { EnvironmentBuilder } from "@platform/engine/project/environment";
 import type { VersionSource } from "@platform/engine/ports";
+import { ProjectError } from "@platform/engine/project/project-error";
 import type { RunnableVersion } from "@platform/engine/python/runtime";
 import type { VersionStore } from "../store/versions.ts";
 import type { VersionFiles } from "./version-files.ts";
@@ -13,35 +14,88 @@ export interface VersionSourceDeps {
 /** Versions never change, so what was prepared once is good until this process ends; the oldest make room. */
 const MAX_PREPARED = 1_000;
 
-/** Where a worker of the platform finds the code of a version: unpacked and with its environment, each made once. */
+/** A preparation under way; it is stopped when nobody waits for it any more. */
+interface Flight {
+  readonly result: Promise<RunnableVersion>;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+/**
+ * Where a worker of the platform finds the code of a version: unpacked and with its environment, each made once.
+ *
+ * A live version was accepted, built and probed before. That it cannot be made ready again (a package index that is away, a full
+ * disk, a damaged archive) is never taken for its author's doing: nothing here throws a ProjectError.
+ */
 export function createVersionSource(deps: VersionSourceDeps): VersionSource {
-  const prepared = new Map<string, Promise<RunnableVersion>>();
+  const prepared = new Map<string, RunnableVersion>();
+  const flights = new Map<string, Flight>();
+
+  const takeOff = (versionId: string): Flight => {
+    const controller = new AbortController();
+    const result = prepare(deps, versionId, controller.signal);
+    const flight: Flight = { result, controller, waiting: 0 };
+    flights.set(versionId, flight);
+    const land = () => {
+      if (flights.get(versionId) === flight) flights.delete(versionId);
+    };
+    result.then(keep, () => undefined).finally(land);
+    return flight;
+  };
+  const keep = (version: RunnableVersion) => {
+    prepared.set(version.id, version);
+    const [oldest] = prepared.keys();
+    if (prepared.size > MAX_PREPARED && oldest !== undefined) prepared.delete(oldest);
+  };
+
   return {
-    prepare: (versionId) => {
+    prepare: async (versionId, signal) => {
       const known = prepared.get(versionId);
-      if (known) return known;
-      const preparing = prepare(deps, versionId);
-      prepared.set(versionId, preparing);
-      preparing.catch(() => prepared.delete(versionId));
-      const [oldest] = prepared.keys();
-      if (prepared.size > MAX_PREPARED && oldest !== undefined) prepared.delete(oldest);
-      return preparing;
+      if (known !== undefined) return known;
+      signal.throwIfAborted();
+      const flight = flights.get(versionId) ?? takeOff(versionId);
+      flight.waiting += 1;
+      const leave = () => {
+        flight.waiting -= 1;
+        if (flight.waiting > 0) return;
+        // Whoever comes now begins anew.
+        if (flights.get(versionId) === flight) flights.delete(versionId);
+        flight.controller.abort(signal.reason);
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      try {
+        return await flight.result;
+      } finally {
+        signal.removeEventListener("abort", leave);
+      }
     },
   };
 }
 
-async function prepare(deps: VersionSourceDeps, versionId: string): Promise<RunnableVersion> {
+async function prepare(
+  deps: VersionSourceDeps,
+  versionId: string,
+  signal: AbortSignal,
+): Promise<RunnableVersion> {
   const version = await deps.versions.findById(versionId);
   if (!version) throw new Error(`There is no version ${versionId}.`);
-  const projectDirectory = await deps.files.ensure(version);
-  const { interpreter, readablePaths } = await deps.environments.ensure(projectDirectory);
-  return {
-    id: version.id,
-    projectDirectory,
-    interpreter,
-    readablePaths,
-    resources: version.resources,
-    variables: {},
-    startMode: version.startMode,
-  };
+  try {
+    signal.throwIfAborted();
+    const projectDirectory = await deps.files.ensure(version);
+    const { interpreter, readablePaths } = await deps.environments.ensure(projectDirectory, { signal });
+    return {
+      id: version.id,
+      projectDirectory,
+      interpreter,
+      readablePaths,
+      resources: version.resources,
+      variables: {},
+      startMode: version.startMode,
+    };
+  } catch (error) {
+    if (!(error instanceof ProjectError)) throw error;
+    throw new Error(`The live version ${versionId} could not be made ready again: ${error.detail}`, {
+      cause: error,
+    });
+  }
 }

@@ -1,0 +1,114 @@
+import { v7 as createUuid } from "uuid";
+import { createDispatcher } from "../dispatcher.ts";
+import type { Dispatcher, DispatcherOptions } from "../dispatcher.ts";
+import type { LogFields } from "../logger.ts";
+import { createMemoryStore } from "../memory-store.ts";
+import type { ExecutionRecord, ExecutionStore, NewExecution } from "../ports.ts";
+import { createFixture } from "../python/testing/fixture.ts";
+import type { Fixture } from "../python/testing/fixture.ts";
+import type { RunnableVersion } from "../python/runtime.ts";
+
+export const OWNER = "owner";
+export const WITHIN = { timeout: 30_000, interval: 10 };
+
+export interface LoggedLine {
+  readonly level: "info" | "warn" | "error";
+  readonly fields: LogFields;
+  readonly message: string;
+}
+
+/** A store in memory, real Python, and as many dispatchers on them as a test wants. */
+export interface DispatchScene {
+  readonly fixture: Fixture;
+  readonly store: ExecutionStore;
+  /** By fileId. */
+  readonly files: Map<string, string>;
+  /** What all dispatchers logged. */
+  readonly logged: readonly LoggedLine[];
+  readonly sources: Pick<DispatcherOptions, "versions" | "inputs">;
+  /** Drained when the scene is closed. */
+  readonly createDispatcher: (overrides?: Partial<DispatcherOptions>) => Dispatcher;
+  /** Starts an execution of a version of its own; gives its id. */
+  readonly start: (
+    program: string,
+    change?: Partial<NewExecution> & { readonly json?: unknown },
+  ) => Promise<string>;
+  readonly find: (id: string) => Promise<ExecutionRecord>;
+  readonly statusOf: (id: string) => Promise<ExecutionRecord["status"]>;
+  readonly close: () => Promise<void>;
+}
+
+export async function createDispatchScene(): Promise<DispatchScene> {
+  const fixture = await createFixture();
+  const store = createMemoryStore();
+  const versions = new Map<string, RunnableVersion>();
+  const files = new Map<string, string>();
+  const dispatchers: Dispatcher[] = [];
+  const logged: LoggedLine[] = [];
+  const record = (level: LoggedLine["level"]) => (fields: LogFields, message: string) =>
+    void logged.push({ level, fields, message });
+  const sources: DispatchScene["sources"] = {
+    versions: {
+      prepare: async (id) => {
+        const version = versions.get(id);
+        if (version === undefined) throw new Error(`no version ${id}`);
+        return version;
+      },
+    },
+    inputs: {
+      check: async () => undefined,
+      read: async ({ fileId }) => {
+        const file = files.get(fileId);
+        return file === undefined ? null : Buffer.from(file);
+      },
+    },
+  };
+  const find = async (id: string) => {
+    const found = await store.find(id, OWNER);
+    if (found === null) throw new Error(`no execution ${id}`);
+    return found;
+  };
+  return {
+    fixture,
+    store,
+    files,
+    logged,
+    sources,
+    createDispatcher: (overrides = {}) => {
+      const dispatcher = createDispatcher({
+        store,
+        ...sources,
+        runtime: fixture.runtime,
+        workerId: createUuid(),
+        capacity: { cpu: 2, memory: 4 },
+        leaseSeconds: 30,
+        logger: { info: record("info"), warn: record("warn"), error: record("error") },
+        ...overrides,
+      });
+      dispatchers.push(dispatcher);
+      return dispatcher;
+    },
+    start: async (program, { json, ...change } = {}) => {
+      const version = fixture.createVersion(program);
+      versions.set(version.id, version);
+      const id = createUuid();
+      await store.create({
+        id,
+        ownerId: OWNER,
+        versionId: version.id,
+        resources: { cpu: 1, memory: 1 },
+        timeoutSeconds: 20,
+        body: Buffer.from(JSON.stringify(json ?? {})),
+        references: {},
+        ...change,
+      });
+      return id;
+    },
+    find,
+    statusOf: async (id) => (await find(id)).status,
+    close: async () => {
+      for (const dispatcher of dispatchers) await dispatcher.drain(5);
+      await fixture.close();
+    },
+  };
+}
