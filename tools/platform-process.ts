@@ -44,10 +44,13 @@ export interface StartOptions {
   readonly gid?: number;
   /** What takes the flags, e.g. `["npm", "start", "--"]`; default: the platform itself. Runs in a group of its own. */
   readonly command?: readonly [string, ...string[]];
+  /** Default: in the data directory. */
+  readonly bootstrapFile?: string;
 }
 
 export const REPOSITORY = fileURLToPath(new URL("..", import.meta.url));
 const MAIN = join(REPOSITORY, "packages/platform/src/main.ts");
+export const PLATFORM_COMMAND: readonly [string, ...string[]] = [execPath, MAIN];
 const SECOND = 1_000;
 const READY_WITHIN = 60 * SECOND;
 const LOG_KEPT = 64 * 1024;
@@ -66,8 +69,8 @@ export async function startPlatform(options: StartOptions): Promise<PlatformProc
 export async function spawnPlatform(options: StartOptions): Promise<PlatformProcess> {
   const gatewayPort = options.gatewayPort ?? (await findFreePort());
   const apiPort = options.apiPort ?? (await findFreePort());
-  const bootstrapFile = join(options.dataDirectory, "bootstrap.json");
-  const [file, ...words] = options.command ?? [execPath, MAIN];
+  const bootstrapFile = options.bootstrapFile ?? join(options.dataDirectory, "bootstrap.json");
+  const [file, ...words] = options.command ?? PLATFORM_COMMAND;
   const child = spawn(
     file,
     [

@@ -5,8 +5,9 @@ import { kill } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { fetchAccessToken, request, subscribe } from "../../tools/platform-client.ts";
 import type { Answer, StatusRecord, Subscription } from "../../tools/platform-client.ts";
-import { runCli, startPlatform } from "../../tools/platform-process.ts";
+import { PLATFORM_COMMAND, runCli, startPlatform } from "../../tools/platform-process.ts";
 import type { CommandResult, Login, PlatformProcess, StartOptions } from "../../tools/platform-process.ts";
+import type { SmallDisk } from "./small-disk.ts";
 
 const SECOND = 1_000;
 
@@ -56,7 +57,10 @@ export interface Consumer {
   readonly finish: (id: string, withinSeconds?: number) => Promise<StatusRecord>;
 }
 
-export type WorldOptions = Pick<StartOptions, "role" | "flags" | "command">;
+export interface WorldOptions extends Pick<StartOptions, "role" | "flags" | "command"> {
+  /** The data directory lies on a disk of its own, which is gone with the platform's process. */
+  readonly disk?: SmallDisk;
+}
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), "platform-story-"));
@@ -68,7 +72,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     processes.push(started);
     return started;
   };
-  const platform = await start(options);
+  const { disk, ...given } = options;
+  if (disk) await mkdir(dataDirectory);
+  const platform = await start({
+    ...given,
+    ...(disk
+      ? {
+          command: [...disk.mountAt(dataDirectory), ...PLATFORM_COMMAND],
+          bootstrapFile: join(directory, "bootstrap.json"),
+        }
+      : {}),
+  });
   const login = await platform.readLogin();
   const cli = (cwd: string, ...args: string[]) =>
     runCli(args, {

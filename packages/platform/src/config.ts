@@ -85,6 +85,12 @@ const SETTINGS = {
     { min: 1, max: 3650, isWhole: true },
     () => 30,
   ),
+  "min-free-disk": number(
+    "PLATFORM_MIN_FREE_DISK",
+    "GB that stay free on the data directory's disk: below that, no uploads, builds and new runs",
+    { min: 0, max: 1_000_000, isWhole: false },
+    () => 1,
+  ),
   sandbox: choice(
     "PLATFORM_SANDBOX",
     "none: user code is trusted and runs unconfined",
@@ -118,6 +124,7 @@ export interface Config {
   readonly leaseSeconds: number;
   readonly drainSeconds: number;
   readonly retentionDays: number;
+  readonly minFreeDiskBytes: number;
   readonly sandbox: "bubblewrap" | "none";
   readonly logLevel: "debug" | "info" | "warn" | "error";
   /** Variables that package installers need, handed to builds and to nothing else. */
@@ -145,6 +152,7 @@ export function readConfig(): Config {
     leaseSeconds: settings["lease-seconds"],
     drainSeconds: settings["drain-seconds"],
     retentionDays: settings["retention-days"],
+    minFreeDiskBytes: settings["min-free-disk"] * GIB,
     sandbox: settings.sandbox,
     logLevel: settings["log-level"],
     environment: env,

@@ -19,6 +19,11 @@ import type { Config } from "./config.ts";
 import { registerControl } from "./control/control.ts";
 import { openDataDirectory, readSecret } from "./data-directory.ts";
 import type { DataDirectory } from "./data-directory.ts";
+import { watchDisk } from "./disk/disk-guard.ts";
+import type { DiskGuard } from "./disk/disk-guard.ts";
+import { readSpace } from "./disk/free-space.ts";
+import { guardBuilds, guardExecutions } from "./disk/guarded-stores.ts";
+import { createReserve } from "./disk/reserve.ts";
 import { registerGateway } from "./gateway/gateway.ts";
 import { createClosers } from "./host/closers.ts";
 import type { Closers } from "./host/closers.ts";
@@ -66,6 +71,7 @@ interface Shared {
   readonly executionStore: PostgresExecutionStore;
   readonly executions: Executions;
   readonly identity: Identity;
+  readonly disk: DiskGuard;
   readonly objects: ObjectStore;
   readonly files: VersionFiles;
 }
@@ -147,6 +153,8 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
   await checkAddresses([addressOf(config, "gateway"), addressOf(config, "api")]);
   const data = await openDataDirectory(config.dataDirectory, logger);
   closers.add("run directory", () => rm(data.run, { recursive: true, force: true }));
+  const disk = await startDiskGuard(config, data, logger);
+  closers.add("disk guard", disk.close);
   const secret = await readSecret(data.root, config.secret);
   const target = await connect(config, data, logger, closers, stop);
   const database = createDatabase(target, { logger });
@@ -158,7 +166,10 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
   closers.add("execution database", executionDatabase.close);
   const vital = createVitalDatabase(target, { logger });
   closers.add("vital database", vital.close);
-  const executionStore = createPostgresExecutionStore({ database: executionDatabase, vital });
+  const executionStore = guardExecutions(
+    createPostgresExecutionStore({ database: executionDatabase, vital }),
+    disk,
+  );
   closers.add("execution store", executionStore.close);
   const sweeper = startSweeper({ store: executionStore, leaseSeconds: config.leaseSeconds, logger });
   closers.add("sweeper", sweeper.close);
@@ -170,6 +181,7 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
       logger.warn({ versionId }, "checking an input takes too long at the start; it is left to the run"),
   });
   const objects = createObjectStore(data.objects);
+  const stores = createStores(database);
   return {
     config,
     logger,
@@ -181,11 +193,23 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
     maintenance,
     executionStore,
     executions,
+    disk,
     objects,
-    stores: createStores(database),
+    stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     identity: createIdentity({ pool: database.pool, secret, baseUrl: config.apiUrl, logger }),
     files: createVersionFiles({ directory: data.versions, objects }),
   };
+}
+
+/** The reserve is for a database of our own. */
+async function startDiskGuard(config: Config, { root }: DataDirectory, logger: Logger): Promise<DiskGuard> {
+  const { total } = await readSpace(root);
+  return watchDisk({
+    directory: root,
+    floorBytes: config.minFreeDiskBytes,
+    reserve: config.databaseUrl === null ? createReserve(root, total) : null,
+    logger,
+  });
 }
 
 async function connect(

@@ -12,6 +12,9 @@ import { createMemoryStore } from "@platform/engine/memory-store";
 import { createFixture } from "@platform/engine/python/testing/fixture";
 import type { Fixture } from "@platform/engine/python/testing/fixture";
 import { writeFiles } from "@platform/engine/project/project-fixtures";
+import { watchDisk } from "../disk/disk-guard.ts";
+import type { DiskGuard } from "../disk/disk-guard.ts";
+import { guardBuilds } from "../disk/guarded-stores.ts";
 import { createObjectStore } from "../objects/object-store.ts";
 import { createRecordingLogger, createTestDatabase } from "../postgres/testing.ts";
 import type { TestDatabase } from "../postgres/testing.ts";
@@ -83,13 +86,19 @@ describe("a build", () => {
     for (const [index, capacity] of capacities.entries())
       await workers.report({ ...report, workerId: `worker-${index}`, capacity });
   };
+  let disk: Pick<DiskGuard, "isLow"> | null = null;
 
   beforeAll(async () => {
     await setWorkers({ cpu: 2, memory: 4 });
     test = await createTestDatabase();
     directory = await mkdtemp(join(tmpdir(), "builder-"));
     await chmod(directory, 0o755);
-    instance = await createTestInstance({ database: test.database, directory, maxArchiveBytes: 1_000_000 });
+    instance = await createTestInstance({
+      database: test.database,
+      directory,
+      maxArchiveBytes: 1_000_000,
+      isDiskLow: () => disk?.isLow() ?? false,
+    });
     owner = await createTestUser(instance);
     python = await createFixture();
     const interpreter = await findInterpreter({ searchPath: "/usr/bin" });
@@ -398,6 +407,29 @@ describe("a build", () => {
       expect((await upload(key, damaged)).statusCode).toBe(400);
       expect((await upload(key, await pack(name, returning(3)), "?version=1.0.0")).statusCode).toBe(409);
       expect(await listStored()).toEqual(before);
+    });
+
+    it("while the disk is low, with 503 and when to try again; builds that wait go on waiting", async () => {
+      const { key, name } = await createService();
+      const archive = await pack(name, returning(5));
+      const low = await watchDisk({
+        directory,
+        floorBytes: 2 ** 60,
+        reserve: null,
+        logger: createRecordingLogger(),
+      });
+      expect((await upload(key, await pack(name, returning(6)))).statusCode).toBe(201);
+      disk = low;
+      const refused = await upload(key, archive);
+      expect([refused.statusCode, refused.json().code, refused.headers["retry-after"]]).toEqual([
+        503,
+        "UNAVAILABLE",
+        "30",
+      ]);
+      expect(await guardBuilds(instance.stores.builds, low).claim("builder", 60)).toBeNull();
+      await low.close();
+      disk = null;
+      expect((await buildAll(key, "1.0.0")).state).toBe("SUCCEEDED");
     });
 
     it("by the control role alone, which never unpacks: that is the builder's", async () => {

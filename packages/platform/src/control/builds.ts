@@ -4,6 +4,8 @@ import { Problem } from "@platform/contract/problems";
 import type { Build, SERVICES_API } from "@platform/contract/platform-api/services";
 import { ProjectError } from "@platform/engine/project/project-error";
 import type { OperationHandlers } from "@platform/engine/http/types";
+import { createDiskProblem } from "../disk/disk-guard.ts";
+import type { DiskGuard } from "../disk/disk-guard.ts";
 import { readArchivedProject } from "@platform/engine/project/read-project";
 import { hashArchive } from "@platform/engine/project/unpack";
 import { ObjectTooLarge } from "../objects/object-store.ts";
@@ -24,6 +26,7 @@ export interface BuildHandlerDeps {
   readonly versions: VersionStore;
   readonly builds: BuildStore;
   readonly objects: ObjectStore;
+  readonly disk: Pick<DiskGuard, "isLow">;
   readonly uploads: UploadGate;
   /** The largest archive that is taken, in bytes. */
   readonly maxArchiveBytes: number;
@@ -76,6 +79,7 @@ async function createVersion(
   body: Readable,
 ): Promise<CreateVersionReply> {
   const service = await findService(deps.services, caller, params.key);
+  if (deps.disk.isLow()) throw createDiskProblem();
   const archive = await receiveArchive(deps, body, http.headers["content-length"]);
   try {
     const upload = { archive, contentHash: await inspectArchive(service, archive.path) };

@@ -3,6 +3,7 @@ import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "@platform/contract/p
 import type { Executions } from "@platform/engine/executions";
 import { registerDocs } from "@platform/engine/http/docs";
 import { registerOperations } from "@platform/engine/http/operations";
+import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { Identity } from "../identity/identity.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import type { AccessKeyStore } from "../store/access-keys.ts";
@@ -34,6 +35,7 @@ export interface ControlDeps {
   readonly subscriptions: SubscriptionStore;
   readonly executions: Executions;
   readonly objects: ObjectStore;
+  readonly disk: Pick<DiskGuard, "isLow">;
   /** Origin of the gateway as clients see it, without a final slash. */
   readonly gatewayUrl: string;
   /** The largest project archive, in bytes; default 256 MB. */

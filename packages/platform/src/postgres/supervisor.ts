@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { readSpace } from "../disk/free-space.ts";
 import { findAccount } from "./account.ts";
 import type { Account } from "./account.ts";
 import { provideBinaries } from "./binaries.ts";
@@ -76,6 +77,8 @@ const JOIN_DEADLINE = 150 * SECOND;
 const LEAVE_WAIT = 0.3 * SECOND;
 const RESTARTS = 5;
 const LEFTOVER_TRIES = 50;
+/** What recovery may write: two files of the write-ahead log. */
+const RECOVERY_BYTES = 32 * 1024 * 1024;
 const RESTART_CEILING = 5 * SECOND;
 
 /**
@@ -293,12 +296,17 @@ async function restart(state: State): Promise<void> {
       await bringUp(state, state.halt.signal);
       return;
     } catch (error) {
-      if (attempt >= RESTARTS) throw error;
+      // A server without room for its log cannot recover; it can once there is space again, and nothing is lost until then.
+      if (attempt >= RESTARTS && !(await isDiskFull(state.layout))) throw error;
       state.logger.error({ err: error, attempt }, "the embedded PostgreSQL did not start; trying again");
       const pause = Math.min(RESTART_CEILING, 100 * 2 ** attempt) * (0.5 + Math.random());
       await delay(pause, undefined, { signal: state.halt.signal });
     }
   }
+}
+
+async function isDiskFull({ directory }: Layout): Promise<boolean> {
+  return (await readSpace(directory)).free < RECOVERY_BYTES;
 }
 
 function fail(state: State, cause: unknown): void {

@@ -37,6 +37,7 @@ export interface TestInstanceOptions {
   readonly executionStore?: ExecutionStore;
   readonly maxArchiveBytes?: number;
   readonly uploadLimits?: UploadLimits;
+  readonly isDiskLow?: () => boolean;
   /** Data directory; otherwise one that goes with the instance. */
   readonly directory?: string;
 }
@@ -73,6 +74,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     identity,
     executions,
     objects,
+    disk: { isLow: () => options.isDiskLow?.() ?? false },
     gatewayUrl: TEST_GATEWAY_URL,
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
     ...(uploadLimits === undefined ? {} : { uploadLimits }),

@@ -1,0 +1,110 @@
+import { Problem } from "@platform/contract/problems";
+import type { Logger } from "../postgres/logger.ts";
+import { readSpace } from "./free-space.ts";
+import type { Reserve } from "./reserve.ts";
+
+/*
+ * Watches the free space of the data directory's disk.
+ *
+ *   ok    everything is taken
+ *   low   below the floor: no uploads, no builds, no claims; starts are rows of some hundred bytes and still taken
+ *   full  the reserve was given back, or could not be taken yet: no starts either, so that what is left serves to end
+ *         what runs
+ *
+ * Space that comes back leads the same way up: the reserve is taken again once twice its size is free, so that the
+ * guard does not swing.
+ */
+export type DiskState = "ok" | "low" | "full";
+
+export interface DiskGuard {
+  readonly isLow: () => boolean;
+  readonly isFull: () => boolean;
+  /** What is wrong, as a sentence; null when nothing is. */
+  readonly describe: () => string | null;
+  readonly close: () => Promise<void>;
+}
+
+export interface DiskGuardOptions {
+  /** A folder on the disk. */
+  readonly directory: string;
+  /** Bytes that have to stay free. */
+  readonly floorBytes: number;
+  /** Null: no database of ours lies on the disk. */
+  readonly reserve: Reserve | null;
+  readonly logger: Logger;
+  readonly pollMs?: number;
+}
+
+const SECOND = 1_000;
+const DEFAULT_POLL = 1 * SECOND;
+const RETRY_AFTER_SECONDS = "30";
+
+/** Resolves after the first look, which may give the reserve back; then looks every second. */
+export async function watchDisk(options: DiskGuardOptions): Promise<DiskGuard> {
+  const { logger, pollMs = DEFAULT_POLL } = options;
+  let state: DiskState = "ok";
+  let looking: Promise<void> | null = null;
+
+  const look = async (): Promise<void> => {
+    try {
+      const next = await judge(options);
+      if (next !== state) log(logger, next, options);
+      state = next;
+    } catch (error) {
+      logger.warn({ err: error }, "the free space of the disk could not be read");
+    }
+  };
+  const startLook = (): Promise<void> => (looking ??= look().finally(() => (looking = null)));
+  await startLook();
+  const timer = setInterval(() => void startLook(), pollMs);
+  timer.unref();
+  return {
+    isLow: () => state !== "ok",
+    isFull: () => state === "full",
+    describe: () => (state === "ok" ? null : TEXTS[state]),
+    close: async () => {
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}
+
+const TEXTS = {
+  low: "The disk of the data directory is low on space.",
+  full: "The disk of the data directory is full.",
+} as const satisfies Record<Exclude<DiskState, "ok">, string>;
+
+async function judge({ directory, floorBytes, reserve }: DiskGuardOptions): Promise<DiskState> {
+  const { free } = await readSpace(directory);
+  if (reserve === null) return free < floorBytes ? "low" : "ok";
+  if (await reserve.exists()) {
+    if (free >= reserve.bytes / 2) return free < floorBytes ? "low" : "ok";
+    await reserve.release();
+    return "full";
+  }
+  if (free < 2 * reserve.bytes || !(await reserve.take())) return "full";
+  return (await readSpace(directory)).free < floorBytes ? "low" : "ok";
+}
+
+function log(logger: Logger, state: DiskState, { directory, floorBytes }: DiskGuardOptions): void {
+  if (state === "ok") logger.info({ directory }, "the disk has space again");
+  else if (state === "low")
+    logger.warn(
+      { directory, floorBytes },
+      "the disk is low: no uploads, builds and claims until space is free",
+    );
+  else
+    logger.error(
+      { directory },
+      "the disk is full: the reserve is given to the database, and starts are refused",
+    );
+}
+
+/** What uploads and starts are answered while the disk has no room for them. */
+export function createDiskProblem(): Problem {
+  return new Problem(
+    "UNAVAILABLE",
+    `The platform's disk has no room for this now; nothing was accepted. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
+    { headers: { "retry-after": RETRY_AFTER_SECONDS } },
+  );
+}

@@ -1,0 +1,27 @@
+import type { ExecutionStore } from "@platform/engine/ports";
+import type { BuildStore } from "../store/builds.ts";
+import { createDiskProblem } from "./disk-guard.ts";
+import type { DiskGuard } from "./disk-guard.ts";
+
+/** Takes no starts while the disk is full, and gives out no work while it is low; whoever runs something may end it. */
+export function guardExecutions<S extends ExecutionStore>(store: S, disk: DiskGuard): S {
+  return {
+    ...store,
+    create: async (execution) => {
+      if (disk.isFull()) throw createDiskProblem();
+      return store.create(execution);
+    },
+    claim: async (request) => {
+      if (disk.isLow()) return { claims: [], isDrained: true };
+      return store.claim(request);
+    },
+  };
+}
+
+/** Gives out no builds while the disk is low: they wait. */
+export function guardBuilds(store: BuildStore, disk: DiskGuard): BuildStore {
+  return {
+    ...store,
+    claim: async (workerId, leaseSeconds) => (disk.isLow() ? null : store.claim(workerId, leaseSeconds)),
+  };
+}

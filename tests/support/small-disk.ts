@@ -1,0 +1,61 @@
+import { execFileSync } from "node:child_process";
+import { open, rm, statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname } from "node:path";
+import { getegid, geteuid } from "node:process";
+
+/** A tmpfs that exists in a mount namespace of its own: nothing is left of it when the processes in there are gone. */
+export interface SmallDisk {
+  /** The command that mounts it and runs what follows there. */
+  readonly mountAt: (directory: string) => readonly [string, ...string[]];
+}
+
+const MOUNT = 'mount -t tmpfs -o "size=$0,mode=0755" tmpfs "$1" && shift && exec';
+
+export function createSmallDisk(size: string): SmallDisk {
+  const words =
+    geteuid?.() === 0
+      ? ["--mount", "sh", "-c", `${MOUNT} "$@"`]
+      : [
+          "--user",
+          "--map-root-user",
+          "--mount",
+          "sh",
+          "-c",
+          // Only root of the namespace may mount; the platform is an ordinary user again.
+          `${MOUNT} unshare --user --map-user=${geteuid?.()} --map-group=${getegid?.()} "$@"`,
+        ];
+  return { mountAt: (directory) => ["unshare", ...words, size, directory] };
+}
+
+/** Why there can be no small disk here; null where there can. */
+export function findMountFault(): string | null {
+  const [command, ...args] = createSmallDisk("1m").mountAt(tmpdir());
+  try {
+    execFileSync(command, [...args, "true"], { stdio: "pipe" });
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const MEGABYTE = 1024 * 1024;
+
+/** Writes as much as was free when it began: what the platform gives back meanwhile is not taken. */
+export async function fillDisk(pid: number, path: string): Promise<void> {
+  const target = `/proc/${pid}/root${path}`;
+  const { bavail, bsize } = await statfs(dirname(target));
+  const file = await open(target, "w");
+  try {
+    for (let left = bavail * bsize; left > 0; left -= MEGABYTE)
+      await file.writeFile(Buffer.alloc(Math.min(left, MEGABYTE), "x"));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+export async function freeDisk(pid: number, path: string): Promise<void> {
+  await rm(`/proc/${pid}/root${path}`, { force: true });
+}
