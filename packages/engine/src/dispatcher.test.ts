@@ -173,11 +173,13 @@ describe("dispatcher", () => {
   });
 
   test("drain kills what is still running at its deadline, which then is UNKNOWN", async () => {
-    const id = await scene.start("import time\ndef run():\n    time.sleep(600)\n");
+    const gate = await openGate();
+    const id = await scene.start(gate.program, { json: { data: { port: gate.port } } });
     const dispatcher = scene.createDispatcher();
     dispatcher.start();
-    await expect.poll(() => scene.statusOf(id), WITHIN).toBe("RUNNING");
+    await expect.poll(() => gate.inside.size, WITHIN).toBe(1);
     await dispatcher.drain(0.1);
     expect(await scene.statusOf(id)).toBe("UNKNOWN");
+    await gate.close();
   });
 });
