@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { geteuid } from "node:process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { recordSyncs } from "@platform/engine/project/testing-record-syncs";
 import { openDataDirectory, readSecret } from "./data-directory.ts";
 
 const SILENT = {
@@ -59,6 +60,16 @@ describe("readSecret", () => {
     expect(secrets[0]?.length).toBeGreaterThanOrEqual(43);
     expect((await stat(join(parent, "secret"))).mode & 0o777).toBe(0o600);
   });
+
+  test.runIf(process.platform === "linux")(
+    "is on the disk before anything is encrypted with it",
+    async () => {
+      const syncs = await recordSyncs();
+      await readSecret(parent, null);
+      syncs.stop();
+      expect(syncs.paths).toEqual([expect.stringMatching(/\/secret\.[0-9a-f]+$/u), parent]);
+    },
+  );
 
   test("is the configured one where there is one", async () => {
     expect(await readSecret(parent, "configured")).toBe("configured");

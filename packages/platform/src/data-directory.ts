@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { geteuid } from "node:process";
 import { makeFolder } from "./host/make-folder.ts";
 import { StartError, describeSystemError } from "./host/start-error.ts";
+import { syncDirectory } from "./host/sync-directory.ts";
 import type { Logger } from "./postgres/logger.ts";
 
 /** Where root keeps what other users must reach when the chosen directory lies in a closed folder. */
@@ -109,10 +110,11 @@ async function createRunDirectory(root: string): Promise<string> {
 /** The content of a file with mode 0600 that exactly one of several racing processes writes; a link appears whole or not at all. */
 async function writeOnce(file: string, content: string): Promise<string> {
   const temporary = `${file}.${randomBytes(6).toString("hex")}`;
-  await writeFile(temporary, content, { mode: 0o600 });
+  await writeFile(temporary, content, { mode: 0o600, flush: true });
   await link(temporary, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });
   await unlink(temporary);
+  await syncDirectory(dirname(file));
   return (await readFile(file, "utf8")).trim();
 }

@@ -1,5 +1,5 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { chmod, rename, rm, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
 import process from "node:process";
 import type { FastifyInstance } from "fastify";
 import { createDispatcher } from "@platform/engine/dispatcher";
@@ -33,6 +33,7 @@ import { describeStartError } from "./host/start-error.ts";
 import { createStop } from "./host/stop.ts";
 import type { Stop } from "./host/stop.ts";
 import { startHousekeeping } from "./housekeeping/housekeeping.ts";
+import { provideFirstLogin } from "./identity/first-login.ts";
 import { createIdentity } from "./identity/identity.ts";
 import type { Identity } from "./identity/identity.ts";
 import { createObjectStore } from "./objects/object-store.ts";
@@ -110,7 +111,10 @@ function createLogger(config: Config): Logger {
 async function start(config: Config, logger: Logger, closers: Closers, stop: Stop): Promise<void> {
   const began = performance.now();
   const shared = await createShared(config, logger, closers, stop);
-  await writeBootstrap(shared);
+  if (config.bootstrapFile !== null) {
+    const { apiUrl, gatewayUrl, bootstrapFile: file } = config;
+    await provideFirstLogin({ ...shared, database: shared.maintenance, file, urls: { apiUrl, gatewayUrl } });
+  }
   const gateway = await createServer(shared);
   const api = await createServer(shared);
   if (config.roles.has("gateway"))
@@ -304,28 +308,6 @@ async function startPython({
     );
     closers.add("builder", builder.close);
   }
-}
-
-/** Only on an empty database; the file appears whole, and for its owner alone. */
-async function writeBootstrap({ config, identity, logger }: Shared): Promise<void> {
-  const file = config.bootstrapFile;
-  if (file === null) return;
-  const created = await identity.bootstrap();
-  if (created === null) return;
-  const { email, password, organizationId, personalAccessToken } = created;
-  const temporary = `${file}.${randomBytes(6).toString("hex")}`;
-  const login = {
-    apiUrl: config.apiUrl,
-    gatewayUrl: config.gatewayUrl,
-    email,
-    password,
-    organizationId,
-    personalAccessToken,
-  };
-  await writeFile(temporary, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600, flag: "wx" });
-  await chmod(temporary, 0o600);
-  await rename(temporary, file);
-  logger.info({ file }, "the first login was written");
 }
 
 /** A closed terminal (SIGHUP) is a wish to stop as well: by default it would end this process and leave PostgreSQL. */

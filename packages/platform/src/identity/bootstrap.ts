@@ -12,6 +12,8 @@ export interface BootstrapOptions {
   readonly name?: string;
   /** Default: a random one. */
   readonly password?: string;
+  /** Gets the login right before the user is committed: nobody can be a user whose password was lost. */
+  readonly beforeCommit?: (login: Bootstrapped) => Promise<void>;
 }
 
 export interface Bootstrapped {
@@ -37,21 +39,22 @@ export async function bootstrap(
   const id = randomUUID();
   const email = options.email ?? DEFAULT_EMAIL;
   const password = options.password ?? randomBytes(PASSWORD_BYTES).toString("base64url");
+  const organizationId = randomUUID();
   const token = await deps.tokens.createPersonalAccessToken(id, {
     name: "bootstrap",
     scopes: ["api", "quantum"],
   });
+  const login = { email, password, organizationId, personalAccessToken: token.token };
   try {
-    const { organizationId } = await deps.users.createUser({
-      id,
-      email,
-      name: options.name ?? "Platform",
-      password,
-    });
-    return { email, password, organizationId, personalAccessToken: token.token };
+    await options.beforeCommit?.(login);
+    await deps.users.createUser({ id, email, name: options.name ?? "Platform", password, organizationId });
+    return login;
   } catch (error) {
+    // The answer to the commit may be what was lost.
+    if ((await deps.users.findUser(id)) !== null) return login;
     await deps.tokens.revokePersonalAccessToken(id, token.id);
-    if (error instanceof Problem || (await hasUsers(deps.pool))) return null;
+    const isTaken = error instanceof Problem && error.code === "CONFLICT";
+    if (isTaken || (await hasUsers(deps.pool))) return null;
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import type { Logger } from "../postgres/logger.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { BootstrapOptions, Bootstrapped } from "./bootstrap.ts";
 import { retryTransient } from "../postgres/retry.ts";
+import { hasUsers } from "../store/users.ts";
 import { createLibraryLoader } from "./library-loader.ts";
 import { createMemberships } from "./memberships.ts";
 import type { Memberships } from "./memberships.ts";
@@ -27,6 +28,7 @@ export interface IdentityOptions {
 export interface Identity extends Users, Memberships, PersonalAccessTokens {
   /** On an empty database: makes the first user, organisation and personal access token. Null when there is a user already. */
   readonly bootstrap: (options?: BootstrapOptions) => Promise<Bootstrapped | null>;
+  readonly hasUsers: () => Promise<boolean>;
   /** Loads the library before the first request needs it. */
   readonly warmUp: () => Promise<void>;
 }
@@ -53,6 +55,7 @@ export function createIdentity(options: IdentityOptions): Identity {
     createPersonalAccessToken: write(tokens.createPersonalAccessToken),
     listPersonalAccessTokens: read(tokens.listPersonalAccessTokens),
     revokePersonalAccessToken: write(tokens.revokePersonalAccessToken),
+    hasUsers: read(() => hasUsers(options.pool)),
     bootstrap: write((bootstrapOptions: BootstrapOptions = {}) =>
       bootstrap({ pool: options.pool, users, tokens }, bootstrapOptions),
     ),

@@ -12,8 +12,9 @@ export interface NewUser {
   readonly email: string;
   readonly name: string;
   readonly password: string;
-  /** UUID; made here where it is not given. */
+  /** UUIDs of the user and of their organisation; made here where they are not given. */
   readonly id?: string;
+  readonly organizationId?: string;
 }
 
 export interface Users {
@@ -51,7 +52,7 @@ async function insertUser(library: LoadedLibrary, user: NewUser) {
   const { context } = library;
   const password = await context.password.hash(user.password);
   const userId = user.id ?? randomUUID();
-  const organizationId = randomUUID();
+  const organizationId = user.organizationId ?? randomUUID();
   const times = { createdAt: new Date(), updatedAt: new Date() };
   await context.adapter.transaction(async (transaction) => {
     const insert = (model: string, data: Record<string, unknown>) =>

@@ -4,6 +4,7 @@ import { access, mkdir, open, rename, rm, utimes } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
+import { syncDirectory } from "../host/sync-directory.ts";
 
 export interface StoredObject {
   /** SHA-256 of the content in hex: its name. */
@@ -118,14 +119,4 @@ async function moveIntoPlace(temporary: string, path: string, root: string): Pro
   await rename(temporary, path);
   await syncDirectory(dirname(path));
   if (created !== undefined) await syncDirectory(root);
-}
-
-/** A rename is on disk only when its directory is (fsync(2)). */
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }
