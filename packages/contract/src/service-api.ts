@@ -62,6 +62,7 @@ export const SERVICE_API = {
       "INPUT_TOO_LARGE",
       "UNSUPPORTED_MEDIA_TYPE",
       "DATA_REFERENCE_INVALID",
+      "RATE_LIMITED",
       "UNAVAILABLE",
     ],
   },

@@ -3,6 +3,8 @@ import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import { v7 as createUuid, validate, version } from "uuid";
 import { withExpiry } from "./expiry.ts";
+import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
+import type { QueueLimits } from "./admission.ts";
 import { createInputValidator } from "./input-schema/input-validator.ts";
 import type {
   ExecutionRecord,
@@ -62,6 +64,7 @@ export interface ExecutionsOptions {
   readonly inputs: InputSource;
   /** Executions are kept so long after their end; an older id is told apart from one that never was. Missing: for good. */
   readonly retentionDays?: number;
+  readonly queueLimits?: QueueLimits;
   readonly now?: () => number;
   /** Some input of this version was not checked at the start, because that takes too long. */
   readonly onUndecided?: (versionId: string) => void;
@@ -73,6 +76,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const cache = createRecordCache(store);
   const waiters = createWaiters(cache.find);
   const validator = createInputValidator(options);
+  const admission = createAdmission({ store, limits: options.queueLimits ?? DEFAULT_QUEUE_LIMITS });
   const unsubscribe = store.subscribe((event) => {
     if (event.type === "reset") cache.clear();
     if (event.type !== "changed") return;
@@ -98,15 +102,17 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       const body = acceptStartBody(bytes);
       validator.check(target.versionId, target.inputSchema, body);
       await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, ownerId)));
-      const record = await store.create({
-        id: createUuid(),
-        ownerId,
-        versionId: target.versionId,
-        resources: target.resources,
-        timeoutSeconds: target.timeoutSeconds,
-        body: body.bytes,
-        references: body.references,
-      });
+      const record = await admission.admit(ownerId, () =>
+        store.create({
+          id: createUuid(),
+          ownerId,
+          versionId: target.versionId,
+          resources: target.resources,
+          timeoutSeconds: target.timeoutSeconds,
+          body: body.bytes,
+          references: body.references,
+        }),
+      );
       cache.add(record);
       return record;
     },
@@ -146,6 +152,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     cancel: async (id, ownerId) => requireKept(id, await store.cancel(id, ownerId)),
     close: () => {
       unsubscribe();
+      admission.close();
       waiters.close();
     },
   };

@@ -159,6 +159,13 @@ export function createMemoryStore(): ExecutionStore {
         });
       return late.length;
     },
+    countPending: async () => {
+      const counts = new Map<string, number>();
+      for (const { record } of entries.values()) {
+        if (record.status === "PENDING") counts.set(record.ownerId, (counts.get(record.ownerId) ?? 0) + 1);
+      }
+      return counts;
+    },
     report: async (report) => workers.report(report, listReady()),
     leave: async (workerId) => workers.leave(workerId),
     listWorkers: async () => workers.list(),

@@ -177,6 +177,8 @@ export interface ExecutionStore extends WorkerRegistry {
   readonly appendLog: (claim: ClaimKey, lines: readonly LogLine[]) => Promise<void>;
   /** RUNNING past its lease becomes UNKNOWN/WORKER_LOST; says how many. */
   readonly sweep: () => Promise<number>;
+  /** How many executions of each owner are pending; owners who have none are left out. */
+  readonly countPending: () => Promise<ReadonlyMap<string, number>>;
   readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
 }
 

@@ -2,6 +2,8 @@ import { availableParallelism, totalmem } from "node:os";
 import { resolve } from "node:path";
 import { env, argv } from "node:process";
 import { parseArgs } from "node:util";
+import { DEFAULT_QUEUE_LIMITS } from "@platform/engine/admission";
+import type { QueueLimits } from "@platform/engine/admission";
 import { SettingError, choice, choices, number, optionalText, text } from "./settings.ts";
 import type { Setting } from "./settings.ts";
 
@@ -91,6 +93,18 @@ const SETTINGS = {
     { min: 0, max: 1_000_000, isWhole: false },
     () => 1,
   ),
+  "max-queued-per-subscription": number(
+    "PLATFORM_MAX_QUEUED_PER_SUBSCRIPTION",
+    "How many executions of one subscription (for jobs: organisation) may wait to start; more are refused with 429",
+    { min: 1, max: 10_000_000, isWhole: true },
+    () => DEFAULT_QUEUE_LIMITS.perOwner,
+  ),
+  "max-queued": number(
+    "PLATFORM_MAX_QUEUED",
+    "How many executions may wait to start in all; more are refused with 503",
+    { min: 1, max: 10_000_000, isWhole: true },
+    () => DEFAULT_QUEUE_LIMITS.total,
+  ),
   sandbox: choice(
     "PLATFORM_SANDBOX",
     "none: user code is trusted and runs unconfined",
@@ -125,6 +139,7 @@ export interface Config {
   readonly drainSeconds: number;
   readonly retentionDays: number;
   readonly minFreeDiskBytes: number;
+  readonly queueLimits: QueueLimits;
   readonly sandbox: "bubblewrap" | "none";
   readonly logLevel: "debug" | "info" | "warn" | "error";
   /** Variables that package installers need, handed to builds and to nothing else. */
@@ -153,6 +168,10 @@ export function readConfig(): Config {
     drainSeconds: settings["drain-seconds"],
     retentionDays: settings["retention-days"],
     minFreeDiskBytes: settings["min-free-disk"] * GIB,
+    queueLimits: Object.freeze({
+      perOwner: settings["max-queued-per-subscription"],
+      total: settings["max-queued"],
+    }),
     sandbox: settings.sandbox,
     logLevel: settings["log-level"],
     environment: env,

@@ -181,6 +181,7 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
     store: executionStore,
     inputs: createNoDataPools(),
     retentionDays: config.retentionDays,
+    queueLimits: config.queueLimits,
     onUndecided: (versionId) =>
       logger.warn({ versionId }, "checking an input takes too long at the start; it is left to the run"),
   });

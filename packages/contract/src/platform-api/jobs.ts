@@ -25,6 +25,7 @@ export const JOBS_API = {
       "INPUT_TOO_LARGE",
       "UNSUPPORTED_MEDIA_TYPE",
       "DATA_REFERENCE_INVALID",
+      "RATE_LIMITED",
       "UNAVAILABLE",
     ],
   },

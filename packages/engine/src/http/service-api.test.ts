@@ -44,6 +44,7 @@ beforeEach(async () => {
   executions = createExecutions({
     store,
     retentionDays: RETENTION_DAYS,
+    queueLimits: { perOwner: 300, total: 301 },
     now: () => now ?? Date.now(),
     inputs: { check: async () => undefined, read: async () => null },
   });
@@ -128,6 +129,19 @@ describe("start", () => {
       });
       expect(response.headers.location).toBe(`${url === "/" ? "" : "/hosted"}/${String(body["id"])}`);
     }
+  });
+
+  test("is refused with Retry-After when too much waits already: 429 for the owner's own, 503 for all", async () => {
+    for (let index = 0; index < 300; index++) expect((await start()).statusCode).toBe(201);
+    const own = await start();
+    expect([own.statusCode, own.json().code]).toEqual([429, "RATE_LIMITED"]);
+    expect(own.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+    expect(own.headers["ratelimit-policy"]).toBe('"queued";q=300');
+    expect((await start({}, { "x-owner": "bob" })).statusCode).toBe(201);
+    const everybodys = await start({}, { "x-owner": "carol" });
+    expect([everybodys.statusCode, everybodys.json().code]).toEqual([503, "UNAVAILABLE"]);
+    expect(everybodys.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+    expect((await store.list("carol", { limit: 1 })).items).toEqual([]);
   });
 
   test("stores the bytes as they came", async () => {

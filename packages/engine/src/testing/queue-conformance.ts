@@ -94,6 +94,24 @@ export function describeFairness(use: () => ExecutionStore): void {
     await emptyQueue(store);
   });
 
+  test("the queue is counted by owner: what waits, not what runs or has ended", async () => {
+    const store = use();
+    await emptyQueue(store);
+    expect(await store.countPending()).toEqual(new Map());
+    await createMany(store, 3, "A");
+    await createMany(store, 2, "B");
+    const claims = await claim(store, PLENTY, 1);
+    expect(await store.countPending()).toEqual(
+      new Map([
+        [findOwner(store, "A"), 2],
+        [findOwner(store, "B"), 2],
+      ]),
+    );
+    await finishAll(store, claims);
+    await emptyQueue(store);
+    expect(await store.countPending()).toEqual(new Map());
+  });
+
   test("one that does not fit beside those before it keeps no smaller one waiting", async () => {
     const store = use();
     await emptyQueue(store);

@@ -11,7 +11,7 @@ import { giveBackClaim } from "./give-back.ts";
 import { renewLeases, sweepLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
 import { readLog } from "./read-log.ts";
-import { findExecution, listExecutions, readResult } from "./read.ts";
+import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
 import { listWorkers, removeWorker, reportWorker } from "./workers.ts";
 
 /**
@@ -88,6 +88,7 @@ export function createPostgresExecutionStore({
     },
     appendLog: log.append,
     sweep: () => sweepLeases(vital, events),
+    countPending: () => countPending(database),
     report: (report) => reportWorker(vital, report),
     leave: (workerId) => removeWorker(vital, workerId),
     listWorkers: () => listWorkers(database),

@@ -219,6 +219,15 @@ test("no statement reads more than what it names, however many executions have f
   await freshStore.readLog(execution.id, execution.ownerId);
   await freshStore.list(execution.ownerId, { limit: 10 });
   await freshStore.sweep();
+  await freshStore.countPending();
+  await freshStore.report({
+    workerId: "worker",
+    capacity: REQUEST.free,
+    free: { cpu: 0, memory: 0 },
+    excludedVersionIds: [],
+    reservedId: null,
+    reservesAfterSeconds: 0,
+  });
   await freshStore.close();
   // Statistics are told when sessions end.
   await fresh.close();

@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import type { Claim } from "@platform/engine/ports";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../postgres/database.ts";
+import { createTestDatabase } from "../../postgres/testing.ts";
+import type { TestDatabase } from "../../postgres/testing.ts";
+import { createUuidV7 } from "../uuid.ts";
+import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
+import type { PostgresExecutionStore } from "./execution-store.ts";
+
+const BACKLOG = 10_000;
+const SLOTS = 4;
+
+let home: TestDatabase;
+let database: Database;
+let store: PostgresExecutionStore;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  database = createExecutionDatabase(home.target, { logger: home.logger });
+  store = createPostgresExecutionStore({ database });
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.close();
+  await home.close();
+});
+
+async function start(ownerId: string): Promise<void> {
+  await store.create({
+    id: createUuidV7(),
+    ownerId,
+    versionId: randomUUID(),
+    resources: { cpu: 1, memory: 1 },
+    timeoutSeconds: 60,
+    body: Buffer.from("{}"),
+    references: {},
+  });
+}
+
+/** A worker with four slots: one run ends, the next begins. */
+function createWorker() {
+  const running: Claim[] = [];
+  return async (): Promise<readonly string[]> => {
+    const ended = running.splice(0, running.length < SLOTS ? 0 : 1);
+    for (const claim of ended)
+      await store.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
+    const { claims } = await store.claim({
+      workerId: "worker",
+      limit: 32,
+      free: { cpu: SLOTS - running.length, memory: 100 },
+      leaseSeconds: 60,
+      excludedVersionIds: [],
+    });
+    running.push(...claims);
+    return claims.map(({ ownerId }) => ownerId);
+  };
+}
+
+test("10,000 queued starts of one subscription delay another's first by less than two of its runs", async () => {
+  const [greedy, modest] = [randomUUID(), randomUUID()];
+  await Promise.all(Array.from({ length: BACKLOG }, () => start(greedy)));
+  const work = createWorker();
+  for (let turn = 0; turn < 50; turn++) await work();
+  for (let index = 0; index < 10; index++) await start(modest);
+  const begun: string[] = [];
+  while (begun.length < 20) begun.push(...(await work()));
+  expect(begun.indexOf(modest)).toBeGreaterThanOrEqual(0);
+  expect(begun.indexOf(modest)).toBeLessThan(2);
+  expect(begun.filter((ownerId) => ownerId === modest)).toHaveLength(10);
+});
