@@ -1,6 +1,9 @@
+import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { kill } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
+import { request } from "../../tools/platform-client.ts";
 import { createWorld } from "../support/world.ts";
 import type { Consumer, World } from "../support/world.ts";
 
@@ -34,6 +37,9 @@ async function startLongRun(consumer: Consumer): Promise<string> {
   return body.id;
 }
 
+const readReadiness = (url: string) =>
+  request<{ readonly status?: string; readonly detail?: string }>("GET", `${url}/readyz`);
+
 describe("a worker that is gone or was away", () => {
   test("leaves nothing RUNNING when it is killed and no other worker ever comes", async () => {
     world = await createWorld({ role: "gateway,control,builder", flags: FLAGS });
@@ -63,4 +69,32 @@ describe("a worker that is gone or was away", () => {
     expect((await consumer.finish(body.id, 60)).status).toBe("SUCCEEDED");
     expect([process.exitCode, process.signalCode]).toEqual([null, null]);
   });
+});
+
+test("a worker that cannot start anything says so at /readyz, loses nothing, and recovers by itself", async () => {
+  world = await createWorld({ role: "gateway,control,builder", flags: FLAGS });
+  const { platform, dataDirectory } = world;
+  const consumers: Consumer[] = [];
+  for (const name of ["first", "second", "third"]) {
+    const { serviceKey } = await world.deploy(await world.createProject(name, PROGRAM));
+    consumers.push(await world.subscribe(serviceKey));
+  }
+  const worker = await world.start({ role: "worker", flags: FLAGS });
+  // A file stands where the folder of unpacked versions was: none can be made ready.
+  const versions = join(dataDirectory, "versions");
+  await rename(versions, `${versions}-away`);
+  await writeFile(versions, "");
+  const ids = await Promise.all(
+    consumers.map(async (consumer) => (await consumer.start({ data: { seconds: 0 } })).body.id),
+  );
+  await expect
+    .poll(async () => (await readReadiness(worker.gatewayUrl)).status, { timeout: 60_000, interval: 50 })
+    .toBe(503);
+  expect((await readReadiness(worker.gatewayUrl)).body.detail).toContain("(worker)");
+  expect(await readReadiness(platform.gatewayUrl)).toMatchObject({ status: 200, body: { status: "ready" } });
+  await rm(versions);
+  await rename(`${versions}-away`, versions);
+  for (const [index, consumer] of consumers.entries())
+    expect((await consumer.finish(ids[index] ?? "", 120)).status).toBe("SUCCEEDED");
+  expect(await readReadiness(worker.gatewayUrl)).toMatchObject({ status: 200, body: { status: "ready" } });
 });

@@ -27,6 +27,8 @@ import { createReserve } from "./disk/reserve.ts";
 import { registerGateway } from "./gateway/gateway.ts";
 import { createClosers } from "./host/closers.ts";
 import type { Closers } from "./host/closers.ts";
+import { createReadiness } from "./host/readiness.ts";
+import type { Readiness } from "./host/readiness.ts";
 import { checkAddresses, explainListening } from "./host/listen.ts";
 import type { Address } from "./host/listen.ts";
 import { describeStartError } from "./host/start-error.ts";
@@ -54,9 +56,6 @@ import { createLeaseWatchdog } from "./worker/lease-watchdog.ts";
 import { createNoDataPools } from "./worker/no-data-pools.ts";
 import { findPythonTools } from "./worker/python-tools.ts";
 
-const SECOND = 1_000;
-const READY_WITHIN = 1 * SECOND;
-
 /** Everything that the roles of this process share. */
 interface Shared {
   readonly config: Config;
@@ -75,6 +74,7 @@ interface Shared {
   readonly disk: DiskGuard;
   readonly objects: ObjectStore;
   readonly files: VersionFiles;
+  readonly readiness: Readiness;
 }
 
 async function main(): Promise<void> {
@@ -203,6 +203,7 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
     stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     identity: createIdentity({ pool: database.pool, secret, baseUrl: config.apiUrl, logger }),
     files: createVersionFiles({ directory: data.versions, objects }),
+    readiness: createReadiness({ database, roles: config.roles, stopping: stop.stopping }),
   };
 }
 
@@ -238,28 +239,8 @@ async function connect(
 }
 
 /** Both ports answer whether the process lives and is ready, whatever its roles. */
-async function createServer({
-  logger,
-  database,
-  executions,
-  closers,
-  stop,
-}: Shared): Promise<FastifyInstance> {
-  const isReady = async () => {
-    if (stop.stopping.aborted) return false;
-    const late = AbortSignal.timeout(READY_WITHIN);
-    const timeout = new Promise<boolean>((resolve) =>
-      late.addEventListener("abort", () => resolve(false), { once: true }),
-    );
-    return Promise.race([
-      database.query({ text: "select 1", idempotent: true }).then(
-        () => true,
-        () => false,
-      ),
-      timeout,
-    ]);
-  };
-  const app = createHttpServer({ logger, isReady });
+async function createServer({ logger, executions, closers, readiness }: Shared): Promise<FastifyInstance> {
+  const app = createHttpServer({ logger, findFaults: readiness.findFaults });
   closers.add("HTTP server", async () => {
     executions.close();
     await app.close();
@@ -277,6 +258,7 @@ async function startPython({
   stores,
   executionStore,
   files,
+  readiness,
 }: Shared): Promise<void> {
   const { environments, ...tools } = await findPythonTools(config, data);
   const runtime = createPythonRuntime({ runDirectory: data.run, ...tools, logger });
@@ -300,6 +282,7 @@ async function startPython({
       onDeadline: watchdog.setDeadline,
     });
     closers.add("worker", () => dispatcher.drain(config.drainSeconds, stop.killing));
+    readiness.watchWorker(dispatcher.findFault);
     dispatcher.start();
   }
   if (config.roles.has("builder")) {

@@ -148,7 +148,7 @@ async function createApp(
   executions: ReturnType<typeof createExecutions>,
   versions: LocalVersions,
 ): Promise<App> {
-  const app = createHttpServer({ logger, isReady: async () => true });
+  const app = createHttpServer({ logger });
   app.addHook("onRequest", createHostCheck([options.host, ...options.allowedHosts]));
   await registerServiceApi(app, {
     prefix: "",

@@ -58,7 +58,7 @@ const ORGANIZATIONS = [
  */
 export async function startPlatformPeer(): Promise<PlatformPeer> {
   const output = createOutput({ out: SILENCE, err: SILENCE, isJson: false, noColor: true });
-  const app = createHttpServer({ logger: createServerLogger(output, false), isReady: async () => true });
+  const app = createHttpServer({ logger: createServerLogger(output, false) });
   const requests: string[] = [];
   const uploads: number[] = [];
   const services: Service[] = [];

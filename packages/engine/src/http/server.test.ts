@@ -39,7 +39,6 @@ let received = 0;
 async function create(times: Partial<RequestTimes> = {}): Promise<FastifyInstance> {
   const app = createHttpServer({
     logger: pino({ level: "silent" }),
-    isReady: async () => true,
     times: { ...REQUEST_TIMES, ...times },
   });
   open.push(app);

@@ -17,10 +17,19 @@ const DEFAULT_BODY_BYTES = 256 * 1024;
 const MAX_BODY_DEPTH = 32;
 const SECOND = 1_000;
 
+/** A part of this process that cannot do its work. */
+export interface ReadinessFault {
+  readonly part: "process" | "database" | "worker";
+  /** A sentence. */
+  readonly detail: string;
+  /** `unready`: send nobody here (503). `degraded`: requests are served all the same (200, and the part is named). */
+  readonly effect: "unready" | "degraded";
+}
+
 export interface HttpServerOptions {
   readonly logger: FastifyBaseLogger;
-  /** Whether requests can be served; asked by `GET /readyz`. */
-  readonly isReady: () => Promise<boolean>;
+  /** What `GET /readyz` says: every part that cannot do its work. Missing: all always can. */
+  readonly findFaults?: () => Promise<readonly ReadinessFault[]>;
   readonly times?: RequestTimes;
 }
 
@@ -78,11 +87,14 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   );
   app.get("/healthz", async () => ({ status: "alive" }));
   app.get("/readyz", async () => {
-    if (!(await options.isReady()))
-      throw new Problem("UNAVAILABLE", "Not ready: the database does not answer.", {
+    const faults = (await options.findFaults?.()) ?? [];
+    const unready = faults.find(({ effect }) => effect === "unready");
+    if (unready !== undefined)
+      throw new Problem("UNAVAILABLE", `Not ready (${unready.part}): ${unready.detail}`, {
         headers: { "retry-after": "1" },
       });
-    return { status: "ready" };
+    if (faults.length === 0) return { status: "ready" };
+    return { status: "degraded", faults: faults.map(({ part, detail }) => ({ part, detail })) };
   });
   refuseOtherMethods(app, [
     { method: "GET", path: "/healthz" },

@@ -48,7 +48,7 @@ beforeEach(async () => {
     now: () => now ?? Date.now(),
     inputs: { check: async () => undefined, read: async () => null },
   });
-  app = createHttpServer({ logger: pino({ level: "silent" }), isReady: async () => true });
+  app = createHttpServer({ logger: pino({ level: "silent" }) });
   await registerServiceApi(app, {
     prefix: "/hosted",
     executions,

@@ -92,11 +92,11 @@ function request(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
 
 /** Takes whatever earlier tests have left in the queue out of the way. */
 async function emptyQueue(store: ExecutionStore): Promise<void> {
-  for (;;) {
-    const claims = (await store.claim(request({ workerId: "emptier" }))).claims;
-    if (claims.length === 0) return;
+  await waitUntil(async () => {
+    const { claims } = await store.claim(request({ workerId: "emptier" }));
     await Promise.all(claims.map((claim) => store.finish(claim, FAILED)));
-  }
+    return claims.length === 0;
+  });
 }
 
 async function start(
@@ -281,12 +281,11 @@ function describeClaim(use: Use): void {
     const executions = Array.from({ length: 500 }, () => createExecution());
     await Promise.all(executions.map((execution) => store.create(execution)));
     const claimed: Claim[] = [];
-    const work = async (workerId: string) => {
-      while (claimed.length < executions.length) {
-        const claims = (await store.claim(request({ workerId, limit: 7 }))).claims;
-        claimed.push(...claims);
-      }
-    };
+    const work = (workerId: string) =>
+      waitUntil(async () => {
+        claimed.push(...(await store.claim(request({ workerId, limit: 7 }))).claims);
+        return claimed.length >= executions.length;
+      });
     await Promise.all(Array.from({ length: 8 }, (_, index) => work(`worker ${index}`)));
     expect(claimed.map(({ id }) => id).sort()).toEqual(executions.map(({ id }) => id).sort());
     expect(claimed.every(({ attempt }) => attempt === 1)).toBe(true);

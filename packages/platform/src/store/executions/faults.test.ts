@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { chmod, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "@platform/contract/problems";
 import type { Claim, ClaimRequest, NewExecution, StoreEvent } from "@platform/engine/ports";
+import { waitUntil } from "@platform/engine/testing/wait-until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { startEmbeddedPostgres } from "../../postgres/supervisor.ts";
@@ -52,18 +52,10 @@ const REQUEST: ClaimRequest = {
   excludedVersionIds: [],
 };
 
-async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${condition.toString()}`);
-    await delay(5);
-  }
-}
-
-async function finishAll(claims: readonly Claim[]): Promise<readonly boolean[]> {
+async function finishAll(claims: readonly Claim[], on = store): Promise<readonly boolean[]> {
   return Promise.all(
     claims.map((claim) =>
-      store.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null }),
+      on.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null }),
     ),
   );
 }
@@ -130,30 +122,45 @@ test("an end whose first answer was lost counts as written, once", async () => {
 test("executions, claims and ends survive connections that break all the time", async () => {
   const executions = Array.from({ length: 200 }, () => createExecution());
   const claims: Claim[] = [];
+  let answered = 0;
+  const counting = createPostgresExecutionStore({
+    database: disturb((run) => async (statement) => {
+      const rows = await run(statement);
+      answered++;
+      return rows as never;
+    }),
+  });
   const traffic = { isOver: false };
+  /** As often as the machine allows: a few statements are answered between two breaks, however slow it is. */
   const breaking = (async () => {
-    while (!traffic.isOver) {
+    let breaks = 0;
+    for (; !traffic.isOver; breaks++) {
+      const before = answered;
+      await waitUntil(() => traffic.isOver || answered >= before + 5);
       await home.database.query({
         text: "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
         idempotent: true,
       });
-      await delay(15);
     }
+    return breaks;
   })();
-  const claiming = (async () => {
-    while (claims.length < executions.length) {
-      const next = (await store.claim({ ...REQUEST, limit: 10 }).catch(() => ({ claims: [] }))).claims;
-      claims.push(...next);
-    }
-  })();
-  for (const execution of executions) await store.create(execution);
-  await claiming;
-  const ended = await finishAll(claims);
-  traffic.isOver = true;
-  await breaking;
+  const claiming = waitUntil(async () => {
+    const answer = await counting.claim({ ...REQUEST, limit: 10 }).catch(() => ({ claims: [] }));
+    claims.push(...answer.claims);
+    return claims.length >= executions.length;
+  });
+  try {
+    for (const execution of executions) await counting.create(execution);
+    await claiming;
+    const ended = await finishAll(claims, counting);
+    expect(ended.every(Boolean)).toBe(true);
+  } finally {
+    traffic.isOver = true;
+    await Promise.allSettled([breaking, claiming]);
+  }
+  expect(await breaking).toBeGreaterThan(10);
   expect(claims.map(({ id }) => id).sort()).toEqual(executions.map(({ id }) => id).sort());
   expect(claims.every(({ attempt }) => attempt === 1)).toBe(true);
-  expect(ended.every(Boolean)).toBe(true);
 });
 
 test("another process hears of what this one does, and of lost hints when its connection broke", async () => {
@@ -199,11 +206,11 @@ test("no statement reads more than what it names, however many executions have f
   const finished = 5000;
   const executions = Array.from({ length: finished }, () => createExecution());
   await Promise.all(executions.map((each) => store.create(each)));
-  for (;;) {
-    const claims = (await store.claim(REQUEST)).claims;
-    if (claims.length === 0) break;
+  await waitUntil(async () => {
+    const { claims } = await store.claim(REQUEST);
     await finishAll(claims);
-  }
+    return claims.length === 0;
+  });
   const before = await readCounters();
   const fresh = createExecutionDatabase(home.target, { logger: home.logger });
   const freshStore = createPostgresExecutionStore({ database: fresh });

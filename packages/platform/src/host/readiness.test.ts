@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createHttpServer } from "@platform/engine/http/server";
+import { pino } from "pino";
+import type { Role } from "../config.ts";
+import { createTestDatabase } from "../postgres/testing.ts";
+import type { TestDatabase } from "../postgres/testing.ts";
+import { createReadiness } from "./readiness.ts";
+
+let home: TestDatabase;
+
+beforeAll(async () => {
+  home = await createTestDatabase({ isEmpty: true });
+});
+
+afterAll(() => home.close());
+
+/** What a process with these roles answers to `GET /readyz`. */
+function createProcess(...roles: readonly Role[]) {
+  const stopping = new AbortController();
+  const { database } = home;
+  const readiness = createReadiness({ database, roles: new Set(roles), stopping: stopping.signal });
+  const app = createHttpServer({ logger: pino({ level: "silent" }), findFaults: readiness.findFaults });
+  const ask = async () => {
+    const response = await app.inject({ method: "GET", url: "/readyz" });
+    return [response.statusCode, response.json<unknown>()] as const;
+  };
+  return { readiness, stopping, ask };
+}
+
+const SICK = "The worker could not start anything.";
+
+describe("GET /readyz", () => {
+  test("says ready while every part works", async () => {
+    const { readiness, ask } = createProcess("worker");
+    readiness.watchWorker(() => null);
+    expect(await ask()).toEqual([200, { status: "ready" }]);
+  });
+
+  test("is 503 and names the worker where a process is nothing but a worker that starts nothing", async () => {
+    const { readiness, ask } = createProcess("worker", "builder");
+    readiness.watchWorker(() => SICK);
+    expect(await ask()).toEqual([
+      503,
+      expect.objectContaining({ code: "UNAVAILABLE", detail: `Not ready (worker): ${SICK}` }),
+    ]);
+  });
+
+  test("sends nobody away from a gateway because of the worker beside it, but names it", async () => {
+    const { readiness, ask } = createProcess("gateway", "worker");
+    readiness.watchWorker(() => SICK);
+    expect(await ask()).toEqual([200, { status: "degraded", faults: [{ part: "worker", detail: SICK }] }]);
+  });
+
+  test("is 503 as soon as the process begins to stop", async () => {
+    const { stopping, ask } = createProcess("gateway");
+    stopping.abort();
+    expect(await ask()).toEqual([
+      503,
+      expect.objectContaining({ detail: expect.stringContaining("stopping") }),
+    ]);
+  });
+
+  test("is 503 when the database does not answer", async () => {
+    const away = home.connect({ retryMilliseconds: 0 });
+    await away.close();
+    const readiness = createReadiness({
+      database: away,
+      roles: new Set<Role>(["gateway"]),
+      stopping: new AbortController().signal,
+    });
+    expect(await readiness.findFaults()).toMatchObject([{ part: "database", effect: "unready" }]);
+  });
+});
