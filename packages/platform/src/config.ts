@@ -122,7 +122,15 @@ const SETTINGS = {
 type SettingName = keyof typeof SETTINGS;
 type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
 
+/** What the program is started for: to serve its roles until it is stopped, or to do one thing and end. */
+const COMMANDS = {
+  "rotate-signing-key":
+    "Make a new signing key and retire the others: all access tokens issued so far are refused",
+} as const;
+export type Command = "serve" | keyof typeof COMMANDS;
+
 export interface Config {
+  readonly command: Command;
   readonly roles: ReadonlySet<Role>;
   readonly dataDirectory: string;
   readonly host: string;
@@ -148,8 +156,9 @@ export interface Config {
 
 /** Reads flags and environment once. @throws SettingError naming the flag, the value and what is expected */
 export function readConfig(): Config {
-  const settings = readSettings();
+  const { command, settings } = readArguments();
   return Object.freeze({
+    command,
     roles: new Set(settings.role.includes("all") ? ROLES : settings.role.filter((role) => role !== "all")),
     dataDirectory: resolve(settings["data-dir"]),
     host: settings.host,
@@ -187,24 +196,44 @@ export function describeSettings(): string {
   const rows = Object.entries<Setting<unknown>>(SETTINGS).map(
     ([name, setting]) => `  --${name} ${setting.hint}\n      ${setting.help} [${setting.env}]`,
   );
-  return `Usage: npm start -- [SETTING ...]\n\nEach setting is also an environment variable.\n\n${rows.join("\n")}\n`;
+  const commands = Object.entries(COMMANDS).map(([name, help]) => `  ${name}\n      ${help}`);
+  return [
+    "Usage: npm start -- [COMMAND] [SETTING ...]",
+    "Without a command the platform serves its roles until it is stopped. Each setting is also an environment variable.",
+    `Commands:\n${commands.join("\n")}`,
+    `Settings:\n${rows.join("\n")}\n`,
+  ].join("\n\n");
 }
 
-function readSettings(): Settings {
+function readArguments(): { readonly command: Command; readonly settings: Settings } {
   const names = Object.keys(SETTINGS) as SettingName[];
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
   let flags: Readonly<Record<string, string | boolean | undefined>>;
+  let words: readonly string[];
   try {
-    flags = parseArgs({ args: argv.slice(2), options, strict: true }).values;
+    ({ values: flags, positionals: words } = parseArgs({
+      args: argv.slice(2),
+      options,
+      strict: true,
+      allowPositionals: true,
+    }));
   } catch (cause) {
     throw new SettingError(
       `${cause instanceof Error ? cause.message : "bad arguments"} (--help lists the settings)`,
       { cause },
     );
   }
-  return Object.fromEntries(
+  const settings = Object.fromEntries(
     names.map((name) => [name, readSetting(name, SETTINGS[name], flags[name])]),
   ) as unknown as Settings;
+  return { command: readCommand(words), settings };
+}
+
+function readCommand(words: readonly string[]): Command {
+  const [word = "serve", more] = words;
+  const isKnown = word === "serve" || Object.hasOwn(COMMANDS, word);
+  if (isKnown && more === undefined) return word as Command;
+  throw new SettingError(`"${words.join(" ")}" is no command (--help lists commands and settings)`);
 }
 
 function readSetting(name: string, setting: Setting<unknown>, flag: string | boolean | undefined): unknown {

@@ -38,6 +38,7 @@ import { startHousekeeping } from "./housekeeping/housekeeping.ts";
 import { provideFirstLogin } from "./identity/first-login.ts";
 import { createIdentity } from "./identity/identity.ts";
 import type { Identity } from "./identity/identity.ts";
+import { rotateSigningKey } from "./identity/tokens/signing-keys.ts";
 import { createObjectStore } from "./objects/object-store.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
 import { createDatabase } from "./postgres/database.ts";
@@ -111,6 +112,14 @@ function createLogger(config: Config): Logger {
 async function start(config: Config, logger: Logger, closers: Closers, stop: Stop): Promise<void> {
   const began = performance.now();
   const shared = await createShared(config, logger, closers, stop);
+  if (config.command === "rotate-signing-key") {
+    const retired = await rotateSigningKey(shared.stores.signingKeys, shared.secret);
+    logger.info(
+      { retired },
+      "a new signing key is in use; access tokens signed by the retired ones are refused",
+    );
+    return closers.closeAll();
+  }
   if (config.bootstrapFile !== null) {
     const { apiUrl, gatewayUrl, bootstrapFile: file } = config;
     await provideFirstLogin({ ...shared, database: shared.maintenance, file, urls: { apiUrl, gatewayUrl } });

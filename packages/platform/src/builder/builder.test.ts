@@ -218,6 +218,16 @@ describe("a build", () => {
     expect(taken.json()).toMatchObject({ code: "CONFLICT" });
   });
 
+  it("is refused where no number comes after the highest, and another step goes on", async () => {
+    const { key, name } = await createService();
+    await deploy(key, await pack(name), "?version=1.0.999999999");
+    const refused = await upload(key, await pack(name, returning(2)));
+    expect([refused.statusCode, refused.json()]).toMatchObject([409, { code: "CONFLICT" }]);
+    expect((await upload(key, await pack(name, returning(3)), "?bump=minor")).json()).toMatchObject({
+      version: "1.1.0",
+    });
+  });
+
   it("is not repeated for unchanged content, whether it runs or is done; going back to older content is a change", async () => {
     const { key, name } = await createService();
     const first = await pack(name);

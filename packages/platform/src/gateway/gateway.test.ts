@@ -9,7 +9,9 @@ import {
   waitUntil,
 } from "../testing/fixtures.ts";
 import type { TestClient, TestService, TestUser } from "../testing/fixtures.ts";
-import { createTestInstance } from "../testing/instance.ts";
+import { rotateSigningKey } from "../identity/tokens/signing-keys.ts";
+import { createSigningKeyStore } from "../store/signing-keys.ts";
+import { TEST_SECRET, createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
 
 const SECOND = 1_000;
@@ -70,6 +72,16 @@ describe("the gateway", () => {
 
   it("takes a token that another instance has signed", async () => {
     expect((await start(there, await fetchAccessToken(here, client))).statusCode).toBe(201);
+  });
+
+  it("refuses the tokens of a retired key within seconds at every host, and takes new ones", async () => {
+    const [old, url] = [await fetchAccessToken(here, client), `${baseOf(service)}/`];
+    for (const instance of [here, there]) expect((await get(instance, url, old)).statusCode).toBe(200);
+    await rotateSigningKey(createSigningKeyStore(test.database), TEST_SECRET);
+    for (const instance of [here, there])
+      await waitUntil(async () => (await get(instance, url, old)).statusCode === 401, 20 * SECOND);
+    token = await fetchAccessToken(there, client);
+    for (const instance of [here, there]) expect((await get(instance, url)).statusCode).toBe(200);
   });
 
   it("does not reveal the execution of another subscription", async () => {

@@ -37,7 +37,9 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
   const keys = createAccessKeyAuthenticator({ store: deps.accessKeys, logger: deps.logger });
   const verifier = createTokenVerifier({ keys: signingKeys, issuer: deps.gatewayUrl });
   const access = createAccess({ verifier, store: deps.access });
-  const unsubscribe = deps.access.subscribe(() => {
+  const unsubscribe = deps.access.subscribe((change) => {
+    // Null: of no application or service, or notifications may have been lost.
+    if (change === null) signingKeys.forget();
     keys.forgetAll();
     access.forgetAll();
   });

@@ -1,5 +1,5 @@
 import type { Database } from "../postgres/database.ts";
-import { selectMilliseconds } from "./columns.ts";
+import { ACCESS_CHANNEL, selectMilliseconds } from "./columns.ts";
 
 export interface SigningKeyRecord {
   readonly kid: string;
@@ -44,7 +44,9 @@ export function createSigningKeyStore(database: Database): SigningKeyStore {
     },
     retire: async (kid) => {
       await database.query({
-        text: "update signing_key set retired_at = now() where kid = $1 and retired_at is null",
+        text: `with retired as (
+            update signing_key set retired_at = now() where kid = $1 and retired_at is null returning kid
+          ) select pg_notify('${ACCESS_CHANNEL}', 'signing-keys') from retired`,
         values: [kid],
         idempotent: true,
       });

@@ -13,6 +13,10 @@ export interface SigningKey {
 
 export interface SigningKeys {
   readonly current: () => Promise<SigningKey>;
+  /** Whether this id was in use when the store was last asked, seconds ago; false where it must be asked again. */
+  readonly isTrusted: (kid: string) => boolean;
+  /** Forgets what was read: a key was retired. */
+  readonly forget: () => void;
   /** Public key of this id, or null. An unknown id makes it look into the store, but at a bounded rate. */
   readonly findPublicKey: (kid: string) => Promise<CryptoKey | null>;
   /** JSON Web Key Set (RFC 7517) of all public keys. */
@@ -32,8 +36,8 @@ interface LoadedKeys {
   readonly jwks: readonly JWK[];
 }
 
-/** A new signing key is taken into use within this time. */
-const REFRESH_MS = 60_000;
+/** A new signing key is taken into use, and a retired one refused, within this time; at once where the notification arrives. */
+const FRESH_MS = 5_000;
 /** Tokens with made-up key ids cost the database at most one query in this time. */
 const MIN_RELOAD_MS = 1_000;
 
@@ -44,25 +48,52 @@ export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
   let loading: Promise<LoadedKeys> | null = null;
 
   const reload = (): Promise<LoadedKeys> => {
-    loading ??= loadKeys(options.store, sealingKey, now)
-      .then((keys) => (loaded = keys))
+    if (loading !== null) return loading;
+    const load = loadKeys(options.store, sealingKey, now)
+      .then((keys) => {
+        // What was read before a change must not outlive the change's notification.
+        if (loading === load) loaded = keys;
+        return keys;
+      })
       .finally(() => {
-        loading = null;
+        if (loading === load) loading = null;
       });
-    return loading;
+    loading = load;
+    return load;
   };
   const loadWithin = async (maxAge: number): Promise<LoadedKeys> =>
     loaded && now() - loaded.loadedAt < maxAge ? loaded : await reload();
 
+  const isTrusted = (kid: string): boolean =>
+    loaded !== null && now() - loaded.loadedAt < FRESH_MS && loaded.publicKeys.has(kid);
+
   return {
-    current: async () => (await loadWithin(REFRESH_MS)).current,
-    findPublicKey: async (kid) => {
-      const known = loaded?.publicKeys.get(kid);
-      if (known) return known;
-      return (await loadWithin(MIN_RELOAD_MS)).publicKeys.get(kid) ?? null;
+    current: async () => (await loadWithin(FRESH_MS)).current,
+    isTrusted,
+    forget: () => {
+      loaded = null;
+      loading = null;
     },
-    readJwks: async () => ({ keys: (await loadWithin(REFRESH_MS)).jwks }),
+    findPublicKey: async (kid) => {
+      const { publicKeys } = await loadWithin(isTrusted(kid) ? FRESH_MS : MIN_RELOAD_MS);
+      return publicKeys.get(kid) ?? null;
+    },
+    readJwks: async () => ({ keys: (await loadWithin(FRESH_MS)).jwks }),
   };
+}
+
+/**
+ * Makes a key that signs from now on and retires all others: what they signed is refused within seconds, by every gateway.
+ * Returns the ids of the retired ones.
+ */
+export async function rotateSigningKey(
+  store: Pick<SigningKeyStore, "list" | "insert" | "retire">,
+  secret: string,
+): Promise<readonly string[]> {
+  const old = (await store.list()).map(({ kid }) => kid);
+  await store.insert(await createKey(deriveKey(secret, "signing-keys")));
+  for (const kid of old) await store.retire(kid);
+  return old;
 }
 
 async function loadKeys(

@@ -5,7 +5,7 @@ import type { TestDatabase } from "../../postgres/testing.ts";
 import { createSigningKeyStore } from "../../store/signing-keys.ts";
 import { deriveKey, seal } from "../secrets.ts";
 import { createTokenIssuer } from "./access-tokens.ts";
-import { createSigningKeys } from "./signing-keys.ts";
+import { createSigningKeys, rotateSigningKey } from "./signing-keys.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 import { createTokenVerifier } from "./token-verifier.ts";
 
@@ -187,6 +187,28 @@ describe("access tokens", () => {
       await verifier.verify(await sign(claims(), { kid: `guess-${guess}` }));
     expect(queries - before).toBeLessThanOrEqual(1);
     await store.retire("rotated");
+  });
+
+  it("are refused within seconds once their key is retired, though they were verified before and no notification came", async () => {
+    const empty = await createTestDatabase();
+    try {
+      let time = Date.now();
+      const store = createSigningKeyStore(empty.database);
+      const here = createSigningKeys({ store, secret: SECRET, now: () => time });
+      const verifier = createTokenVerifier({ keys: here, issuer: ISSUER });
+      const issue = createTokenIssuer({ keys: here, issuer: ISSUER });
+      const old = await issue(SUBJECT);
+      expect(await verifier.verify(old)).toEqual(SUBJECT);
+      expect(verifier.peek(old)).toEqual(SUBJECT);
+      expect(await rotateSigningKey(store, SECRET)).toHaveLength(1);
+      time += 5_000;
+      expect(verifier.peek(old)).toBeUndefined();
+      expect(await verifier.verify(old)).toBeNull();
+      expect(await verifier.verify(await issue(SUBJECT))).toEqual(SUBJECT);
+      expect((await here.readJwks()).keys).toHaveLength(1);
+    } finally {
+      await empty.close();
+    }
   });
 
   it("cannot be signed with a platform secret other than the one of the stored key", async () => {

@@ -23,6 +23,7 @@ export interface TokenVerifier {
 
 interface Verified {
   readonly subject: TokenSubject;
+  readonly kid: string;
   readonly expiresAt: number;
 }
 
@@ -31,7 +32,8 @@ const DEFAULT_ENTRIES = 5_000;
 
 /**
  * Verifies without the network: signature, algorithm, type, issuer, audience, expiry. A token that was verified is
- * remembered until it expires, so a client that polls pays for one signature; what was refused is never remembered.
+ * remembered until it expires or its key is retired, so a client that polls pays for a signature each few seconds at most;
+ * what was refused is never remembered.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const now = options.now ?? Date.now;
@@ -50,8 +52,9 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     if (!known) return undefined;
     verified.delete(token);
     if (known.expiresAt <= now()) return undefined;
+    // Not forgotten: its key may only have to be looked up again.
     verified.set(token, known);
-    return known.subject;
+    return options.keys.isTrusted(known.kid) ? known.subject : undefined;
   };
 
   return {
@@ -62,6 +65,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       if (token.length > MAX_TOKEN_LENGTH) return null;
       const entry = await verify(token, options, now);
       if (entry) remember(token, entry);
+      else verified.delete(token);
       return entry?.subject ?? null;
     },
   };
@@ -73,7 +77,7 @@ async function verify(
   now: () => number,
 ): Promise<Verified | null> {
   try {
-    const { payload } = await jwtVerify(
+    const { payload, protectedHeader } = await jwtVerify(
       token,
       async ({ kid }) => {
         const key = kid === undefined ? null : await options.keys.findPublicKey(kid);
@@ -88,15 +92,15 @@ async function verify(
         currentDate: new Date(now()),
       },
     );
-    return toVerified(payload);
+    return toVerified(payload, protectedHeader.kid);
   } catch (error) {
     if (error instanceof errors.JOSEError) return null;
     throw error;
   }
 }
 
-function toVerified(payload: JWTPayload): Verified | null {
+function toVerified(payload: JWTPayload, kid: string | undefined): Verified | null {
   const { sub, client_id: keyId, exp } = payload;
-  if (sub === undefined || typeof keyId !== "string" || exp === undefined) return null;
-  return { subject: { applicationId: sub, keyId }, expiresAt: exp * 1_000 };
+  if (sub === undefined || typeof keyId !== "string" || exp === undefined || kid === undefined) return null;
+  return { subject: { applicationId: sub, keyId }, kid, expiresAt: exp * 1_000 };
 }
