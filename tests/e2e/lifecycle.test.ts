@@ -119,7 +119,7 @@ describe("a platform process", () => {
     }
   });
 
-  test("works on a PostgreSQL that DATABASE_URL names, beside others on it", async () => {
+  test("works on the server that DATABASE_URL names, beside others on it", async () => {
     world = await createWorld({ role: "gateway,control,builder" });
     const socket = join(world.dataDirectory, "postgres", "socket");
     await world.start({

@@ -57,7 +57,7 @@ export interface Consumer {
   readonly finish: (id: string, withinSeconds?: number) => Promise<StatusRecord>;
 }
 
-export interface WorldOptions extends Pick<StartOptions, "role" | "flags" | "command"> {
+export interface WorldOptions extends Pick<StartOptions, "role" | "flags" | "command" | "environment"> {
   /** The data directory lies on a disk of its own, which is gone with the platform's process. */
   readonly disk?: SmallDisk;
 }
