@@ -65,6 +65,14 @@ export const ExecutionStatusSchema = Type.Unsafe<ExecutionStatus>(
   ),
 );
 
+/** Why an execution waits though it has its turn. New reasons may be added. */
+export const PENDING_REASONS = {
+  NO_WORKER: "no worker is running",
+  NO_LARGE_WORKER: "no worker that is running has the vCPUs and the memory that the version asks for",
+} as const satisfies Record<string, string>;
+
+export type PendingReason = keyof typeof PENDING_REASONS;
+
 /** What start answers and `GET {base}/{id}` shows; `terminal` spares clients a list of final states. */
 export const StatusRecordSchema = Type.Object(
   {
@@ -74,6 +82,15 @@ export const StatusRecordSchema = Type.Object(
     startedAt: Type.Optional(Timestamp("When user code may have begun, UTC")),
     endedAt: Type.Optional(Timestamp("When the execution reached its final state, UTC")),
     expiresAt: Type.Optional(Timestamp("Until when state, result and log can be fetched, once final, UTC")),
+    pendingReason: Type.Optional(
+      Type.String({
+        description: `While PENDING, where no worker can start it at present: ${Object.entries(
+          PENDING_REASONS,
+        )
+          .map(([reason, meaning]) => `${reason} (${meaning})`)
+          .join("; ")}. Missing: it waits for its turn or for room`,
+      }),
+    ),
     terminal: Type.Boolean({ description: "Whether the state is final" }),
   },
   { title: "Execution" },

@@ -82,7 +82,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const readPermit = () => health.readPermit(CLAIM_LIMIT, listStarting().length);
   const poll = () => {
     roomMaker
-      .report(free.read(), readPermit().excludedVersionIds)
+      .report(free.read(), readPermit())
       .catch((error: unknown) => logger.warn({ err: error }, "the worker could not be registered"));
     wake();
   };

@@ -3,6 +3,7 @@ import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import { v7 as createUuid, validate, version } from "uuid";
 import { withExpiry } from "./expiry.ts";
+import { withPendingReason } from "./pending-reason.ts";
 import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
 import type { QueueLimits } from "./admission.ts";
 import { createInputValidator } from "./input-schema/input-validator.ts";
@@ -72,7 +73,7 @@ export interface ExecutionsOptions {
 
 export function createExecutions(options: ExecutionsOptions): Executions {
   const { inputs, retentionDays = Infinity, now = Date.now } = options;
-  const store = withExpiry(options.store, retentionDays * DAY);
+  const store = withPendingReason(withExpiry(options.store, retentionDays * DAY));
   const cache = createRecordCache(store);
   const waiters = createWaiters(cache.find);
   const validator = createInputValidator(options);

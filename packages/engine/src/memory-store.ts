@@ -177,11 +177,12 @@ export function createMemoryStore(): ExecutionStore {
 }
 
 function createEntry(execution: NewExecution, rank: number): Entry {
-  const { id, ownerId, versionId } = execution;
+  const { id, ownerId, versionId, resources } = execution;
   const record: ExecutionRecord = {
     id,
     ownerId,
     versionId,
+    resources,
     status: "PENDING",
     createdAt: Date.now(),
     startedAt: null,

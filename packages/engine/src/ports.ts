@@ -1,4 +1,4 @@
-import type { ExecutionStatus, FileReference } from "@platform/contract/execution";
+import type { ExecutionStatus, FileReference, PendingReason } from "@platform/contract/execution";
 import type { Resources } from "@platform/contract/project";
 import type { LogLine, Outcome, RunnableVersion } from "./python/runtime.ts";
 
@@ -8,12 +8,16 @@ export interface ExecutionRecord {
   /** The subscription (or, for jobs, the organisation) it belongs to: every read names it. */
   readonly ownerId: string;
   readonly versionId: string;
+  /** vCPUs and GB that it needs. */
+  readonly resources: Resources;
   readonly status: ExecutionStatus;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   /** Until when state, result and log can be read, once final; missing: for good. */
   readonly expiresAt?: number;
+  /** Why it cannot start at present, where that is known: PENDING only. Added by `withPendingReason`. */
+  readonly pendingReason?: PendingReason;
   /** Why it did not succeed (FAILED, UNKNOWN). */
   readonly failure: { readonly code: string; readonly detail: string } | null;
 }

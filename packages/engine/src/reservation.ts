@@ -33,11 +33,17 @@ export interface RoomMaker {
   /** What to claim next with so much room free. */
   readonly plan: (free: Resources) => "anything" | "nothing" | { readonly onlyId: string };
   /** Once a second. */
-  readonly report: (free: Resources, excludedVersionIds: readonly string[]) => Promise<void>;
+  readonly report: (free: Resources, permit: Permit) => Promise<void>;
   /** The reserved one was claimed, or is not there any more. */
   readonly settle: () => void;
   /** Takes the worker out of the registry. */
   readonly leave: () => Promise<void>;
+}
+
+/** What the worker may claim now; a limit of 0: nothing, so it makes no room either. */
+interface Permit {
+  readonly limit: number;
+  readonly excludedVersionIds: readonly string[];
 }
 
 interface Hold {
@@ -68,8 +74,9 @@ export function createRoomMaker(options: RoomMakerOptions): RoomMaker {
     if (reservation.id !== turn.id) turn = { id: reservation.id, holdMs: FIRST_HOLD_MS };
     logger.info({ executionId: reservation.id, ...reservation.resources }, "making room for an execution");
   };
-  const report = async (free: Resources, excludedVersionIds: readonly string[]) => {
+  const report = async (free: Resources, { limit, excludedVersionIds }: Permit) => {
     endTurn();
+    if (limit === 0) hold = null;
     const asked = hold;
     const reservation = await store.report({
       workerId,
@@ -78,7 +85,7 @@ export function createRoomMaker(options: RoomMakerOptions): RoomMaker {
       excludedVersionIds,
       reservedId: asked?.reservation.id ?? null,
       reservesAfterSeconds:
-        now() < restUntil ? null : (options.reservesAfterSeconds ?? RESERVES_AFTER_SECONDS),
+        limit === 0 || now() < restUntil ? null : (options.reservesAfterSeconds ?? RESERVES_AFTER_SECONDS),
     });
     // While the store was asked, the execution may have been claimed; the next report says what holds then.
     if (hold === asked && !isLeaving) take(reservation);
@@ -90,9 +97,9 @@ export function createRoomMaker(options: RoomMakerOptions): RoomMaker {
       const { id, resources } = hold.reservation;
       return fits(resources, free) ? { onlyId: id } : "nothing";
     },
-    report: async (free, excludedVersionIds) => {
+    report: async (free, permit) => {
       if (isLeaving) return;
-      reporting ??= report(free, excludedVersionIds).finally(() => {
+      reporting ??= report(free, permit).finally(() => {
         reporting = null;
       });
       await reporting;

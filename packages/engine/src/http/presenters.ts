@@ -18,6 +18,7 @@ export function toStatusRecord(record: ExecutionRecord): StatusRecord {
     ...(record.startedAt === null ? {} : { startedAt: formatTimestamp(record.startedAt) }),
     ...(record.endedAt === null ? {} : { endedAt: formatTimestamp(record.endedAt) }),
     ...(record.expiresAt === undefined ? {} : { expiresAt: formatTimestamp(record.expiresAt) }),
+    ...(record.pendingReason === undefined ? {} : { pendingReason: record.pendingReason }),
     terminal: isFinal(record.status),
   };
 }

@@ -210,6 +210,18 @@ describe("state", () => {
     });
   });
 
+  test("says while it waits that no worker can start it, in state and list", async () => {
+    const { id } = (await start()).json<{ id: string }>();
+    const readState = async () =>
+      (await app.inject({ url: `/hosted/${id}` })).json<{ pendingReason?: string }>();
+    await expect.poll(async () => (await readState()).pendingReason).toBe("NO_WORKER");
+    expect((await app.inject({ url: "/hosted/" })).json()).toMatchObject([
+      { id, pendingReason: "NO_WORKER" },
+    ]);
+    await claimOne();
+    expect(await readState()).not.toHaveProperty("pendingReason");
+  });
+
   test("answers 304 while nothing has changed", async () => {
     const id = await startAndFinish(SUCCESS);
     const first = await app.inject({ url: `/hosted/${id}` });

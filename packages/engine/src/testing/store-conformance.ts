@@ -134,6 +134,7 @@ function describeCreate(use: Use): void {
       id,
       ownerId,
       versionId,
+      resources: { cpu: 1, memory: 1 },
       status: "PENDING",
       createdAt: record.createdAt,
       startedAt: null,

@@ -131,7 +131,7 @@ function createSimulation(store: ExecutionStore) {
     memory: CAPACITY.memory - running.reduce((sum, { resources }) => sum + resources.memory, 0),
   });
   const claimMore = async () => {
-    await room.report(readFree(), []);
+    await room.report(readFree(), { limit: 32, excludedVersionIds: [] });
     const plan = room.plan(readFree());
     if (plan === "nothing") return;
     running.push(...(await claim(store, readFree(), plan === "anything" ? undefined : plan.onlyId)));

@@ -2,7 +2,6 @@ import { Problem } from "@platform/contract/problems";
 import type { Claim, ClaimAnswer, ClaimRequest, InputReferences } from "@platform/engine/ports";
 import type { Database } from "../../postgres/database.ts";
 import { fromStoredResources, toFreeThousandths } from "../columns.ts";
-import type { StoredResources } from "../columns.ts";
 import { createUuidV7 } from "../uuid.ts";
 import type { Events } from "./events.ts";
 import { selectRecord, toRecord } from "./record.ts";
@@ -17,7 +16,7 @@ export interface Claimer {
   readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
 }
 
-interface ClaimRow extends RecordRow, StoredResources {
+interface ClaimRow extends RecordRow {
   readonly timeoutSeconds: number;
   readonly attempt: number;
   readonly workerId: string;
@@ -57,7 +56,7 @@ async function claimRows(database: Database, request: ClaimRequest, unanswered: 
   }
 }
 
-const COLUMNS = `${selectRecord("c")}, c.cpu_milli, c.memory_mb, c.timeout_seconds as "timeoutSeconds", c.attempt,
+const COLUMNS = `${selectRecord("c")}, c.timeout_seconds as "timeoutSeconds", c.attempt,
   c.worker_id as "workerId", c.setbacks, i.body, i."references"`;
 
 /**

@@ -1,7 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import type { ExecutionRecord, NewExecution } from "@platform/engine/ports";
 import type { Database } from "../../postgres/database.ts";
-import { selectMilliseconds, toStoredResources } from "../columns.ts";
+import { fromStoredResources, selectMilliseconds, toStoredResources } from "../columns.ts";
 import { getLowestUuid } from "../uuid.ts";
 import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
@@ -59,6 +59,7 @@ function toPendingRecord(execution: NewExecution, createdAt: number): ExecutionR
     id,
     ownerId,
     versionId,
+    resources: fromStoredResources(toStoredResources(execution.resources)),
     status: "PENDING",
     createdAt,
     startedAt: null,

@@ -1,8 +1,9 @@
 import type { ExecutionStatus } from "@platform/contract/execution";
 import type { ExecutionRecord } from "@platform/engine/ports";
-import { selectMilliseconds } from "../columns.ts";
+import { fromStoredResources, selectMilliseconds } from "../columns.ts";
+import type { StoredResources } from "../columns.ts";
 
-export interface RecordRow {
+export interface RecordRow extends StoredResources {
   readonly id: string;
   readonly ownerId: string;
   readonly versionId: string;
@@ -16,7 +17,7 @@ export interface RecordRow {
 
 /** SQL for a RecordRow from a row of `execution`. */
 export function selectRecord(alias: string): string {
-  return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.state as status,
+  return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.state as status, ${alias}.cpu_milli, ${alias}.memory_mb,
     ${selectMilliseconds(`${alias}.created_at`)} as "createdAt", ${selectMilliseconds(`${alias}.started_at`)} as "startedAt",
     ${selectMilliseconds(`${alias}.finished_at`)} as "endedAt", ${alias}.failure_code as "failureCode",
     ${alias}.failure_detail as "failureDetail"`;
@@ -25,7 +26,8 @@ export function selectRecord(alias: string): string {
 export function toRecord({ failureCode, failureDetail, ...row }: RecordRow): ExecutionRecord {
   const failure = failureCode === null ? null : { code: failureCode, detail: failureDetail ?? "" };
   const { id, ownerId, versionId, status, createdAt, startedAt, endedAt } = row;
-  return { id, ownerId, versionId, status, createdAt, startedAt, endedAt, failure };
+  const resources = fromStoredResources(row);
+  return { id, ownerId, versionId, resources, status, createdAt, startedAt, endedAt, failure };
 }
 
 /** PostgreSQL's text cannot hold U+0000, user code can say it. */
