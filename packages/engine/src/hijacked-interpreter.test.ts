@@ -55,13 +55,15 @@ test(
       "evil-1.0-py3-none-any.whl": createWheel("evil", Object.fromEntries(scripts)),
     });
     try {
-      const { interpreter: hijacked, readablePaths } = await environments.ensure(project);
+      const { interpreter: hijacked, readablePaths } = await environments.ensure(project, {
+        owner: "organisation",
+      });
       const program = 'import os\ndef run():\n    return {"hijacked": os.environ.get("HIJACKED")}\n';
       const version = python.createVersion(program, { interpreter: hijacked, readablePaths });
       expect(await python.runtime.probe(version)).toMatchObject({ ok: true });
       expect((await python.finish(version)).result).toEqual({ hijacked: "1" });
       // A second build meets what the first one left.
-      await environments.ensure(project);
+      await environments.ensure(project, { owner: "organisation" });
     } finally {
       await environments.close();
       // What was started beside the run has ended as well.

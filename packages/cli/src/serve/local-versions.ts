@@ -109,10 +109,14 @@ export function createLocalVersions(options: LocalVersionsOptions): LocalVersion
   };
 }
 
+/** One developer's own projects share what they have in common. */
+const LOCAL_OWNER = "local";
+
 async function make(id: string, directory: string, options: LocalVersionsOptions): Promise<Kept> {
   const project = await readProject(options.projectDirectory);
   await copyProject(options.projectDirectory, directory, options.exclude);
   const environment = await options.environments.ensure(directory, {
+    owner: LOCAL_OWNER,
     onLog: options.onBuildLine,
     signal: options.signal,
   });

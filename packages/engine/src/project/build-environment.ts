@@ -12,7 +12,7 @@ import { createBuildVariables, listNamedPaths } from "./build-variables.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { listProjectFiles } from "./list-files.ts";
 import { ProjectError } from "./project-error.ts";
-import { REQUIREMENTS_FILE } from "./requirements.ts";
+import { CONSTRAINTS_FILE, PROJECT_FOLDER, REQUIREMENTS_FILE } from "./requirements.ts";
 import type { Requirements } from "./requirements.ts";
 
 export interface EnvironmentBuild {
@@ -83,16 +83,18 @@ async function prepareWork(build: EnvironmentBuild): Promise<Work> {
     directory,
     home: join(directory, "home"),
     temporary: join(directory, "tmp"),
-    project: join(directory, "project"),
+    project: join(directory, PROJECT_FOLDER),
     cache: build.cacheDirectory ?? join(directory, "cache"),
   };
-  const folders = [directory, work.home, work.temporary, work.project, getEnvironmentFolder(build.directory)];
+  const { text, constraints, content } = build.requirements;
+  // The texts stay ours: what is installed must not be able to change what is still to be installed.
+  await makeFolder(directory, null);
+  await writeFile(join(directory, REQUIREMENTS_FILE), text, { mode: 0o644 });
+  await writeFile(join(directory, CONSTRAINTS_FILE), constraints, { mode: 0o644 });
+  const folders = [work.home, work.temporary, work.project, getEnvironmentFolder(build.directory)];
+  if (build.cacheDirectory === null) folders.push(work.cache);
   for (const folder of folders) await makeFolder(folder, build.user);
-  if (build.requirements.isLocal) await copyProject(build, work.project);
-  for (const [path, text] of build.requirements.files) {
-    await makeParents(work.project, path, build.user);
-    await writeFile(join(work.project, path), text, { mode: 0o644 });
-  }
+  if (content !== null) await copyProject(build, work.project);
   return work;
 }
 
@@ -131,7 +133,8 @@ function createContext(build: EnvironmentBuild, work: Work, uv: string | null): 
   const readable = [...interpreter.readablePaths, ...listNamedPaths(variables), ...(uv === null ? [] : [uv])];
   const writable = [build.directory, ...(cacheDirectory === null ? [] : [cacheDirectory])];
   return {
-    directory: work.project,
+    // Holds nothing that a project can name, so that no file of its stands in for a requirement.
+    directory: work.directory,
     variables,
     user: build.user,
     wrap:
@@ -150,7 +153,7 @@ const CREATION_FAILED = "The Python environment could not be created";
 const INSTALLATION_FAILED = "The requirements could not be installed";
 
 function createUvSteps(build: EnvironmentBuild, work: Work, uv: string): readonly Step[] {
-  const common = ["--cache-dir", work.cache, "--color", "never", "--no-progress"];
+  const common = ["--cache-dir", work.cache, "--color", "never", "--no-progress", "--no-config"];
   // Two mounts cannot share an inode: in the sandbox only a cache inside the build's own folder can be linked.
   const linkMode = build.bubblewrap !== null && build.cacheDirectory !== null ? "copy" : "hardlink";
   const folder = getEnvironmentFolder(build.directory);
@@ -173,15 +176,25 @@ function createUvSteps(build: EnvironmentBuild, work: Work, uv: string): readonl
       failure: INSTALLATION_FAILED,
       command: {
         executable: uv,
-        args: ["pip", "install", ...common, ...target, "--requirements", REQUIREMENTS_FILE],
+        args: ["pip", "install", "--no-sources", ...common, ...target, ...listInputs(build)],
       },
     },
   ];
 }
 
+/** The same for pip and uv: our own texts, in the working directory. */
+function listInputs({ requirements }: EnvironmentBuild): readonly string[] {
+  return [
+    "--requirement",
+    REQUIREMENTS_FILE,
+    ...(requirements.constraints === "" ? [] : ["--constraint", CONSTRAINTS_FILE]),
+    ...(requirements.requiresHashes ? ["--require-hashes"] : []),
+  ];
+}
+
 function createPipSteps(build: EnvironmentBuild, work: Work): readonly Step[] {
   const quiet = ["--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off"];
-  const install = ["-m", "pip", "install", ...quiet, "--cache-dir", work.cache, "-r", REQUIREMENTS_FILE];
+  const install = ["-I", "-m", "pip", "install", ...quiet, "--cache-dir", work.cache, ...listInputs(build)];
   return [
     {
       title: `Creating an environment of Python ${build.interpreter.version}`,

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +7,12 @@ import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { findExecutables } from "../host/find-executables.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { createEnvironmentBuilder } from "./environment.ts";
-import type { Environment, EnvironmentBuilder, EnvironmentBuilderOptions } from "./environment.ts";
+import type {
+  EnsureOptions,
+  Environment,
+  EnvironmentBuilder,
+  EnvironmentBuilderOptions,
+} from "./environment.ts";
 import { findInterpreter } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { catchProjectError, createWheel, createWorkspace, writeFiles } from "./project-fixtures.ts";
@@ -66,6 +72,12 @@ async function createTinyProject(name: string, answer = 42): Promise<string> {
   });
 }
 
+const OWNER = "organisation";
+
+function ensure(project: string, options: Partial<EnsureOptions> = {}): Promise<Environment> {
+  return builder.ensure(project, { owner: OWNER, ...options });
+}
+
 /** What Python in an environment prints, run as a user that owns nothing. */
 function runIn(environment: Environment, code: string): string {
   const user = isRoot ? STRANGER : {};
@@ -77,9 +89,13 @@ function runIn(environment: Environment, code: string): string {
   }).trim();
 }
 
+/** The folder of a build: a key, and a random part. */
+const BUILD = /^v\d+-[0-9a-f]{64}-[0-9a-f]+$/;
+const LINK = /^v\d+-[0-9a-f]{64}$/;
+
 async function listBuilds(): Promise<readonly string[]> {
   const names = await readdir(join(workspace.path, "cache", "environments")).catch(() => []);
-  return names.filter((name) => name.includes("-") && !name.endsWith(".log"));
+  return names.filter((name) => BUILD.test(name));
 }
 
 test("a project without requirements uses the base interpreter and builds nothing", async () => {
@@ -88,7 +104,7 @@ test("a project without requirements uses the base interpreter and builds nothin
     { "requirements.txt": "# nothing\n\n" },
     { "pyproject.toml": "[tool.ruff]\nline-length = 100\n" },
   ]) {
-    const environment = await builder.ensure(await createProject(`p${Object.keys(files).join("")}`, files));
+    const environment = await ensure(await createProject(`p${Object.keys(files).join("")}`, files));
     expect(environment).toMatchObject({
       interpreter: interpreter.executable.path,
       readablePaths: interpreter.readablePaths,
@@ -102,7 +118,7 @@ test(
   "requirements are installed so that any user can import them, but not change them, and the log is kept",
   async () => {
     const lines: string[] = [];
-    const environment = await builder.ensure(await createTinyProject("project"), {
+    const environment = await ensure(await createTinyProject("project"), {
       onLog: (line) => lines.push(line),
     });
     expect(runIn(environment, "import tiny; print(tiny.ANSWER)")).toBe("42");
@@ -123,16 +139,16 @@ test(
 test(
   "versions that need the same share one environment; another content, order of lines or interpreter does not",
   async () => {
-    const first = await builder.ensure(await createTinyProject("first"));
+    const first = await ensure(await createTinyProject("first"));
     const lines: string[] = [];
-    const same = await builder.ensure(await createTinyProject("same"), { onLog: (line) => lines.push(line) });
+    const same = await ensure(await createTinyProject("same"), { onLog: (line) => lines.push(line) });
     expect(same).toEqual(first);
     expect(lines).toEqual([]);
-    const other = await builder.ensure(await createTinyProject("other", 43));
+    const other = await ensure(await createTinyProject("other", 43));
     expect(other.key).not.toBe(first.key);
     expect(runIn(other, "import tiny; print(tiny.ANSWER)")).toBe("43");
     const found = await create({ interpreter: { ...interpreter, version: "3.99.0" }, timeout: 1 })
-      .ensure(join(workspace.path, "first"))
+      .ensure(join(workspace.path, "first"), { owner: OWNER })
       .catch((error: unknown) => error);
     expect(found).toMatchObject({ code: "BUILD_TIMEOUT" });
   },
@@ -151,7 +167,7 @@ test(
         lines.push(line);
         most = Math.max(most, readdirSync(environments).filter((name) => name.endsWith(".log")).length);
       };
-      return builder.ensure(project, { onLog });
+      return ensure(project, { onLog });
     });
     const together = await Promise.all(shared);
     expect(together[1]).toEqual(together[0]);
@@ -160,7 +176,7 @@ test(
     expect(heard[1]).toEqual(heard[0]);
 
     const another = await createTinyProject("another", 43);
-    const apart = await Promise.all([builder.ensure(another), create().ensure(another)]);
+    const apart = await Promise.all([ensure(another), create().ensure(another, { owner: OWNER })]);
     expect(apart[1]).toEqual(apart[0]);
     expect(await listBuilds()).toHaveLength(2);
   },
@@ -173,7 +189,7 @@ test(
     const project = await createProject("project", {
       "pyproject.toml": '[project]\nname = "x"\ndependencies = ["six==1.16.0"]\n',
     });
-    expect(runIn(await builder.ensure(project), "import six; print(six.__version__)")).toBe("1.16.0");
+    expect(runIn(await ensure(project), "import six; print(six.__version__)")).toBe("1.16.0");
   },
   BUILD_TIME,
 );
@@ -182,13 +198,16 @@ test(
   "uv builds the same environment where it is found, and names a requirement that does not exist",
   async () => {
     // The platform's own way to get uv: a package of the index like any other.
-    const tools = await builder.ensure(await createProject("tools", { "requirements.txt": "uv==0.13.8\n" }));
+    const tools = await ensure(await createProject("tools", { "requirements.txt": "uv==0.13.8\n" }));
     const uv = TrustedExecutable.vouchFor(join(tools.interpreter, "..", "uv"), "named by the operator");
     const directory = join(workspace.path, "by-uv");
     const lines: string[] = [];
     const byUv = create({ directory, uv });
     const options = { onLog: (line: string) => lines.push(line) };
-    const environment = await byUv.ensure(await createTinyProject("tiny"), options);
+    const tiny = await createTinyProject("tiny");
+    // What uv would obey if it looked for its configuration in the project.
+    await writeFiles(tiny, { "uv.toml": "no-such-setting = true\n" });
+    const environment = await byUv.ensure(tiny, { ...options, owner: OWNER });
     expect(lines[0]).toMatch(/with uv$/);
     expect(runIn(environment, "import tiny, os; print(tiny.ANSWER, os.path.exists(tiny.__cached__))")).toBe(
       "42 True",
@@ -196,7 +215,7 @@ test(
     const project = await createProject("unknown", {
       "requirements.txt": "no-such-package-of-anybody==99.1\n",
     });
-    expect((await catchProjectError(byUv.ensure(project))).detail).toContain(
+    expect((await catchProjectError(byUv.ensure(project, { owner: OWNER }))).detail).toContain(
       "no-such-package-of-anybody==99.1",
     );
   },
@@ -209,16 +228,73 @@ test(
     const project = await createProject("project", {
       "requirements.txt": "./wheels/absent-1.0-py3-none-any.whl\n",
     });
-    const error = await catchProjectError(builder.ensure(project));
-    expect(error).toMatchObject({ code: "BUILD_FAILED", detail: expect.stringContaining("absent-1.0") });
+    const error = await catchProjectError(ensure(project));
+    expect(error).toMatchObject({ code: "INVALID_PROJECT", detail: expect.stringContaining("absent-1.0") });
     await writeFile(join(project, "requirements.txt"), "no-such-package-of-anybody==99.1\n");
-    const unknown = await catchProjectError(builder.ensure(project));
+    const unknown = await catchProjectError(ensure(project));
     expect(unknown).toMatchObject({
       code: "BUILD_FAILED",
       detail: expect.stringContaining("no-such-package-of-anybody==99.1"),
     });
     expect(await readdir(join(workspace.path, "cache", "environments"))).toEqual([]);
-    expect(runIn(await builder.ensure(await createTinyProject("later")), "import tiny")).toBe("");
+    expect(runIn(await ensure(await createTinyProject("later")), "import tiny")).toBe("");
+  },
+  BUILD_TIME,
+);
+
+/** A folder of wheels in place of an index, as an operator configures one. */
+async function createIndex(wheel: Buffer): Promise<Readonly<Record<string, string | undefined>>> {
+  const folder = await writeFiles(join(workspace.path, "index"), { [WHEEL]: wheel });
+  return { ...process.env, PIP_NO_INDEX: "1", PIP_FIND_LINKS: folder, UV_FIND_LINKS: folder };
+}
+
+test(
+  "an environment belongs to one owner, unless each line is pinned with a hash: then all get the same bytes",
+  async () => {
+    const wheel = createWheel("tiny", { "tiny.py": "ANSWER = 42\n" });
+    const hash = createHash("sha256").update(wheel).digest("hex");
+    builder = create({ variables: await createIndex(wheel) });
+    const named = await createProject("named", { "requirements.txt": "tiny==1.0\n" });
+    const local = await createTinyProject("local");
+    const pinned = await createProject("pinned", {
+      "requirements.txt": `tiny==1.0 --hash=sha256:${hash}\n`,
+    });
+    for (const project of [named, local]) {
+      const [own, others] = [await ensure(project), await ensure(project, { owner: "another" })];
+      expect(others.interpreter).not.toBe(own.interpreter);
+      expect(others.key).not.toBe(own.key);
+    }
+    const shared = await ensure(pinned);
+    expect(await ensure(pinned, { owner: "another" })).toEqual(shared);
+    expect(runIn(shared, "import tiny; print(tiny.ANSWER)")).toBe("42");
+
+    const wrong = await createProject("wrong", {
+      "requirements.txt": `tiny==1.0 --hash=sha256:${"0".repeat(64)}\n`,
+    });
+    expect((await catchProjectError(ensure(wrong))).code).toBe("BUILD_FAILED");
+  },
+  BUILD_TIME,
+);
+
+test(
+  "a project's own files neither take the installer's place nor configure it",
+  async () => {
+    const lines: string[] = [];
+    const options = { onLog: (line: string) => lines.push(line) };
+    const traps = {
+      "pip/__init__.py": "",
+      "pip/__main__.py": "print('TRAP')\n",
+      "pip.conf": "[global]\nrequire-hashes = true\n",
+      "uv.toml": "no-such-setting = true\n",
+      "setup.cfg": "[global]\nrequire-hashes = true\n",
+    };
+    const project = await createProject("project", {
+      ...traps,
+      "requirements.txt": `./wheels/${WHEEL}\n`,
+      [`wheels/${WHEEL}`]: createWheel("tiny", { "tiny.py": "ANSWER = 42\n" }),
+    });
+    expect(runIn(await ensure(project, options), "import tiny; print(tiny.ANSWER)")).toBe("42");
+    expect(lines.join("\n")).not.toContain("TRAP");
   },
   BUILD_TIME,
 );
@@ -229,9 +305,9 @@ test(
     const environments = join(workspace.path, "cache", "environments");
     const linksThen = new Set<number>();
     const { paths, stop } = await recordSyncs(() => {
-      linksThen.add(readdirSync(environments).filter((name) => !name.includes("-")).length);
+      linksThen.add(readdirSync(environments).filter((name) => LINK.test(name)).length);
     });
-    const environment = await builder.ensure(await createTinyProject("project")).finally(stop);
+    const environment = await ensure(await createTinyProject("project")).finally(stop);
     const folder = join(environment.interpreter, "../..");
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile() || entry.isDirectory());
@@ -269,7 +345,7 @@ test.runIf(isRoot)(
       "requirements.txt": "./package\n",
       "package/setup.py": SPY.replaceAll("@DATA@", secret),
     });
-    await catchProjectError(builder.ensure(project, { onLog: (line) => lines.push(line.trim()) }));
+    await catchProjectError(ensure(project, { onLog: (line) => lines.push(line.trim()) }));
     expect(lines).toContain("UID 65534");
     expect(lines).toContain("SECRET None");
     expect(existsSync(join(secret, "evil"))).toBe(false);
@@ -291,11 +367,9 @@ test(
       "package/setup.py": ENDLESS,
     });
     const impatient = create({ timeout: 4 * SECOND });
-    expect((await catchProjectError(impatient.ensure(project))).code).toBe("BUILD_TIMEOUT");
+    expect((await catchProjectError(impatient.ensure(project, { owner: OWNER }))).code).toBe("BUILD_TIMEOUT");
     const [first, second] = [new AbortController(), new AbortController()];
-    const waiting = [first, second].map(({ signal }) =>
-      catchProjectError(builder.ensure(project, { signal })),
-    );
+    const waiting = [first, second].map(({ signal }) => catchProjectError(ensure(project, { signal })));
     await expect.poll(listBuilds, { timeout: 10 * SECOND }).toHaveLength(1);
     first.abort();
     expect((await waiting[0])?.code).toBe("BUILD_CANCELLED");
@@ -303,7 +377,7 @@ test(
     second.abort();
     expect((await waiting[1])?.code).toBe("BUILD_CANCELLED");
     expect(await listBuilds()).toEqual([]);
-    const closing = catchProjectError(builder.ensure(project));
+    const closing = catchProjectError(ensure(project));
     await expect.poll(listBuilds, { timeout: 10 * SECOND }).toHaveLength(1);
     await builder.close();
     expect((await closing).code).toBe("BUILD_CANCELLED");
@@ -324,11 +398,11 @@ test(
     await mkdir(fresh);
     await utimes(old, 1, 1);
     const project = await createTinyProject("project");
-    const first = await builder.ensure(project);
+    const first = await ensure(project);
     expect(existsSync(old)).toBe(false);
     expect(existsSync(fresh)).toBe(true);
     await rm(join(first.interpreter, "../.."), { recursive: true });
-    expect(runIn(await builder.ensure(project), "import tiny; print(tiny.ANSWER)")).toBe("42");
+    expect(runIn(await ensure(project), "import tiny; print(tiny.ANSWER)")).toBe("42");
   },
   BUILD_TIME,
 );

@@ -16,7 +16,7 @@ import { syncTree } from "./sync-tree.ts";
 /*
  * Environments live below `<directory>/environments`:
  *
- *   <key>-<random>/venv    one build, made where it stays; removed again when it fails
+ *   <key>-<random>/venv    (<key> is v<format>-<hash>) one build, made where it stays; removed again when it fails
  *   <key>-<random>.log     its log
  *   <key>                  a symbolic link to the build that serves the key: its creation is what finishes a build
  *
@@ -26,7 +26,7 @@ import { syncTree } from "./sync-tree.ts";
 
 /** What a version runs in. */
 export interface Environment {
-  /** SHA-256 (hex): equal keys need, and share, the same environment. */
+  /** `v<format>-<SHA-256 in hex>`: equal keys need, and share, the same environment. */
   readonly key: string;
   /** The Python executable to start. */
   readonly interpreter: string;
@@ -37,6 +37,8 @@ export interface Environment {
 }
 
 export interface EnsureOptions {
+  /** Whose environment it is: the organisation's id. Another owner gets it only when every line is pinned by hash. */
+  readonly owner: string;
   /** Called for each line of the build's log; also when another caller's build is joined. */
   readonly onLog?: (line: string) => void;
   /** Gives up waiting; the build itself is killed when nobody waits for it any more. */
@@ -49,7 +51,7 @@ export interface EnvironmentBuilder {
    *
    * @throws ProjectError INVALID_PROJECT, BUILD_FAILED, BUILD_TIMEOUT, BUILD_CANCELLED
    */
-  readonly ensure: (projectDirectory: string, options?: EnsureOptions) => Promise<Environment>;
+  readonly ensure: (projectDirectory: string, options: EnsureOptions) => Promise<Environment>;
   /** Kills running builds and waits for their folders to be removed. */
   readonly close: () => Promise<void>;
 }
@@ -76,8 +78,8 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DEFAULT_TIMEOUT = 15 * MINUTE;
 
-/** Part of every key: raise it when environments are built in another way, so that old ones are not used. */
-const FORMAT = 1;
+/** Part of every name: raise it when environments are built in another way, so that old ones are not used and can be told apart. */
+const FORMAT = "v2";
 
 interface Flight {
   readonly result: Promise<Environment>;
@@ -92,13 +94,11 @@ export function createEnvironmentBuilder(options: EnvironmentBuilderOptions): En
   const flights = new Map<string, Flight>();
   let closed = false;
 
-  async function ensure(
-    projectDirectory: string,
-    { onLog, signal }: EnsureOptions = {},
-  ): Promise<Environment> {
+  async function ensure(projectDirectory: string, options: EnsureOptions): Promise<Environment> {
+    const { owner, onLog, signal } = options;
     const requirements = await readRequirements(projectDirectory, settings.interpreter);
     if (requirements === null) return describeBase(settings.interpreter);
-    const key = createKey(settings.interpreter, requirements);
+    const key = createKey(settings.interpreter, requirements, owner);
     const existing = flights.has(key) ? null : await findEnvironment(settings, key);
     if (existing !== null) return existing;
     if (signal?.aborted === true) throw createCancelled();
@@ -106,7 +106,7 @@ export function createEnvironmentBuilder(options: EnvironmentBuilderOptions): En
     if (!flight.controller.signal.aborted) return waitFor(flight, onLog, signal);
     // The others gave it up: it ends now, and this caller begins anew.
     await flight.result.catch(() => undefined);
-    return ensure(projectDirectory, { ...(onLog && { onLog }), ...(signal && { signal }) });
+    return ensure(projectDirectory, options);
   }
 
   async function takeOff(projectDirectory: string, key: string, requirements: Requirements): Promise<Flight> {
@@ -270,17 +270,20 @@ async function findEnvironment(settings: Settings, key: string): Promise<Environ
   }
 }
 
+/** A build's folder or log; group 1 names the build, group 2 its key. Keys before v2 had no format. */
+const BUILD_NAME = /^(((?:v\d+-)?[0-9a-f]{64})-[0-9a-f]+)(?:\.log)?$/;
+
 /** Removes what builds left behind whose process died. */
 async function sweep(settings: Settings): Promise<void> {
   const names = await readdir(settings.environments);
   const oldest = Date.now() - 2 * settings.timeout;
   for (const name of names) {
-    const [key, random] = name.replace(/\.log$/, "").split("-");
-    if (key === undefined || random === undefined) continue;
+    const [, build, key] = BUILD_NAME.exec(name) ?? [];
+    if (build === undefined || key === undefined) continue;
     const target = await readlink(join(settings.environments, key)).catch(() => null);
-    if (target === `${key}-${random}`) continue;
+    if (target === build) continue;
     const modified = await stat(join(settings.environments, name)).catch(() => null);
-    if (modified !== null && modified.mtimeMs < oldest) await removeBuild(settings, `${key}-${random}`);
+    if (modified !== null && modified.mtimeMs < oldest) await removeBuild(settings, build);
   }
 }
 
@@ -289,11 +292,19 @@ async function removeBuild(settings: Settings, name: string): Promise<void> {
   await rm(join(settings.environments, `${name}.log`), { force: true });
 }
 
-function createKey(interpreter: Interpreter, requirements: Requirements): string {
-  const parts = [FORMAT, interpreter.executable.path, interpreter.version, process.platform, process.arch];
-  return createHash("sha256")
-    .update(`${parts.join("\n")}\n\n${requirements.identity}`)
-    .digest("hex");
+/** What is pinned by hash is the same bytes for everybody; all else may be what its owner wanted it to be. */
+function createKey(interpreter: Interpreter, requirements: Requirements, owner: string): string {
+  const { text, constraints, content, requiresHashes, isPinned } = requirements;
+  return hashKey([
+    [interpreter.executable.path, interpreter.version, process.platform, process.arch],
+    isPinned ? [] : [owner],
+    [text, constraints, content, requiresHashes],
+  ]);
+}
+
+/** JSON keeps the parts apart, whatever they contain. */
+function hashKey(parts: readonly unknown[]): string {
+  return `${FORMAT}-${createHash("sha256").update(JSON.stringify(parts)).digest("hex")}`;
 }
 
 function describe(settings: Settings, key: string, name: string): Environment {
@@ -308,8 +319,12 @@ function describe(settings: Settings, key: string, name: string): Environment {
 
 function describeBase(interpreter: Interpreter): Environment {
   const { executable, version, readablePaths } = interpreter;
-  const key = createHash("sha256").update(`${FORMAT}\n${executable.path}\n${version}`).digest("hex");
-  return { key, interpreter: executable.path, readablePaths, logFile: null };
+  return {
+    key: hashKey([executable.path, version]),
+    interpreter: executable.path,
+    readablePaths,
+    logFile: null,
+  };
 }
 
 function createCancelled(): ProjectError {

@@ -48,7 +48,11 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     const resources: Resources = { ...DEFAULT_RESOURCES, ...project.resources };
     const refusal = findResourceFault(resources, await deps.workers.listWorkers(), onLog);
     if (refusal) return refusal;
-    const environment = await deps.environments.ensure(directory, { onLog, signal });
+    const environment = await deps.environments.ensure(directory, {
+      owner: claim.organizationId,
+      onLog,
+      signal,
+    });
     onLog("Loading src/program.py");
     const version: RunnableVersion = {
       id: createUuidV7(),

@@ -82,7 +82,10 @@ async function prepare(
   try {
     signal.throwIfAborted();
     const projectDirectory = await deps.files.ensure(version);
-    const { interpreter, readablePaths } = await deps.environments.ensure(projectDirectory, { signal });
+    const { interpreter, readablePaths } = await deps.environments.ensure(projectDirectory, {
+      owner: version.organizationId,
+      signal,
+    });
     return {
       id: version.id,
       projectDirectory,

@@ -168,7 +168,7 @@ test("versions are found by number, and the latest is the highest that is not re
   expect((await stores.versions.findLatest(organizationId, serviceKey))?.version).toBe("1.10.0");
   const found = await stores.versions.find(organizationId, serviceKey, "1.9.0");
   expect(found).toMatchObject({ ...createVersion(serviceKey, "1.9.0"), id: found?.id, retiredAt: null });
-  expect(await stores.versions.findById(found?.id ?? "")).toEqual(found);
+  expect(await stores.versions.findById(found?.id ?? "")).toEqual({ ...found, organizationId });
   const retired = await stores.versions.retire(organizationId, serviceKey, "1.10.0");
   expect(retired?.retiredAt).toEqual(expect.any(Number));
   expect(await stores.versions.retire(organizationId, serviceKey, "1.10.0")).toEqual(retired);

@@ -36,6 +36,11 @@ export interface VersionRecord extends NewVersion {
   readonly retiredAt: number | null;
 }
 
+/** A version, with the organisation that its service belongs to. */
+export interface OwnedVersionRecord extends VersionRecord {
+  readonly organizationId: string;
+}
+
 /** Versions of services. Immutable once inserted, except that they can be retired. */
 export interface VersionStore {
   /** Makes a version live; null when the service already has one of that number. The service must exist. */
@@ -62,7 +67,7 @@ export interface VersionStore {
   /** The highest number in use, by a version (retired or not) or by a build under way. */
   readonly findHighest: (organizationId: string, serviceKey: string) => Promise<string | null>;
   /** For workers, who hold an execution of it: not scoped. */
-  readonly findById: (id: string) => Promise<VersionRecord | null>;
+  readonly findById: (id: string) => Promise<OwnedVersionRecord | null>;
   /** Takes no new executions from now on; doing it again changes nothing. */
   readonly retire: (
     organizationId: string,
@@ -98,7 +103,7 @@ export function createVersionStore(database: Database): VersionStore {
         [organizationId, contentHash],
       ),
     findHighest: (organizationId, serviceKey) => findHighest(database, organizationId, serviceKey),
-    findById: (id) => findOne(database, "from version v where v.id = $1", id, []),
+    findById: (id) => findOwned(database, id),
     retire: (organizationId, serviceKey, version) =>
       retireVersion(database, organizationId, serviceKey, version),
   };
@@ -129,6 +134,17 @@ async function findOne(
     idempotent: true,
   });
   return row === undefined ? null : toRecord(row);
+}
+
+async function findOwned(database: Database, id: string): Promise<OwnedVersionRecord | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await database.query<Row & { readonly organizationId: string }>({
+    text: `select ${COLUMNS}, s.organization_id as "organizationId"
+      from version v join service s on s.key = v.service_key where v.id = $1`,
+    values: [id],
+    idempotent: true,
+  });
+  return row === undefined ? null : { ...toRecord(row), organizationId: row.organizationId };
 }
 
 /** Columns and values of an insert into `version`; also the second half of a build's end. */

@@ -1,0 +1,235 @@
+import { posix } from "node:path";
+import { createFault } from "./requirement-fault.ts";
+import { readMarker } from "./requirement-marker.ts";
+import { createScanner } from "./requirement-scanner.ts";
+import type { Scanner } from "./requirement-scanner.ts";
+
+/*
+ * The lines that we understand, and how we write them. pip and uv get what is written here and nothing else, so each form must mean the
+ * same to both (requirement-parsers.test.ts). Everything is printable ASCII without quotes, `$`, `\` and `{`, except a marker's double quotes.
+ */
+
+/** One line, understood. `text` is how it is written for pip and uv; a path in it is relative to the project still. */
+export type RequirementLine =
+  | {
+      readonly kind: "named";
+      readonly text: string;
+      readonly hasExtras: boolean;
+      readonly hashes: readonly string[];
+      /** `==` one version, and nothing else. */
+      readonly isPinned: boolean;
+    }
+  | { readonly kind: "url"; readonly text: string; readonly hashes: readonly string[] }
+  | {
+      readonly kind: "path";
+      readonly path: string;
+      readonly suffix: string;
+      readonly hashes: readonly string[];
+    }
+  | { readonly kind: "option"; readonly text: string }
+  | { readonly kind: "find-links"; readonly path: string }
+  | { readonly kind: "require-hashes" }
+  | { readonly kind: "file"; readonly section: Section; readonly path: string };
+
+/** What the lines of a file are for: to be installed, or only to narrow versions. */
+export type Section = "requirements" | "constraints";
+
+/** What stands in a file itself, instead of naming another. */
+export type ContentLine = Exclude<RequirementLine, { readonly kind: "file" }>;
+
+const NAME = /[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?/y;
+const EXTRAS = /\[ *[A-Za-z0-9][A-Za-z0-9._-]*(?: *, *[A-Za-z0-9][A-Za-z0-9._-]*)* *\]/y;
+const OPERATOR = /~=|==(?!=)|!=|<=|>=|<|>/y;
+const VERSION = /v?[0-9](?:[A-Za-z0-9!+_-]|\.(?!\*))*(?:\.\*)?/y;
+/** No blank, quote, bracket, comma, `;`, `\`, `$`, `{`: each of them means something to one of the parsers. */
+const URL_TEXT = /(?:git\+)?https?:\/\/[A-Za-z0-9._~:@!&*+=%-]+(?:[/?#][A-Za-z0-9._~:/?@!&*+=%#-]*)?/y;
+/** A path says so by a slash, a leading dot or `file:`; a bare `x.whl` is one as well. */
+const PATH_LIKE = /^(?:\.|file:|[A-Za-z0-9._+-]*\/)/;
+const PATH_TEXT = /[A-Za-z0-9._+/-]+/y;
+const HASH = /--hash(?:=| )(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})(?![^ ])/y;
+/** What pip takes for a local file, whatever stands before it. */
+const ARCHIVE = /\.(?:whl|zip|tar|tgz|tbz|txz|tlz|tar\.(?:gz|bz2|xz|lz|lzma))$/i;
+
+/** @throws RequirementFault */
+export function parseRequirementLine(text: string): RequirementLine {
+  return text.startsWith("-") ? parseOption(text) : parseRequirement(text);
+}
+
+/** @throws RequirementFault */
+export function parseRequirement(text: string): ContentLine {
+  const scanner = createScanner(text);
+  const url = scanner.take(URL_TEXT);
+  if (url !== null) return finishUrl(scanner, "", url);
+  if (PATH_LIKE.test(text)) return parsePath(text);
+  const name = scanner.take(NAME);
+  if (name === null || (ARCHIVE.test(name) && isWordEnd(scanner))) return parsePath(text);
+  const extras = readExtras(scanner);
+  scanner.skipBlanks();
+  if (scanner.take(/@/y) !== null) return parseDirect(scanner, name, extras);
+  return parseNamed(scanner, name, extras);
+}
+
+function parseNamed(scanner: Scanner, name: string, extras: string): ContentLine {
+  const specifiers = readSpecifiers(scanner);
+  const requirement = `${name}${extras}${specifiers.join(",")}`;
+  if (ARCHIVE.test(requirement)) throw createFault("its version looks like the name of a file");
+  const { text, hashes } = finish(scanner, requirement);
+  const [only] = specifiers;
+  const isPinned = specifiers.length === 1 && only?.startsWith("==") === true && !only.endsWith("*");
+  return { kind: "named", text, hasExtras: extras !== "", hashes, isPinned };
+}
+
+function parseDirect(scanner: Scanner, name: string, extras: string): ContentLine {
+  scanner.skipBlanks();
+  const url = scanner.take(URL_TEXT);
+  if (url !== null) return finishUrl(scanner, `${name}${extras} @ `, url);
+  if (scanner.take(/file:/y) === null)
+    throw createFault("after '@' it must name an https, http, git+https or file: address");
+  return readPath(scanner, extras);
+}
+
+function parsePath(text: string): ContentLine {
+  const scanner = createScanner(text);
+  scanner.take(/file:/y);
+  return readPath(scanner, "");
+}
+
+function readPath(scanner: Scanner, given: string): ContentLine {
+  const path = scanner.take(PATH_TEXT);
+  if (path === null)
+    throw createFault("it is no requirement that is understood; write it as in 'numpy>=2,<3'");
+  const extras = given === "" ? readExtras(scanner) : given;
+  const { text: suffix, hashes } = finish(scanner, extras);
+  return { kind: "path", path: normalizePath(path), suffix, hashes };
+}
+
+function finishUrl(scanner: Scanner, before: string, url: string): ContentLine {
+  if (scanner.rest().startsWith(";")) throw createFault("a space must stand between its address and the ';'");
+  const { text, hashes } = finish(scanner, `${before}${url}`);
+  return { kind: "url", text, hashes };
+}
+
+function readExtras(scanner: Scanner): string {
+  scanner.take(/ +(?=\[)/y);
+  return scanner.take(EXTRAS)?.replaceAll(" ", "") ?? "";
+}
+
+function isWordEnd(scanner: Scanner): boolean {
+  return /^(?:$|[ ;[])/.test(scanner.rest());
+}
+
+function readSpecifiers(scanner: Scanner): readonly string[] {
+  const specifiers: string[] = [];
+  do {
+    scanner.skipBlanks();
+    const operator = scanner.take(OPERATOR);
+    if (operator === null && specifiers.length === 0) return [];
+    scanner.skipBlanks();
+    const version = operator === null ? null : scanner.take(VERSION);
+    const isWild = version?.endsWith("*") === true;
+    if (version === null || (isWild && operator !== "==" && operator !== "!="))
+      throw createFault("its version is not understood; write it as in 'numpy>=2,<3'");
+    specifiers.push(`${operator}${version}`);
+    scanner.skipBlanks();
+  } while (scanner.take(/,/y) !== null);
+  return specifiers;
+}
+
+/** Marker and hashes, after which nothing may be left. */
+function finish(
+  scanner: Scanner,
+  requirement: string,
+): { readonly text: string; readonly hashes: readonly string[] } {
+  scanner.skipBlanks();
+  const marker = scanner.take(/;/y) === null ? "" : ` ; ${readMarker(scanner)}`;
+  const hashes: string[] = [];
+  for (;;) {
+    scanner.skipBlanks();
+    const hash = scanner.take(HASH);
+    if (hash === null) break;
+    hashes.push(hash.replace(" ", "="));
+  }
+  if (!scanner.isAtEnd()) throw createFault(describeRest(scanner.rest()));
+  return { text: [`${requirement}${marker}`, ...hashes].join(" "), hashes };
+}
+
+function describeRest(rest: string): string {
+  if (rest.startsWith("--hash"))
+    return "its hash must be sha256, sha384 or sha512 in lower-case hexadecimal digits, as in '--hash=sha256:...'";
+  if (rest.startsWith("-")) return "the only option that may follow a requirement is '--hash=sha256:...'";
+  return `'${rest.slice(0, 40)}' is not understood there`;
+}
+
+/** `-r=x` means the file `=x` to pip. */
+const OPTION = /^(?:(-[A-Za-z])(?: (.*))?|(--[a-z-]+)(?:[= ](.*))?)$/;
+const BINARY_NAMES = /^(?::all:|:none:|[A-Za-z0-9][A-Za-z0-9._-]*(?:,[A-Za-z0-9][A-Za-z0-9._-]*)*)$/;
+
+function parseOption(text: string): RequirementLine {
+  const [, short, shortValue, long, longValue] = OPTION.exec(text) ?? [];
+  const name = short ?? long ?? "";
+  const value = shortValue ?? longValue ?? "";
+  switch (name) {
+    case "-r":
+    case "--requirement":
+      return { kind: "file", section: "requirements", path: readNestedPath(value) };
+    case "-c":
+    case "--constraint":
+      return { kind: "file", section: "constraints", path: readNestedPath(value) };
+    case "-i":
+    case "--index-url":
+      return { kind: "option", text: `--index-url ${readAddress(value)}` };
+    case "--extra-index-url":
+      return { kind: "option", text: `--extra-index-url ${readAddress(value)}` };
+    case "-f":
+    case "--find-links":
+      return /^https?:/.test(value)
+        ? { kind: "option", text: `--find-links ${readAddress(value)}` }
+        : { kind: "find-links", path: readNestedPath(value.replace(/^file:/, "")) };
+    case "--no-binary":
+    case "--only-binary":
+      if (!BINARY_NAMES.test(value)) throw createFault(`${name} takes ':all:' or names parted by commas`);
+      return { kind: "option", text: `${name} ${value}` };
+    case "--no-index":
+      return { kind: "option", text: expectNoValue(name, value) };
+    case "--require-hashes":
+      expectNoValue(name, value);
+      return { kind: "require-hashes" };
+    case "-e":
+    case "--editable":
+      throw createFault("it is editable, which a version cannot be; write the path without '-e'");
+    default:
+      throw createFault(
+        "this option is not supported; supported are -r, -c, --index-url, --extra-index-url, --find-links, --no-index, --no-binary, --only-binary and --require-hashes, each on a line of its own",
+      );
+  }
+}
+
+function expectNoValue(name: string, value: string): string {
+  if (value !== "") throw createFault(`${name} takes no value`);
+  return name;
+}
+
+function readAddress(value: string): string {
+  const scanner = createScanner(value);
+  const url = value.startsWith("git+") ? null : scanner.take(URL_TEXT);
+  if (url === null || !scanner.isAtEnd())
+    throw createFault("it must name one address that begins with https:// or http://");
+  return url;
+}
+
+function readNestedPath(value: string): string {
+  const scanner = createScanner(value);
+  const path = scanner.take(PATH_TEXT);
+  if (path === null || !scanner.isAtEnd())
+    throw createFault(
+      "it must name one file or folder of the project, of letters, digits, '.', '_', '-', '+' and '/'",
+    );
+  return normalizePath(path);
+}
+
+function normalizePath(path: string): string {
+  const normal = posix.normalize(path).replace(/\/$/, "");
+  if (normal.startsWith("/") || normal === ".." || normal.startsWith("../"))
+    throw createFault(`'${path}' lies outside of the project`);
+  return normal;
+}

@@ -1,0 +1,24 @@
+/** Reads one line from left to right. All patterns are sticky, so each step costs what it consumes. */
+export interface Scanner {
+  /** What the sticky pattern matches here, consumed; null when it does not match. */
+  readonly take: (pattern: RegExp) => string | null;
+  readonly skipBlanks: () => void;
+  readonly isAtEnd: () => boolean;
+  readonly rest: () => string;
+}
+
+export function createScanner(text: string): Scanner {
+  let at = 0;
+  const take = (pattern: RegExp): string | null => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0] ?? null;
+    if (found !== null) at += found.length;
+    return found;
+  };
+  return {
+    take,
+    skipBlanks: () => void take(/ */y),
+    isAtEnd: () => at === text.length,
+    rest: () => text.slice(at),
+  };
+}
