@@ -119,6 +119,23 @@ describe("a platform process", () => {
     }
   });
 
+  test("gets another signing key while it runs, which ends the tokens issued before", async () => {
+    world = await createWorld();
+    const { serviceKey } = await world.deploy(await world.createProject("slow", SLOW));
+    const consumer = await world.subscribe(serviceKey);
+    expect((await consumer.call("GET", "")).status).toBe(200);
+    const rotation = await spawnPlatform({
+      dataDirectory: world.dataDirectory,
+      command: ["npm", "start", "--silent", "--", "rotate-signing-key"],
+      ...portsOf(world),
+    });
+    expect([await once(rotation.process, "close"), rotation.readLog()]).toEqual([
+      [0, null],
+      expect.stringContaining("a new signing key is in use"),
+    ]);
+    await expect.poll(async () => (await consumer.call("GET", "")).status).toBe(401);
+  });
+
   test("works on the server that DATABASE_URL names, beside others on it", async () => {
     world = await createWorld({ role: "gateway,control,builder" });
     const socket = join(world.dataDirectory, "postgres", "socket");

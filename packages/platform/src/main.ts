@@ -163,7 +163,8 @@ function addressOf({ host, gatewayPort, apiPort }: Config, server: "gateway" | "
 }
 
 async function createShared(config: Config, logger: Logger, closers: Closers, stop: Stop): Promise<Shared> {
-  await checkAddresses([addressOf(config, "gateway"), addressOf(config, "api")]);
+  if (config.command === "serve")
+    await checkAddresses([addressOf(config, "gateway"), addressOf(config, "api")]);
   const data = await openDataDirectory(config.dataDirectory, logger);
   closers.add("run directory", () => rm(data.run, { recursive: true, force: true }));
   const disk = await startDiskGuard(config, data, logger);

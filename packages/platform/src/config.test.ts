@@ -1,0 +1,90 @@
+import { execFile } from "node:child_process";
+import { execPath } from "node:process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const PROGRAM = `
+import { readConfig } from ${JSON.stringify(new URL("./config.ts", import.meta.url).href)};
+try {
+  const { roles, environment, ...config } = readConfig();
+  process.stdout.write(JSON.stringify({ ...config, roles: [...roles] }));
+} catch (error) {
+  process.stdout.write(JSON.stringify({ error: error.message }));
+}
+`;
+
+interface Given {
+  readonly flags?: readonly string[];
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** What a process with these flags and variables, and no others, is configured as. */
+async function read({ flags = [], variables = {} }: Given): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(
+    execPath,
+    ["--input-type=module", "--eval", PROGRAM, "--", "main.ts", ...flags],
+    { env: variables, cwd: "/tmp" },
+  );
+  return JSON.parse(stdout);
+}
+
+test("without settings it plays all roles on this machine alone", async () => {
+  expect(await read({})).toMatchObject({
+    roles: ["gateway", "control", "worker", "builder"],
+    dataDirectory: "/tmp/data",
+    host: "127.0.0.1",
+    gatewayUrl: "http://127.0.0.1:8080",
+    apiUrl: "http://127.0.0.1:8090",
+    bootstrapFile: null,
+    databaseUrl: null,
+    leaseSeconds: 30,
+    drainSeconds: 30,
+    retentionDays: 30,
+    sandbox: "bubblewrap",
+    logLevel: "info",
+  });
+});
+
+test("a flag wins over its variable, and a variable over the default", async () => {
+  const variables = { PLATFORM_GATEWAY_PORT: "1000", PLATFORM_API_PORT: "2000" };
+  expect(await read({ variables, flags: ["--api-port", "3000"] })).toMatchObject({
+    gatewayPort: 1000,
+    apiPort: 3000,
+    apiUrl: "http://127.0.0.1:3000",
+  });
+});
+
+test.each<[what: string, given: Given, config: object]>([
+  ["several roles", { flags: ["--role", "worker,builder"] }, { roles: ["worker", "builder"] }],
+  [
+    "all beside others",
+    { flags: ["--role", "worker,all"] },
+    { roles: ["gateway", "control", "worker", "builder"] },
+  ],
+  [
+    "a wildcard address is no address to call",
+    { flags: ["--host", "0.0.0.0"] },
+    { apiUrl: "http://localhost:8090" },
+  ],
+  ["an IPv6 address stands in brackets", { flags: ["--host", "::1"] }, { gatewayUrl: "http://[::1]:8080" }],
+  [
+    "a URL loses its final slashes",
+    { flags: ["--gateway-url", "https://api.example.org//"] },
+    { gatewayUrl: "https://api.example.org" },
+  ],
+  ["an empty secret is none", { variables: { PLATFORM_SECRET: "" } }, { secret: null }],
+])("%s", async (_what, given, config) => {
+  expect(await read(given)).toMatchObject(config);
+});
+
+test.each<[given: Given, message: RegExp]>([
+  [{ flags: ["--api-port", "x"] }, /^--api-port is "x"; it must be a whole number from 0 to 65535$/],
+  [{ variables: { PLATFORM_ROLE: "king" } }, /^PLATFORM_ROLE is "king"; it must be one of gateway, /],
+  [{ flags: ["--gateway-url", "example.org"] }, /^"example.org" is not a URL$/],
+  [{ flags: ["--no-such-flag"] }, /^Unknown option '--no-such-flag'.*--help lists the settings/],
+  [{ flags: ["data"] }, /^"data" is no command .*--help lists commands and settings/],
+])("%j is refused with the setting, its value and what is expected", async (given, message) => {
+  expect(await read(given)).toEqual({
+    error: expect.stringMatching(message),
+  });
+});
