@@ -91,12 +91,14 @@ create table build (
   created_at timestamp(3) with time zone not null default now(),
   started_at timestamp(3) with time zone,
   finished_at timestamp(3) with time zone,
+  stored_bytes bigint not null default 0,
   constraint build_failure_told CHECK (((failure_code IS NOT NULL) = (state = 'FAILED'::text))),
   constraint build_finished_told CHECK (((finished_at IS NOT NULL) = (state = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text])))),
   constraint build_state_known CHECK ((state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text]))),
   constraint build_service FOREIGN KEY (service_key) REFERENCES service(key),
   constraint build_pkey PRIMARY KEY (id)
 );
+CREATE INDEX build_archive ON public.build USING btree (archive_hash) WHERE (state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
 CREATE UNIQUE INDEX build_one_at_a_time ON public.build USING btree (service_key, major, minor, patch) WHERE (state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
 CREATE INDEX build_queue ON public.build USING btree (id) WHERE (state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
 CREATE INDEX build_version ON public.build USING btree (service_key, major, minor, patch, id);
@@ -319,12 +321,14 @@ create table version (
   description text not null default ''::text,
   created_at timestamp(3) with time zone not null default now(),
   retired_at timestamp(3) with time zone,
+  stored_bytes bigint not null default 0,
   constraint version_resources_positive CHECK (((cpu_milli > 0) AND (memory_mb > 0) AND (timeout_seconds > 0))),
   constraint version_start_mode_known CHECK ((start_mode = ANY (ARRAY['auto'::text, 'spawn'::text]))),
   constraint version_service FOREIGN KEY (service_key) REFERENCES service(key),
   constraint version_pkey PRIMARY KEY (id),
   constraint version_number_unique UNIQUE (service_key, major, minor, patch)
 );
+CREATE INDEX version_archive ON public.version USING btree (archive_hash);
 CREATE INDEX version_content ON public.version USING btree (service_key, content_hash);
 
 create table worker (

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { findExecutables } from "../host/find-executables.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
+import { collectEnvironments } from "./collect-environments.ts";
 import { createEnvironmentBuilder } from "./environment.ts";
 import type {
   EnsureOptions,
@@ -403,6 +404,21 @@ test(
     expect(existsSync(fresh)).toBe(true);
     await rm(join(first.interpreter, "../.."), { recursive: true });
     expect(runIn(await ensure(project), "import tiny; print(tiny.ANSWER)")).toBe("42");
+  },
+  BUILD_TIME,
+);
+
+test(
+  "an environment that is asked for counts as used from then on",
+  async () => {
+    const project = await createTinyProject("project");
+    const { logFile } = await ensure(project);
+    const folder = (logFile ?? "").replace(/\.log$/, "");
+    await utimes(folder, 1, 1);
+    await ensure(project);
+    const unusedSince = Date.now() - 60 * SECOND;
+    await collectEnvironments(join(workspace.path, "cache"), { unusedSince, abandonedSince: 0 });
+    expect(existsSync(folder)).toBe(true);
   },
   BUILD_TIME,
 );

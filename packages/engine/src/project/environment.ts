@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { access, chmod, mkdir, readdir, readlink, rm, stat, symlink, unlink } from "node:fs/promises";
+import { access, chmod, mkdir, readdir, readlink, rm, stat, symlink, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import { findAccessFault } from "./access.ts";
@@ -260,6 +260,9 @@ async function findEnvironment(settings: Settings, key: string): Promise<Environ
   const link = join(settings.environments, key);
   try {
     const name = await readlink(link);
+    const now = new Date();
+    // Said before it is relied on: the collector spares what is used (remove-unused.ts).
+    await utimes(join(settings.environments, name), now, now);
     await access(getEnvironmentPython(join(settings.environments, name)));
     return describe(settings, key, name);
   } catch (error) {

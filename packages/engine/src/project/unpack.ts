@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { chmod, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { crc32 } from "node:zlib";
 import { openArchive } from "./archive.ts";
 import type { Archive, ArchiveItem } from "./archive.ts";
 import { hashContent } from "./content-hash.ts";
 import type { ContentEntry } from "./content-hash.ts";
 import type { ProjectLimits } from "./limits.ts";
+import { syncTree } from "./sync-tree.ts";
 
 /** What an archive held. */
 export interface UnpackedProject {
@@ -37,6 +40,8 @@ export async function unpackProject(
   const temporary = `${targetDirectory}.unpack-${randomBytes(6).toString("hex")}`;
   try {
     const entries = await writeItems(archive, temporary);
+    // The rename makes it count: after a power cut it must not lead to empty files.
+    await syncTree(temporary);
     await rename(temporary, targetDirectory);
     return summarize(entries);
   } catch (error) {
@@ -66,6 +71,36 @@ export async function hashArchive(
   } finally {
     archive.close();
   }
+}
+
+/**
+ * Whether every file of an archive stands in a folder with its size and checksum. A power cut can leave empty files behind; files
+ * that are not in the archive do not matter.
+ *
+ * @throws ProjectError INVALID_ARCHIVE, ARCHIVE_TOO_LARGE
+ */
+export async function isUnpacked(archivePath: string, directory: string): Promise<boolean> {
+  const archive = await openArchive(archivePath);
+  try {
+    for (const { entry, path, kind } of archive.items) {
+      if (kind !== "file") continue;
+      const found = await readChecksum(join(directory, path)).catch(() => null);
+      if (found?.bytes !== entry.uncompressedSize || found.checksum !== entry.crc32) return false;
+    }
+    return true;
+  } finally {
+    archive.close();
+  }
+}
+
+async function readChecksum(path: string): Promise<{ readonly bytes: number; readonly checksum: number }> {
+  let bytes = 0;
+  let checksum = 0;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    checksum = crc32(chunk, checksum);
+  }
+  return { bytes, checksum };
 }
 
 async function discard(chunks: AsyncIterable<Buffer>): Promise<void> {

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { unpackProject } from "@platform/engine/project/unpack";
+import { isUnpacked, unpackProject } from "@platform/engine/project/unpack";
+import { syncDirectory } from "../host/sync-directory.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 
 export interface VersionFilesOptions {
@@ -18,7 +19,10 @@ export interface ArchivedProject {
   readonly contentHash: string;
 }
 
-/** The unpacked projects of one machine: a folder appears whole, by a rename, and never changes. */
+/**
+ * The unpacked projects of one machine: a folder appears whole, by a rename, and never changes. This process believes in one that it
+ * finds only after it has compared it with the archive once: a disk that failed or filled up leaves folders with half a project.
+ */
 export interface VersionFiles {
   /** Path of the unpacked project, unpacked once however many ask. @throws ProjectError */
   readonly ensure: (archived: ArchivedProject) => Promise<string>;
@@ -26,11 +30,14 @@ export interface VersionFiles {
 
 export function createVersionFiles(options: VersionFilesOptions): VersionFiles {
   const running = new Map<string, Promise<string>>();
+  const verified = new Set<string>();
   return {
     ensure: (archived) => {
       const known = running.get(archived.contentHash);
       if (known) return known;
-      const unpacking = ensure(options, archived).finally(() => running.delete(archived.contentHash));
+      const unpacking = ensure(options, archived, verified).finally(() =>
+        running.delete(archived.contentHash),
+      );
       running.set(archived.contentHash, unpacking);
       return unpacking;
     },
@@ -40,21 +47,51 @@ export function createVersionFiles(options: VersionFilesOptions): VersionFiles {
 async function ensure(
   options: VersionFilesOptions,
   { archiveHash, contentHash }: ArchivedProject,
+  verified: Set<string>,
 ): Promise<string> {
   const target = join(options.directory, contentHash);
-  if (await isDirectory(target)) return target;
-  await mkdir(options.directory, { recursive: true, mode: 0o755 });
-  const temporary = join(options.directory, `incoming-${randomUUID()}`);
+  const isThere = await touch(target);
+  if (isThere && verified.has(contentHash)) return target;
+  const archive = await options.objects.locate(archiveHash);
+  if (!isThere || !(await isUnpacked(archive, target))) {
+    if (isThere) await removeAside(options.directory, target);
+    await unpack(options.directory, archive, contentHash);
+  }
+  verified.add(contentHash);
+  return target;
+}
+
+/** Whether it is there; said before it is relied on, the collector spares what is used (remove-unused.ts). */
+async function touch(target: string): Promise<boolean> {
+  const now = new Date();
+  return utimes(target, now, now).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function removeAside(directory: string, target: string): Promise<void> {
+  const aside = nameIncoming(directory);
+  await rename(target, aside).catch(() => undefined);
+  await rm(aside, { recursive: true, force: true });
+}
+
+async function unpack(directory: string, archive: string, contentHash: string): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o755 });
+  const temporary = nameIncoming(directory);
   try {
-    const { hash } = await unpackProject(await options.objects.locate(archiveHash), temporary);
-    if (hash !== contentHash)
-      throw new Error(`The archive ${archiveHash} holds ${hash}, not ${contentHash}.`);
-    await moveIntoPlace(temporary, target);
-    return target;
+    const { hash } = await unpackProject(archive, temporary);
+    if (hash !== contentHash) throw new Error(`The archive ${archive} holds ${hash}, not ${contentHash}.`);
+    await moveIntoPlace(temporary, join(directory, contentHash));
+    await syncDirectory(directory);
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     throw error;
   }
+}
+
+function nameIncoming(directory: string): string {
+  return join(directory, `incoming-${randomUUID()}`);
 }
 
 /** Whoever comes second finds the same content there and throws its own away. */

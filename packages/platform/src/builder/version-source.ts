@@ -11,8 +11,10 @@ export interface VersionSourceDeps {
   readonly environments: EnvironmentBuilder;
 }
 
-/** Versions never change, so what was prepared once is good until this process ends; the oldest make room. */
+/** Versions never change, so what was prepared is good for as long as its files are in use; the oldest make room. */
 const MAX_PREPARED = 1_000;
+/** Then its files are looked at anew, which tells the collector that they are used. */
+const PREPARED_TTL_MS = 3_600_000;
 
 /** A preparation under way; it is stopped when nobody waits for it any more. */
 interface Flight {
@@ -28,7 +30,7 @@ interface Flight {
  * disk, a damaged archive) is never taken for its author's doing: nothing here throws a ProjectError.
  */
 export function createVersionSource(deps: VersionSourceDeps): VersionSource {
-  const prepared = new Map<string, RunnableVersion>();
+  const prepared = new Map<string, { readonly version: RunnableVersion; readonly until: number }>();
   const flights = new Map<string, Flight>();
 
   const takeOff = (versionId: string): Flight => {
@@ -43,7 +45,7 @@ export function createVersionSource(deps: VersionSourceDeps): VersionSource {
     return flight;
   };
   const keep = (version: RunnableVersion) => {
-    prepared.set(version.id, version);
+    prepared.set(version.id, { version, until: performance.now() + PREPARED_TTL_MS });
     const [oldest] = prepared.keys();
     if (prepared.size > MAX_PREPARED && oldest !== undefined) prepared.delete(oldest);
   };
@@ -51,7 +53,7 @@ export function createVersionSource(deps: VersionSourceDeps): VersionSource {
   return {
     prepare: async (versionId, signal) => {
       const known = prepared.get(versionId);
-      if (known !== undefined) return known;
+      if (known !== undefined && performance.now() < known.until) return known.version;
       signal.throwIfAborted();
       const flight = flights.get(versionId) ?? takeOff(versionId);
       flight.waiting += 1;

@@ -1,9 +1,9 @@
-import { join } from "node:path";
 import type { DataDirectory } from "../data-directory.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Logger } from "../postgres/logger.ts";
 import { maintainPartitions } from "../store/partitions.ts";
-import { removeStale } from "./stale-files.ts";
+import { createGarbageStore } from "../store/garbage.ts";
+import { collectGarbage } from "./collect-garbage.ts";
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -12,25 +12,25 @@ const FIRST_ROUND = 5 * SECOND;
 
 export interface HousekeepingOptions {
   readonly database: Database;
-  readonly data: Pick<DataDirectory, "objects" | "versions">;
+  readonly data: DataDirectory;
   readonly retentionDays: number;
   readonly logger: Logger;
 }
 
-/** Makes tomorrow's partitions, drops those past retention, keeps statistics current, removes what a kill left behind. Returns how to stop it. */
+/** Makes tomorrow's partitions, drops those past retention, keeps statistics current, removes what nobody needs (collect-garbage.ts). Returns how to stop it. */
 export function startHousekeeping({
   database,
   data,
   retentionDays,
   logger,
 }: HousekeepingOptions): () => Promise<void> {
+  const garbage = createGarbageStore(database, retentionDays);
   const keepHouse = async (): Promise<void> => {
     const report = await maintainPartitions(database, { logger, retentionDays });
-    const removed =
-      (await removeStale(join(data.objects, "incoming"), "")) +
-      (await removeStale(data.versions, "incoming-"));
-    if (removed > 0 || (report?.dropped.length ?? 0) > 0)
-      logger.info({ ...report, removed }, "house was kept");
+    const removed = await collectGarbage({ data, garbage });
+    const isWorthALine =
+      Object.values(removed).some((count) => count > 0) || (report?.dropped.length ?? 0) > 0;
+    if (isWorthALine) logger.info({ ...report, removed }, "old data was removed");
   };
   let round: Promise<void> = Promise.resolve();
   const startRound = () => {

@@ -1,0 +1,187 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createObjectStore } from "../objects/object-store.ts";
+import { createTestDatabase } from "../postgres/testing.ts";
+import type { TestDatabase } from "../postgres/testing.ts";
+import { createGarbageStore } from "../store/garbage.ts";
+import { createTestUser } from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { collectGarbage } from "./collect-garbage.ts";
+import { collectObjects } from "./collect-objects.ts";
+
+const DAY = 86_400_000;
+const RETENTION_DAYS = 30;
+
+async function age(path: string, days: number): Promise<void> {
+  const then = new Date(Date.now() - days * DAY);
+  await utimes(path, then, then);
+}
+
+describe("the collector", () => {
+  let test: TestDatabase;
+  let instance: TestInstance;
+  let owner: TestUser;
+  let root: string;
+  let services = 0;
+
+  beforeAll(async () => {
+    test = await createTestDatabase();
+    root = await mkdtemp(join(tmpdir(), "garbage-"));
+    instance = await createTestInstance({ database: test.database, directory: root });
+    owner = await createTestUser(instance);
+  });
+  afterAll(async () => {
+    await instance?.close();
+    await test?.close();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const folders = () => ({
+    root,
+    objects: join(root, "objects"),
+    versions: join(root, "versions"),
+    environments: join(root, "environments"),
+    run: join(root, "run", "own"),
+  });
+  const objects = () => createObjectStore(folders().objects);
+  const keepObject = async (content: string) => {
+    const received = await objects().receive(Readable.from([content]), 1_000);
+    await received.keep();
+    return received.hash;
+  };
+  const pathOf = (hash: string) => join(folders().objects, hash.slice(0, 2), hash);
+  const run = (query: string, ...values: readonly unknown[]) => test.database.query({ text: query, values });
+  /** A service with a build of that archive, in the state that it has after being asked for. */
+  const build = async (archiveHash: string, version = "1.0.0") => {
+    const { organizationId, userId } = owner;
+    const { key } = await instance.stores.services.create({
+      organizationId,
+      name: `service-${(services += 1)}`,
+      description: "",
+    });
+    const created = await instance.stores.builds.create({
+      organizationId,
+      serviceKey: key,
+      version,
+      archiveHash,
+      contentHash: archiveHash,
+      isForced: false,
+      requestedBy: userId,
+    });
+    return { key, id: created?.id ?? "" };
+  };
+  const makeLive = async (key: string, archiveHash: string) => {
+    const [row] = await test.database.query<{ id: string }>({
+      text: `insert into version (id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_mb,
+        timeout_seconds, start_mode) values (gen_random_uuid(), $1, 1, 0, 0, $2, $2, 1, 1, 1, 'auto') returning id`,
+      values: [key, archiveHash],
+    });
+    return row?.id ?? "";
+  };
+  const collect = () =>
+    collectGarbage({ data: folders(), garbage: createGarbageStore(test.database, RETENTION_DAYS) });
+
+  it("removes objects that no version and no build under way needs, and spares the others and what has just come", async () => {
+    const names = ["stray", "young", "pending", "failed", "live", "retired", "long-retired", "busy"] as const;
+    const hashes = Object.fromEntries(
+      await Promise.all(names.map(async (name) => [name, await keepObject(name)] as const)),
+    ) as Record<(typeof names)[number], string>;
+    for (const name of names) if (name !== "young") await age(pathOf(hashes[name]), 2);
+    await build(hashes.pending);
+    const failed = await build(hashes.failed);
+    await run(
+      "update build set state = 'FAILED', finished_at = now(), failure_code = 'BUILD_FAILED' where id = $1",
+      failed.id,
+    );
+    for (const name of ["live", "retired", "long-retired", "busy"] as const) {
+      const { key, id } = await build(hashes[name]);
+      await run("update build set state = 'SUCCEEDED', finished_at = now() where id = $1", id);
+      const version = await makeLive(key, hashes[name]);
+      if (name === "live") continue;
+      const days = name === "retired" ? RETENTION_DAYS - 1 : RETENTION_DAYS + 1;
+      await run(
+        "update version set retired_at = now() - make_interval(days => $2) where id = $1",
+        version,
+        days,
+      );
+      if (name !== "busy") continue;
+      await run(
+        `insert into execution (id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds)
+          values (gen_random_uuid(), gen_random_uuid(), $1, 1, 1, 1)`,
+        version,
+      );
+    }
+    expect(await collect()).toMatchObject({ objects: 3 });
+    const left = names.filter((name) => existsSync(pathOf(hashes[name])));
+    expect(left).toEqual(["young", "pending", "live", "retired", "busy"]);
+  });
+
+  it("spares an old object that an upload brings again while it decides", async () => {
+    const hash = await keepObject("again");
+    await age(pathOf(hash), 2);
+    const other = await keepObject("other");
+    await age(pathOf(other), 2);
+    const cutoff = Date.now() - DAY;
+    const removed = await collectObjects({
+      directory: folders().objects,
+      cutoff,
+      findNeeded: async (hashes) => {
+        // The answer is that nobody needs it; the row that names it comes after the upload.
+        if (hashes.includes(hash)) await keepObject("again");
+        return new Set();
+      },
+    });
+    expect(removed).toBeGreaterThan(0);
+    expect([hash, other].map((name) => existsSync(pathOf(name)))).toEqual([true, false]);
+  });
+
+  it("removes unpacked versions that were not used for a week, and what killed processes left behind", async () => {
+    const { versions, run: own } = folders();
+    const runs = join(root, "run");
+    const [unused, used] = ["a".repeat(64), "b".repeat(64)];
+    for (const path of [unused, used, "incoming-killed", "incoming-busy"])
+      await mkdir(join(versions, path), { recursive: true });
+    for (const name of ["own", "killed", "other"]) await mkdir(join(runs, name), { recursive: true });
+    await writeFile(join(runs, "killed", "socket"), "");
+    await age(join(versions, unused), 8);
+    await age(join(versions, used), 6);
+    for (const path of [join(versions, "incoming-killed"), own, join(runs, "killed")]) await age(path, 2);
+    expect(await collect()).toMatchObject({ versions: 1, leftovers: 2 });
+    expect((await readdir(versions)).toSorted()).toEqual([used, "incoming-busy"].toSorted());
+    expect((await readdir(runs)).toSorted()).toEqual(["other", "own"]);
+  });
+
+  it("removes failed builds and the logs of builds that ended before the retention", async () => {
+    const hash = "c".repeat(64);
+    const ended = "finished_at = now() - make_interval(days => $2)";
+    const states: readonly (readonly [string, number])[] = [
+      ["state = 'FAILED', failure_code = 'BUILD_FAILED'", 29],
+      ["state = 'FAILED', failure_code = 'BUILD_FAILED'", 31],
+      ["state = 'SUCCEEDED'", 31],
+    ];
+    const ids: string[] = [];
+    for (const [state, days] of states) {
+      const { id } = await build(hash);
+      ids.push(id);
+      await run("insert into build_log (build_id, line, text) values ($1, 0, 'text')", id);
+      await run(`update build set ${state}, ${ended} where id = $1`, id, days);
+    }
+    expect(await collect()).toMatchObject({ builds: 2 });
+    const rows = await test.database.query<{ id: string; lines: number }>({
+      text: `select b.id, (select count(*)::int from build_log l where l.build_id = b.id) as lines from build b
+        where b.id = any($1::uuid[]) order by b.id`,
+      values: [ids],
+    });
+    expect(rows).toEqual([
+      { id: ids[0], lines: 1 },
+      { id: ids[2], lines: 0 },
+    ]);
+    expect(await collect()).toMatchObject({ builds: 0 });
+  });
+});

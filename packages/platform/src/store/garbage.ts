@@ -1,0 +1,64 @@
+import type { Database } from "../postgres/database.ts";
+
+export interface GarbageStore {
+  /**
+   * Which of these archives are still needed: by a version that is live, was retired within the retention or has
+   * executions to run, or by a build under way.
+   */
+  readonly findNeededArchives: (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Removes failed builds, and the logs of all builds, that ended before the retention; says how many rows. */
+  readonly removeOldBuilds: () => Promise<number>;
+}
+
+/** Builds at once: what is left waits for the next round. */
+const MAX_BUILDS = 1_000;
+
+export function createGarbageStore(database: Database, retentionDays: number): GarbageStore {
+  return {
+    findNeededArchives: (hashes) => findNeeded(database, hashes, retentionDays),
+    removeOldBuilds: () => removeOldBuilds(database, retentionDays),
+  };
+}
+
+async function findNeeded(
+  database: Database,
+  hashes: readonly string[],
+  retentionDays: number,
+): Promise<ReadonlySet<string>> {
+  const rows = await database.query<{ hash: string }>({
+    text: `select h.hash from unnest($1::text[]) as h (hash)
+      where exists (select 1 from build b where b.archive_hash = h.hash and b.state in ('PENDING', 'RUNNING'))
+        or exists (
+          select 1 from version v where v.archive_hash = h.hash and (
+            v.retired_at is null or v.retired_at > now() - make_interval(days => $2)
+            or exists (select 1 from execution e where e.version_id = v.id and e.state in ('PENDING', 'RUNNING'))
+          )
+        )`,
+    values: [hashes, retentionDays],
+    idempotent: true,
+  });
+  return new Set(rows.map(({ hash }) => hash));
+}
+
+async function removeOldBuilds(database: Database, retentionDays: number): Promise<number> {
+  const failed = await database.query({
+    text: `delete from build where id in (
+        select id from build where state = 'FAILED' and finished_at < now() - make_interval(days => $1) order by id limit ${MAX_BUILDS}
+      ) returning id`,
+    values: [retentionDays],
+    idempotent: true,
+  });
+  const logs = await database.query({
+    text: `with old as (
+        select b.id from build b
+        where b.state = 'SUCCEEDED' and b.finished_at < now() - make_interval(days => $1)
+          and exists (select 1 from build_log l where l.build_id = b.id)
+        order by b.id limit ${MAX_BUILDS}
+      ), removed as (
+        delete from build_log l using old where l.build_id = old.id
+      ) select id from old`,
+    values: [retentionDays],
+    idempotent: true,
+  });
+  return failed.length + logs.length;
+}
