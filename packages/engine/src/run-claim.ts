@@ -81,18 +81,16 @@ export function runClaim(deps: RunClaimDeps, claim: Claim): ClaimRun {
     const prepared = await prepareClaim(deps, claim, giveUp.signal);
     if (stopped !== null) return endStopped(stopped);
     if (prepared.kind !== "ready") return prepared;
-    const logged: Promise<void>[] = [];
     run = deps.runtime.run({
       executionId: claim.id,
       timeoutSeconds: claim.timeoutSeconds,
       version: prepared.version,
       input: prepared.input,
-      onLog: (lines) => void logged.push(appendLog(lines)),
+      onLog: appendLog,
     });
     void run.ended.then(freeRoom);
     void run.began.then(noteBegun);
     const outcome = await run.outcome;
-    await Promise.all(logged);
     if (outcome.status !== "NOT_STARTED") return { kind: "outcome", outcome };
     return stopped === null ? { kind: "not started", why: outcome } : endStopped(stopped);
   };

@@ -43,6 +43,7 @@ export function createAnswerReader(resultBytes: number): (step: NonNullable<Deco
     if (type === FRAME.failure) return readFailure(payload);
     if (!isObjectText(payload)) return BROKEN_PROTOCOL;
     if (type === FRAME.result) return { status: "SUCCEEDED", result: payload, metadata };
+    if (metadata !== null) return BROKEN_PROTOCOL;
     metadata = payload;
     return null;
   }

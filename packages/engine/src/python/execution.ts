@@ -4,7 +4,9 @@ import { createDeferred } from "./deferred.ts";
 import { FRAME, createFrameDecoder, encodeFrame, encodeHeader } from "./frames.ts";
 import type { Lines } from "./home-socket.ts";
 import type { Line } from "./line.ts";
-import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
+import { createJournal } from "./journal.ts";
+import { CHUNK_COST } from "./pace.ts";
+import type { Taken } from "./paced-reader.ts";
 import type { LogLine, NotStarted, Outcome, Run, RunRequest } from "./runtime.ts";
 import type { Settings } from "./settings.ts";
 import { createTimers } from "./timers.ts";
@@ -12,6 +14,9 @@ import { createTimers } from "./timers.ts";
 const SIGTERM = 15;
 const SIGKILL = 9;
 const SECOND = 1000;
+
+/** Of an answer, which is only copied, so many bytes cost one unit of `Pace`. */
+const ANSWER_BYTES = 64;
 
 /** What an execution needs from the pool that runs it. */
 export interface ExecutionHost {
@@ -48,38 +53,29 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
   const outcome = createDeferred<Outcome | NotStarted>();
   const began = createDeferred<boolean>();
   const ended = createDeferred<undefined>();
-  const timers = createTimers<"limit" | "ladder" | "answer" | "drain">();
+  const timers = createTimers<"limit" | "ladder" | "answer">();
+  const journal = createJournal(settings, request.onLog);
   let state: "queued" | "running" | "answered" | "gone" = "queued";
   let host: ExecutionHost | null = null;
-  let streams: Line[] = [];
-  let openStreams = 0;
-  let settled = false;
+  let control: Line | null = null;
   let controlClosed = false;
   let reason: KillReason | null = null;
   let exit: ExitEvent | null = null;
   let lost: string | null = null;
   let answer: Outcome | NotStarted | null = null;
 
-  function emit(lines: readonly LogLine[]): void {
-    if (!settled) request.onLog(lines);
-  }
-
-  function settle(): void {
-    if (settled || answer === null) return;
-    settled = true;
-    timers.clear("drain");
-    for (const line of streams) line.destroy();
-    outcome.resolve(answer);
+  function settle(given: Outcome | NotStarted): void {
+    answer = given;
+    void journal.drain().then(() => outcome.resolve(given));
   }
 
   function decide(decided: Outcome): void {
     if (answer !== null) return;
-    answer = reason === null ? decided : fail(reason.code, reason.detail);
+    control?.destroy(); // what follows the answer is read by nobody, however much it is
+    settle(reason === null ? decided : fail(reason.code, reason.detail));
     if (state === "running") state = "answered";
     timers.clear("limit");
     timers.clear("answer");
-    if (openStreams === 0) settle();
-    else timers.set("drain", settings.drainMs, settle);
     if (state === "answered" && !timers.has("ladder")) timers.set("ladder", settings.confirmMs, killHard);
     host?.onAnswered();
   }
@@ -123,44 +119,27 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
   function refuse(refused: Outcome | NotStarted, lines: readonly LogLine[] = []): void {
     if (state !== "queued") return;
     state = "gone";
-    answer = refused;
     began.resolve(false);
-    if (lines.length > 0) emit(lines);
-    settle();
+    journal.write(lines);
+    settle(refused);
     ended.resolve(undefined);
   }
 
-  function listen(lines: Lines): void {
-    const budget = createLogBudget(settings.logBytes);
-    const common = { budget, lineBytes: settings.logLineBytes, now: Date.now, emit };
-    streams = [lines.stdout, lines.stderr];
-    openStreams = streams.length;
-    for (const [line, severity] of [
-      [lines.stdout, "INFO"],
-      [lines.stderr, "WARNING"],
-    ] as const) {
-      const splitter = createLogSplitter({ ...common, severity });
-      line.attach(splitter.push, () => {
-        splitter.end();
-        openStreams -= 1;
-        if (openStreams === 0) settle();
-      });
-    }
-    listenForAnswer(lines.control);
-  }
-
-  function listenForAnswer(control: Line): void {
+  function listenForAnswer(line: Line): void {
     const decoder = createFrameDecoder(limitFrames(settings.resultBytes));
     const read = createAnswerReader(settings.resultBytes);
-    function readAnswer(chunk: Buffer): void {
-      if (answer !== null) return;
+    function readAnswer(chunk: Buffer): Taken {
       decoder.push(chunk);
-      for (let step = decoder.next(); step !== null && answer === null; step = decoder.next()) {
+      for (let step = decoder.next(); step !== null; step = decoder.next()) {
         const decided = read(step);
-        if (decided !== null) decide(decided);
+        if (decided === null) continue;
+        decide(decided);
+        break;
       }
+      return { cost: CHUNK_COST + chunk.length / ANSWER_BYTES, rest: null };
     }
-    control.attach(readAnswer, () => {
+    control = line;
+    line.attach(readAnswer, () => {
       controlClosed = true;
       if (exit !== null || lost !== null) conclude();
       else if (answer === null) timers.set("answer", SECOND, conclude);
@@ -178,7 +157,8 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
       }),
     );
     lines.control.write(encodeRequest(request, settings.resultBytes));
-    listen(lines);
+    journal.read(lines.stdout, lines.stderr);
+    listenForAnswer(lines.control);
   }
 
   function finish(): void {

@@ -39,6 +39,9 @@ export function encodeFrame(type: number, payload: Uint8Array = new Uint8Array()
   return Buffer.concat([encodeHeader(type, payload.byteLength), payload]);
 }
 
+/** A payload that comes byte by byte must not become a list of a million buffers. */
+const MAX_PARTS = 1024;
+
 export interface FrameDecoder {
   readonly push: (chunk: Buffer) => void;
   /** The next whole frame, a refusal (the stream cannot be read any further), or null when more bytes are needed. */
@@ -82,6 +85,7 @@ export function createFrameDecoder(limitOf: (type: number) => number): FrameDeco
       if (chunk.length === 0) return;
       chunks.push(chunk);
       buffered += chunk.length;
+      if (chunks.length >= MAX_PARTS) joinChunks();
     },
     next,
   };

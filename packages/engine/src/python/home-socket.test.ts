@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { FRAME, encodeFrame } from "./frames.ts";
 import { openHomeSocket } from "./home-socket.ts";
 import type { HomeSocket, Lines } from "./home-socket.ts";
+import { createPaces } from "./pace.ts";
 import { waitFor } from "./testing/fixture.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
@@ -18,7 +19,7 @@ let sockets: Socket[];
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "home-"));
-  home = await openHomeSocket(join(directory, "home"));
+  home = await openHomeSocket(join(directory, "home"), createPaces());
   sockets = [];
 });
 afterEach(() => {
@@ -58,7 +59,10 @@ test("three connections with the token make a child, and what came early is not 
   await waitFor("all three are there", () => complete.length === 1);
   let received = "";
   complete[0]?.stdout.attach(
-    (chunk) => (received += chunk.toString()),
+    (chunk) => {
+      received += chunk.toString();
+      return { cost: 1, rest: null };
+    },
     () => (received += " end"),
   );
   early.end("late");

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { FRAME, HEADER_BYTES } from "./frames.ts";
 import { createLine } from "./line.ts";
 import type { Line } from "./line.ts";
+import type { Paces } from "./pace.ts";
 
 /** Hex digits of a single-use token: 128 random bits. */
 export const TOKEN_LENGTH = 32;
@@ -33,7 +34,7 @@ interface Expected {
   readonly onComplete: (lines: Lines) => void;
 }
 
-export async function openHomeSocket(path: string): Promise<HomeSocket> {
+export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSocket> {
   const expected = new Map<string, Expected>();
   const strangers = new Set<Socket>();
   const server: Server = createServer((socket) => greet(socket));
@@ -66,7 +67,8 @@ export async function openHomeSocket(path: string): Promise<HomeSocket> {
     const entry = expected.get(token);
     if (!isHello || entry === undefined || entry.lines.has(channel)) return false;
     if (channel !== "c" && channel !== "o" && channel !== "e") return false;
-    entry.lines.set(channel, createLine(socket, received.subarray(HELLO_BYTES)));
+    const pace = channel === "c" ? paces.answers : paces.logs;
+    entry.lines.set(channel, createLine(socket, received.subarray(HELLO_BYTES), pace));
     const [control, stdout, stderr] = ["c", "o", "e"].map((name) => entry.lines.get(name));
     if (control !== undefined && stdout !== undefined && stderr !== undefined) {
       expected.delete(token);

@@ -1,45 +1,55 @@
 import type { Socket } from "node:net";
+import { CHUNK_COST } from "./pace.ts";
+import type { Pace } from "./pace.ts";
+import { createPacedReader } from "./paced-reader.ts";
+import type { Consumer } from "./paced-reader.ts";
 
-/** What a child may send before anybody listens: a module that prints a lot at import must not block. */
+/** What is kept of what a child writes before anybody listens: a module that prints a lot at import must not block. */
 const MAX_EARLY_BYTES = 1024 * 1024;
+const MAX_EARLY_CHUNKS = 1024;
 
 /** One of a child's three connections. Read from the first moment on; what came early is kept for who attaches. */
 export interface Line {
   /** Takes over what was kept and all that follows; `onClose` is called once, also when it had closed already. */
-  readonly attach: (onData: (chunk: Buffer) => void, onClose: () => void) => void;
+  readonly attach: (consumer: Consumer, onClose: () => void) => void;
+  /** Offers again what its consumer did not take. */
+  readonly wake: () => void;
+  /** Whether the writer had to wait since this was last asked. */
+  readonly hasWaited: () => boolean;
   readonly write: (chunks: readonly Uint8Array[]) => void;
+  /** Nothing is passed on after this, `onClose` neither. */
   readonly destroy: () => void;
 }
 
-export function createLine(socket: Socket, rest: Buffer): Line {
-  let early: Buffer[] = rest.length > 0 ? [rest] : [];
-  let earlyBytes = rest.length;
-  let closed = false;
-  let deliver = (chunk: Buffer): void => {
+export function createLine(socket: Socket, rest: Buffer, pace: Pace): Line {
+  let early: Buffer[] = [];
+  let earlyBytes = 0;
+
+  function keep(chunk: Buffer): { readonly cost: number; readonly rest: null } {
     earlyBytes += chunk.length;
     if (earlyBytes <= MAX_EARLY_BYTES) early.push(chunk);
-  };
-  let announce: (() => void) | null = null;
+    if (early.length > MAX_EARLY_CHUNKS) early = [Buffer.concat(early)];
+    return { cost: CHUNK_COST, rest: null };
+  }
 
-  socket.on("data", (chunk: Buffer) => deliver(chunk));
-  socket.once("close", () => {
-    closed = true;
-    announce?.();
-  });
+  const reader = createPacedReader(socket, pace, keep);
+  if (rest.length > 0) keep(rest);
 
   return {
-    attach: (onData, onClose) => {
-      for (const chunk of early) onData(chunk);
+    attach: (consumer, onClose) => {
+      reader.redirect(consumer, early, onClose);
       early = [];
-      deliver = onData;
-      announce = onClose;
-      if (closed) onClose();
     },
+    wake: reader.wake,
+    hasWaited: reader.hasWaited,
     write: (chunks) => {
       socket.cork();
       for (const chunk of chunks) socket.write(chunk);
       socket.uncork();
     },
-    destroy: () => void socket.destroy(),
+    destroy: () => {
+      reader.stop();
+      socket.destroy();
+    },
   };
 }

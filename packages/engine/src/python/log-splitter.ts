@@ -1,3 +1,4 @@
+import { CHUNK_COST } from "./pace.ts";
 import type { LogLine } from "./runtime.ts";
 
 type Severity = LogLine["severity"];
@@ -12,13 +13,18 @@ const SEVERITIES: ReadonlyMap<number, Severity> = new Map([
   ["E".charCodeAt(0), "ERROR"],
   ["C".charCodeAt(0), "CRITICAL"],
 ]);
-/** What a line costs at least, so that a flood of empty lines is a flood too. */
-const MIN_LINE_COST = 16;
+/** A line is kept as a JSON object, with a comma: all of it but the text of its severity and message. */
+const ROW_BYTES = '{"timestamp":"2026-11-21 00:00:00","severity":"","message":},'.length;
+/** Of a chunk that is only dropped, or only searched for its end, so many bytes cost as much as one that is rendered. */
+const CHEAP_BYTES = 8;
+/** A line that comes byte by byte must not become a list of thousands of buffers, each of which keeps its chunk alive. */
+const MAX_PARTS = 64;
 
 /** What one execution may still log, shared by its stdout and stderr. Settled once: after the marker nothing more passes. */
 export interface LogBudget {
-  /** Whether a line of this many bytes may pass; says `last` for the line that no longer does, once. */
-  readonly spend: (bytes: number) => "pass" | "last" | "drop";
+  /** Whether a line may pass that takes so many bytes as it is kept; says `last` for the line that no longer does, once. */
+  readonly spend: (renderedBytes: number) => "pass" | "last" | "drop";
+  readonly isSpent: () => boolean;
   readonly limit: number;
 }
 
@@ -27,9 +33,10 @@ export function createLogBudget(limit: number): LogBudget {
   let exhausted = false;
   return {
     limit,
-    spend: (bytes) => {
+    isSpent: () => exhausted,
+    spend: (renderedBytes) => {
       if (exhausted) return "drop";
-      left -= Math.max(bytes, MIN_LINE_COST);
+      left -= renderedBytes;
       if (left >= 0) return "pass";
       exhausted = true;
       return "last";
@@ -37,10 +44,21 @@ export function createLogBudget(limit: number): LogBudget {
   };
 }
 
+export interface SplitLines {
+  readonly lines: readonly LogLine[];
+  /** What the lines take as they are kept. */
+  readonly bytes: number;
+  /** In units of `Pace`. */
+  readonly cost: number;
+  /** What did not fit into the allowance. */
+  readonly rest: Buffer | null;
+}
+
 export interface LogSplitter {
-  readonly push: (chunk: Buffer) => void;
-  /** Emits what stands after the last newline. */
-  readonly end: () => void;
+  /** Splits as much as costs about `allowance`, one line at least. */
+  readonly split: (chunk: Buffer, allowance: number) => SplitLines;
+  /** What stands after the last newline. */
+  readonly end: () => SplitLines;
 }
 
 export interface LogSplitterOptions {
@@ -50,10 +68,9 @@ export interface LogSplitterOptions {
   readonly lineBytes: number;
   readonly budget: LogBudget;
   readonly now: () => number;
-  readonly emit: (lines: readonly LogLine[]) => void;
 }
 
-/** Bytes of a stream -> log lines. Keeps reading when the budget is spent: a writer must never block on a full pipe. */
+/** Bytes of a stream -> log lines. Once the budget is spent chunks are dropped unseen: a writer must never block for good. */
 export function createLogSplitter(options: LogSplitterOptions): LogSplitter {
   const { lineBytes, budget } = options;
   let kept: Buffer[] = [];
@@ -66,46 +83,53 @@ export function createLogSplitter(options: LogSplitterOptions): LogSplitter {
       const piece = part.subarray(0, lineBytes - keptBytes);
       kept.push(piece);
       keptBytes += piece.length;
+      if (kept.length >= MAX_PARTS) kept = [Buffer.concat(kept)];
     }
   }
 
-  function takeLine(lines: LogLine[], time: number): void {
+  /** Adds the line that is kept, or the marker; returns what it takes as it is kept. */
+  function takeLine(lines: LogLine[], time: number): number {
     const first = kept[0];
-    const line = kept.length === 1 && first !== undefined ? first : Buffer.concat(kept);
-    const size = lineSize;
+    const text = kept.length === 1 && first !== undefined ? first : Buffer.concat(kept);
+    const line = readLine(text, lineSize, options.severity, time);
     kept = [];
     keptBytes = 0;
     lineSize = 0;
-    const verdict = budget.spend(line.length);
-    if (verdict === "pass") lines.push(readLine(line, size, options.severity, time));
+    const bytes = ROW_BYTES + line.severity.length + Buffer.byteLength(JSON.stringify(line.message));
+    const verdict = budget.spend(bytes);
+    if (verdict === "pass") lines.push(line);
     if (verdict === "last")
       lines.push({
         time,
         severity: "WARNING",
         message: `[log limit of ${budget.limit} bytes reached: further output is dropped]`,
       });
+    return bytes;
   }
 
-  function push(chunk: Buffer): void {
+  function split(chunk: Buffer, allowance: number): SplitLines {
     const lines: LogLine[] = [];
     const time = options.now();
+    let bytes = 0;
     let from = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-      keep(chunk.subarray(from, end));
-      takeLine(lines, time);
-      from = end + 1;
+    while (!budget.isSpent()) {
+      const end = chunk.indexOf(NEWLINE, from);
+      keep(chunk.subarray(from, end < 0 ? chunk.length : end));
+      from = end < 0 ? chunk.length : end + 1;
+      if (end >= 0) bytes += takeLine(lines, time);
+      const cost = CHUNK_COST + bytes + Math.ceil(from / CHEAP_BYTES);
+      if (from >= chunk.length) return { lines, bytes, cost, rest: null };
+      if (cost >= allowance) return { lines, bytes, cost, rest: chunk.subarray(from) };
     }
-    keep(chunk.subarray(from));
-    if (lines.length > 0) options.emit(lines);
+    return { lines, bytes, cost: CHUNK_COST + bytes + Math.ceil(chunk.length / CHEAP_BYTES), rest: null };
   }
 
   return {
-    push,
+    split,
     end: () => {
-      if (lineSize === 0) return;
       const lines: LogLine[] = [];
-      takeLine(lines, options.now());
-      if (lines.length > 0) options.emit(lines);
+      const bytes = lineSize === 0 || budget.isSpent() ? 0 : takeLine(lines, options.now());
+      return { lines, bytes, cost: bytes, rest: null };
     },
   };
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { runTrusted } from "../host/processes.ts";
 import { notStarted } from "./answers.ts";
 import { createExecution } from "./execution.ts";
+import { createPaces } from "./pace.ts";
 import { probeVersion } from "./probe.ts";
 import type { PythonRuntime, Run, RunRequest, RunnableVersion } from "./runtime.ts";
 import { createRooms } from "./rooms.ts";
@@ -24,6 +25,7 @@ const MAX_RUN_DIRECTORY_LENGTH = 80;
 export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntime {
   const settings = readSettings(options);
   const runnerDirectory = installRunner(options);
+  const paces = createPaces();
   const rooms = createRooms(options.runDirectory, options.logger);
   const pools = new Map<string, VersionPool>();
   const retiring = new Map<VersionPool, Promise<void>>();
@@ -34,7 +36,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
 
   const start: PoolHost["startZygote"] = (given) => {
     compiling ??= precompileRunner();
-    return startZygote({ ...given, sandbox: options.sandbox, runnerDirectory, rooms });
+    return startZygote({ ...given, sandbox: options.sandbox, runnerDirectory, rooms, paces });
   };
 
   /**

@@ -62,8 +62,11 @@ export interface RunRequest {
   readonly input: ExecutionInput;
   /** Wall-clock limit in seconds, counted from the hand-over to the child. */
   readonly timeoutSeconds: number;
-  /** Called in order with batches; never after `ended` settled. */
-  readonly onLog: (lines: readonly LogLine[]) => void;
+  /**
+   * Called in order with batches; settles when they are written. What prints has to wait while 1 MiB is not, and
+   * `outcome` waits for all of it. Never called after `outcome` settled.
+   */
+  readonly onLog: (lines: readonly LogLine[]) => Promise<void>;
 }
 
 export interface Run {

@@ -10,6 +10,10 @@ import type { Order, ZygoteEvent } from "./control-lines.ts";
 import { openHomeSocket } from "./home-socket.ts";
 import type { HomeSocket } from "./home-socket.ts";
 import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
+import { CHUNK_COST } from "./pace.ts";
+import type { Paces } from "./pace.ts";
+import { createPacedReader } from "./paced-reader.ts";
+import type { Taken } from "./paced-reader.ts";
 import type { LogLine, RunnableVersion } from "./runtime.ts";
 import { STATUS_FD } from "./sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "./sandbox/sandbox.ts";
@@ -33,6 +37,7 @@ export interface ZygoteOptions {
   readonly runnerDirectory: string;
   /** Gives this zygote a folder of its own, which is discarded when its last process is gone. */
   readonly rooms: Rooms;
+  readonly paces: Paces;
   readonly onEvent: (event: ZygoteEvent) => void;
   /** What it prints itself: user code at import, and our own warnings. */
   readonly onOutput: (lines: readonly LogLine[]) => void;
@@ -62,12 +67,14 @@ export async function startZygote(options: ZygoteOptions): Promise<Zygote> {
   const { version, runnerDirectory, rooms } = options;
   const roomDirectory = rooms.create();
   let launch: SandboxLaunch | undefined;
+  let home: HomeSocket | undefined;
   try {
     launch = options.sandbox.prepare({ ...version, runnerDirectory, roomDirectory });
-    const home = await openHomeSocket(join(roomDirectory, "home"));
+    home = await openHomeSocket(join(roomDirectory, "home"), options.paces);
     const child = await spawnLaunch(launch, version);
     return attendZygote(options, launch, child, home, roomDirectory);
   } catch (error) {
+    home?.close();
     launch?.release();
     rooms.discard(roomDirectory);
     throw error;
@@ -84,9 +91,12 @@ function attendZygote(
   const control = child.stdio[CONTROL_FD];
   if (!(control instanceof Duplex)) throw new Error("the zygote has no control line");
   const events = createEventReader(MAX_EVENT_BYTES, options.onEvent, kill);
-  control.on("data", (chunk: Buffer) => events.push(chunk));
+  createPacedReader(control, options.paces.answers, (chunk) => {
+    events.push(chunk);
+    return { cost: CHUNK_COST + chunk.length, rest: null };
+  });
   control.on("error", () => control.destroy());
-  collectOutput(child, options.onOutput);
+  collectOutput(child, options);
   const readStatus = collectStatus(child);
   let leaving: NodeJS.Timeout | undefined;
 
@@ -177,12 +187,20 @@ function collectStatus(child: ChildProcess): () => string {
   return () => status;
 }
 
-function collectOutput(child: ChildProcess, emit: (lines: readonly LogLine[]) => void): void {
+function collectOutput(child: ChildProcess, { onOutput, paces }: ZygoteOptions): void {
   const budget = createLogBudget(BOOT_LOG_BYTES);
+  const pass = (lines: readonly LogLine[]): void => {
+    if (lines.length > 0) onOutput(lines);
+  };
   const read = (stream: Readable | null, severity: LogLine["severity"]): void => {
-    const splitter = createLogSplitter({ severity, lineBytes: BOOT_LINE_BYTES, budget, now: Date.now, emit });
-    stream?.on("data", splitter.push);
-    stream?.once("close", splitter.end);
+    if (stream === null) return;
+    const splitter = createLogSplitter({ severity, lineBytes: BOOT_LINE_BYTES, budget, now: Date.now });
+    const consume = (chunk: Buffer, allowance: number): Taken => {
+      const { lines, cost, rest } = splitter.split(chunk, allowance);
+      pass(lines);
+      return { cost, rest };
+    };
+    createPacedReader(stream, paces.logs, consume).redirect(consume, [], () => pass(splitter.end().lines));
   };
   read(child.stdout, "INFO");
   read(child.stderr, "WARNING");

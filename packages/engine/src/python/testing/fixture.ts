@@ -103,7 +103,7 @@ export async function createFixture(
       version,
       input: given.dataRef === undefined ? { body } : { body, data: Buffer.from(given.dataRef) },
       timeoutSeconds: given.timeoutSeconds ?? 20,
-      onLog: (batch) => lines.push(...batch),
+      onLog: async (batch) => void lines.push(...batch),
     });
     return { ...run, lines };
   }

@@ -1,0 +1,95 @@
+import type { Readable } from "node:stream";
+import type { Pace } from "./pace.ts";
+
+/** What became of a chunk. A `rest` is offered again in a later turn; one that cost nothing only after `wake`. */
+export interface Taken {
+  readonly cost: number;
+  readonly rest: Buffer | null;
+}
+
+/** Takes of a chunk what costs about `allowance` (units of `Pace`). */
+export type Consumer = (chunk: Buffer, allowance: number) => Taken;
+
+/** A stream that is read at a pace. It holds one chunk at most: what it cannot pass on, the writer has to keep. */
+export interface PacedReader {
+  /**
+   * Gives what was kept, and all that follows, to another consumer.
+   * @param onEnd called once when the stream has closed and all of it was taken, also when it had closed already
+   */
+  readonly redirect: (consumer: Consumer, kept: readonly Buffer[], onEnd: () => void) => void;
+  /** Offers the rest again that its consumer did not take. */
+  readonly wake: () => void;
+  /** Whether the writer had to wait since this was last asked. */
+  readonly hasWaited: () => boolean;
+  /** Drops what was read: nothing is passed on any more. */
+  readonly stop: () => void;
+}
+
+export function createPacedReader(stream: Readable, pace: Pace, consumer: Consumer): PacedReader {
+  let consume = consumer;
+  let announceEnd: (() => void) | null = null;
+  let pending: Buffer[] = [];
+  let waited = false;
+  let state: "open" | "closed" | "ended" | "stopped" = "open";
+
+  function work(allowance: number): { readonly cost: number; readonly state: "done" | "more" } {
+    let spent = 0;
+    for (let chunk = pending[0]; chunk !== undefined && spent < allowance; chunk = pending[0]) {
+      const { cost, rest } = consume(chunk, allowance - spent);
+      spent += cost;
+      if (state === "stopped") return { cost: spent, state: "done" };
+      if (rest !== null) pending[0] = rest;
+      else pending.shift();
+      if (rest !== null && cost === 0) return { cost: spent, state: "done" };
+    }
+    if (pending.length > 0) return { cost: spent, state: "more" };
+    if (stream.isPaused()) stream.resume();
+    endIfClosed();
+    return { cost: spent, state: "done" };
+  }
+
+  function endIfClosed(): void {
+    if (state !== "closed" || pending.length > 0) return;
+    state = "ended";
+    announceEnd?.();
+  }
+
+  function offer(): void {
+    if (pending.length > 0) pace.enter(work);
+    if (pending.length === 0) return;
+    waited = true;
+    stream.pause();
+  }
+
+  stream.on("data", (chunk: Buffer) => {
+    if (state === "stopped") return;
+    pending.push(chunk);
+    offer();
+  });
+  stream.once("close", () => {
+    if (state === "open") state = "closed";
+    endIfClosed();
+  });
+
+  return {
+    redirect: (next, kept, onEnd) => {
+      consume = next;
+      announceEnd = onEnd;
+      pending = [...kept, ...pending];
+      if (state === "ended") state = "closed";
+      offer();
+      endIfClosed();
+    },
+    wake: offer,
+    hasWaited: () => {
+      const answer = waited;
+      waited = pending.length > 0;
+      return answer;
+    },
+    stop: () => {
+      state = "stopped";
+      pending = [];
+      pace.leave(work);
+    },
+  };
+}
