@@ -63,6 +63,7 @@ async function main(): Promise<void> {
     await world.close();
   }
   await measureStore();
+  await measureFlood();
   await save();
 }
 
@@ -227,6 +228,23 @@ async function measureStore(): Promise<void> {
     const ratio = report.full.latencies[name].p50 / report.empty.latencies[name].p50;
     record(`${name} with 1,000,000 finished executions, as a multiple of empty`, ratio, { atMost: 1.25 });
   }
+}
+
+interface FloodReport {
+  readonly medians: Readonly<Record<"alone" | "computing" | "flooding", Figures>>;
+}
+
+/** Callers of one service while a run of another prints without end. */
+async function measureFlood(): Promise<void> {
+  const { stdout: text } = await promisify(execFile)(execPath, [join(REPOSITORY, "bench/flood.ts")], {
+    maxBuffer: 1 << 20,
+  });
+  const report = JSON.parse(text) as FloodReport;
+  details["flood"] = report;
+  const { alone, flooding } = report.medians;
+  record("p99 of other callers beside a flooding run, as a multiple of alone", flooding.p99 / alone.p99, {
+    atMost: 1.5,
+  });
 }
 
 async function save(): Promise<void> {

@@ -4,6 +4,7 @@ import type { ZygoteEvent } from "./control-lines.ts";
 import type { Lines } from "./home-socket.ts";
 import type { LogLine, NotStarted } from "./runtime.ts";
 import type { PoolHost } from "./pool-host.ts";
+import { createTimers } from "./timers.ts";
 import type { Zygote, ZygoteEnd } from "./zygote.ts";
 
 /** Why no child came of it, and what each execution that waits ends with. */
@@ -40,6 +41,7 @@ export function createBoot(options: BootOptions): Boot {
   let stage: "starting" | "importing" | "ready" | "unsafe" | "stopped" = "starting";
   let failure: BootFailure | null = null;
   let lines: LogLine[] = [];
+  const timers = createTimers<"limit">();
 
   function whenStarted(action: (zygote: Zygote) => void): void {
     if (zygote === null) waiting.push(action);
@@ -47,7 +49,10 @@ export function createBoot(options: BootOptions): Boot {
   }
 
   function onEvent(event: ZygoteEvent): void {
-    if (event.event === "hello") stage = "importing";
+    if (event.event === "hello" && stage === "starting") {
+      stage = "importing";
+      limit(options.settings.bootMs);
+    }
     if (event.event === "unsafe") stage = "unsafe";
     if (event.event === "failed")
       failure = { outcome: fail(event.code, event.detail), lines: toErrorLines(event.traceback) };
@@ -82,20 +87,24 @@ export function createBoot(options: BootOptions): Boot {
   }
 
   function onTimeout(): void {
-    const seconds = options.settings.bootMs / 1000;
+    const { bootMs, helloMs } = options.settings;
     const outcome =
       stage === "importing"
-        ? failStart(`The import of src/program.py took longer than ${seconds} s`)
-        : notStarted("version", `The process of the version did not answer within ${seconds} s`);
+        ? failStart(`The import of src/program.py took longer than ${bootMs / 1000} s`)
+        : notStarted("version", `The process of the version did not answer within ${helloMs / 1000} s`);
     failure = { outcome, lines: [] };
     whenStarted((started) => started.kill());
   }
 
+  function limit(milliseconds: number): void {
+    timers.set("limit", milliseconds, () => {
+      if (stage === "starting" || stage === "importing") onTimeout();
+    });
+  }
+
   async function live(): Promise<void> {
     let end: ZygoteEnd = { description: "could not be started", hasBegun: false };
-    const limit = setTimeout(() => {
-      if (stage === "starting" || stage === "importing") onTimeout();
-    }, options.settings.bootMs);
+    limit(options.settings.helloMs);
     try {
       const started = await options.startZygote({
         version: options.version,
@@ -112,7 +121,7 @@ export function createBoot(options: BootOptions): Boot {
       const reason = error instanceof Error ? error.message : String(error);
       failure = { outcome: notStarted("worker", `No process could be started: ${reason}`), lines: [] };
     }
-    clearTimeout(limit);
+    timers.clear("limit");
     failure = describeFailure(end);
     options.onClosed(end.description);
   }

@@ -5,9 +5,13 @@ import type { SplitLines } from "./log-splitter.ts";
 import type { Taken } from "./paced-reader.ts";
 import type { LogLine, RunRequest } from "./runtime.ts";
 import type { Settings } from "./settings.ts";
+import { createTimers } from "./timers.ts";
 
 /** Of rendered lines that the store has not taken yet; beyond it the streams are not read, so that the writer waits. */
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
+/** The store is given the first line at once, and what follows in batches: a write for each turn cost it more than the lines. */
+const BATCH_MS = 50;
+const BATCH_BYTES = 64 * 1024;
 /** A writer that had to wait at the end is read on, but not for ever: so many times `drainMs`. */
 const MAX_DRAINS = 40;
 
@@ -39,12 +43,29 @@ export function createJournal(settings: JournalSettings, onLog: RunRequest["onLo
   let writes = 0;
   let unwrittenBytes = 0;
   let state: "reading" | "draining" | "closed" = "reading";
-  let timer: NodeJS.Timeout | undefined;
+  let batch: LogLine[] = [];
+  let batchBytes = 0;
+  const timers = createTimers<"batch" | "drain">();
 
-  async function write(lines: readonly LogLine[], bytes = 0): Promise<void> {
+  function add(lines: readonly LogLine[], bytes: number): void {
     if (lines.length === 0 || state === "closed") return;
-    writes += 1;
     unwrittenBytes += bytes;
+    batchBytes += bytes;
+    for (const line of lines) batch.push(line);
+    if (batchBytes >= BATCH_BYTES || !timers.has("batch")) flush();
+  }
+
+  function flush(): void {
+    timers.clear("batch");
+    if (batch.length === 0) return;
+    timers.set("batch", BATCH_MS, flush);
+    void write(batch, batchBytes);
+    batch = [];
+    batchBytes = 0;
+  }
+
+  async function write(lines: readonly LogLine[], bytes: number): Promise<void> {
+    writes += 1;
     await onLog(lines).catch(() => undefined);
     writes -= 1;
     unwrittenBytes -= bytes;
@@ -59,7 +80,7 @@ export function createJournal(settings: JournalSettings, onLog: RunRequest["onLo
   ): Taken {
     if (unwrittenBytes >= MAX_UNWRITTEN_BYTES) return { cost: 0, rest: chunk };
     const { lines, bytes, cost, rest } = split(chunk, allowance);
-    void write(lines, bytes);
+    add(lines, bytes);
     closeIfDone();
     return { cost, rest };
   }
@@ -71,7 +92,7 @@ export function createJournal(settings: JournalSettings, onLog: RunRequest["onLo
       (chunk, allowance) => consume(splitter.split, chunk, allowance),
       () => {
         const { lines, bytes } = splitter.end();
-        void write(lines, bytes);
+        add(lines, bytes);
         openStreams -= 1;
         closeIfDone();
       },
@@ -83,8 +104,10 @@ export function createJournal(settings: JournalSettings, onLog: RunRequest["onLo
   }
 
   function close(): void {
+    flush();
     state = "closed";
-    clearTimeout(timer);
+    timers.clear("batch");
+    timers.clear("drain");
     for (const line of streams) line.destroy();
     settle();
   }
@@ -94,11 +117,11 @@ export function createJournal(settings: JournalSettings, onLog: RunRequest["onLo
   }
 
   function awaitEnd(rounds: number): void {
-    timer = setTimeout(() => {
+    timers.set("drain", settings.drainMs, () => {
       const waited = streams.map((line) => line.hasWaited()).includes(true);
       if (waited && rounds > 1) awaitEnd(rounds - 1);
       else close();
-    }, settings.drainMs);
+    });
   }
 
   return {
@@ -108,7 +131,7 @@ export function createJournal(settings: JournalSettings, onLog: RunRequest["onLo
       attach(stdout, "INFO");
       attach(stderr, "WARNING");
     },
-    write: (lines) => void write(lines),
+    write: (lines) => add(lines, 0),
     drain: async () => {
       if (state === "reading") {
         state = "draining";

@@ -76,7 +76,7 @@ function waitUnreferenced(action: () => void, milliseconds: number): void {
 
 /** The paces of one runtime: answers do not wait behind floods of lines. */
 export interface Paces {
-  /** stdout and stderr: at most 8 % of the thread, 6.5 MB of rendered lines a second. */
+  /** stdout and stderr: at most 4 % of the thread, 3.2 MB of rendered lines a second. */
   readonly logs: Pace;
   /** Control connections of children and zygotes: at most 16 %. */
   readonly answers: Pace;
@@ -87,7 +87,7 @@ const KIBIBYTE = 1024;
 
 export function createPaces(): Paces {
   return {
-    logs: createPace({ unitsPerTurn: 32 * KIBIBYTE, turnMs: TURN_MS }),
+    logs: createPace({ unitsPerTurn: 16 * KIBIBYTE, turnMs: TURN_MS }),
     answers: createPace({ unitsPerTurn: 64 * KIBIBYTE, turnMs: TURN_MS }),
   };
 }

@@ -1,27 +1,32 @@
 import type { ZygoteEvent } from "./control-lines.ts";
 import type { LogLine, Probe, RunnableVersion } from "./runtime.ts";
 import type { PoolHost } from "./pool-host.ts";
-import type { ZygoteEnd } from "./zygote.ts";
+import type { Settings } from "./settings.ts";
+import { createTimers } from "./timers.ts";
+import type { Zygote, ZygoteEnd } from "./zygote.ts";
 
 const STARTUP_ERROR = "STARTUP_ERROR";
 const MAX_REASON_LENGTH = 500;
 
 /**
- * Boots a version only to look at it: nothing of it is left running. Never longer than `limitMs`.
+ * Boots a version only to look at it: nothing of it is left running. Never longer than both limits together.
  *
  * @throws Error when no process could be started: the project is not at fault
  */
 export async function probeVersion(
   version: RunnableVersion,
   startZygote: PoolHost["startZygote"],
-  limitMs: number,
+  { helloMs, bootMs }: Pick<Settings, "helloMs" | "bootMs">,
 ): Promise<Probe> {
   let found: Probe | null = null;
   const printed: LogLine[] = [];
   let greeted = false;
 
   function onEvent(event: ZygoteEvent): void {
-    if (event.event === "hello") greeted = true;
+    if (event.event === "hello" && !greeted) {
+      greeted = true;
+      limit(bootMs, `The import of src/program.py took longer than ${bootMs / 1000} s`);
+    }
     if (event.event === "probed")
       found ??= {
         ok: true,
@@ -47,28 +52,28 @@ export async function probeVersion(
     };
   }
 
-  let limit: NodeJS.Timeout | undefined;
+  let zygote: Zygote | null = null;
+  const timers = createTimers<"limit">();
+  function limit(milliseconds: number, detail: string): void {
+    timers.set("limit", milliseconds, () => {
+      found ??= { ok: false, code: STARTUP_ERROR, detail, traceback: null };
+      zygote?.kill();
+    });
+  }
+
   try {
-    const zygote = await startZygote({
+    zygote = await startZygote({
       version,
       startMode: version.startMode,
       probe: true,
       onEvent,
       onOutput: (lines) => void printed.push(...lines),
     });
-    limit = setTimeout(() => {
-      found ??= {
-        ok: false,
-        code: STARTUP_ERROR,
-        detail: `The import of src/program.py took longer than ${limitMs / 1000} s`,
-        traceback: null,
-      };
-      zygote.kill();
-    }, limitMs);
+    if (!greeted) limit(helloMs, `The interpreter did not begin within ${helloMs / 1000} s`);
     const end = await zygote.closed;
     return found ?? describeEnd(end);
   } finally {
-    clearTimeout(limit);
+    timers.clear("limit");
   }
 }
 

@@ -105,7 +105,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
 
   return {
     run,
-    probe: (version) => probeVersion(version, start, settings.bootMs),
+    probe: (version) => probeVersion(version, start, settings),
     retire: async (versionId) => {
       const pool = pools.get(versionId);
       if (pool !== undefined) await retirePool(versionId, pool);

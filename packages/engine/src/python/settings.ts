@@ -40,6 +40,8 @@ export interface Times {
   readonly confirmMs: number;
   /** After the answer, for log lines that a background process holds back. */
   readonly drainMs: number;
+  /** Until a zygote says hello: bubblewrap and the interpreter, before any code of the project. */
+  readonly helloMs: number;
   /** For the import of the user's module. */
   readonly bootMs: number;
   /** A module that could not be imported is not tried again for this long. */
@@ -68,6 +70,7 @@ export function readSettings(options: PythonRuntimeOptions): Settings {
     graceMs: options.times?.graceMs ?? 2 * SECOND,
     confirmMs: options.times?.confirmMs ?? 3 * SECOND,
     drainMs: options.times?.drainMs ?? 250,
+    helloMs: options.times?.helloMs ?? 60 * SECOND,
     bootMs: options.times?.bootMs ?? 60 * SECOND,
     failureMs: options.times?.failureMs ?? 10 * SECOND,
   };
