@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -41,60 +41,76 @@ export async function removePostmasterFile(dataDirectory: string): Promise<void>
 /** `zombie`: killed, but its parent has not yet asked for its exit status; it still answers to signal 0. */
 export type ProcessState = "gone" | "zombie" | "postgres" | "other";
 
-export async function inspectProcess(pid: number): Promise<ProcessState> {
+/**
+ * `postgres`: the server of this very data directory. Process ids repeat, after a reboot at the latest: what a stale
+ * `postmaster.pid` names may be a server of somebody else, which must neither be waited for nor stopped.
+ */
+export async function inspectProcess(pid: number, dataDirectory: string): Promise<ProcessState> {
   try {
     process.kill(pid, 0);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ESRCH") return "gone";
   }
-  return judge(process.platform === "linux" ? readProc(pid) : await askPs(pid));
+  return judge(process.platform === "linux" ? readProc(pid, dataDirectory) : await askPs(pid, dataDirectory));
 }
 
 /** The same for where nothing can be awaited any more; without /proc, everything that answers is taken for PostgreSQL. */
-export function inspectProcessSync(pid: number): ProcessState {
+export function inspectProcessSync(pid: number, dataDirectory: string): ProcessState {
   try {
     process.kill(pid, 0);
   } catch {
     return "gone";
   }
-  return process.platform === "linux" ? judge(readProc(pid)) : "postgres";
+  return process.platform === "linux" ? judge(readProc(pid, dataDirectory)) : "postgres";
 }
 
-function judge({ state, command }: ProcessInfo): ProcessState {
+function judge({ state, isServer }: ProcessInfo): ProcessState {
   if (state === "") return "gone";
   if (state.startsWith("Z") || state.startsWith("X")) return "zombie";
-  return command.includes("postgres") ? "postgres" : "other";
+  return isServer ? "postgres" : "other";
 }
 
 interface ProcessInfo {
   readonly state: string;
-  readonly command: string;
+  readonly isServer: boolean;
 }
 
-const NO_PROCESS: ProcessInfo = { state: "", command: "" };
+const NO_PROCESS: ProcessInfo = { state: "", isServer: false };
 
-function readProc(pid: number): ProcessInfo {
+function readProc(pid: number, dataDirectory: string): ProcessInfo {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const command = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
-    return { state: stat.slice(stat.lastIndexOf(")") + 2), command };
+    const state = stat.slice(stat.lastIndexOf(")") + 2);
+    return { state, isServer: command.includes("postgres") && isServerOf(pid, dataDirectory) };
   } catch {
     return NO_PROCESS;
   }
 }
 
+/** By what we start it with, or by its working directory, which is that of its data (unreadable without CAP_SYS_PTRACE). */
+function isServerOf(pid: number, dataDirectory: string): boolean {
+  const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  if (words[words.indexOf("-D") + 1] === dataDirectory) return true;
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === dataDirectory;
+  } catch {
+    return false;
+  }
+}
+
 const PS_TIMEOUT_MS = 10_000;
 
-async function askPs(pid: number): Promise<ProcessInfo> {
+async function askPs(pid: number, dataDirectory: string): Promise<ProcessInfo> {
   try {
     const [ps] = await findExecutables("ps", SYSTEM_FOLDERS);
     if (ps === undefined) return NO_PROCESS;
-    const stdout = await runTrusted(ps, ["-o", "stat=,comm=", "-p", String(pid)], {
+    const stdout = await runTrusted(ps, ["-ww", "-o", "stat=,command=", "-p", String(pid)], {
       env: {},
       timeout: PS_TIMEOUT_MS,
     });
-    const [state = "", ...command] = stdout.trim().split(/\s+/u);
-    return { state, command: command.join(" ") };
+    const [state = ""] = stdout.trim().split(/\s+/u, 1);
+    return { state, isServer: `${stdout.trim()} `.includes(` -D ${dataDirectory} `) };
   } catch {
     return NO_PROCESS;
   }
@@ -105,12 +121,13 @@ const POLL_MILLISECONDS = 10;
 /** Waits until the process is gone, or at least a zombie where `zombieCounts`; false when `milliseconds` did not suffice. */
 export async function waitUntilGone(
   pid: number,
+  dataDirectory: string,
   milliseconds: number,
   zombieCounts: boolean,
 ): Promise<boolean> {
   const deadline = performance.now() + milliseconds;
   for (;;) {
-    const state = await inspectProcess(pid);
+    const state = await inspectProcess(pid, dataDirectory);
     if (state === "gone" || state === "other" || (zombieCounts && state === "zombie")) return true;
     if (performance.now() >= deadline) return false;
     await delay(POLL_MILLISECONDS);
@@ -118,10 +135,10 @@ export async function waitUntilGone(
 }
 
 /** Blocks until the process is gone or a zombie; false when `milliseconds` did not suffice. */
-export function waitUntilGoneSync(pid: number, milliseconds: number): boolean {
+export function waitUntilGoneSync(pid: number, dataDirectory: string, milliseconds: number): boolean {
   const clock = new Int32Array(new SharedArrayBuffer(4));
   const deadline = performance.now() + milliseconds;
-  while (inspectProcessSync(pid) === "postgres") {
+  while (inspectProcessSync(pid, dataDirectory) === "postgres") {
     if (performance.now() >= deadline) return false;
     Atomics.wait(clock, 0, 0, POLL_MILLISECONDS);
   }

@@ -211,11 +211,11 @@ const FAST_SHUTDOWN_MILLISECONDS = 30_000;
 const IMMEDIATE_SHUTDOWN_MILLISECONDS = 10_000;
 
 /** Fast shutdown (https://www.postgresql.org/docs/18/server-shutdown.html), immediate when that hangs; both keep every commit. */
-export async function shutDown(pid: number): Promise<void> {
+export async function shutDown(pid: number, dataDirectory: string): Promise<void> {
   signal(pid, "SIGINT");
-  if (await waitUntilGone(pid, FAST_SHUTDOWN_MILLISECONDS, true)) return;
+  if (await waitUntilGone(pid, dataDirectory, FAST_SHUTDOWN_MILLISECONDS, true)) return;
   signal(pid, "SIGQUIT");
-  if (await waitUntilGone(pid, IMMEDIATE_SHUTDOWN_MILLISECONDS, true)) return;
+  if (await waitUntilGone(pid, dataDirectory, IMMEDIATE_SHUTDOWN_MILLISECONDS, true)) return;
   throw new EmbeddedPostgresError(
     `PostgreSQL (process ${pid}) does not stop. Look at it before starting again.`,
   );
@@ -230,7 +230,7 @@ const EXIT_KILL_MILLISECONDS = 1_000;
  * Like `shutDown`, for the "exit" event of this process: blocks it, for eight seconds at most. Never throws. The last
  * resort is SIGKILL, which the server's other processes notice and follow; every commit is kept even then.
  */
-export function shutDownSync(pid: number): void {
+export function shutDownSync(pid: number, dataDirectory: string): void {
   const steps = [
     ["SIGINT", EXIT_FAST_MILLISECONDS],
     ["SIGQUIT", EXIT_IMMEDIATE_MILLISECONDS],
@@ -242,7 +242,7 @@ export function shutDownSync(pid: number): void {
     } catch {
       return;
     }
-    if (waitUntilGoneSync(pid, milliseconds)) return;
+    if (waitUntilGoneSync(pid, dataDirectory, milliseconds)) return;
   }
 }
 

@@ -41,7 +41,8 @@ afterEach(async () => {
     await member.ended;
   }
   const left = await readPostmaster(join(directory, "data"));
-  if (left !== null && (await inspectProcess(left.pid)) === "postgres") process.kill(left.pid, "SIGQUIT");
+  if (left !== null && (await inspectProcess(left.pid, join(directory, "data"))) === "postgres")
+    process.kill(left.pid, "SIGQUIT");
   await rm(root, { recursive: true, force: true, maxRetries: 5 });
   if (left !== null) throw new Error("a server was left running");
 });
@@ -96,7 +97,7 @@ test("a first start makes a database that survives a stop, with fsync on and no 
   ).toBe("C");
   const pid = await readPid();
   await first.stop();
-  expect(await inspectProcess(pid)).not.toBe("postgres");
+  expect(await inspect(pid)).not.toBe("postgres");
   const second = await start();
   expect(await ask(second.connection, "select answer from kept")).toBe("42");
 });
@@ -116,10 +117,10 @@ test("a second process on the same directory joins, and the server stays until t
   });
   const pid = await readPid();
   await owner.stop();
-  expect(await inspectProcess(pid)).toBe("postgres");
+  expect(await inspect(pid)).toBe("postgres");
   member.process.kill("SIGTERM");
   await member.ended;
-  expect(await inspectProcess(pid)).not.toBe("postgres");
+  expect(await inspect(pid)).not.toBe("postgres");
 });
 
 test("processes that start at the same moment share one server", async () => {
@@ -133,7 +134,7 @@ test("a server whose owner was killed is adopted by the next start", async () =>
   const pid = await readPid();
   member.process.kill("SIGKILL");
   await member.ended;
-  expect(await inspectProcess(pid)).toBe("postgres");
+  expect(await inspect(pid)).toBe("postgres");
   const server = await start();
   expect(server.isOwner()).toBe(true);
   expect(await readPid()).toBe(pid);
@@ -144,7 +145,7 @@ test("a process that exits without leaving stops the server in order all the sam
   const pid = await readPid();
   member.process.kill("SIGUSR2");
   await member.ended;
-  expect(await inspectProcess(pid)).not.toBe("postgres");
+  expect(await inspect(pid)).not.toBe("postgres");
   expect(await readFile(join(directory, "server.log"), "utf8")).toContain("database system is shut down");
 });
 
@@ -154,7 +155,7 @@ test("a server that does not react any more does not outlive the process that ex
   process.kill(pid, "SIGSTOP");
   member.process.kill("SIGUSR2");
   await member.ended;
-  expect(await inspectProcess(pid)).not.toBe("postgres");
+  expect(await inspect(pid)).not.toBe("postgres");
   await rm(join(directory, "data", "postmaster.pid"));
 });
 
@@ -183,7 +184,7 @@ test.each(["data.new", "data", "data/postmaster.pid"])(
     controller.abort(new Error("no longer wanted"));
     expect(await failed).toEqual(new Error("no longer wanted"));
     expect(await readPid()).toBe(0);
-    expect(pid === 0 ? "gone" : await inspectProcess(pid)).not.toBe("postgres");
+    expect(pid === 0 ? "gone" : await inspect(pid)).not.toBe("postgres");
   },
 );
 
@@ -200,6 +201,10 @@ test("a surviving process takes over when the owner was killed, and restarts the
     return current !== 0 && current !== pid && (await canAsk(survivor.connection));
   });
 });
+
+function inspect(pid: number, of = directory) {
+  return inspectProcess(pid, join(of, "data"));
+}
 
 async function canAsk(connection: SocketConnection): Promise<boolean> {
   return ask(connection, "select 1").then(
@@ -238,6 +243,32 @@ test("a postmaster.pid that names a process which is not PostgreSQL does not sta
   );
   const second = await start();
   expect(await ask(second.connection, "select 1")).toBe("1");
+});
+
+test("a postmaster.pid that names the PostgreSQL of somebody else neither stops it nor waits for it", async () => {
+  const foreign = join(root, "foreign");
+  const other = await startEmbeddedPostgres({ directory: foreign, logger: createRecordingLogger() });
+  try {
+    const first = await start();
+    await first.stop();
+    servers.splice(0);
+    const stale = await readFile(join(foreign, "data", "postmaster.pid"), "utf8");
+    const pid = Number(stale.split("\n")[0]);
+    // As after a power cut: our file, with the id that now belongs to another server; with and without our socket.
+    for (const socket of [first.connection.host, "/var/run/postgresql"]) {
+      const lines = stale.split("\n").with(1, join(directory, "data")).with(4, socket);
+      await writeFile(join(directory, "data", "postmaster.pid"), lines.join("\n"));
+      const second = await start();
+      expect(await ask(second.connection, "select 1")).toBe("1");
+      expect(await readPid()).not.toBe(pid);
+      await second.stop();
+      servers.splice(0);
+    }
+    expect(await inspect(pid, foreign)).toBe("postgres");
+    expect(await ask(other.connection, "select 2")).toBe("2");
+  } finally {
+    await other.stop();
+  }
 });
 
 test("an interrupted initdb is repeated", async () => {

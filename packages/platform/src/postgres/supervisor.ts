@@ -212,17 +212,18 @@ async function adopt(state: State): Promise<boolean> {
   const { data, socketDirectory } = state.layout;
   const running = await readPostmaster(data);
   if (running === null) return false;
-  const isRunning = async () => (await inspectProcess(running.pid)) === "postgres";
+  const isRunning = async () => (await inspectProcess(running.pid, data)) === "postgres";
   if ((await isRunning()) && running.socketDirectory === socketDirectory) {
     if (await waitUntilReady(state.connection, data, isRunning)) {
       state.pid = running.pid;
       return true;
     }
   }
-  if ((await isRunning()) && (await readPostmaster(data))?.pid === running.pid) await shutDown(running.pid);
+  if ((await isRunning()) && (await readPostmaster(data))?.pid === running.pid)
+    await shutDown(running.pid, data);
   // The server of PostgreSQL refuses to start while the pid in this file answers to a signal, which a zombie does.
-  await waitUntilGone(running.pid, ZOMBIE_WAIT, false);
-  if ((await inspectProcess(running.pid)) !== "gone") await removePostmasterFile(data);
+  await waitUntilGone(running.pid, data, ZOMBIE_WAIT, false);
+  if ((await inspectProcess(running.pid, data)) !== "gone") await removePostmasterFile(data);
   return false;
 }
 
@@ -256,7 +257,7 @@ async function spawnAndWait(state: State, binaries: Binaries, signal: AbortSigna
   const isAlive = () => child.exitCode === null && child.signalCode === null;
   const isWanted = () => Promise.resolve(isAlive() && !signal.aborted);
   if (await waitUntilReady(state.connection, state.layout.data, isWanted)) return true;
-  if (isAlive()) await shutDown(state.pid);
+  if (isAlive()) await shutDown(state.pid, state.layout.data);
   return false;
 }
 
@@ -274,7 +275,7 @@ async function runWatch(state: State): Promise<void> {
       ref: false,
     });
     if (state.owner === null) await tryTakeOver(state);
-    else if ((await inspectProcess(state.pid)) !== "postgres") await restart(state);
+    else if ((await inspectProcess(state.pid, state.layout.data)) !== "postgres") await restart(state);
   }
 }
 
@@ -341,9 +342,10 @@ async function tryToBeLast(layout: Layout): Promise<FileLock | null> {
 }
 
 async function shutDownAsLast(state: State): Promise<void> {
-  const running = await readPostmaster(state.layout.data);
-  if (running === null || (await inspectProcess(running.pid)) !== "postgres") return;
-  await shutDown(running.pid);
+  const { data } = state.layout;
+  const running = await readPostmaster(data);
+  if (running === null || (await inspectProcess(running.pid, data)) !== "postgres") return;
+  await shutDown(running.pid, data);
   state.logger.info({ pid: running.pid }, "stopped the embedded PostgreSQL");
 }
 
@@ -357,5 +359,6 @@ function leaveNow(state: State): void {
   if (!isLast) return;
   // The file comes some milliseconds after the process.
   const pid = readPostmasterSync(state.layout.data)?.pid ?? state.pid;
-  if (pid !== 0 && inspectProcessSync(pid) === "postgres") shutDownSync(pid);
+  if (pid !== 0 && inspectProcessSync(pid, state.layout.data) === "postgres")
+    shutDownSync(pid, state.layout.data);
 }
