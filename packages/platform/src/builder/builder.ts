@@ -1,4 +1,5 @@
 import { Problem } from "@platform/contract/problems";
+import { readMonotonic } from "@platform/engine/monotonic";
 import type { Logger } from "../postgres/logger.ts";
 import type { BuildClaim, BuildOutcome, BuildStore } from "../store/builds.ts";
 import { createBuildLogWriter } from "./build-log-writer.ts";
@@ -172,16 +173,16 @@ async function settle(
 }
 
 function keepLease(room: Room, claim: BuildClaim, lost: AbortController): NodeJS.Timeout {
-  let heldUntil = Date.now() + room.leaseMs;
+  let heldUntil = readMonotonic() + room.leaseMs;
   const renew = async (): Promise<void> => {
-    const asked = Date.now();
+    const asked = readMonotonic();
     try {
       if (await room.deps.builds.renew(claim, room.leaseMs / SECOND)) heldUntil = asked + room.leaseMs;
       else lost.abort();
     } catch (error) {
       room.deps.logger.warn({ err: error, buildId: claim.id }, "a lease could not be renewed");
     }
-    if (Date.now() > heldUntil) lost.abort();
+    if (readMonotonic() > heldUntil) lost.abort();
   };
   return setInterval(() => void renew(), room.leaseMs / RENEWALS);
 }
