@@ -29,6 +29,8 @@ const HINTS: Readonly<Record<string, string>> = {
   INPUT_TOO_LARGE:
     'Upload the data to a data pool and pass its reference: {"dataRef": ...} through the service\'s API.',
   RATE_LIMITED: "Wait a moment and try again.",
+  QUOTA_EXCEEDED:
+    "Wait for builds to end, retire versions that are not called any more, or ask the operator for more.",
   UNAVAILABLE: "Nothing was accepted. Try again in a moment.",
 };
 

@@ -43,6 +43,11 @@ export const PROBLEMS = {
     retryable: false,
   },
   RATE_LIMITED: { status: 429, detail: "Too many requests.", retryable: true },
+  QUOTA_EXCEEDED: {
+    status: 429,
+    detail: "The organisation has as much of this as it may have.",
+    retryable: false,
+  },
   INTERNAL_ERROR: { status: 500, detail: "Something went wrong on our side.", retryable: true },
   UNAVAILABLE: {
     status: 503,

@@ -6,6 +6,8 @@ import { DEFAULT_QUEUE_LIMITS } from "@platform/engine/admission";
 import type { QueueLimits } from "@platform/engine/admission";
 import { SettingError, choice, choices, number, optionalText, text } from "./settings.ts";
 import type { Setting } from "./settings.ts";
+import { DEFAULT_BUILD_QUOTA } from "./store/build-quota.ts";
+import type { BuildQuota } from "./store/build-quota.ts";
 
 export const ROLES = ["gateway", "control", "worker", "builder"] as const;
 export type Role = (typeof ROLES)[number];
@@ -87,6 +89,18 @@ const SETTINGS = {
     { min: 1, max: 3650, isWhole: true },
     () => 30,
   ),
+  "organization-builds": number(
+    "PLATFORM_ORGANIZATION_BUILDS",
+    "Builds of one organisation that may wait or run",
+    { min: 1, max: 100_000, isWhole: true },
+    () => DEFAULT_BUILD_QUOTA.builds,
+  ),
+  "organization-storage": number(
+    "PLATFORM_ORGANIZATION_STORAGE",
+    "GB that archives and unpacked projects of one organisation's live versions may take",
+    { min: 0.001, max: 1_000_000, isWhole: false },
+    () => DEFAULT_BUILD_QUOTA.storedBytes / GIB,
+  ),
   "min-free-disk": number(
     "PLATFORM_MIN_FREE_DISK",
     "GB that stay free on the data directory's disk: below that, no uploads, builds and new runs",
@@ -146,6 +160,7 @@ export interface Config {
   readonly leaseSeconds: number;
   readonly drainSeconds: number;
   readonly retentionDays: number;
+  readonly buildQuota: BuildQuota;
   readonly minFreeDiskBytes: number;
   readonly queueLimits: QueueLimits;
   readonly sandbox: "bubblewrap" | "none";
@@ -176,6 +191,10 @@ export function readConfig(): Config {
     leaseSeconds: settings["lease-seconds"],
     drainSeconds: settings["drain-seconds"],
     retentionDays: settings["retention-days"],
+    buildQuota: Object.freeze({
+      builds: settings["organization-builds"],
+      storedBytes: settings["organization-storage"] * GIB,
+    }),
     minFreeDiskBytes: settings["min-free-disk"] * GIB,
     queueLimits: Object.freeze({
       perOwner: settings["max-queued-per-subscription"],

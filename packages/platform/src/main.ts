@@ -196,7 +196,7 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
       logger.warn({ versionId }, "checking an input takes too long at the start; it is left to the run"),
   });
   const objects = createObjectStore(data.objects);
-  const stores = createStores(database);
+  const stores = createStores(database, config.buildQuota);
   return {
     config,
     logger,

@@ -151,6 +151,7 @@ export const SERVICES_API = {
       "UNSUPPORTED_MEDIA_TYPE",
       "CONFLICT",
       "RATE_LIMITED",
+      "QUOTA_EXCEEDED",
       "UNAVAILABLE",
     ],
   },

@@ -8,6 +8,7 @@ import { createDiskProblem } from "../disk/disk-guard.ts";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import { readArchivedProject } from "@platform/engine/project/read-project";
 import { hashArchive } from "@platform/engine/project/unpack";
+import type { UnpackedProject } from "@platform/engine/project/unpack";
 import { ObjectTooLarge } from "../objects/object-store.ts";
 import type { ObjectStore, ReceivedObject } from "../objects/object-store.ts";
 import type { BuildRecord, BuildStore } from "../store/builds.ts";
@@ -34,8 +35,7 @@ export interface BuildHandlerDeps {
 
 interface Upload {
   readonly archive: ReceivedObject;
-  /** SHA-256 over names and contents of the files. */
-  readonly contentHash: string;
+  readonly content: UnpackedProject;
 }
 
 type CreateVersion = Parameters<Handlers["createVersion"]>[0];
@@ -80,10 +80,11 @@ async function createVersion(
 ): Promise<CreateVersionReply> {
   const service = await findService(deps.services, caller, params.key);
   if (deps.disk.isLow()) throw createDiskProblem();
+  await deps.builds.checkQuota(caller.organizationId);
   const archive = await receiveArchive(deps, body, http.headers["content-length"]);
   try {
-    const upload = { archive, contentHash: await inspectArchive(service, archive.path) };
-    const unchanged = await findUnchanged(deps, caller, service, upload.contentHash);
+    const upload = { archive, content: await inspectArchive(service, archive.path) };
+    const unchanged = await findUnchanged(deps, caller, service, upload.content.hash);
     if (unchanged) return { status: 200, body: showBuild(unchanged, [], 0) };
     const wish: VersionWish =
       query.version === undefined ? { bump: query.bump ?? "patch" } : { version: query.version };
@@ -115,15 +116,15 @@ async function receiveArchive(
 }
 
 /**
- * Checks the archive without unpacking it, what costs least first, and returns the hash of its content.
+ * Checks the archive without unpacking it, what costs least first, and returns what it holds.
  *
  * @throws Problem ARCHIVE_TOO_LARGE, INVALID_ARCHIVE, INVALID_PROJECT
  */
-async function inspectArchive(service: ServiceRecord, path: string): Promise<string> {
+async function inspectArchive(service: ServiceRecord, path: string): Promise<UnpackedProject> {
   try {
     const { name } = await readArchivedProject(path);
     if (name !== service.name) throw wrongName(service.name, name);
-    return (await hashArchive(path)).hash;
+    return await hashArchive(path);
   } catch (error) {
     throw error instanceof ProjectError ? toProblem(error) : error;
   }
@@ -200,15 +201,16 @@ async function createBuild(
     }
     await upload.archive.keep();
     try {
-      const build = await deps.builds.create({
+      const wanted = {
         organizationId: caller.organizationId,
         serviceKey: service.key,
         version,
         archiveHash: upload.archive.hash,
-        contentHash: upload.contentHash,
+        contentHash: upload.content.hash,
         isForced,
         requestedBy: caller.userId,
-      });
+      };
+      const build = await deps.builds.create(wanted, upload.archive.bytes + upload.content.bytes);
       if (!build) throw new Problem("SERVICE_NOT_FOUND");
       return build;
     } catch (error) {

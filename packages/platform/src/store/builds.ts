@@ -1,5 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import type { Database } from "../postgres/database.ts";
+import { DEFAULT_BUILD_QUOTA, checkQuota, lockQuota } from "./build-quota.ts";
+import type { BuildQuota } from "./build-quota.ts";
 import {
   ACCESS_CHANNEL,
   formatVersion,
@@ -54,9 +56,18 @@ export type BuildOutcome =
   | { readonly status: "FAILED"; readonly code: string; readonly detail: string };
 
 export interface BuildStore {
-  /** Null when the service is not the organisation's; throws Problem CONFLICT while that version is being built. */
-  readonly create: (build: NewBuild) => Promise<BuildRecord | null>;
-  /** The oldest that waits, or whose builder vanished. */
+  /**
+   * `storedBytes`: what archive and unpacked project take on the disk. Null when the service is not the organisation's.
+   *
+   * @throws Problem CONFLICT while that version is being built, QUOTA_EXCEEDED
+   */
+  readonly create: (build: NewBuild, storedBytes?: number) => Promise<BuildRecord | null>;
+  /** Whether another build has room. @throws Problem QUOTA_EXCEEDED */
+  readonly checkQuota: (organizationId: string) => Promise<void>;
+  /**
+   * One that waits, or whose builder vanished: of the organisation with the fewest running, then of the one whose turn was longest ago,
+   * then the oldest.
+   */
   readonly claim: (workerId: string, leaseSeconds: number) => Promise<BuildClaim | null>;
   /** False when the claim is held no more. */
   readonly renew: (claim: BuildClaimKey, leaseSeconds: number) => Promise<boolean>;
@@ -98,9 +109,10 @@ const COLUMNS = `b.id, s.organization_id as "organizationId", b.service_key as "
 /** A claim as $1, $2, $3. */
 const IS_HELD = "id = $1 and attempt = $2 and worker_id = $3 and state = 'RUNNING'";
 
-export function createBuildStore(database: Database): BuildStore {
+export function createBuildStore(database: Database, quota: BuildQuota = DEFAULT_BUILD_QUOTA): BuildStore {
   return {
-    create: (build) => insertBuild(database, build),
+    create: (build, storedBytes = 0) => insertBuild(database, quota, build, storedBytes),
+    checkQuota: (organizationId) => checkQuota(database.query, organizationId, quota, null),
     claim: (workerId, leaseSeconds) => claimBuild(database, workerId, leaseSeconds),
     renew: (claim, leaseSeconds) => renewBuild(database, claim, leaseSeconds),
     finish: (claim, outcome) =>
@@ -124,30 +136,40 @@ function toRecord({ failureCode, failureDetail, major, minor, patch, ...row }: R
   };
 }
 
-async function insertBuild(database: Database, build: NewBuild): Promise<BuildRecord | null> {
+async function insertBuild(
+  database: Database,
+  quota: BuildQuota,
+  build: NewBuild,
+  storedBytes: number,
+): Promise<BuildRecord | null> {
   const number = parseVersion(build.version);
   if (number === null) throw new TypeError(`${build.version} is not MAJOR.MINOR.PATCH`);
   if (!isUuid(build.serviceKey)) return null;
   const { major, minor, patch } = number;
   try {
-    const [row] = await database.query<Row>({
-      text: `with b as (
-          insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, is_forced, requested_by)
-          select $1, s.key, $4, $5, $6, $7, $8, $9, $10 from service s where s.key = $2 and s.organization_id = $3
+    const [row] = await database.transaction(async (run) => {
+      await lockQuota(run, build.organizationId);
+      await checkQuota(run, build.organizationId, quota, { archiveHash: build.archiveHash, storedBytes });
+      return run<Row>({
+        text: `with b as (
+          insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, is_forced, requested_by, stored_bytes)
+          select $1, s.key, $4, $5, $6, $7, $8, $9, $10, $11 from service s where s.key = $2 and s.organization_id = $3
           returning *
         ) select ${COLUMNS} from b join service s on s.key = b.service_key cross join lateral pg_notify('${CHANNEL}', '')`,
-      values: [
-        createUuidV7(),
-        build.serviceKey,
-        build.organizationId,
-        major,
-        minor,
-        patch,
-        build.archiveHash,
-        build.contentHash,
-        build.isForced,
-        build.requestedBy,
-      ],
+        values: [
+          createUuidV7(),
+          build.serviceKey,
+          build.organizationId,
+          major,
+          minor,
+          patch,
+          build.archiveHash,
+          build.contentHash,
+          build.isForced,
+          build.requestedBy,
+          storedBytes,
+        ],
+      });
     });
     return row === undefined ? null : toRecord(row);
   } catch (error) {
@@ -164,10 +186,14 @@ async function claimBuild(
   const [row] = await database.query<Row>({
     name: "build-claim",
     text: `with candidate as (
-        select id from build
-        where state in ('PENDING', 'RUNNING')
-          and (state = 'PENDING' or (lease_until < now() and attempt < ${MAX_ATTEMPTS}))
-        order by id limit 1 for update skip locked
+        select b.id from build b join service s on s.key = b.service_key
+        cross join lateral (
+          select count(*) filter (where r.state = 'RUNNING' and r.lease_until >= now()) as running, max(r.started_at) as last_turn
+          from service own join build r on r.service_key = own.key where own.organization_id = s.organization_id
+        ) o
+        where b.state in ('PENDING', 'RUNNING')
+          and (b.state = 'PENDING' or (b.lease_until < now() and b.attempt < ${MAX_ATTEMPTS}))
+        order by o.running, o.last_turn nulls first, b.id limit 1 for update of b skip locked
       ), b as (
         update build set state = 'RUNNING', attempt = attempt + 1, worker_id = $1,
           lease_until = now() + make_interval(secs => $2), started_at = coalesce(started_at, now())
@@ -191,10 +217,10 @@ async function succeed(database: Database, claim: BuildClaimKey, version: NewVer
   try {
     const rows = await database.query({
       text: `with ended as (
-          update build set state = 'SUCCEEDED', lease_until = null, finished_at = now() where ${IS_HELD} returning service_key
+          update build set state = 'SUCCEEDED', lease_until = null, finished_at = now() where ${IS_HELD} returning stored_bytes
         ), v as (
-          insert into version (${VERSION_COLUMNS})
-          select $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17 from ended
+          insert into version (stored_bytes, ${VERSION_COLUMNS})
+          select ended.stored_bytes, $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17 from ended
           returning service_key
         ) select v.service_key from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
       values: [claim.id, claim.attempt, claim.workerId, ...toVersionValues(version)],

@@ -15,6 +15,7 @@ import { createIdentity } from "../identity/identity.ts";
 import type { Identity } from "../identity/identity.ts";
 import { createObjectStore } from "../objects/object-store.ts";
 import type { Database } from "../postgres/database.ts";
+import type { BuildQuota } from "../store/build-quota.ts";
 import { createStores } from "../store/stores.ts";
 import type { Stores } from "../store/stores.ts";
 import { createRecordingLogger } from "../postgres/testing.ts";
@@ -38,6 +39,7 @@ export interface TestInstanceOptions {
   readonly maxArchiveBytes?: number;
   readonly uploadLimits?: UploadLimits;
   readonly isDiskLow?: () => boolean;
+  readonly quota?: BuildQuota;
   /** Data directory; otherwise one that goes with the instance. */
   readonly directory?: string;
 }
@@ -47,7 +49,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
   const own = options.directory === undefined ? await mkdtemp(join(tmpdir(), "platform-instance-")) : null;
   const directory = options.directory ?? own ?? "";
   const logger = createRecordingLogger();
-  const stores = createStores(database);
+  const stores = createStores(database, options.quota);
   const identity = createIdentity({
     pool: database.pool,
     secret: TEST_SECRET,
