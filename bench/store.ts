@@ -24,6 +24,7 @@ import { createUuidV7, getLowestUuid } from "../packages/platform/src/store/uuid
 const WORKER = "bench";
 const LEASE_SECONDS = 60;
 const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
+const CLAIM = { workerId: WORKER, free: PLENTY, leaseSeconds: LEASE_SECONDS, excludedVersionIds: [] };
 const BODY = Buffer.from(JSON.stringify({ data: { text: "x".repeat(1000) } }));
 const RESULT = Buffer.from(JSON.stringify({ text: "y".repeat(1000) }));
 const SAMPLES = 400;
@@ -72,15 +73,7 @@ async function measureLatencies(store: ExecutionStore) {
     await time(create, () => store.create(execution));
     let claims: readonly Claim[] = [];
     await time(claim, async () => {
-      claims = (
-        await store.claim({
-          workerId: WORKER,
-          limit: 32,
-          free: PLENTY,
-          leaseSeconds: LEASE_SECONDS,
-          excludedVersionIds: [],
-        })
-      ).claims;
+      claims = (await store.claim({ ...CLAIM, limit: 32 })).claims;
     });
     for (const claim of claims) {
       await time(finish, () => store.finish(claim, { status: "SUCCEEDED", result: RESULT, metadata: null }));
@@ -116,15 +109,7 @@ async function measureCycle(store: ExecutionStore, seconds: number, postmaster: 
   const dispatch = async () => {
     for (;;) {
       const wasOver = creating.isOver;
-      const claims = (
-        await store.claim({
-          workerId: WORKER,
-          limit: CLAIM_LIMIT,
-          free: PLENTY,
-          leaseSeconds: LEASE_SECONDS,
-          excludedVersionIds: [],
-        })
-      ).claims;
+      const claims = (await store.claim({ ...CLAIM, limit: CLAIM_LIMIT })).claims;
       // What runs is bounded as in a worker: claims wait for room.
       const group = Promise.all(claims.map(finish));
       finishes.push(group);
@@ -150,6 +135,38 @@ async function measureCycle(store: ExecutionStore, seconds: number, postmaster: 
     cpuMicrosecondsPerExecution: {
       client: Math.round((client.user + client.system) / finished),
       server: Math.round(server / finished),
+    },
+  };
+}
+
+const BACKLOG = 10_000;
+const BACKLOG_OWNERS = 100;
+
+/** Creates and claims where much waits: what fair turns cost. Per second, and the server's processor time for each. */
+async function measureBacklog(store: ExecutionStore, postmaster: number) {
+  const owners = Array.from({ length: BACKLOG_OWNERS }, () => randomUUID());
+  const before = await readServerCpu(postmaster);
+  const started = performance.now();
+  await Promise.all(
+    Array.from({ length: BACKLOG }, (_, index) =>
+      store.create({ ...createExecution(), ownerId: owners[index % BACKLOG_OWNERS] ?? randomUUID() }),
+    ),
+  );
+  const created = performance.now();
+  const between = await readServerCpu(postmaster);
+  const claims: Claim[] = [];
+  while (claims.length < BACKLOG) claims.push(...(await store.claim({ ...CLAIM, limit: 32 })).claims);
+  const claimed = performance.now();
+  const after = await readServerCpu(postmaster);
+  await Promise.all(
+    claims.map((claim) => store.finish(claim, { status: "SUCCEEDED", result: RESULT, metadata: null })),
+  );
+  return {
+    createsPerSecond: Math.round((BACKLOG / (created - started)) * 1000),
+    claimsPerSecond: Math.round((BACKLOG / (claimed - created)) * 1000),
+    serverCpuMicroseconds: {
+      create: Math.round((between - before) / BACKLOG),
+      claim: Math.round((after - between) / BACKLOG),
     },
   };
 }
@@ -197,7 +214,8 @@ async function measureRound(store: ExecutionStore, seconds: number, postmaster: 
   await measureLatencies(store);
   const latencies = await measureLatencies(store);
   const cycle = await measureCycle(store, seconds, postmaster);
-  return { latencies, cycle };
+  const backlog = await measureBacklog(store, postmaster);
+  return { latencies, cycle, backlog };
 }
 
 const { values } = parseArgs({ options: { rows: { type: "string" }, seconds: { type: "string" } } });

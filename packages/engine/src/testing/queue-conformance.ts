@@ -87,7 +87,8 @@ export function describeFairness(use: () => ExecutionStore): void {
     await createMany(store, 1, "B");
     await serve(store, 20, async () => void (await createMany(store, 1, "B")), SMALL);
     const small = await claim(store, SMALL, 1);
-    await createMany(store, 1, "C", LARGE);
+    // At the same moment as a small one, which stands elsewhere.
+    await Promise.all([createMany(store, 1, "D"), createMany(store, 1, "C", LARGE)]);
     await finishAll(store, [...large, ...small]);
     const turns = await serve(store, 3, async () => undefined, LARGE);
     expect(turns).toContain("C");

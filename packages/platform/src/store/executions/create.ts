@@ -80,7 +80,7 @@ const RECENT = "e.priority = 0 and e.id >= $12 and e.id < $13";
 /** So many of the queue's first are looked through for one that is no larger, where nothing runs. */
 const HEAD = 256;
 
-/** Index lookups of one row each; once for each owner of the group. */
+/** Index lookups of one row each: once for each owner of the group, and those that follow once for each size. */
 const BEHIND_OWN = `(select e.rank + 1 from execution e
     where e.owner_id = t.owner_id and e.state = 'PENDING' and ${RECENT} order by e.rank desc limit 1)`;
 const BEHIND_RUNNING = `(select e.rank + 1 from execution e
@@ -98,14 +98,18 @@ const TEXT = `with input as (
       with ordinality
       as i (id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds, refs, start, length, position)
   ), turn as (
-    select *, row_number() over (partition by owner_id order by position) - 1 as turn from input
-  ), line as (
-    select *, case turn when 0 then
-        greatest(coalesce(${BEHIND_RUNNING}, ${FIRST_PENDING_NOT_LARGER}, ${FIRST_PENDING}, 0), ${BEHIND_OWN})
-      end as place
+    select *, row_number() over (partition by owner_id order by position) - 1 as turn,
+      row_number() over (partition by cpu_milli, memory_mb) = 1 as is_first_of_size
+    from input
+  ), looked_up as (
+    select *, case when is_first_of_size then
+        coalesce(${BEHIND_RUNNING}, ${FIRST_PENDING_NOT_LARGER}, ${FIRST_PENDING}, 0)
+      end as level, case turn when 0 then ${BEHIND_OWN} end as behind_own
     from turn t
+  ), line as (
+    select *, greatest(max(level) over (partition by cpu_milli, memory_mb), behind_own) as place from looked_up
   ), ranked as (
-    select *, max(place) over (partition by owner_id) + turn as rank from line
+    select *, first_value(place) over (partition by owner_id order by turn) + turn as rank from line
   ), created as (
     insert into execution (id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds, rank)
     select id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds, rank from ranked
