@@ -129,6 +129,13 @@ describe("a body that is not as expected", () => {
   });
 });
 
+test("an Expect header that nobody can meet is answered with code and detail", async () => {
+  const { socket, seen } = await dial(await create());
+  socket.write("GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: a-miracle\r\n\r\n");
+  await waitUntil(() => seen.isEnded);
+  expect(seen.text).toMatch(/^HTTP\/1\.1 417 .*"code":"INVALID_INPUT","detail":"The Expect header/s);
+});
+
 test("two hundred thousand slashes are no work", async () => {
   const response = await (await create()).inject({ url: `/api${"/".repeat(200_000)}docs` });
   expect(response.statusCode).toBe(200);

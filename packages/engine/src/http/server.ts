@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { LogController } from "fastify";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
@@ -68,6 +68,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     clientErrorHandler,
   });
   limitBodies(app.server, times, endLateRequest);
+  app.server.on("checkExpectation", refuseExpectation);
   supportAllMethods(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
@@ -130,6 +131,16 @@ function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void 
     );
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") return endWithTimeout(socket);
   endWith(socket, "400 Bad Request", "INVALID_INPUT", "The request is not valid HTTP.");
+}
+
+/** `Expect: 100-continue` is Node's to answer; of other expectations (RFC 9110 10.1.1) there are none. */
+function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const body = JSON.stringify({
+    code: "INVALID_INPUT",
+    detail: "The Expect header asks for what is not possible.",
+  });
+  const headers = { "content-type": "application/json", "content-length": body.length, connection: "close" };
+  response.writeHead(417, headers).end(body);
 }
 
 function endLateRequest(socket: Socket, response: ServerResponse): void {

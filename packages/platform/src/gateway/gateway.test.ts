@@ -212,7 +212,10 @@ describe("the gateway", () => {
   it("shows the OpenAPI document to who may call the service, and to nobody else", async () => {
     const url = `${baseOf(service)}/openapi.json`;
     const document = await get(here, url);
-    expect(document.json()).toMatchObject({ openapi: "3.1.0" });
+    expect(document.json()).toMatchObject({
+      openapi: "3.1.0",
+      servers: [{ url: expect.stringContaining(baseOf(service)) }],
+    });
     expect(document.body).toContain('"n":{"type":"integer"}');
     const anonymous = await here.gateway.inject({ method: "GET", url });
     expect(anonymous.statusCode).toBe(401);
