@@ -1,0 +1,114 @@
+"""What `run` returned or raised -> the bytes of the answer."""
+
+import dataclasses
+import enum
+import unittest
+
+from service_runner.failure import DETAIL_LIMIT, Failure
+from service_runner.outcome import METADATA_LIMIT, encode_outcome, read_chosen_failure
+
+LIMIT = 1 << 20
+
+
+@dataclasses.dataclass
+class Envelope:
+    result: object
+    metadata: object = None
+
+
+@dataclasses.dataclass
+class Wider:
+    result: int
+    other: int
+
+
+class Refusal:
+    code = "NO_LICENCE"
+    detail = "none is free"
+
+
+class Array:
+    dtype = "float64"
+
+    def tolist(self):
+        return [1.0, 2.0]
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+def build_circle():
+    circle = {}
+    circle["self"] = circle
+    return circle
+
+
+class Outcome(unittest.TestCase):
+    def test_values_become_an_object_in_ascii(self):
+        cases = [
+            (None, b"{}"),
+            ({"a": "\u00f6"}, b'{"a":"\\u00f6"}'),
+            ([1], b'{"value":[1]}'),
+            ("a", b'{"value":"a"}'),
+            (Array(), b'{"value":[1.0,2.0]}'),
+            ({"colour": Colour.RED, "array": Array()}, b'{"colour":"red","array":[1.0,2.0]}'),
+            (Wider(1, 2), b'{"result":1,"other":2}'),
+        ]
+        for value, expected in cases:
+            with self.subTest(value=value):
+                self.assertEqual(encode_outcome(value, LIMIT), (expected, None))
+
+    def test_an_envelope_sets_result_and_metadata(self):
+        self.assertEqual(encode_outcome(Envelope([1], {"seconds": 2}), LIMIT), (b'{"value":[1]}', b'{"seconds":2}'))
+        self.assertEqual(encode_outcome(Envelope({"a": 1}), LIMIT), (b'{"a":1}', None))
+
+    def test_what_is_no_json_is_refused_with_its_place(self):
+        cases = [
+            ({"a": [1, float("nan")]}, "the number nan at /a/1"),
+            ({"a": {"b/c": object()}}, "a value of type object at /a/b~1c"),
+            ({(1, 2): 3}, "a key of type tuple at /(1, 2)"),
+            (build_circle(), "a circular reference at /self"),
+        ]
+        for value, reason in cases:
+            with self.subTest(reason=reason):
+                with self.assertRaises(Failure) as raised:
+                    encode_outcome(value, LIMIT)
+                self.assertEqual((raised.exception.code, raised.exception.detail), ("INVALID_RESULT", f"The result is not JSON: {reason}"))
+
+    def test_metadata_must_be_an_object(self):
+        with self.assertRaises(Failure) as raised:
+            encode_outcome(Envelope(1, [2]), LIMIT)
+        self.assertEqual(raised.exception.detail, "metadata must be an object, not of type list")
+
+    def test_result_and_metadata_have_a_limit_each(self):
+        text = "x" * 90
+        self.assertEqual(len(encode_outcome({"a": text}, 98)[0]), 98)
+        for value, limit in (({"a": text}, 97), (Envelope(1, {"a": "x" * METADATA_LIMIT}), LIMIT)):
+            with self.assertRaises(Failure) as raised:
+                encode_outcome(value, limit)
+            self.assertEqual(raised.exception.code, "RESULT_TOO_LARGE")
+
+    def test_a_service_chooses_its_code_by_returning_or_raising(self):
+        with self.assertRaises(Failure) as raised:
+            encode_outcome(Refusal(), LIMIT)
+        self.assertEqual((raised.exception.code, raised.exception.detail), ("NO_LICENCE", "none is free"))
+        error = ValueError()
+        error.code, error.detail = "NO_LICENCE", "x" * (DETAIL_LIMIT + 1)
+        chosen = read_chosen_failure(error)
+        self.assertEqual((chosen.code, len(chosen.detail), chosen.detail[-1]), ("NO_LICENCE", DETAIL_LIMIT, "\u2026"))
+
+    def test_an_exception_with_a_code_of_another_kind_chooses_nothing(self):
+        class Hostile(Exception):
+            @property
+            def code(self):
+                raise RuntimeError
+
+        numbered = SystemExit(3)
+        numbered.detail = "a"
+        for error in (ValueError("a"), numbered, Hostile()):
+            self.assertIsNone(read_chosen_failure(error))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,127 @@
+"""The JSON Schema that hints of `run` say."""
+
+import dataclasses
+import enum
+import typing
+import unittest
+
+from service_runner.binder import Binder
+from service_runner.failure import Failure
+from service_runner.schema import derive_schemas
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+@dataclasses.dataclass
+class Tree:
+    value: int
+    children: list["Tree"] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Envelope:
+    result: dict[str, int]
+    metadata: dict
+
+
+class Model:
+    """Looks like a pydantic model; pydantic is not among what these tests need."""
+
+    @classmethod
+    def model_validate(cls, value):
+        return cls()
+
+    @classmethod
+    def model_json_schema(cls, ref_template="#/$defs/{model}", mode="validation"):
+        reference = {"$ref": ref_template.format(model="Part")}
+        return {"type": "object", "properties": {"part": reference}, "required": ["part"], "$defs": {"Part": {"type": "string"}}}
+
+
+def derive(run):
+    return derive_schemas(Binder(run))
+
+
+class Schemas(unittest.TestCase):
+    def test_without_hints_there_is_none(self):
+        for run in (lambda: None, lambda data, params: None):
+            self.assertEqual(derive(run), (None, None))
+
+    def test_each_hint_has_its_schema(self):
+        cases = [
+            (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
+            (typing.Optional[bool], {"anyOf": [{"type": "boolean"}, {"type": "null"}]}),
+            (list, {"type": "array"}),
+            (tuple[int, str], {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 2, "maxItems": 2}),
+            (Colour, {"enum": ["red"]}),
+            (typing.Literal["a", 1], {"enum": ["a", 1]}),
+        ]
+        for hint, expected in cases:
+            with self.subTest(hint=hint):
+
+                def run(data):
+                    pass
+
+                run.__annotations__ = {"data": hint}
+                self.assertEqual(derive(run)[0], {"type": "object", "properties": {"data": expected}})
+
+    def test_a_type_that_refers_to_itself_has_a_finite_schema(self):
+        def run(data: Tree):
+            pass
+
+        given, _ = derive(run)
+        self.assertEqual(given["properties"], {"data": {"$ref": "#/$defs/Tree"}})
+        self.assertEqual(given["required"], ["data"])
+        self.assertEqual(given["$defs"]["Tree"]["properties"]["children"], {"type": "array", "items": {"$ref": "#/$defs/Tree"}})
+        self.assertEqual(given["$defs"]["Tree"]["required"], ["value"])
+
+    def test_a_type_nested_without_end_is_cut_at_a_depth(self):
+        hint = int
+        for _ in range(100):
+            hint = list[hint]
+
+        def run(data):
+            pass
+
+        run.__annotations__ = {"data": hint}
+        schema, depth = derive(run)[0]["properties"]["data"], 0
+        while "items" in schema:
+            schema, depth = schema["items"], depth + 1
+        self.assertEqual((schema, depth), ({"type": "array"}, 30))
+
+    def test_definitions_of_a_model_are_lifted_to_the_root(self):
+        def run(data: Model):
+            pass
+
+        given, _ = derive(run)
+        self.assertEqual(given["$defs"]["Part"], {"type": "string"})
+        self.assertEqual(given["$defs"]["Model"]["properties"], {"part": {"$ref": "#/$defs/Part"}})
+        self.assertEqual(given["required"], ["data"])
+
+    def test_the_output_is_always_an_object(self):
+        def listing() -> list[int]:
+            pass
+
+        def enveloped() -> Envelope:
+            pass
+
+        def unknown() -> typing.Union[int, str]:
+            pass
+
+        wrapped = {"type": "object", "properties": {"value": {"type": "array", "items": {"type": "integer"}}}, "required": ["value"]}
+        self.assertEqual(derive(listing)[1], wrapped)
+        self.assertEqual(derive(enveloped)[1], {"type": "object", "additionalProperties": {"type": "integer"}})
+        self.assertIsNone(derive(unknown)[1])
+
+    def test_hints_that_do_not_resolve_are_the_projects_fault(self):
+        def run(data: "Missing"):  # noqa: F821
+            pass
+
+        with self.assertRaises(Failure) as raised:
+            derive(run)
+        self.assertEqual(raised.exception.code, "STARTUP_ERROR")
+
+
+if __name__ == "__main__":
+    unittest.main()
