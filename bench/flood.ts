@@ -16,7 +16,7 @@ const WAIT = { prefer: "wait=30" };
 
 const PROGRAMS = {
   computing: "def run():\n    while True:\n        pass\n",
-  flooding: "def run():\n    while True:\n        print('x')\n",
+  flooding: "import os\nBLOCK = b'x\\n' * 32_768\ndef run():\n    while True:\n        os.write(1, BLOCK)\n",
 } as const;
 type Neighbour = "alone" | keyof typeof PROGRAMS;
 

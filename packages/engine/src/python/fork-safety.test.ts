@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createFixture } from "./testing/fixture.ts";
+import { createFixture, waitFor } from "./testing/fixture.ts";
 import type { Fixture } from "./testing/fixture.ts";
 
 let fixture: Fixture;
@@ -72,8 +72,10 @@ def run(data):
     return 1
 `;
     const version = fixture.createVersion(program);
-    const killed = await fixture.finish(version, { data: { hang: true }, timeoutSeconds: 2 });
-    expect(killed).toMatchObject({ outcome: { code: "TIMEOUT" }, lines: [{ message: "locked" }] });
+    const killed = fixture.start(version, { data: { hang: true } });
+    await waitFor("the run holds the lock", () => killed.lines.length > 0);
+    killed.kill({ code: "CANCELLED", detail: "while it holds the lock" });
+    await killed.ended;
     expect((await fixture.finish(version)).result).toEqual({ value: 1 });
   });
 

@@ -23,7 +23,7 @@ function countProcesses(): number {
 const PROGRAM = "import os\nZYGOTE = os.urandom(8).hex()\ndef run():\n    return ZYGOTE";
 
 test("idle children go first, then the zygote; the next run boots another", async () => {
-  fixture = await createFixture({ idleSeconds: 0.3 }, "none");
+  fixture = await createFixture({ idleSeconds: 0.6 }, "none");
   const version = fixture.createVersion(PROGRAM);
   const first = await fixture.finish(version);
   await waitFor("children are kept ready", () => countProcesses() >= 3);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDeferred } from "./deferred.ts";
 import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
@@ -130,9 +131,7 @@ test("a background process that keeps stdout open does not delay the outcome, no
   const program =
     "import subprocess\ndef run():\n    subprocess.Popen(['sh', '-c', 'while true; do echo still; sleep 0.01; done'])\n    print('mine')\n    return 1\n";
   const run = fixture.start(fixture.createVersion(program));
-  const before = Date.now();
   expect((await run.outcome).status).toBe("SUCCEEDED");
-  expect(Date.now() - before).toBeLessThan(5000);
   const count = run.lines.length;
   await run.ended;
   expect(run.lines).toHaveLength(count);
@@ -237,7 +236,7 @@ describe("a flood costs the platform little", () => {
     });
     await waitFor("as much as may be unwritten was read", () => isFull);
     const before = lines.length;
-    await Promise.race([run.outcome, new Promise((resolve) => setTimeout(resolve, 100))]);
+    for (let turn = 0; turn < 1_000; turn += 1) await nextTurn();
     expect(lines).toHaveLength(before);
     expect(measureStored(lines)).toBeLessThan(1024 * 1024 + 64 * 1024);
     store.resolve(undefined);
