@@ -7,8 +7,9 @@ import { request } from "../../tools/platform-client.ts";
 import { createWorld } from "../support/world.ts";
 import type { Consumer, World } from "../support/world.ts";
 
-const LEASE_SECONDS = 3;
-const FLAGS = ["--lease-seconds", String(LEASE_SECONDS), "--worker-cpu", "4", "--worker-memory", "8"];
+const LEASE_SECONDS = 5;
+const CAPACITY = ["--worker-cpu", "4", "--worker-memory", "8"];
+const FLAGS = ["--lease-seconds", String(LEASE_SECONDS), ...CAPACITY];
 const PROGRAM = `
 import time
 
@@ -72,14 +73,14 @@ describe("a worker that is gone or was away", () => {
 });
 
 test("a worker that cannot start anything says so at /readyz, loses nothing, and recovers by itself", async () => {
-  world = await createWorld({ role: "gateway,control,builder", flags: FLAGS });
+  world = await createWorld({ role: "gateway,control,builder", flags: CAPACITY });
   const { platform, dataDirectory } = world;
   const consumers: Consumer[] = [];
   for (const name of ["first", "second", "third"]) {
     const { serviceKey } = await world.deploy(await world.createProject(name, PROGRAM));
     consumers.push(await world.subscribe(serviceKey));
   }
-  const worker = await world.start({ role: "worker", flags: FLAGS });
+  const worker = await world.start({ role: "worker", flags: CAPACITY });
   // A file stands where the folder of unpacked versions was: none can be made ready.
   const versions = join(dataDirectory, "versions");
   await rename(versions, `${versions}-away`);

@@ -8,7 +8,10 @@ import type { Claim, ExecutionStore } from "./ports.ts";
 
 const WORKER = createUuid();
 const OWNER = "owner";
-const WITHIN = { timeout: 5_000, interval: 10 };
+const WITHIN = { timeout: 30_000, interval: 10 };
+const SECOND = 1_000;
+/** Long enough for a slow machine to renew in time. */
+const LEASE_SECONDS = 2;
 const HOUR = 3_600_000;
 
 let keeper: LeaseKeeper | undefined;
@@ -78,10 +81,10 @@ const KEY = { id: createUuid(), attempt: 1, workerId: WORKER };
 describe("the lease keeper", () => {
   test("keeps a lease past its length, so that nobody settles the execution", async () => {
     const store = createMemoryStore();
-    const { seen, keeper } = watch(store, 0.3);
-    const claim = await claimOne(store, 0.3);
+    const { seen, keeper } = watch(store, LEASE_SECONDS);
+    const claim = await claimOne(store, LEASE_SECONDS);
     keeper.hold(claim, readMonotonic());
-    const end = readMonotonic() + 900;
+    const end = readMonotonic() + 2 * LEASE_SECONDS * SECOND;
     await expect.poll(async () => (await store.sweep()) === 0 && readMonotonic() > end, WITHIN).toBe(true);
     expect([seen.lost, (await store.find(claim.id, OWNER))?.status]).toEqual([[], "RUNNING"]);
   });
@@ -101,8 +104,8 @@ describe("the lease keeper", () => {
 
   test("tells of a claim that somebody else settled, and of one that was cancelled", async () => {
     const store = createMemoryStore();
-    const { seen, keeper } = watch(store, 0.3);
-    const [taken, cancelled] = [await claimOne(store, 0.3), await claimOne(store, 0.3)];
+    const { seen, keeper } = watch(store, LEASE_SECONDS);
+    const [taken, cancelled] = [await claimOne(store, LEASE_SECONDS), await claimOne(store, LEASE_SECONDS)];
     await store.finish(taken, { status: "FAILED", code: "CANCELLED", detail: "by somebody else" });
     await store.cancel(cancelled.id, OWNER);
     for (const claim of [taken, cancelled]) keeper.hold(claim, readMonotonic());
