@@ -1,5 +1,5 @@
-import { stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { lchown, lstat, readFile, readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { findExecutables, SYSTEM_FOLDERS } from "@platform/engine/host/find-executables";
 import { runTrusted } from "@platform/engine/host/processes";
 import { EmbeddedPostgresError, USE_DATABASE_URL } from "./errors.ts";
@@ -11,24 +11,68 @@ export interface Account {
   readonly gid: number;
 }
 
-/** PostgreSQL refuses uid 0 (src/backend/main/main.c), so root needs somebody else to run it. */
-const FALLBACK_NAMES = ["postgres", "nobody"];
+/**
+ * PostgreSQL refuses uid 0 (src/backend/main/main.c), so root needs somebody else to run it: a uid that no account and no
+ * other program has, below those of builds and sandboxes. Whoever shares it owns the database, as every daemon that runs
+ * as `nobody` would. The second is for containers that map only the first 65,536 (Debian keeps it free, policy 9.2.2).
+ */
+const RESERVED_UIDS = [199_998, 59_998];
+const RESERVED_NAME = "of the embedded PostgreSQL";
 
 /**
- * Whom to run the server as: null (ourselves) unless we are root; then `user`, or else the first of `postgres` and
- * `nobody` that exists.
+ * Whom to run the server as: null (ourselves) unless we are root; then `user`, or else a uid of its own; where the system
+ * does not have it, `postgres`.
  */
 export async function findAccount(user: string | undefined): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null;
-  for (const name of user === undefined ? FALLBACK_NAMES : [user]) {
-    const account = await lookUp(name);
-    if (account !== null && account.uid !== 0) return account;
-  }
-  const wanted = user === undefined ? FALLBACK_NAMES.join(" nor ") : user;
+  const account =
+    user === undefined ? ((await findReserved()) ?? (await lookUp("postgres"))) : await lookUp(user);
+  if (account !== null && account.uid !== 0) return account;
   throw new EmbeddedPostgresError(
-    `PostgreSQL does not run as root, and there is no ordinary user ${wanted} to run it as. ` +
+    `PostgreSQL does not run as root, and there is no ordinary user ${user ?? "postgres"} to run it as. ` +
       `Start the platform as an ordinary user, or name an existing one for the embedded server. ${USE_DATABASE_URL}`,
   );
+}
+
+/** The first reserved uid that this user namespace maps (user_namespaces(7)), as gid too. */
+async function findReserved(): Promise<Account | null> {
+  const [uids, gids] = await Promise.all(["uid_map", "gid_map"].map(readMap));
+  for (const uid of RESERVED_UIDS) {
+    if (uids?.(uid) === true && gids?.(uid) === true)
+      return { name: `${uid} (${RESERVED_NAME})`, uid, gid: uid };
+  }
+  return null;
+}
+
+async function readMap(name: string): Promise<(id: number) => boolean> {
+  const text = await readFile(`/proc/self/${name}`, "utf8").catch(() => "");
+  const ranges = text
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/u).map(Number));
+  return (id) => ranges.some(([first = 0, , count = 0]) => id >= first && id < first + count);
+}
+
+/** `initdb` refuses a uid without a name, which the server does not need: such a database is made by one of these, and given over. */
+const NAMED = ["nobody", "daemon", "postgres"];
+
+export async function findInitializer(account: Account | null): Promise<Account | null> {
+  if (account === null || !account.name.endsWith(`(${RESERVED_NAME})`)) return account;
+  for (const name of NAMED) {
+    const named = await lookUp(name);
+    if (named !== null && named.uid !== 0) return named;
+  }
+  return account;
+}
+
+/** Gives a tree to the account, links themselves instead of what they name; nothing when it has it already. */
+export async function giveOver(directory: string, account: Account): Promise<boolean> {
+  if ((await lstat(directory)).uid === account.uid) return false;
+  const entries = await readdir(directory, { withFileTypes: true, recursive: true });
+  for (const entry of entries) await lchown(join(entry.parentPath, entry.name), account.uid, account.gid);
+  // Last: a tree that was interrupted on the way is given over again.
+  await lchown(directory, account.uid, account.gid);
+  return true;
 }
 
 const LOOK_UP_TIMEOUT_MS = 10_000;

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { spawnTrusted } from "@platform/engine/host/processes";
 import type { ChildProcess } from "@platform/engine/host/processes";
 import { Client } from "pg";
+import { findInitializer, giveOver } from "./account.ts";
 import type { Account } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { EmbeddedPostgresError, USE_DATABASE_URL } from "./errors.ts";
@@ -58,11 +59,18 @@ export async function initializeData(
 ): Promise<void> {
   const unfinished = `${layout.data}.new`;
   await rm(unfinished, { recursive: true, force: true });
-  await makePrivateFolder(unfinished, account);
+  const initializer = await findInitializer(account);
+  await makePrivateFolder(unfinished, initializer);
   const child = spawnTrusted(
     binaries.initdb,
     ["-D", unfinished, "-U", SUPERUSER, "--auth=trust", "--locale=C", "-E", "UTF8", "--no-instructions"],
-    { cwd: "/", env: ENVIRONMENT, stdio: ["ignore", "pipe", "pipe"], detached: true, ...asAccount(account) },
+    {
+      cwd: "/",
+      env: ENVIRONMENT,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+      ...asAccount(initializer),
+    },
   );
   const output: string[] = [];
   child.stdout?.on("data", (chunk: Buffer) => output.push(chunk.toString()));
@@ -79,6 +87,7 @@ export async function initializeData(
       `initdb could not make a database in ${layout.data}: ${output.join("").trim()} ${USE_DATABASE_URL}`,
     );
   }
+  if (account !== null) await giveOver(unfinished, account);
   await rename(unfinished, layout.data);
 }
 

@@ -316,6 +316,23 @@ test.skipIf(process.getuid?.() !== 0)("root runs the server as the ordinary user
 });
 
 test.skipIf(process.getuid?.() !== 0)(
+  "root runs the server under a uid that no other program has, and takes over data that belonged to nobody",
+  async () => {
+    const first = await start({ user: "nobody" });
+    await ask(first.connection, "create table kept as select 42 as answer");
+    await first.stop();
+    servers.splice(0);
+    const second = await start();
+    expect(await ask(second.connection, "select answer from kept")).toBe("42");
+    const status = await readFile(`/proc/${await readPid()}/status`, "utf8");
+    const uid = /^Uid:\s+(\d+)/mu.exec(status)?.[1] ?? "";
+    expect(await readFile("/etc/passwd", "utf8")).not.toMatch(new RegExp(`^[^:]*:[^:]*:${uid}:`, "mu"));
+    for (const path of [join(directory, "data", "base"), second.connection.host])
+      expect((await stat(path)).uid).toBe(Number(uid));
+  },
+);
+
+test.skipIf(process.getuid?.() !== 0)(
   "root is told which folder keeps the server's user out, and who is missing",
   async () => {
     await chmod(root, 0o700);

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { readSpace } from "../disk/free-space.ts";
-import { findAccount } from "./account.ts";
+import { findAccount, giveOver } from "./account.ts";
 import type { Account } from "./account.ts";
 import { provideBinaries } from "./binaries.ts";
 import type { Binaries } from "./binaries.ts";
@@ -235,6 +235,7 @@ async function start(state: State, signal: AbortSignal): Promise<void> {
     () => false,
   );
   if (!isInitialized) await initializeData(layout, binaries, account);
+  if (account !== null) await reown(state, account);
   await checkMajorVersion(layout, binaries);
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
@@ -249,6 +250,19 @@ async function start(state: State, signal: AbortSignal): Promise<void> {
     }
     await delay(HEALTH_POLL);
   }
+}
+
+/** Data of an earlier release, or of another `--postgres-user`, belongs to another account. No server runs on it now. */
+async function reown({ layout, logger }: State, account: Account): Promise<void> {
+  const isGiven = await giveOver(layout.data, account);
+  const isInside = layout.socketDirectory.startsWith(layout.directory);
+  if (isInside) await giveOver(layout.socketDirectory, account).catch(ignoreMissing);
+  if (isGiven)
+    logger.info({ directory: layout.data, uid: account.uid }, "gave the data to the account of PostgreSQL");
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
 }
 
 async function spawnAndWait(state: State, binaries: Binaries, signal: AbortSignal): Promise<boolean> {
