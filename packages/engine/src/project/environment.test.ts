@@ -422,3 +422,19 @@ test(
   },
   BUILD_TIME,
 );
+
+test(
+  "requirements that take more than an environment may hold fail the build with the limit, and leave nothing",
+  async () => {
+    const project = await createTinyProject("project");
+    const strict = create({ sizeLimits: { bytes: 2048, entries: 100_000 } });
+    const error = await catchProjectError(strict.ensure(project, { owner: OWNER }));
+    expect([error.code, error.detail]).toEqual([
+      "BUILD_FAILED",
+      "The installed requirements take more than 2048 bytes or 100000 files, the limit for one environment",
+    ]);
+    expect(await readdir(join(workspace.path, "cache", "environments"))).toEqual([]);
+    await strict.close();
+  },
+  BUILD_TIME,
+);

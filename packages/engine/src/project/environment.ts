@@ -8,10 +8,13 @@ import { buildEnvironment, getEnvironmentFolder, getEnvironmentPython } from "./
 import { createBuildLog } from "./build-log.ts";
 import type { BuildLog } from "./build-log.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { formatBytes } from "./limits.ts";
 import { getSystemCode, ProjectError } from "./project-error.ts";
 import { readRequirements } from "./requirements.ts";
 import type { Requirements } from "./requirements.ts";
 import { syncTree } from "./sync-tree.ts";
+import { exceeds, watchSize } from "./watch-size.ts";
+import type { TreeLimits } from "./watch-size.ts";
 
 /*
  * Environments live below `<directory>/environments`:
@@ -72,11 +75,16 @@ export interface EnvironmentBuilderOptions {
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** Milliseconds for one build. */
   readonly timeout?: number;
+  /** What one environment may hold, its build's files included. */
+  readonly sizeLimits?: TreeLimits;
 }
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DEFAULT_TIMEOUT = 15 * MINUTE;
+const GIB = 1024 ** 3;
+/** The largest frameworks for machine learning take about 7 GB. */
+const DEFAULT_SIZE_LIMITS: TreeLimits = { bytes: 10 * GIB, entries: 500_000 };
 
 /** Part of every name: raise it when environments are built in another way, so that old ones are not used and can be told apart. */
 const FORMAT = "v2";
@@ -174,6 +182,7 @@ interface Settings {
   readonly hostVariables: Readonly<Record<string, string | undefined>>;
   readonly cacheDirectory: string | null;
   readonly timeout: number;
+  readonly sizeLimits: TreeLimits;
 }
 
 function createSettings(options: EnvironmentBuilderOptions): Settings {
@@ -192,6 +201,7 @@ function createSettings(options: EnvironmentBuilderOptions): Settings {
     // Builds of different owners run under one user: what one leaves in a shared cache, another would install.
     cacheDirectory: user === null ? join(options.directory, "cache") : null,
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
+    sizeLimits: options.sizeLimits ?? DEFAULT_SIZE_LIMITS,
   };
 }
 
@@ -222,11 +232,14 @@ async function runBuild(settings: Settings, build: Build): Promise<Environment> 
   const directory = join(settings.environments, build.name);
   const { controller } = build;
   const timer = setTimeout(() => controller.abort(createTimeout(settings.timeout)), settings.timeout);
+  const tooLarge = createTooLarge(settings.sizeLimits);
+  const stopWatching = watchSize(directory, settings.sizeLimits, () => controller.abort(tooLarge));
   try {
     await mkdir(directory);
     await chmod(directory, 0o755);
     await buildEnvironment({ ...settings, ...build, directory, signal: controller.signal });
     controller.signal.throwIfAborted();
+    if (await exceeds(directory, settings.sizeLimits)) throw tooLarge;
     await build.log.close();
     // The link makes the environment count, for good: after a power cut it must not lead to half of one.
     await syncTree(directory, controller.signal);
@@ -236,6 +249,7 @@ async function runBuild(settings: Settings, build: Build): Promise<Environment> 
     await removeBuild(settings, build.name);
     throw error;
   } finally {
+    stopWatching();
     clearTimeout(timer);
   }
 }
@@ -328,6 +342,13 @@ function describeBase(interpreter: Interpreter): Environment {
     readablePaths,
     logFile: null,
   };
+}
+
+function createTooLarge({ bytes, entries }: TreeLimits): ProjectError {
+  return new ProjectError(
+    "BUILD_FAILED",
+    `The installed requirements take more than ${formatBytes(bytes)} or ${entries} files, the limit for one environment`,
+  );
 }
 
 function createCancelled(): ProjectError {
