@@ -9,6 +9,8 @@ const SECOND = 1_000;
 const RESERVES_AFTER_SECONDS = 10;
 /** Room is made for so long at first. When what runs takes longer, the worker works on as long, then tries twice as long. */
 const FIRST_HOLD_MS = 60 * SECOND;
+/** A busy worker makes room for the next in the queue all the time, until one of its runs ends: that is not worth a line. */
+const LOG_AFTER_MS = 5 * SECOND;
 
 export interface RoomMakerOptions {
   readonly store: WorkerRegistry;
@@ -49,6 +51,7 @@ interface Permit {
 interface Hold {
   readonly reservation: Reservation;
   readonly since: number;
+  isLogged: boolean;
 }
 
 export function createRoomMaker(options: RoomMakerOptions): RoomMaker {
@@ -67,15 +70,24 @@ export function createRoomMaker(options: RoomMakerOptions): RoomMaker {
     restUntil = now() + turn.holdMs;
     turn = { id: turn.id, holdMs: 2 * turn.holdMs };
   };
+  const logLong = () => {
+    if (hold === null || hold.isLogged || now() - hold.since < LOG_AFTER_MS) return;
+    hold.isLogged = true;
+    const { id, resources } = hold.reservation;
+    logger.info(
+      { executionId: id, ...resources },
+      "the worker starts nothing else until there is room for an execution",
+    );
+  };
   const take = (reservation: Reservation | null) => {
     if (reservation?.id === hold?.reservation.id) return;
-    hold = reservation === null ? null : { reservation, since: now() };
+    hold = reservation === null ? null : { reservation, since: now(), isLogged: false };
     if (reservation === null) return;
     if (reservation.id !== turn.id) turn = { id: reservation.id, holdMs: FIRST_HOLD_MS };
-    logger.info({ executionId: reservation.id, ...reservation.resources }, "making room for an execution");
   };
   const report = async (free: Resources, { limit, excludedVersionIds }: Permit) => {
     endTurn();
+    logLong();
     if (limit === 0) hold = null;
     const asked = hold;
     const reservation = await store.report({
