@@ -213,7 +213,7 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
     stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     identity: createIdentity({ pool: database.pool, secret, baseUrl: config.apiUrl, logger }),
     files: createVersionFiles({ directory: data.versions, objects }),
-    readiness: createReadiness({ database, roles: config.roles, stopping: stop.stopping }),
+    readiness: createReadiness({ database, disk, roles: config.roles, stopping: stop.stopping }),
   };
 }
 

@@ -19,7 +19,7 @@ const SECOND = 1_000;
 
 /** A part of this process that cannot do its work. */
 export interface ReadinessFault {
-  readonly part: "process" | "database" | "worker";
+  readonly part: "process" | "database" | "disk" | "worker";
   /** A sentence. */
   readonly detail: string;
   /** `unready`: send nobody here (503). `degraded`: requests are served all the same (200, and the part is named). */

@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Build, Version } from "@platform/contract/platform-api/services";
 import type { Resources } from "@platform/contract/project";
@@ -383,6 +384,21 @@ describe("a build", () => {
     await closing.close();
     expect((await readBuild(key, "1.0.0")).state).toBe("RUNNING");
     expect(await buildAll(key, "1.0.0")).toMatchObject({ state: "SUCCEEDED" });
+  });
+
+  it("is given up at once by a builder that closes while the module is still being imported", async () => {
+    const { key, name } = await createService();
+    await upload(key, await pack(name, "import time\ntime.sleep(45)\ndef run(): pass\n"));
+    const closing = createBuilder(deps, { leaseSeconds: 1 });
+    const isLoading = async () => (await readBuild(key, "1.0.0")).log.includes("Loading src/program.py");
+    await waitUntil(isLoading, 20 * SECOND);
+    const isClosed = closing.close().then(() => true);
+    expect(await Promise.race([isClosed, delay(20 * SECOND, false, { ref: false })])).toBe(true);
+    expect((await readBuild(key, "1.0.0")).terminal).toBe(false);
+    await test.database.query({
+      text: "update build set state = 'FAILED', failure_code = 'BUILD_CANCELLED', finished_at = now(), lease_until = null where service_key = $1",
+      values: [key],
+    });
   });
 
   describe("is refused at the door", () => {

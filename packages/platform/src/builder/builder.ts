@@ -142,7 +142,9 @@ async function build(room: Room, claim: BuildClaim): Promise<void> {
   const log = createBuildLogWriter({ logger, store: (lines) => builds.appendLog(claim, lines) });
   try {
     const signal = AbortSignal.any([lost.signal, room.stopping.signal]);
-    const outcome = await settle(room, claim, () => runBuild(room.deps, { claim, onLog: log.write, signal }));
+    const outcome = await settle(room, claim, signal, () =>
+      runBuild(room.deps, { claim, onLog: log.write, signal }),
+    );
     if (outcome?.status === "FAILED") log.write(`${outcome.code}: ${outcome.detail}`);
     await log.close();
     if (signal.aborted || !outcome) return;
@@ -157,15 +159,17 @@ async function build(room: Room, claim: BuildClaim): Promise<void> {
   }
 }
 
-/** Null: the database failed, which says nothing about the project; the build is left to be taken again. */
+/** Null: it was given up, or the database failed, which says nothing about the project; the build is left to be taken again. */
 async function settle(
   room: Room,
   claim: BuildClaim,
+  signal: AbortSignal,
   work: () => Promise<BuildOutcome>,
 ): Promise<BuildOutcome | null> {
   try {
     return await work();
   } catch (error) {
+    if (signal.aborted) return null;
     room.deps.logger.error({ err: error, buildId: claim.id }, "a build failed on our side");
     if (error instanceof Problem && error.code === "UNAVAILABLE") return null;
     return { status: "FAILED", code: "INTERNAL_ERROR", detail: "The build failed on our side; try again." };

@@ -63,7 +63,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
       variables: {},
       startMode: project.startMode ?? "auto",
     };
-    const probe = await deps.runtime.probe(version);
+    const probe = await untilAborted(deps.runtime.probe(version), signal);
     if (!probe.ok) return describeProbeFailure(probe, onLog);
     if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
     const schemas = acceptSchemas(probe);
@@ -76,6 +76,20 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     if (!(error instanceof ProjectError)) throw error;
     for (const fault of error.errors) onLog(`${fault.path}: ${fault.message}`);
     return fail(error.code, error.detail);
+  }
+}
+
+/** A module may import for minutes: whoever gives the build up does not wait for it. Its process ends with its own limit or the runtime. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true, signal: settled.signal });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    settled.abort();
   }
 }
 

@@ -18,15 +18,18 @@ afterAll(() => home.close());
 function createProcess(...roles: readonly Role[]) {
   const stopping = new AbortController();
   const { database } = home;
-  const readiness = createReadiness({ database, roles: new Set(roles), stopping: stopping.signal });
+  let diskFault: string | null = null;
+  const disk = { describe: () => diskFault };
+  const readiness = createReadiness({ database, disk, roles: new Set(roles), stopping: stopping.signal });
   const app = createHttpServer({ logger: pino({ level: "silent" }), findFaults: readiness.findFaults });
   const ask = async () => {
     const response = await app.inject({ method: "GET", url: "/readyz" });
     return [response.statusCode, response.json<unknown>()] as const;
   };
-  return { readiness, stopping, ask };
+  return { readiness, stopping, ask, fillDisk: () => (diskFault = FULL) };
 }
 
+const FULL = "The disk is full.";
 const SICK = "The worker could not start anything.";
 
 describe("GET /readyz", () => {
@@ -51,6 +54,18 @@ describe("GET /readyz", () => {
     expect(await ask()).toEqual([200, { status: "degraded", faults: [{ part: "worker", detail: SICK }] }]);
   });
 
+  test("names a disk without room, and is 503 where the process only does what needs it", async () => {
+    const worker = createProcess("worker");
+    const gateway = createProcess("gateway", "worker");
+    worker.fillDisk();
+    gateway.fillDisk();
+    expect(await worker.ask()).toMatchObject([503, { detail: `Not ready (disk): ${FULL}` }]);
+    expect(await gateway.ask()).toEqual([
+      200,
+      { status: "degraded", faults: [{ part: "disk", detail: FULL }] },
+    ]);
+  });
+
   test("is 503 as soon as the process begins to stop", async () => {
     const { stopping, ask } = createProcess("gateway");
     stopping.abort();
@@ -65,6 +80,7 @@ describe("GET /readyz", () => {
     await away.close();
     const readiness = createReadiness({
       database: away,
+      disk: { describe: () => null },
       roles: new Set<Role>(["gateway"]),
       stopping: new AbortController().signal,
     });

@@ -1,5 +1,6 @@
 import type { ReadinessFault } from "@platform/engine/http/server";
 import type { Role } from "../config.ts";
+import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { Database } from "../postgres/database.ts";
 
 const SECOND = 1_000;
@@ -7,6 +8,7 @@ const ANSWER_WITHIN_MS = 1 * SECOND;
 
 export interface ReadinessOptions {
   readonly database: Pick<Database, "query">;
+  readonly disk: Pick<DiskGuard, "describe">;
   readonly roles: ReadonlySet<Role>;
   /** Aborts when this process begins to stop. */
   readonly stopping: AbortSignal;
@@ -20,10 +22,10 @@ export interface Readiness {
 }
 
 /**
- * A worker that cannot start executions makes a process unready that has nothing else to do. Beside a gateway or the platform API it does not:
+ * A worker that cannot start executions, or a disk without room, makes a process unready that has nothing else to do. Beside a gateway or the platform API it does not:
  * these accept and answer as before, and a load balancer that sent their callers away would only make it worse.
  */
-export function createReadiness({ database, roles, stopping }: ReadinessOptions): Readiness {
+export function createReadiness({ database, disk, roles, stopping }: ReadinessOptions): Readiness {
   const servesRequests = roles.has("gateway") || roles.has("control");
   let findWorkerFault: (() => string | null) | null = null;
   return {
@@ -33,9 +35,11 @@ export function createReadiness({ database, roles, stopping }: ReadinessOptions)
       const faults: ReadinessFault[] = [];
       if (!(await answersInTime(database)))
         faults.push({ part: "database", detail: "It does not answer.", effect: "unready" });
-      const detail = findWorkerFault?.() ?? null;
-      if (detail !== null)
-        faults.push({ part: "worker", detail, effect: servesRequests ? "degraded" : "unready" });
+      for (const [part, detail] of [
+        ["disk", disk.describe()],
+        ["worker", findWorkerFault?.() ?? null],
+      ] as const)
+        if (detail !== null) faults.push({ part, detail, effect: servesRequests ? "degraded" : "unready" });
       return faults;
     },
     watchWorker: (findFault) => {
