@@ -2,11 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { kill } from "node:process";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { request } from "../../tools/platform-client.ts";
@@ -165,6 +166,28 @@ test("Ctrl-C in the terminal of the demo leaves nothing behind", async () => {
   demo.stdin.write(CTRL_C);
   expect(await exited).toEqual([130, null]);
   expect(await findProcesses(directory)).toEqual([]);
+});
+
+test("a client that does not finish its request does not hold a stop up", async () => {
+  const world = await createWorld();
+  cleanups.push(world.close);
+  const { hostname, port } = new URL(world.platform.apiUrl);
+  const client = connect(Number(port), hostname);
+  const head = [
+    "POST /api/applications HTTP/1.1",
+    `host: ${hostname}`,
+    `authorization: Bearer ${world.login.personalAccessToken}`,
+    "content-type: application/json",
+    "content-length: 100",
+    "expect: 100-continue",
+  ];
+  client.write(`${head.join("\r\n")}\r\n\r\n{"name":`);
+  const ended = text(client);
+  await once(client, "readable");
+  await world.platform.stop();
+  // Not even the answer that the time for a request is over: the stop came earlier.
+  expect(await ended).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+  expect(world.platform.process.exitCode).toBe(0);
 });
 
 test("a signal to the whole process group, as service managers send it, is one stop", async () => {

@@ -151,13 +151,13 @@ async function createConsumer(subscription: Subscription): Promise<Consumer> {
     token,
     call,
     start: (json) => call<StatusRecord>("POST", "", { json }),
-    finish: async (id, withinSeconds = 60) => {
-      const deadline = Date.now() + withinSeconds * SECOND;
+    finish: async (id, withinSeconds = 180) => {
+      const deadline = performance.now() + withinSeconds * SECOND;
       for (;;) {
         const { status, body } = await call<StatusRecord>("GET", id);
         if (status !== 200) throw new Error(`GET ${id} answered ${status}: ${JSON.stringify(body)}`);
         if (body.terminal) return body;
-        if (Date.now() > deadline) throw new Error(`${id} is still ${body.status}`);
+        if (performance.now() > deadline) throw new Error(`${id} is still ${body.status}`);
         await delay(20);
       }
     },

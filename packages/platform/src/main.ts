@@ -57,6 +57,9 @@ import { createLeaseWatchdog } from "./worker/lease-watchdog.ts";
 import { createNoDataPools } from "./worker/no-data-pools.ts";
 import { findPythonTools } from "./worker/python-tools.ts";
 
+/** A client that is slow to send its request must not hold a stop up for as long as it may send. */
+const LAST_ANSWERS_WITHIN_MS = 10_000;
+
 /** Everything that the roles of this process share. */
 interface Shared {
   readonly config: Config;
@@ -253,7 +256,8 @@ async function createServer({ logger, executions, closers, readiness }: Shared):
   const app = createHttpServer({ logger, findFaults: readiness.findFaults });
   closers.add("HTTP server", async () => {
     executions.close();
-    await app.close();
+    const late = setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_WITHIN_MS);
+    await app.close().finally(() => clearTimeout(late));
   });
   return app;
 }
