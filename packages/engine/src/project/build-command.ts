@@ -1,10 +1,13 @@
 import type { Readable } from "node:stream";
+import { killLaunched } from "../host/kill-launched.ts";
 import { spawnTrusted } from "../host/processes.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import type { SystemUser } from "./access.ts";
 
 const SECOND = 1_000;
 const PIPE_GRACE = 2 * SECOND;
+/** After a kill: a process that the kernel does not let go of (a file system that hangs) is not waited for longer. */
+const KILL_LIMIT = 10 * SECOND;
 
 /** One program of a build, with its arguments: never a shell's line. It may lie in a folder that packages were installed into. */
 export interface BuildCommand {
@@ -36,7 +39,8 @@ export interface BuildContext {
 export type BuildExit = { readonly code: number | null };
 
 /**
- * Runs one program to its end and hands over what it prints, line by line. When `signal` aborts, its whole process group is killed.
+ * Runs one program to its end and hands over what it prints, line by line. When `signal` aborts, it is killed
+ * with everything it started, and this resolves within seconds whatever happens.
  *
  * @throws Error when the program cannot be started
  */
@@ -55,18 +59,21 @@ export function runBuildCommand(command: BuildCommand, context: BuildContext): P
       child.stdout?.destroy();
       child.stderr?.destroy();
     };
-    const killGroup = (): void => {
-      if (child.pid !== undefined) killProcessGroup(child.pid);
-      closePipes();
-    };
     let grace: NodeJS.Timeout | undefined;
-    context.signal.addEventListener("abort", killGroup, { once: true });
-    if (context.signal.aborted) killGroup();
+    let limit: NodeJS.Timeout | undefined;
+    const kill = (): void => {
+      killLaunched(child);
+      closePipes();
+      limit = setTimeout(() => resolve({ code: null }), KILL_LIMIT);
+    };
+    context.signal.addEventListener("abort", kill, { once: true });
+    if (context.signal.aborted) kill();
     readLines(child.stdout, context.onLine);
     readLines(child.stderr, context.onLine);
     const forget = (): void => {
       clearTimeout(grace);
-      context.signal.removeEventListener("abort", killGroup);
+      clearTimeout(limit);
+      context.signal.removeEventListener("abort", kill);
     };
     child.once("error", (error) => {
       forget();

@@ -60,7 +60,8 @@ export async function buildEnvironment(build: EnvironmentBuild): Promise<void> {
     if (code !== 0) throw createFailure(step, build.log);
   }
   await rm(work.directory, { recursive: true, force: true });
-  await publishTree(getEnvironmentFolder(build.directory), build.user !== null);
+  build.signal.throwIfAborted();
+  await publishTree(getEnvironmentFolder(build.directory), build);
 }
 
 interface Work {
@@ -100,6 +101,7 @@ async function prepareWork(build: EnvironmentBuild): Promise<Work> {
 
 async function copyProject(build: EnvironmentBuild, target: string): Promise<void> {
   for (const path of await listProjectFiles(build.projectDirectory)) {
+    build.signal.throwIfAborted();
     await makeParents(target, path, build.user);
     await copyFile(join(build.projectDirectory, path), join(target, path));
     await chmod(join(target, path), 0o644);
@@ -222,19 +224,30 @@ function createFailure(step: Step, log: BuildLog): ProjectError {
 const EXECUTABLE_BITS = 0o111;
 const FILES_AT_ONCE = 64;
 
-/** Takes the tree away from the build's user and lets everyone read it. Links are not followed: they may point anywhere. */
-async function publishTree(path: string, takeOver: boolean): Promise<void> {
+/**
+ * Takes the tree away from the build's user and lets everyone read it. Links are not followed: they may point anywhere. A folder is ours before
+ * its entries are looked at, so that nothing in it can be exchanged any more. A file of somebody else can only be a hard link to one of the
+ * host: opening that to everyone would give it away.
+ */
+async function publishTree(path: string, build: Pick<EnvironmentBuild, "user" | "signal">): Promise<void> {
   const stats = await lstat(path);
-  if (takeOver) await lchown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
-  if (stats.isSymbolicLink()) return;
-  if (!stats.isDirectory()) {
-    await chmod(path, (stats.mode & EXECUTABLE_BITS) === 0 ? 0o644 : 0o755);
-    return;
+  if (build.user !== null) {
+    if (stats.uid !== build.user.uid && !stats.isSymbolicLink())
+      throw createForeign("a file of another user");
+    await lchown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
   }
+  if (stats.isSymbolicLink()) return;
+  if (stats.isFile()) return chmod(path, (stats.mode & EXECUTABLE_BITS) === 0 ? 0o644 : 0o755);
+  if (!stats.isDirectory()) throw createForeign("a socket, pipe or device");
   await chmod(path, 0o755);
   const names = await readdir(path);
   for (let start = 0; start < names.length; start += FILES_AT_ONCE) {
+    build.signal.throwIfAborted();
     const some = names.slice(start, start + FILES_AT_ONCE);
-    await Promise.all(some.map((name) => publishTree(join(path, name), takeOver)));
+    await Promise.all(some.map((name) => publishTree(join(path, name), build)));
   }
+}
+
+function createForeign(what: string): ProjectError {
+  return new ProjectError("BUILD_FAILED", `The installed packages left ${what} in the environment.`);
 }

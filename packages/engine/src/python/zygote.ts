@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { Duplex } from "node:stream";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { killLaunched } from "../host/kill-launched.ts";
 import { spawnTrusted } from "../host/processes.ts";
 import type { ChildProcess } from "../host/processes.ts";
 import { describeExit } from "./answers.ts";
@@ -25,6 +26,8 @@ const BOOT_LOG_BYTES = 256 * 1024;
 const BOOT_LINE_BYTES = 16 * 1024;
 /** After the end of its control line a zygote kills its tree and leaves; without pid namespace nobody else could. */
 const LEAVE_MS = 1000;
+/** After a kill all pipes close at once, unless a process escaped. */
+const HANG_UP_MS = 5000;
 const SHARED_TEMPORARY_FOLDERS = ["/tmp/", "/dev/shm/"];
 const CONTROL_FD = 3;
 const MAX_STATUS_LENGTH = 4096;
@@ -99,9 +102,12 @@ function attendZygote(
   collectOutput(child, options);
   const readStatus = collectStatus(child);
   let leaving: NodeJS.Timeout | undefined;
+  let hangingUp: NodeJS.Timeout | undefined;
 
   function kill(): void {
-    child.kill("SIGKILL");
+    killLaunched(child);
+    // Whoever still holds the pipes is not waited for: `closed` must come.
+    hangingUp ??= setTimeout(() => child.stdio.forEach((stream) => stream?.destroy()), HANG_UP_MS);
   }
 
   function send(order: Order): void {
@@ -111,6 +117,7 @@ function attendZygote(
   async function waitUntilClosed(): Promise<ZygoteEnd> {
     const description = await waitForEnd(child);
     clearTimeout(leaving);
+    clearTimeout(hangingUp);
     home.close();
     options.rooms.discard(roomDirectory);
     launch.release();
