@@ -141,7 +141,7 @@ describe("the collector", () => {
     expect([hash, other].map((name) => existsSync(pathOf(name)))).toEqual([true, false]);
   });
 
-  it("removes unpacked versions that were not used for a week, and what killed processes left behind", async () => {
+  it("removes unpacked versions that no run can be using, after two weeks, and what killed processes left behind", async () => {
     const { versions, run: own } = folders();
     const runs = join(root, "run");
     const [unused, used] = ["a".repeat(64), "b".repeat(64)];
@@ -149,8 +149,8 @@ describe("the collector", () => {
       await mkdir(join(versions, path), { recursive: true });
     for (const name of ["own", "killed", "other"]) await mkdir(join(runs, name), { recursive: true });
     await writeFile(join(runs, "killed", "socket"), "");
-    await age(join(versions, unused), 8);
-    await age(join(versions, used), 6);
+    await age(join(versions, unused), 15);
+    await age(join(versions, used), 8);
     for (const path of [join(versions, "incoming-killed"), own, join(runs, "killed")]) await age(path, 2);
     expect(await collect()).toMatchObject({ versions: 1, leftovers: 2 });
     expect((await readdir(versions)).toSorted()).toEqual([used, "incoming-busy"].toSorted());

@@ -12,8 +12,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 /** From the arrival of an archive to the row that names it, minutes pass at most. */
 const OBJECT_GRACE = 1 * DAY;
-/** What is unpacked or installed and was not used for so long is made again when it is; running versions are used at least every hour. */
-const UNUSED_AFTER = 7 * DAY;
+/** What is unpacked or installed and was not used for so long is made again when it is: longer than the longest run (a week), which uses it without a word. */
+const UNUSED_AFTER = 14 * DAY;
 
 export interface GarbageOptions {
   readonly data: Pick<DataDirectory, "objects" | "versions" | "environments" | "run" | "root">;
@@ -27,7 +27,7 @@ export type GarbageReport = Readonly<
   Record<"leftovers" | "objects" | "versions" | "environments" | "builds", number>
 >;
 
-/** Removes what no row names, what was not used for a week, and what killed processes left behind, on this host. */
+/** Removes what no row names, what was not used for two weeks, and what killed processes left behind, on this host. */
 export async function collectGarbage({
   data,
   garbage,
