@@ -75,6 +75,7 @@ describe("what the platform cannot start", () => {
     const broken = await createFixture({
       sandbox: {
         level: "none",
+        findFault: async () => null,
         prepare: () => {
           throw new Error("no uid is free");
         },

@@ -71,7 +71,7 @@ export function createBoot(options: BootOptions): Boot {
   }
 
   /** Before the zygote's first word only its environment can be the project's fault (a start-up hook that ends it). */
-  function describeFailure({ description, hasBegun }: ZygoteEnd): BootFailure | null {
+  async function describeFailure({ description, hasBegun }: ZygoteEnd): Promise<BootFailure | null> {
     if (failure !== null) return { ...failure, lines: [...lines, ...failure.lines] };
     if (stage === "importing")
       return { outcome: failStart(`The process ${description} while it imported src/program.py`), lines };
@@ -83,7 +83,13 @@ export function createBoot(options: BootOptions): Boot {
       };
     const printed = lines.map((line) => line.message).join("; ");
     const reason = printed === "" ? description : `${description}: ${printed}`;
-    return { outcome: notStarted("version", `The sandbox of the version ${reason}`), lines: [] };
+    // What the version brings along may be why (its interpreter is a file of its environment): an empty sandbox tells.
+    const fault = await options.findSandboxFault();
+    const outcome =
+      fault === null
+        ? notStarted("version", `The sandbox of the version ${reason}`)
+        : notStarted("worker", `No sandbox works on this machine: ${fault}`);
+    return { outcome, lines: [] };
   }
 
   function onTimeout(): void {
@@ -122,7 +128,7 @@ export function createBoot(options: BootOptions): Boot {
       failure = { outcome: notStarted("worker", `No process could be started: ${reason}`), lines: [] };
     }
     timers.clear("limit");
-    failure = describeFailure(end);
+    failure = await describeFailure(end);
     options.onClosed(end.description);
   }
 

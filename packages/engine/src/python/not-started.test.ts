@@ -43,6 +43,7 @@ describe("an execution that the machine could not start is not blamed on the pro
   test("when the sandbox cannot be prepared; nothing is left behind", async () => {
     const sandbox: Sandbox = {
       level: "none",
+      findFault: async () => null,
       prepare: () => {
         throw new Error("no uid is free");
       },
@@ -94,7 +95,7 @@ describe("an execution that the machine could not start is not blamed on the pro
     for (const { outcome, lines } of finished) {
       expect(outcome).toMatchObject({
         status: "NOT_STARTED",
-        scope: "version",
+        scope: "worker",
         detail: expect.stringContaining("No permissions to create new namespace"),
       });
       expect(lines).toEqual([]);

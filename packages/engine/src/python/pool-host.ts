@@ -10,5 +10,7 @@ export interface PoolHost {
   readonly startZygote: (
     options: Pick<ZygoteOptions, "version" | "startMode" | "probe" | "onEvent" | "onOutput">,
   ) => Promise<Zygote>;
+  /** Why no version at all can be started on this machine now; null: sandboxes work. */
+  readonly findSandboxFault: () => Promise<string | null>;
   readonly logger: Logger;
 }

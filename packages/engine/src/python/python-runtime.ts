@@ -78,7 +78,13 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
     const known = pools.get(version.id);
     if (known !== undefined) return known;
     makeRoom();
-    const pool = createVersionPool({ version, settings, startZygote: start, logger: options.logger });
+    const pool = createVersionPool({
+      version,
+      settings,
+      startZygote: start,
+      findSandboxFault: options.sandbox.findFault,
+      logger: options.logger,
+    });
     pools.set(version.id, pool);
     return pool;
   }

@@ -37,6 +37,7 @@ export interface BubblewrapOptions {
   /** This process' own uid and gid. */
   readonly uid: number;
   readonly gid: number;
+  readonly findFault: Sandbox["findFault"];
 }
 
 /** Namespaces for user, pid, ipc and uts, a read-only system, a uid per version; the network is the host's. */
@@ -73,7 +74,7 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
     };
   }
 
-  return { level: "bubblewrap", prepare };
+  return { level: "bubblewrap", prepare, findFault: options.findFault };
 }
 
 /** Libraries ask for the name and home of the uid; the host's own accounts are nobody's business. */

@@ -51,6 +51,7 @@ test.runIf(IS_ROOT)("root starts each version as a user of its own, and takes it
     uidCount: 2,
     uid: 0,
     gid: 0,
+    findFault: async () => null,
   });
   const prepare = (): SandboxLaunch =>
     sandbox.prepare({ ...PATHS, roomDirectory: mkdtempSync(join(directory, "room-")) });
@@ -69,6 +70,7 @@ test("an ordinary user starts versions as itself; what lies below /usr is bound 
     uidBase: 300_000,
     uidCount: 2,
     ...own,
+    findFault: async () => null,
   });
   const launch = sandbox.prepare({ ...PATHS, roomDirectory: mkdtempSync(join(directory, "room-")) });
   expect(launch.uid).toBeUndefined();

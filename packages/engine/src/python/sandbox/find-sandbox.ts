@@ -42,13 +42,19 @@ async function findBubblewrap(options: FindSandboxOptions): Promise<Sandbox> {
   const uid = process.getuid?.() ?? 0;
   const gid = process.getgid?.() ?? 0;
   const uidBase = options.uidBase ?? DEFAULT_UID_BASE;
-  await tryBubblewrap(executable, uid === 0 ? uidBase : null);
+  const attempt = () => tryBubblewrap(executable, uid === 0 ? uidBase : null);
+  await attempt();
   return createBubblewrapSandbox({
     executable,
     uidBase,
     uidCount: options.uidCount ?? DEFAULT_UID_COUNT,
     uid,
     gid,
+    findFault: () =>
+      attempt().then(
+        () => null,
+        (error: unknown) => String(error),
+      ),
   });
 }
 

@@ -25,5 +25,6 @@ export function createNoSandbox(): Sandbox {
         release: () => undefined,
       };
     },
+    findFault: async () => null,
   };
 }

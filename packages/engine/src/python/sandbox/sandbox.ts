@@ -50,6 +50,8 @@ export interface SandboxLaunch {
 export interface Sandbox {
   readonly level: SandboxLevel;
   readonly prepare: (request: SandboxRequest) => SandboxLaunch;
+  /** Tries it with nothing of anybody's inside: why it does not work on this machine now; null: it does. */
+  readonly findFault: () => Promise<string | null>;
 }
 
 /** The machine cannot give the sandbox that was asked for; the message says what to install or allow. */
