@@ -1,9 +1,9 @@
 import { EventEmitter, once } from "node:events";
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createTtlCache } from "./ttl-cache.ts";
 
 describe("a cache of answers", () => {
-  it("does not keep an answer that was asked for before it was cleared", async () => {
+  test("does not keep an answer that was asked for before it was cleared", async () => {
     const cache = createTtlCache<string>({ ttlOf: () => 1_000, maxEntries: 10 });
     const gate = new EventEmitter();
     const old = cache.get("key", async () => {
@@ -18,13 +18,13 @@ describe("a cache of answers", () => {
     expect(cache.peek("key")).toBe("new");
   });
 
-  it("keeps no failure", async () => {
+  test("keeps no failure", async () => {
     const cache = createTtlCache<string>({ ttlOf: () => 1_000, maxEntries: 10 });
     await expect(cache.get("key", async () => Promise.reject(new Error("down")))).rejects.toThrow("down");
     expect(await cache.get("key", async () => "up")).toBe("up");
   });
 
-  it("keeps an answer for its time and so many of them", async () => {
+  test("keeps an answer for its time and so many of them", async () => {
     let now = 0;
     const cache = createTtlCache<number>({ ttlOf: (value) => value, maxEntries: 2, now: () => now });
     await cache.get("short", async () => 10);

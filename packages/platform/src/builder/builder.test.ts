@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Build, Version } from "@platform/contract/platform-api/services";
 import type { Resources } from "@platform/contract/project";
 import { createEnvironmentBuilder } from "@platform/engine/project/environment";
@@ -67,7 +67,7 @@ def run(data: Data):
 }
 
 describe("a build", () => {
-  let test: TestDatabase;
+  let home: TestDatabase;
   let instance: TestInstance;
   let owner: TestUser;
   let python: Fixture;
@@ -91,11 +91,11 @@ describe("a build", () => {
 
   beforeAll(async () => {
     await setWorkers({ cpu: 2, memory: 4 });
-    test = await createTestDatabase();
+    home = await createTestDatabase();
     directory = await mkdtemp(join(tmpdir(), "builder-"));
     await chmod(directory, 0o755);
     instance = await createTestInstance({
-      database: test.database,
+      database: home.database,
       directory,
       maxArchiveBytes: 1_000_000,
       isDiskLow: () => disk?.isLow() ?? false,
@@ -119,7 +119,7 @@ describe("a build", () => {
     await environments?.close();
     await python?.close();
     await instance?.close();
-    await test?.close();
+    await home?.close();
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -178,7 +178,7 @@ describe("a build", () => {
     return buildAll(key, response.json<Build>().version);
   };
 
-  it("makes a version of an upload that a worker can run, with the schema of its hints", async () => {
+  test("makes a version of an upload that a worker can run, with the schema of its hints", async () => {
     const { key, name } = await createService();
     const response = await upload(
       key,
@@ -201,7 +201,7 @@ describe("a build", () => {
     expect(lines.map((line) => line.message)).toContain("ran");
   });
 
-  it("counts versions on, by the wished step or to the wished number, and never overwrites one", async () => {
+  test("counts versions on, by the wished step or to the wished number, and never overwrites one", async () => {
     const { key, name } = await createService();
     for (const [query, expected] of [
       ["?bump=major", "1.0.0"],
@@ -219,7 +219,7 @@ describe("a build", () => {
     expect(taken.json()).toMatchObject({ code: "CONFLICT" });
   });
 
-  it("is refused where no number comes after the highest, and another step goes on", async () => {
+  test("is refused where no number comes after the highest, and another step goes on", async () => {
     const { key, name } = await createService();
     await deploy(key, await pack(name), "?version=1.0.999999999");
     const refused = await upload(key, await pack(name, returning(2)));
@@ -229,7 +229,7 @@ describe("a build", () => {
     });
   });
 
-  it("is not repeated for unchanged content, whether it runs or is done; going back to older content is a change", async () => {
+  test("is not repeated for unchanged content, whether it runs or is done; going back to older content is a change", async () => {
     const { key, name } = await createService();
     const first = await pack(name);
     expect((await upload(key, first)).statusCode).toBe(201);
@@ -242,7 +242,7 @@ describe("a build", () => {
     await buildAll(key, "1.0.2");
   });
 
-  it("gives two uploads at the same moment two numbers", async () => {
+  test("gives two uploads at the same moment two numbers", async () => {
     const { key, name } = await createService();
     const archives = await Promise.all([1, 2, 3].map((n) => pack(name, returning(n))));
     const responses = await Promise.all(archives.map((archive) => upload(key, archive)));
@@ -252,7 +252,7 @@ describe("a build", () => {
     await buildAll(key, "1.0.2");
   });
 
-  it.each([
+  test.each([
     ["a syntax error", "def run(:\n", "SyntaxError"],
     ["an import that fails", "import nothing_like_this\ndef run(): pass\n", "nothing_like_this"],
     ["no run", "def walk(): pass\n", "run"],
@@ -269,7 +269,7 @@ describe("a build", () => {
     expect([repaired.version, repaired.state]).toEqual(["1.0.0", "SUCCEEDED"]);
   });
 
-  it("says in the log why each execution will start a fresh interpreter, and how to avoid it", async () => {
+  test("says in the log why each execution will start a fresh interpreter, and how to avoid it", async () => {
     const { key, name } = await createService();
     const build = await deploy(key, await pack(name, `import os\nPIPE = os.pipe()\n${PROGRAM}`));
     expect(build.state).toBe("SUCCEEDED");
@@ -280,7 +280,7 @@ describe("a build", () => {
     expect(version?.startMode).toBe("spawn");
   });
 
-  it("fails when no worker that lives has what the project asks for, and names the largest", async () => {
+  test("fails when no worker that lives has what the project asks for, and names the largest", async () => {
     const { key, name } = await createService();
     const small = [
       { cpu: 2, memory: 4 },
@@ -300,7 +300,7 @@ describe("a build", () => {
     });
   });
 
-  it("goes live while no worker runs, and the log says what its executions wait for", async () => {
+  test("goes live while no worker runs, and the log says what its executions wait for", async () => {
     const { key, name } = await createService();
     await setWorkers();
     const build = await deploy(key, await pack(name, PROGRAM, { resources: { cpu: 64, memory: 8 } }));
@@ -310,7 +310,7 @@ describe("a build", () => {
     );
   });
 
-  it("fails when the input would break callers within the major, unless forced or made a new major", async () => {
+  test("fails when the input would break callers within the major, unless forced or made a new major", async () => {
     const { key, name } = await createService();
     await deploy(key, await pack(name, typed("int")));
     const refused = await deploy(key, await pack(name, typed("str")));
@@ -324,7 +324,7 @@ describe("a build", () => {
     expect(forced).toMatchObject({ state: "SUCCEEDED", version: "2.0.1" });
   });
 
-  it.each([
+  test.each([
     ["minimum", '{"properties": {"n": {"minimum": "a"}}}', "a limit that is not a number", true],
     ["itself", '{"anyOf": [{"$ref": "#/properties/data"}]}', "refers to itself", true],
     ["nesting", "nest(150)", "deeper than 100 levels", false],
@@ -348,7 +348,7 @@ describe("a build", () => {
     },
   );
 
-  it("is taken by another builder when the one that had it vanished, and given up after three", async () => {
+  test("is taken by another builder when the one that had it vanished, and given up after three", async () => {
     const { key, name } = await createService();
     await upload(key, await pack(name));
     for (let attempt = 1; attempt <= 2; attempt++) {
@@ -362,7 +362,7 @@ describe("a build", () => {
     expect(await buildAll(key, "1.0.1")).toMatchObject({ state: "FAILED", code: "WORKER_LOST" });
   });
 
-  it("keeps its lease while it runs longer than that, and is not run twice", async () => {
+  test("keeps its lease while it runs longer than that, and is not run twice", async () => {
     const { key, name } = await createService();
     await upload(key, await pack(name, "import time\ntime.sleep(5)\ndef run(): pass\n"));
     const logger = createRecordingLogger();
@@ -376,7 +376,7 @@ describe("a build", () => {
     expect(build.log.filter((line) => line === "Building version 1.0.0")).toHaveLength(1);
   });
 
-  it("is given up by a builder that closes, and made by the next", async () => {
+  test("is given up by a builder that closes, and made by the next", async () => {
     const { key, name } = await createService();
     await upload(key, await pack(name, "import time\ntime.sleep(1)\ndef run(): pass\n"));
     const closing = createBuilder(deps, { leaseSeconds: 1 });
@@ -386,7 +386,7 @@ describe("a build", () => {
     expect(await buildAll(key, "1.0.0")).toMatchObject({ state: "SUCCEEDED" });
   });
 
-  it("is given up at once by a builder that closes while the module is still being imported", async () => {
+  test("is given up at once by a builder that closes while the module is still being imported", async () => {
     const { key, name } = await createService();
     await upload(key, await pack(name, "import time\ntime.sleep(45)\ndef run(): pass\n"));
     const closing = createBuilder(deps, { leaseSeconds: 1 });
@@ -395,14 +395,14 @@ describe("a build", () => {
     const isClosed = closing.close().then(() => true);
     expect(await Promise.race([isClosed, delay(20 * SECOND, false, { ref: false })])).toBe(true);
     expect((await readBuild(key, "1.0.0")).terminal).toBe(false);
-    await test.database.query({
+    await home.database.query({
       text: "update build set state = 'FAILED', failure_code = 'BUILD_CANCELLED', finished_at = now(), lease_until = null where service_key = $1",
       values: [key],
     });
   });
 
   describe("is refused at the door", () => {
-    it("for what is no archive, an empty body, another type", async () => {
+    test("for what is no archive, an empty body, another type", async () => {
       const { key } = await createService();
       expect((await upload(key, Buffer.from("no zip"))).json()).toMatchObject({ code: "INVALID_ARCHIVE" });
       const json = await instance.api.inject({
@@ -415,13 +415,13 @@ describe("a build", () => {
       expect((await upload(key, Buffer.alloc(0))).json()).toMatchObject({ code: "INVALID_ARCHIVE" });
     });
 
-    it("for a project of another name", async () => {
+    test("for a project of another name", async () => {
       const { key } = await createService();
       const response = await upload(key, await pack("another-name"));
       expect(response.json()).toMatchObject({ code: "INVALID_PROJECT", errors: [{ path: "/name" }] });
     });
 
-    it("and leaves nothing behind: no object, no unpacked folder, for another name, damage or unchanged content", async () => {
+    test("and leaves nothing behind: no object, no unpacked folder, for another name, damage or unchanged content", async () => {
       const { key, name } = await createService();
       const live = await pack(name, returning(1));
       await deploy(key, live);
@@ -435,7 +435,7 @@ describe("a build", () => {
       expect(await listStored()).toEqual(before);
     });
 
-    it("while the disk is low, with 503 and when to try again; builds that wait go on waiting", async () => {
+    test("while the disk is low, with 503 and when to try again; builds that wait go on waiting", async () => {
       const { key, name } = await createService();
       const archive = await pack(name, returning(5));
       const low = await watchDisk({
@@ -458,7 +458,7 @@ describe("a build", () => {
       expect((await buildAll(key, "1.0.0")).state).toBe("SUCCEEDED");
     });
 
-    it("by the control role alone, which never unpacks: that is the builder's", async () => {
+    test("by the control role alone, which never unpacks: that is the builder's", async () => {
       const { key, name } = await createService();
       const before = await readdir(join(directory, "versions"));
       expect((await upload(key, await pack(name, returning(4)))).statusCode).toBe(201);
@@ -467,7 +467,7 @@ describe("a build", () => {
       expect((await readdir(join(directory, "versions"))).length).toBe(before.length + 1);
     });
 
-    it("for more bytes than the limit, announced or not, with an answer that arrives", async () => {
+    test("for more bytes than the limit, announced or not, with an answer that arrives", async () => {
       const { key } = await createService();
       const address = await instance.api.listen({ host: "127.0.0.1", port: 0 });
       const url = `${address}/api/services/${key}/versions`;

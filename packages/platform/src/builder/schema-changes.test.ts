@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { findBreakingChange } from "./schema-changes.ts";
 
 function input(data: Record<string, unknown>): Record<string, unknown> {
@@ -30,7 +30,7 @@ const knot = (type: string) => {
 describe("a change of a service's input", () => {
   const before = input({ properties: { a: { type: "integer" }, b: { type: "string" } }, required: ["a"] });
 
-  it("is harmless when nothing changes or when something optional is added", () => {
+  test("is harmless when nothing changes or when something optional is added", () => {
     expect(findBreakingChange(before, before)).toBeNull();
     const wider = input({
       properties: { a: { type: "number" }, b: { type: "string" }, c: {} },
@@ -41,7 +41,7 @@ describe("a change of a service's input", () => {
     expect(findBreakingChange(null, null)).toBeNull();
   });
 
-  it("breaks callers when a property becomes required, even where nothing was declared before", () => {
+  test("breaks callers when a property becomes required, even where nothing was declared before", () => {
     const after = input({
       properties: { a: { type: "integer" }, b: { type: "string" } },
       required: ["a", "b"],
@@ -50,7 +50,7 @@ describe("a change of a service's input", () => {
     expect(findBreakingChange(null, { type: "object", required: ["data"] })).toBe("/data is now required");
   });
 
-  it("breaks callers when a property is gone and others are refused, and only then", () => {
+  test("breaks callers when a property is gone and others are refused, and only then", () => {
     const gone = { properties: { a: { type: "integer" } }, required: ["a"] };
     expect(findBreakingChange(before, input({ ...gone, additionalProperties: false }))).toBe(
       "/data/b is no longer accepted",
@@ -58,7 +58,7 @@ describe("a change of a service's input", () => {
     expect(findBreakingChange(before, input(gone))).toBeNull();
   });
 
-  it("breaks callers when a type changes or becomes narrower", () => {
+  test("breaks callers when a type changes or becomes narrower", () => {
     const changed = input({ properties: { a: { type: "string" }, b: { type: "string" } }, required: ["a"] });
     expect(findBreakingChange(before, changed)).toBe("/data/a was integer and is now string");
     const nullable = input({ properties: { a: { anyOf: [{ type: "integer" }, { type: "null" }] } } });
@@ -67,14 +67,14 @@ describe("a change of a service's input", () => {
     expect(findBreakingChange(strict, nullable)).toBeNull();
   });
 
-  it("is found behind references, in lists, and in types that contain themselves", () => {
+  test("is found behind references, in lists, and in types that contain themselves", () => {
     expect(findBreakingChange(tree("string"), tree("string"))).toBeNull();
     expect(findBreakingChange(tree("string"), tree("integer"))).toContain(
       "/data/value was string and is now integer",
     );
   });
 
-  it("is judged in no time however entangled the schema is", () => {
+  test("is judged in no time however entangled the schema is", () => {
     expect(findBreakingChange(knot("string"), knot("string"))).toBeNull();
     expect(findBreakingChange(knot("string"), knot("integer"))).toBe("/last was string and is now integer");
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Operation } from "@platform/contract/operation";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import { createTestDatabase } from "../postgres/testing.ts";
@@ -95,7 +95,7 @@ function listParams(ids: {
 }
 
 describe("the platform API", () => {
-  let test: TestDatabase;
+  let server: TestDatabase;
   let instance: TestInstance;
   let property: Property;
   let stranger: TestUser;
@@ -103,8 +103,8 @@ describe("the platform API", () => {
   let members: Readonly<Record<string, TestUser>>;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
-    instance = await createTestInstance({ database: test.database });
+    server = await createTestDatabase();
+    instance = await createTestInstance({ database: server.database });
     property = await createProperty(instance);
     stranger = await createTestUser(instance);
     home = await createProperty(instance);
@@ -117,7 +117,7 @@ describe("the platform API", () => {
   });
   afterAll(async () => {
     await instance?.close();
-    await test?.close();
+    await server?.close();
   });
 
   const call = async (id: string, operation: Operation, { params, token, organizationId }: Call) => {
@@ -137,14 +137,14 @@ describe("the platform API", () => {
     });
   };
 
-  it.each(OPERATIONS)("%s refuses who has no token", async (id, operation) => {
+  test.each(OPERATIONS)("%s refuses who has no token", async (id, operation) => {
     const response = await call(id, operation, { params: ownParams(property, operation) });
     expect(response.statusCode).toBe(401);
     expect(response.json()).toMatchObject({ code: "UNAUTHENTICATED" });
     expect(response.headers["www-authenticate"]).toContain("Bearer");
   });
 
-  it.each(OPERATIONS)("%s shows and changes nothing of another organisation", async (id, operation) => {
+  test.each(OPERATIONS)("%s shows and changes nothing of another organisation", async (id, operation) => {
     const params = ownParams(property, operation);
     const response = await call(id, operation, { params, token: stranger.token });
     const refersToOwned = Object.keys(params).length > 0 || ["createSubscription", "startJob"].includes(id);
@@ -159,7 +159,7 @@ describe("the platform API", () => {
     await expectUntouched(instance, property);
   });
 
-  it.each(OPERATIONS)(
+  test.each(OPERATIONS)(
     "%s cannot be called for an organisation of which one is no member",
     async (id, operation) => {
       const { organizationId } = property.owner;
@@ -179,7 +179,7 @@ describe("the platform API", () => {
     },
   );
 
-  it.each(WITH_PARAMS)("%s answers malformed ids with 4xx", async (id, operation) => {
+  test.each(WITH_PARAMS)("%s answers malformed ids with 4xx", async (id, operation) => {
     for (const bad of [
       "x",
       "%00",
@@ -200,7 +200,7 @@ describe("the platform API", () => {
     }
   });
 
-  it.each(OPERATIONS)("%s is open to exactly the roles that it is meant for", async (id, operation) => {
+  test.each(OPERATIONS)("%s is open to exactly the roles that it is meant for", async (id, operation) => {
     const { organizationId } = home.owner;
     const allowed = ALLOWED[id];
     if (!allowed) throw new Error(`Say in this test who may ${id}.`);

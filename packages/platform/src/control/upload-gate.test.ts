@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import type { ClientRequest } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase } from "../postgres/testing.ts";
 import type { TestDatabase } from "../postgres/testing.ts";
 import { createTestUser } from "../testing/fixtures.ts";
@@ -15,21 +15,21 @@ interface Answer {
 }
 
 describe("uploads at the same time", () => {
-  let test: TestDatabase;
+  let home: TestDatabase;
   let instance: TestInstance;
   let address: string;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
+    home = await createTestDatabase();
     instance = await createTestInstance({
-      database: test.database,
+      database: home.database,
       uploadLimits: { perOrganization: 2, inAll: 3 },
     });
     address = await instance.api.listen({ host: "127.0.0.1", port: 0 });
   });
   afterAll(async () => {
     await instance?.close();
-    await test?.close();
+    await home?.close();
   });
 
   const createDeployer = async () => {
@@ -49,7 +49,7 @@ describe("uploads at the same time", () => {
     return { call, answer: readAnswer(call) };
   };
 
-  it("are bounded for an organisation and in all, and the next is taken when one has ended", async () => {
+  test("are bounded for an organisation and in all, and the next is taken when one has ended", async () => {
     const [first, second] = await Promise.all([createDeployer(), createDeployer()]);
     const open = [begin(first), begin(first)];
     // Which of the requests arrives first is not known; the one beyond the limit is answered while the others wait.
@@ -76,7 +76,7 @@ describe("uploads at the same time", () => {
     expect((await again.answer).code).toBe("INVALID_ARCHIVE");
   });
 
-  it("count no longer once the client has gone", async () => {
+  test("count no longer once the client has gone", async () => {
     const deployer = await createDeployer();
     const gone = [begin(deployer), begin(deployer)];
     const third = begin(deployer);

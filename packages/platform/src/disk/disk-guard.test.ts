@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createMemoryStore } from "@platform/engine/memory-store";
 import { createRecordingLogger } from "../postgres/testing.ts";
 import { watchDisk } from "./disk-guard.ts";
@@ -36,7 +36,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe("a disk below the floor", () => {
-  it("still takes starts, gives out no work, says why, and goes on when it has space", async () => {
+  test("still takes starts, gives out no work, says why, and goes on when it has space", async () => {
     const logger = createRecordingLogger();
     const watch = (floorBytes: number) => watchDisk({ directory, floorBytes, reserve: null, logger });
     const low = await watch(UNREACHABLE);
@@ -56,7 +56,7 @@ describe("a disk below the floor", () => {
 });
 
 describe("the reserve", () => {
-  it("takes real blocks, also when it was cut short, and gives them back", async () => {
+  test("takes real blocks, also when it was cut short, and gives them back", async () => {
     const reserve = createReserve(directory, 16 * MEGABYTE);
     expect(reserve.bytes).toBe(2 * MEGABYTE);
     expect(await reserve.exists()).toBe(false);
@@ -70,11 +70,11 @@ describe("the reserve", () => {
     await expect(stat(join(directory, "reserve"))).rejects.toThrow("ENOENT");
   });
 
-  it("of a large disk is bounded", () => {
+  test("of a large disk is bounded", () => {
     expect(createReserve(directory, UNREACHABLE).bytes).toBe(128 * MEGABYTE);
   });
 
-  it("is taken by the guard, and starts are refused while there is no room for it", async () => {
+  test("is taken by the guard, and starts are refused while there is no room for it", async () => {
     const logger = createRecordingLogger();
     const reserve = createReserve(directory, 16 * MEGABYTE);
     const guard = await watchDisk({ directory, floorBytes: 0, reserve, logger });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSigningKeys } from "../identity/tokens/signing-keys.ts";
 import { createTokenVerifier } from "../identity/tokens/token-verifier.ts";
 import { createTestDatabase } from "../postgres/testing.ts";
@@ -18,7 +18,7 @@ import type { Access } from "./access.ts";
 const SECOND = 1_000;
 
 describe("a gateway that hears no notification", () => {
-  let test: TestDatabase;
+  let home: TestDatabase;
   let instance: TestInstance;
   let owner: TestUser;
   let service: TestService;
@@ -27,8 +27,8 @@ describe("a gateway that hears no notification", () => {
   let access: Access;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
-    instance = await createTestInstance({ database: test.database });
+    home = await createTestDatabase();
+    instance = await createTestInstance({ database: home.database });
     owner = await createTestUser(instance);
     service = await createTestService(instance, owner);
     const { stores } = instance;
@@ -41,10 +41,10 @@ describe("a gateway that hears no notification", () => {
   });
   afterAll(async () => {
     await instance?.close();
-    await test?.close();
+    await home?.close();
   });
 
-  it("refuses a revoked key once what it remembers is five seconds old", async () => {
+  test("refuses a revoked key once what it remembers is five seconds old", async () => {
     const client = await createTestClient(instance, owner, service);
     const authorization = `Bearer ${await fetchAccessToken(instance, client)}`;
     await access.authorize(authorization, service);
@@ -55,7 +55,7 @@ describe("a gateway that hears no notification", () => {
     await expect(access.authorize(authorization, service)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
   });
 
-  it("lets a new subscription in one second after it refused", async () => {
+  test("lets a new subscription in one second after it refused", async () => {
     const other = await createTestService(instance, owner, "other");
     const client = await createTestClient(instance, owner, service);
     const authorization = `Bearer ${await fetchAccessToken(instance, client)}`;
@@ -65,7 +65,7 @@ describe("a gateway that hears no notification", () => {
     expect(await access.authorize(authorization, other)).toHaveProperty("ownerId");
   });
 
-  it("asks the database once for many calls at the same moment, and answers polls without waiting", async () => {
+  test("asks the database once for many calls at the same moment, and answers polls without waiting", async () => {
     const client = await createTestClient(instance, owner, service);
     const authorization = `Bearer ${await fetchAccessToken(instance, client)}`;
     const before = questions;

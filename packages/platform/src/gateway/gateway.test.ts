@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase } from "../postgres/testing.ts";
 import type { TestDatabase } from "../postgres/testing.ts";
 import {
@@ -26,7 +26,7 @@ function basic(client: TestClient, secret: string): string {
 }
 
 describe("the gateway", () => {
-  let test: TestDatabase;
+  let home: TestDatabase;
   /** Where changes are made. */
   let here: TestInstance;
   /** Another host: it hears of changes only through the database. */
@@ -37,9 +37,9 @@ describe("the gateway", () => {
   let token: string;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
-    here = await createTestInstance({ database: test.database });
-    there = await createTestInstance({ database: test.connect() });
+    home = await createTestDatabase();
+    here = await createTestInstance({ database: home.database });
+    there = await createTestInstance({ database: home.connect() });
     owner = await createTestUser(here);
     service = await createTestService(here, owner);
     client = await createTestClient(here, owner, service);
@@ -48,7 +48,7 @@ describe("the gateway", () => {
   afterAll(async () => {
     await here?.close();
     await there?.close();
-    await test?.close();
+    await home?.close();
   });
 
   const get = (instance: TestInstance, url: string, bearer = token) =>
@@ -61,7 +61,7 @@ describe("the gateway", () => {
       payload,
     });
 
-  it("starts an execution and shows it to its own subscription", async () => {
+  test("starts an execution and shows it to its own subscription", async () => {
     const created = await start(here);
     expect(created.statusCode).toBe(201);
     const { id }: { id: string } = created.json();
@@ -70,21 +70,21 @@ describe("the gateway", () => {
     expect(state.json()).toMatchObject({ id, status: "PENDING" });
   });
 
-  it("takes a token that another instance has signed", async () => {
+  test("takes a token that another instance has signed", async () => {
     expect((await start(there, await fetchAccessToken(here, client))).statusCode).toBe(201);
   });
 
-  it("refuses the tokens of a retired key within seconds at every host, and takes new ones", async () => {
+  test("refuses the tokens of a retired key within seconds at every host, and takes new ones", async () => {
     const [old, url] = [await fetchAccessToken(here, client), `${baseOf(service)}/`];
     for (const instance of [here, there]) expect((await get(instance, url, old)).statusCode).toBe(200);
-    await rotateSigningKey(createSigningKeyStore(test.database), TEST_SECRET);
+    await rotateSigningKey(createSigningKeyStore(home.database), TEST_SECRET);
     for (const instance of [here, there])
       await waitUntil(async () => (await get(instance, url, old)).statusCode === 401, 20 * SECOND);
     token = await fetchAccessToken(there, client);
     for (const instance of [here, there]) expect((await get(instance, url)).statusCode).toBe(200);
   });
 
-  it("does not reveal the execution of another subscription", async () => {
+  test("does not reveal the execution of another subscription", async () => {
     const { id }: { id: string } = (await start(here)).json();
     const other = await createTestClient(here, owner, service);
     const otherToken = await fetchAccessToken(here, other);
@@ -95,12 +95,12 @@ describe("the gateway", () => {
     expect((await get(here, `${baseOf(service)}/`, otherToken)).json()).toEqual([]);
   });
 
-  it("checks the input against the schema of the version", async () => {
+  test("checks the input against the schema of the version", async () => {
     const refused = await start(here, token, `${baseOf(service)}/`, '{"data":{"n":"many"}}');
     expect(refused.json()).toMatchObject({ code: "INVALID_INPUT", errors: [{ path: "/data/n" }] });
   });
 
-  it("asks for a token before it says anything about a service", async () => {
+  test("asks for a token before it says anything about a service", async () => {
     for (const url of [`${baseOf(service)}/`, "/nothing/like/this/", `/${service.serviceKey}/wrong/1.0.0/`]) {
       const response = await here.gateway.inject({ method: "GET", url });
       expect(response.statusCode).toBe(401);
@@ -108,7 +108,7 @@ describe("the gateway", () => {
     }
   });
 
-  it.each([
+  test.each([
     ["an unknown key", () => `/0193b0a0-0000-7000-8000-000000000000/${service.serviceName}/1.0.0/`],
     ["a malformed key", () => `/nonsense/${service.serviceName}/1.0.0/`],
     ["a null character", () => `/%00/${service.serviceName}/1.0.0/`],
@@ -121,7 +121,7 @@ describe("the gateway", () => {
     expect(response.json()).toMatchObject({ code: "SERVICE_NOT_FOUND" });
   });
 
-  it.each(["x", "%00", "'", "0193b0a0-0000-7000-8000-000000000000", "a".repeat(300)])(
+  test.each(["x", "%00", "'", "0193b0a0-0000-7000-8000-000000000000", "a".repeat(300)])(
     "answers EXECUTION_NOT_FOUND for the id %s",
     async (id) => {
       const response = await get(here, `${baseOf(service)}/${id}`);
@@ -129,14 +129,14 @@ describe("the gateway", () => {
     },
   );
 
-  it("refuses an application without a subscription", async () => {
+  test("refuses an application without a subscription", async () => {
     const other = await createTestService(here, owner, "other");
     const response = await get(here, `${baseOf(other)}/`);
     expect(response.statusCode).toBe(403);
     expect(response.json()).toMatchObject({ code: "NOT_SUBSCRIBED" });
   });
 
-  it("answers over HTTP, a token of 100 KB too", async () => {
+  test("answers over HTTP, a token of 100 KB too", async () => {
     const address = await here.gateway.listen({ host: "127.0.0.1", port: 0 });
     const url = `${address}${baseOf(service)}/`;
     const listed = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
@@ -146,7 +146,7 @@ describe("the gateway", () => {
     expect(await huge.json()).toHaveProperty("code");
   });
 
-  it("names a personal access token and says what to use instead", async () => {
+  test("names a personal access token and says what to use instead", async () => {
     const response = await get(here, `${baseOf(service)}/`, owner.token);
     expect(response.statusCode).toBe(401);
     expect(response.headers["www-authenticate"]).toContain('error="invalid_token"');
@@ -155,7 +155,7 @@ describe("the gateway", () => {
     expect(detail).toContain("POST /token");
   });
 
-  it("keeps states and results of a retired version, but starts nothing", async () => {
+  test("keeps states and results of a retired version, but starts nothing", async () => {
     const old = await createTestService(here, owner, "old");
     const oldClient = await createTestClient(here, owner, old);
     const oldToken = await fetchAccessToken(here, oldClient);
@@ -188,7 +188,7 @@ describe("the gateway", () => {
         (victim) => here.stores.subscriptions.cancel(owner.organizationId, victim.subscriptionId),
       ],
     ];
-    it.each(cases)("stops taking the token of %s within seconds", async (_what, status, revoke) => {
+    test.each(cases)("stops taking the token of %s within seconds", async (_what, status, revoke) => {
       const victim = await createTestClient(here, owner, service);
       const bearer = await fetchAccessToken(there, victim);
       expect((await start(there, bearer)).statusCode).toBe(201);
@@ -200,7 +200,7 @@ describe("the gateway", () => {
       expect(took).toBeLessThan(3 * SECOND);
     });
 
-    it("lets a new subscription in within seconds of refusing it", async () => {
+    test("lets a new subscription in within seconds of refusing it", async () => {
       const fresh = await createTestService(here, owner, "fresh");
       const refused = await get(there, `${baseOf(fresh)}/`);
       expect(refused.statusCode).toBe(403);
@@ -209,7 +209,7 @@ describe("the gateway", () => {
     });
   });
 
-  it("shows the OpenAPI document to who may call the service, and to nobody else", async () => {
+  test("shows the OpenAPI document to who may call the service, and to nobody else", async () => {
     const url = `${baseOf(service)}/openapi.json`;
     const document = await get(here, url);
     expect(document.json()).toMatchObject({

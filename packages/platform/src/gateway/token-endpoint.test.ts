@@ -1,6 +1,6 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import type { JSONWebKeySet } from "jose";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase } from "../postgres/testing.ts";
 import type { TestDatabase } from "../postgres/testing.ts";
 import {
@@ -28,22 +28,22 @@ function percentEncode(text: string): string {
 }
 
 describe("the token endpoint", () => {
-  let test: TestDatabase;
+  let home: TestDatabase;
   let instance: TestInstance;
   let owner: TestUser;
   let service: TestService;
   let client: TestClient;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
-    instance = await createTestInstance({ database: test.database });
+    home = await createTestDatabase();
+    instance = await createTestInstance({ database: home.database });
     owner = await createTestUser(instance);
     service = await createTestService(instance, owner);
     client = await createTestClient(instance, owner, service);
   });
   afterAll(async () => {
     await instance?.close();
-    await test?.close();
+    await home?.close();
   });
 
   const post = (payload: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -54,7 +54,7 @@ describe("the token endpoint", () => {
       payload,
     });
 
-  it("gives a token for key id and secret by HTTP Basic, percent-encoded or not", async () => {
+  test("gives a token for key id and secret by HTTP Basic, percent-encoded or not", async () => {
     for (const authorization of [
       basic(client.keyId, client.secret),
       basic(percentEncode(client.keyId), percentEncode(client.secret)),
@@ -72,7 +72,7 @@ describe("the token endpoint", () => {
     }
   });
 
-  it("gives a token for key id and secret in the form", async () => {
+  test("gives a token for key id and secret in the form", async () => {
     const response = await post(
       `grant_type=client_credentials&client_id=${client.keyId}&client_secret=${client.secret}&scope=default`,
       { "content-type": `${FORM}; charset=utf-8` },
@@ -80,7 +80,7 @@ describe("the token endpoint", () => {
     expect(response.statusCode).toBe(200);
   });
 
-  it("signs tokens that anybody can verify with the published keys, which hold nothing private", async () => {
+  test("signs tokens that anybody can verify with the published keys, which hold nothing private", async () => {
     const token = await fetchAccessToken(instance, client);
     const response = await instance.gateway.inject({ method: "GET", url: "/.well-known/jwks.json" });
     const jwks: JSONWebKeySet = response.json();
@@ -207,7 +207,7 @@ describe("the token endpoint", () => {
       () => ({}),
     ],
   ];
-  it.each(cases)("refuses %s in the form of OAuth", async (_what, status, error, payloadOf, headersOf) => {
+  test.each(cases)("refuses %s in the form of OAuth", async (_what, status, error, payloadOf, headersOf) => {
     const response = await post(payloadOf(), headersOf());
     expect(response.statusCode).toBe(status);
     expect(response.json()).toEqual({ error, error_description: expect.stringMatching(/\w/) });
@@ -217,14 +217,14 @@ describe("the token endpoint", () => {
     expect(response.body).not.toContain(client.secret);
   });
 
-  it.each(["GET", "PUT", "DELETE", "PATCH"] as const)("refuses %s in the form of OAuth", async (method) => {
+  test.each(["GET", "PUT", "DELETE", "PATCH"] as const)("refuses %s in the form of OAuth", async (method) => {
     const response = await instance.gateway.inject({ method, url: "/token" });
     expect(response.statusCode).toBe(405);
     expect(response.headers.allow).toBe("POST");
     expect(response.json()).toHaveProperty("error_description");
   });
 
-  it("gives no token for a revoked key within seconds, and goes on giving them for another of the application", async () => {
+  test("gives no token for a revoked key within seconds, and goes on giving them for another of the application", async () => {
     const rotating = await createTestClient(instance, owner, service);
     await fetchAccessToken(instance, rotating);
     const { keyId, secret } = (
@@ -240,12 +240,12 @@ describe("the token endpoint", () => {
     expect((await post(grant, { authorization: basic(keyId, secret) })).statusCode).toBe(200);
   });
 
-  it("stores neither secrets nor the private signing key in readable form", async () => {
-    const [key] = await test.database.query<{ text: string }>({
+  test("stores neither secrets nor the private signing key in readable form", async () => {
+    const [key] = await home.database.query<{ text: string }>({
       text: "select row_to_json(k)::text as text from access_key k limit 1",
     });
     expect(key?.text).not.toContain(client.secret);
-    const rows = await test.database.query<{ text: string }>({
+    const rows = await home.database.query<{ text: string }>({
       text: "select row_to_json(k)::text as text from signing_key k",
     });
     expect(rows).toHaveLength(1);

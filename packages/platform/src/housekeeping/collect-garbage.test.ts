@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createObjectStore } from "../objects/object-store.ts";
 import { createTestDatabase } from "../postgres/testing.ts";
 import type { TestDatabase } from "../postgres/testing.ts";
@@ -24,21 +24,21 @@ async function age(path: string, days: number): Promise<void> {
 }
 
 describe("the collector", () => {
-  let test: TestDatabase;
+  let home: TestDatabase;
   let instance: TestInstance;
   let owner: TestUser;
   let root: string;
   let services = 0;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
+    home = await createTestDatabase();
     root = await mkdtemp(join(tmpdir(), "garbage-"));
-    instance = await createTestInstance({ database: test.database, directory: root });
+    instance = await createTestInstance({ database: home.database, directory: root });
     owner = await createTestUser(instance);
   });
   afterAll(async () => {
     await instance?.close();
-    await test?.close();
+    await home?.close();
     await rm(root, { recursive: true, force: true });
   });
 
@@ -56,7 +56,7 @@ describe("the collector", () => {
     return received.hash;
   };
   const pathOf = (hash: string) => join(folders().objects, hash.slice(0, 2), hash);
-  const run = (query: string, ...values: readonly unknown[]) => test.database.query({ text: query, values });
+  const run = (query: string, ...values: readonly unknown[]) => home.database.query({ text: query, values });
   /** A service with a build of that archive, in the state that it has after being asked for. */
   const build = async (archiveHash: string, version = "1.0.0") => {
     const { organizationId, userId } = owner;
@@ -77,7 +77,7 @@ describe("the collector", () => {
     return { key, id: created?.id ?? "" };
   };
   const makeLive = async (key: string, archiveHash: string) => {
-    const [row] = await test.database.query<{ id: string }>({
+    const [row] = await home.database.query<{ id: string }>({
       text: `insert into version (id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_mb,
         timeout_seconds, start_mode) values (gen_random_uuid(), $1, 1, 0, 0, $2, $2, 1, 1, 1, 'auto') returning id`,
       values: [key, archiveHash],
@@ -85,9 +85,9 @@ describe("the collector", () => {
     return row?.id ?? "";
   };
   const collect = () =>
-    collectGarbage({ data: folders(), garbage: createGarbageStore(test.database, RETENTION_DAYS) });
+    collectGarbage({ data: folders(), garbage: createGarbageStore(home.database, RETENTION_DAYS) });
 
-  it("removes objects that no version and no build under way needs, and spares the others and what has just come", async () => {
+  test("removes objects that no version and no build under way needs, and spares the others and what has just come", async () => {
     const names = ["stray", "young", "pending", "failed", "live", "retired", "long-retired", "busy"] as const;
     const hashes = Object.fromEntries(
       await Promise.all(names.map(async (name) => [name, await keepObject(name)] as const)),
@@ -122,7 +122,7 @@ describe("the collector", () => {
     expect(left).toEqual(["young", "pending", "live", "retired", "busy"]);
   });
 
-  it("spares an old object that an upload brings again while it decides", async () => {
+  test("spares an old object that an upload brings again while it decides", async () => {
     const hash = await keepObject("again");
     await age(pathOf(hash), 2);
     const other = await keepObject("other");
@@ -141,7 +141,7 @@ describe("the collector", () => {
     expect([hash, other].map((name) => existsSync(pathOf(name)))).toEqual([true, false]);
   });
 
-  it("removes unpacked versions that no run can be using, after two weeks, and what killed processes left behind", async () => {
+  test("removes unpacked versions that no run can be using, after two weeks, and what killed processes left behind", async () => {
     const { versions, run: own } = folders();
     const runs = join(root, "run");
     const [unused, used] = ["a".repeat(64), "b".repeat(64)];
@@ -157,7 +157,7 @@ describe("the collector", () => {
     expect((await readdir(runs)).toSorted()).toEqual(["other", "own"]);
   });
 
-  it("removes failed builds and the logs of builds that ended before the retention", async () => {
+  test("removes failed builds and the logs of builds that ended before the retention", async () => {
     const hash = "c".repeat(64);
     const ended = "finished_at = now() - make_interval(days => $2)";
     const states: readonly (readonly [string, number])[] = [
@@ -173,7 +173,7 @@ describe("the collector", () => {
       await run(`update build set ${state}, ${ended} where id = $1`, id, days);
     }
     expect(await collect()).toMatchObject({ builds: 2 });
-    const rows = await test.database.query<{ id: string; lines: number }>({
+    const rows = await home.database.query<{ id: string; lines: number }>({
       text: `select b.id, (select count(*)::int from build_log l where l.build_id = b.id) as lines from build b
         where b.id = any($1::uuid[]) order by b.id`,
       values: [ids],

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { getMigrations } from "better-auth/db/migration";
 import { Pool } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase } from "../postgres/testing.ts";
 import type { TestDatabase } from "../postgres/testing.ts";
 import { createTestMember, createTestUser, waitUntil } from "../testing/fixtures.ts";
@@ -20,32 +20,32 @@ function getMe(instance: TestInstance, headers: Readonly<Record<string, string>>
 }
 
 describe("the library's tables", () => {
-  it("are as our migrations make them", async () => {
-    const test = await createTestDatabase();
+  test("are as our migrations make them", async () => {
+    const home = await createTestDatabase();
     try {
-      const { pool } = test.database;
+      const { pool } = home.database;
       const library = createLibrary({
         pool,
         secret: TEST_SECRET,
         baseUrl: "http://api.test",
-        logger: test.logger,
+        logger: home.logger,
       });
       const { toBeCreated, toBeAdded } = await getMigrations(library.options);
       expect([toBeCreated, toBeAdded]).toEqual([[], []]);
       await library.$context;
-      expect(test.logger.entries.filter((entry) => entry.message.startsWith("better-auth"))).toEqual([]);
+      expect(home.logger.entries.filter((entry) => entry.message.startsWith("better-auth"))).toEqual([]);
     } finally {
-      await test.close();
+      await home.close();
     }
   });
 });
 
 describe("bootstrap", () => {
-  it("makes the first user, organisation and token on an empty database once, also when processes race", async () => {
-    const test = await createTestDatabase();
+  test("makes the first user, organisation and token on an empty database once, also when processes race", async () => {
+    const home = await createTestDatabase();
     const instances = await Promise.all([
-      createTestInstance({ database: test.connect() }),
-      createTestInstance({ database: test.connect() }),
+      createTestInstance({ database: home.connect() }),
+      createTestInstance({ database: home.connect() }),
     ]);
     try {
       const results = await Promise.all(instances.map(({ identity }) => identity.bootstrap()));
@@ -61,36 +61,36 @@ describe("bootstrap", () => {
         email: made[0]?.email,
         organization: { id: made[0]?.organizationId, role: "owner", isPersonal: true },
       });
-      const [users] = await test.database.query<{ count: number }>({
+      const [users] = await home.database.query<{ count: number }>({
         text: 'select count(*)::int as count from "user"',
       });
       expect(users?.count).toBe(1);
     } finally {
       await Promise.all(instances.map((instance) => instance.close()));
-      await test.close();
+      await home.close();
     }
   });
 });
 
 describe("a personal access token", () => {
-  let test: TestDatabase;
+  let home: TestDatabase;
   let here: TestInstance;
   let there: TestInstance;
   let user: TestUser;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
-    here = await createTestInstance({ database: test.database });
-    there = await createTestInstance({ database: test.connect() });
+    home = await createTestDatabase();
+    here = await createTestInstance({ database: home.database });
+    there = await createTestInstance({ database: home.connect() });
     user = await createTestUser(here);
   });
   afterAll(async () => {
     await here?.close();
     await there?.close();
-    await test?.close();
+    await home?.close();
   });
 
-  it("is taken as a bearer token and as X-Auth-Token, and as both when they are the same", async () => {
+  test("is taken as a bearer token and as X-Auth-Token, and as both when they are the same", async () => {
     const bearer = { authorization: `Bearer ${user.token}` };
     const plain = { "x-auth-token": user.token };
     for (const headers of [bearer, plain, { ...bearer, ...plain }]) {
@@ -101,7 +101,7 @@ describe("a personal access token", () => {
     expect(different.statusCode).toBe(401);
   });
 
-  it.each([
+  test.each([
     ["garbage", () => "garbage"],
     ["a made-up token", () => `plat_pat_${"x".repeat(64)}`],
     ["a token with a null character", () => "plat_pat_\0"],
@@ -114,7 +114,7 @@ describe("a personal access token", () => {
     expect(response.json()).toMatchObject({ code: "UNAUTHENTICATED" });
   });
 
-  it("makes none that lives longer than itself or opens more", async () => {
+  test("makes none that lives longer than itself or opens more", async () => {
     const own = await here.identity.createPersonalAccessToken(user.userId, {
       name: "a day",
       expiresInDays: 1,
@@ -138,7 +138,7 @@ describe("a personal access token", () => {
     expect(wider.body).toContain("the scope quantum");
   });
 
-  it("is shown once, stored hashed, listed without its value, and expires", async () => {
+  test("is shown once, stored hashed, listed without its value, and expires", async () => {
     const both = await here.identity.createPersonalAccessToken(user.userId, {
       name: "both",
       scopes: ["api", "quantum"],
@@ -155,21 +155,21 @@ describe("a personal access token", () => {
     const listed = await here.api.inject({ method: "GET", url: "/api/personal-access-tokens", headers });
     expect(listed.json().items[0]).toMatchObject({ id, name: "laptop", scopes: ["api", "quantum"] });
     expect(listed.body).not.toContain(token);
-    const rows = await test.database.query<{ text: string }>({
+    const rows = await home.database.query<{ text: string }>({
       text: "select row_to_json(k)::text as text from apikey k",
     });
     expect(rows.filter((row) => row.text.includes(token))).toEqual([]);
 
     const [stored] = await here.identity.listPersonalAccessTokens(user.userId, { limit: 1, offset: 0 });
     expect(Math.abs((stored?.expiresAt ?? 0) - Date.now() - DAY)).toBeLessThan(5 * SECOND);
-    await test.database.query({
+    await home.database.query({
       text: `update apikey set "expiresAt" = now() - interval '1 second' where id = $1`,
       values: [id],
     });
     expect(await here.identity.verifyToken(token)).toBeNull();
   });
 
-  it("without the scope api does not open the platform API", async () => {
+  test("without the scope api does not open the platform API", async () => {
     const { token } = await here.identity.createPersonalAccessToken(user.userId, {
       name: "sdk",
       scopes: ["quantum"],
@@ -177,7 +177,7 @@ describe("a personal access token", () => {
     expect((await getMe(here, { "x-auth-token": token })).json()).toMatchObject({ code: "FORBIDDEN" });
   });
 
-  it("stops working at once where it was revoked, and within seconds everywhere", async () => {
+  test("stops working at once where it was revoked, and within seconds everywhere", async () => {
     const { id, token } = await here.identity.createPersonalAccessToken(user.userId, { name: "lost" });
     const headers = { "x-auth-token": token };
     expect((await getMe(here, headers)).statusCode).toBe(200);
@@ -192,10 +192,10 @@ describe("a personal access token", () => {
     await waitUntil(async () => (await getMe(there, headers)).statusCode === 401, 8 * SECOND);
   });
 
-  it("costs the database nothing while it is remembered, and is not limited in number of uses", async () => {
+  test("costs the database nothing while it is remembered, and is not limited in number of uses", async () => {
     const { token } = await here.identity.createPersonalAccessToken(user.userId, { name: "busy" });
     const readWrites = async () =>
-      await test.database.query({ text: "select id, xmin::text as writer from apikey order by id" });
+      await home.database.query({ text: "select id, xmin::text as writer from apikey order by id" });
     await here.identity.verifyToken(token);
     const before = await readWrites();
     const answers = [];
@@ -203,25 +203,25 @@ describe("a personal access token", () => {
     expect(answers.every((answer) => answer?.userId === user.userId)).toBe(true);
     expect(await readWrites()).toEqual(before);
     let time = Date.now();
-    const { pool } = test.database;
+    const { pool } = home.database;
     const forgetful = createIdentity({
       pool,
       secret: TEST_SECRET,
       baseUrl: "http://api.test",
-      logger: test.logger,
+      logger: home.logger,
       now: () => (time += 60 * SECOND),
     });
     for (let use = 0; use < 15; use++) expect(await forgetful.verifyToken(token)).not.toBeNull();
   });
 
-  it("is not called invalid when the database cannot answer", async () => {
+  test("is not called invalid when the database cannot answer", async () => {
     const { token } = await here.identity.createPersonalAccessToken(user.userId, { name: "outage" });
-    const broken = test.connect();
+    const broken = home.connect();
     const identity = createIdentity({
       pool: broken.pool,
       secret: TEST_SECRET,
       baseUrl: "http://api.test",
-      logger: test.logger,
+      logger: home.logger,
     });
     await identity.warmUp();
     await broken.pool.query("alter table apikey rename to apikey_away");
@@ -233,13 +233,13 @@ describe("a personal access token", () => {
     expect(await identity.verifyToken(token)).toMatchObject({ userId: user.userId });
   });
 
-  it("is met with UNAVAILABLE while the database is away", async () => {
+  test("is met with UNAVAILABLE while the database is away", async () => {
     const pool = new Pool({ host: "/nonexistent", database: "none" });
     const identity = createIdentity({
       pool,
       secret: TEST_SECRET,
       baseUrl: "http://api.test",
-      logger: test.logger,
+      logger: home.logger,
       retryMilliseconds: 50,
     });
     await expect(identity.verifyToken(user.token)).rejects.toMatchObject({ code: "UNAVAILABLE" });
@@ -249,23 +249,23 @@ describe("a personal access token", () => {
     await pool.end();
   });
 
-  it("is not called invalid when the database fails in the middle of the check", async () => {
+  test("is not called invalid when the database fails in the middle of the check", async () => {
     const { token } = await here.identity.createPersonalAccessToken(user.userId, { name: "half" });
-    await test.database.query({
+    await home.database.query({
       text: "create function refuse() returns trigger language plpgsql as 'begin raise exception ''no writes''; end'",
     });
-    await test.database.query({
+    await home.database.query({
       text: "create trigger refuse before update on apikey execute function refuse()",
     });
     try {
       await expect(here.identity.verifyToken(token)).rejects.toMatchObject({ code: "UNAVAILABLE" });
     } finally {
-      await test.database.query({ text: "drop function refuse cascade" });
+      await home.database.query({ text: "drop function refuse cascade" });
     }
     expect(await here.identity.verifyToken(token)).toMatchObject({ userId: user.userId });
   });
 
-  it("leads to the user's own organisation, or to the one that X-OrganizationId names", async () => {
+  test("leads to the user's own organisation, or to the one that X-OrganizationId names", async () => {
     const headers = { "x-auth-token": user.token };
     expect((await getMe(here, headers)).json().organization).toMatchObject({
       id: user.organizationId,
@@ -290,7 +290,7 @@ describe("a personal access token", () => {
     expect(rest.json()).toMatchObject({ items: [{ id: friend.organizationId }], nextCursor: null });
   });
 
-  it.each(["limit=0", "limit=101", "limit=x", "cursor=x", "cursor=-1"])(
+  test.each(["limit=0", "limit=101", "limit=x", "cursor=x", "cursor=-1"])(
     "meets a list with %s with INVALID_INPUT",
     async (query) => {
       const response = await here.api.inject({
@@ -302,7 +302,7 @@ describe("a personal access token", () => {
     },
   );
 
-  it("cannot belong to a second user of the same address", async () => {
+  test("cannot belong to a second user of the same address", async () => {
     const email = `${randomUUID()}@example.org`;
     const identity = here.identity;
     await identity.createUser({ email, name: "First", password: "long enough" });
@@ -311,7 +311,7 @@ describe("a personal access token", () => {
     ).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
-  it("of somebody who joined acts with the role of the membership", async () => {
+  test("of somebody who joined acts with the role of the membership", async () => {
     const member = await createTestMember(here, user.organizationId, "viewer");
     const response = await here.api.inject({
       method: "POST",
@@ -326,7 +326,7 @@ describe("a personal access token", () => {
     expect(response.statusCode).toBe(403);
   });
 
-  it("meets null characters and broken bodies with 4xx", async () => {
+  test("meets null characters and broken bodies with 4xx", async () => {
     const headers = { "x-auth-token": user.token, "content-type": "application/json" };
     for (const payload of [
       '{"name":"a\\u0000b"}',

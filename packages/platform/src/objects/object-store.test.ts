@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createObjectStore, ObjectTooLarge } from "./object-store.ts";
 
 describe("the object store", () => {
@@ -18,7 +18,7 @@ describe("the object store", () => {
   const listFiles = async () =>
     (await readdir(directory, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
 
-  it("names content by its SHA-256 and gives it back", async () => {
+  test("names content by its SHA-256 and gives it back", async () => {
     const store = createObjectStore(directory);
     const stored = await store.receive(Readable.from([Buffer.from("hel"), Buffer.from("lo")]), 5);
     expect(stored).toMatchObject({
@@ -33,7 +33,7 @@ describe("the object store", () => {
     expect(await store.exists(stored.hash)).toBe(true);
   });
 
-  it("keeps equal content once, also when it comes twice at the same time", async () => {
+  test("keeps equal content once, also when it comes twice at the same time", async () => {
     const store = createObjectStore(directory);
     const received = await Promise.all([
       store.receive(Readable.from(["same"]), 9),
@@ -44,7 +44,7 @@ describe("the object store", () => {
     expect(await listFiles()).toHaveLength(1);
   });
 
-  it("refuses content beyond the limit, keeps nothing of it, and leaves the source open for an answer", async () => {
+  test("refuses content beyond the limit, keeps nothing of it, and leaves the source open for an answer", async () => {
     const store = createObjectStore(directory);
     const source = Readable.from([Buffer.alloc(4), Buffer.alloc(4), Buffer.alloc(4)]);
     await expect(store.receive(source, 7)).rejects.toThrow(ObjectTooLarge);
@@ -53,7 +53,7 @@ describe("the object store", () => {
     source.destroy();
   });
 
-  it("keeps nothing of what was received and dropped", async () => {
+  test("keeps nothing of what was received and dropped", async () => {
     const store = createObjectStore(directory);
     const received = await store.receive(Readable.from(["unwanted"]), 9);
     expect(await readFile(received.path, "utf8")).toBe("unwanted");
@@ -61,7 +61,7 @@ describe("the object store", () => {
     expect(await listFiles()).toHaveLength(0);
   });
 
-  it("keeps nothing of an upload that breaks off", async () => {
+  test("keeps nothing of an upload that breaks off", async () => {
     const store = createObjectStore(directory);
     const source = Readable.from(
       (async function* () {
@@ -73,7 +73,7 @@ describe("the object store", () => {
     expect(await listFiles()).toHaveLength(0);
   });
 
-  it("takes nothing but a hash as a name", async () => {
+  test("takes nothing but a hash as a name", async () => {
     const store = createObjectStore(directory);
     await expect(store.locate("../../etc/passwd")).rejects.toThrow("SHA-256");
     expect(await store.exists("../../etc/passwd")).toBe(false);

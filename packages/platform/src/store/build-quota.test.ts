@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase } from "../postgres/testing.ts";
 import type { TestDatabase } from "../postgres/testing.ts";
 import { createTestUser } from "../testing/fixtures.ts";
@@ -7,20 +7,20 @@ import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
 
 describe("an organisation", () => {
-  let test: TestDatabase;
+  let home: TestDatabase;
   let instance: TestInstance;
   let names = 0;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
+    home = await createTestDatabase();
     instance = await createTestInstance({
-      database: test.database,
+      database: home.database,
       quota: { builds: 3, storedBytes: 1_000 },
     });
   });
   afterAll(async () => {
     await instance?.close();
-    await test?.close();
+    await home?.close();
   });
 
   const createDeployer = async () => {
@@ -48,7 +48,7 @@ describe("an organisation", () => {
     }
   };
 
-  it("has so many builds that wait or run, also when many are asked for at once, and no other pays for it", async () => {
+  test("has so many builds that wait or run, also when many are asked for at once, and no other pays for it", async () => {
     const { builds } = instance.stores;
     const [first, second] = await Promise.all([createDeployer(), createDeployer()]);
     const asked = await Promise.allSettled(
@@ -79,7 +79,7 @@ describe("an organisation", () => {
     await claimAll();
   });
 
-  it("stores so many bytes: the same archive counts once, a retired version not at all", async () => {
+  test("stores so many bytes: the same archive counts once, a retired version not at all", async () => {
     const { builds, versions } = instance.stores;
     const deployer = await createDeployer();
     const { organizationId } = deployer.user;
@@ -116,7 +116,7 @@ describe("an organisation", () => {
     await claimAll();
   });
 
-  it("that asked for many builds does not keep the one build of another waiting", async () => {
+  test("that asked for many builds does not keep the one build of another waiting", async () => {
     const { builds } = instance.stores;
     const [many, few] = await Promise.all([createDeployer(), createDeployer()]);
     for (let patch = 0; patch < 3; patch++) await builds.create(request(many, patch));

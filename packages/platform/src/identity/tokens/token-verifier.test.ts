@@ -1,5 +1,5 @@
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase } from "../../postgres/testing.ts";
 import type { TestDatabase } from "../../postgres/testing.ts";
 import { createSigningKeyStore } from "../../store/signing-keys.ts";
@@ -30,15 +30,15 @@ function claims(changes: Readonly<Record<string, unknown>> = {}): Record<string,
 }
 
 describe("access tokens", () => {
-  let test: TestDatabase;
+  let home: TestDatabase;
   let keys: SigningKeys;
 
   beforeAll(async () => {
-    test = await createTestDatabase();
-    keys = createSigningKeys({ store: createSigningKeyStore(test.database), secret: SECRET });
+    home = await createTestDatabase();
+    keys = createSigningKeys({ store: createSigningKeyStore(home.database), secret: SECRET });
   });
   afterAll(async () => {
-    await test?.close();
+    await home?.close();
   });
 
   const sign = async (payload: Record<string, unknown>, header: Readonly<Record<string, unknown>> = {}) => {
@@ -49,12 +49,12 @@ describe("access tokens", () => {
   };
   const verify = (token: string) => createTokenVerifier({ keys, issuer: ISSUER }).verify(token);
 
-  it("are accepted as issued", async () => {
+  test("are accepted as issued", async () => {
     expect(await verify(await createTokenIssuer({ keys, issuer: ISSUER })(SUBJECT))).toEqual(SUBJECT);
     expect(await verify(await sign(claims()))).toEqual(SUBJECT);
   });
 
-  it.each([
+  test.each([
     ["garbage", async () => "garbage"],
     ["nothing", async () => ""],
     ["three dots", async () => "..."],
@@ -79,7 +79,7 @@ describe("access tokens", () => {
     expect(await verify(await make())).toBeNull();
   });
 
-  it("are refused when another key signed them under our key id", async () => {
+  test("are refused when another key signed them under our key id", async () => {
     const { kid } = await keys.current();
     const { privateKey } = await generateKeyPair("ES256");
     const forged = await new SignJWT(claims())
@@ -88,7 +88,7 @@ describe("access tokens", () => {
     expect(await verify(forged)).toBeNull();
   });
 
-  it("are refused when the public key was used as a shared secret (HS256)", async () => {
+  test("are refused when the public key was used as a shared secret (HS256)", async () => {
     const { kid } = await keys.current();
     const [jwk] = (await keys.readJwks()).keys;
     const publicKey = await importJWK(jwk ?? {}, "ES256", { extractable: true });
@@ -101,7 +101,7 @@ describe("access tokens", () => {
     }
   });
 
-  it("are refused when they carry the key that signed them", async () => {
+  test("are refused when they carry the key that signed them", async () => {
     const { kid } = await keys.current();
     const pair = await generateKeyPair("ES256", { extractable: true });
     const forged = await new SignJWT(claims())
@@ -110,7 +110,7 @@ describe("access tokens", () => {
     expect(await verify(forged)).toBeNull();
   });
 
-  it("are remembered, and forgotten when they expire", async () => {
+  test("are remembered, and forgotten when they expire", async () => {
     let time = Date.now();
     const verifier = createTokenVerifier({ keys, issuer: ISSUER, now: () => time });
     const token = await createTokenIssuer({ keys, issuer: ISSUER })(SUBJECT);
@@ -122,7 +122,7 @@ describe("access tokens", () => {
     expect(await verifier.verify(token)).toBeNull();
   });
 
-  it("are remembered up to a number, the one that was used longest ago goes first", async () => {
+  test("are remembered up to a number, the one that was used longest ago goes first", async () => {
     const verifier = createTokenVerifier({ keys, issuer: ISSUER, maxEntries: 2 });
     const [first, second, third] = await Promise.all(
       [1, 2, 3].map((jti) => sign(claims({ jti: String(jti) }))),
@@ -138,7 +138,7 @@ describe("access tokens", () => {
     ]);
   });
 
-  it("are signed with one key by processes that start at the same moment on an empty database", async () => {
+  test("are signed with one key by processes that start at the same moment on an empty database", async () => {
     const empty = await createTestDatabase();
     try {
       const rooms = Array.from({ length: 4 }, () =>
@@ -154,10 +154,10 @@ describe("access tokens", () => {
     }
   });
 
-  it("are accepted after a rotation by a process that knew only the old key, old ones go on, and guesses cost few queries", async () => {
+  test("are accepted after a rotation by a process that knew only the old key, old ones go on, and guesses cost few queries", async () => {
     let time = Date.now();
     let queries = 0;
-    const store = createSigningKeyStore(test.database);
+    const store = createSigningKeyStore(home.database);
     const counting = { ...store, list: () => ((queries += 1), store.list()) };
     const stale = createSigningKeys({ store: counting, secret: SECRET, now: () => time });
     const verifier = createTokenVerifier({ keys: stale, issuer: ISSUER });
@@ -189,7 +189,7 @@ describe("access tokens", () => {
     await store.retire("rotated");
   });
 
-  it("are refused within seconds once their key is retired, though they were verified before and no notification came", async () => {
+  test("are refused within seconds once their key is retired, though they were verified before and no notification came", async () => {
     const empty = await createTestDatabase();
     try {
       let time = Date.now();
@@ -211,10 +211,10 @@ describe("access tokens", () => {
     }
   });
 
-  it("cannot be signed with a platform secret other than the one of the stored key", async () => {
+  test("cannot be signed with a platform secret other than the one of the stored key", async () => {
     await keys.current();
     const other = createSigningKeys({
-      store: createSigningKeyStore(test.database),
+      store: createSigningKeyStore(home.database),
       secret: "another secret",
     });
     await expect(other.current()).rejects.toThrow("secret");
