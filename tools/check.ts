@@ -7,6 +7,7 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ["lint", "oxlint", "--type-aware", "--deny-warnings"],
   ["format", "oxfmt", "--check"],
   ["unused code", "knip"],
+  ["guarantees", "node", "tools/check-guarantees.ts"],
   ["generated files", "node", "tools/gen.ts", "--check"],
 ];
 
