@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import { createSmallDisk, fillDisk, findMountFault, freeDisk } from "../support/small-disk.ts";
-import { createWorld, killPostgres } from "../support/world.ts";
+import { createSmallDisk, exhaustLog, fillDisk, findMountFault, freeDisk } from "../support/small-disk.ts";
+import { createWorld } from "../support/world.ts";
 import type { Consumer, World } from "../support/world.ts";
 
 const SECOND = 1_000;
@@ -112,12 +112,15 @@ test(
     // What ran when the disk filled up has the reserve to end on.
     expect((await consumer.finish(running.body.id, 25)).status).toBe("SUCCEEDED");
 
-    // The second takes what the reserve had given back: PostgreSQL cannot start there any more.
+    // The second takes what the reserve had given back. Without room for its log PostgreSQL ends, and cannot start there any more.
     await fillDisk(pid, second);
-    await killPostgres(`/proc/${pid}/root${dataDirectory}`);
     await expectRefusals(starts);
+    const readLogAfterward = async () => {
+      await exhaustLog(pid, dataDirectory);
+      return platform.readLog();
+    };
     await expect
-      .poll(platform.readLog, { timeout: MINUTE })
+      .poll(readLogAfterward, { timeout: MINUTE })
       .toContain(`"attempt":${MORE_THAN_USUAL_RESTARTS}`);
 
     await Promise.all([freeDisk(pid, first), freeDisk(pid, second)]);

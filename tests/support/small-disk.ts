@@ -3,6 +3,7 @@ import { open, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { getegid, geteuid } from "node:process";
+import { Client } from "pg";
 
 /** A tmpfs that exists in a mount namespace of its own: nothing is left of it when the processes in there are gone. */
 export interface SmallDisk {
@@ -58,4 +59,27 @@ export async function fillDisk(pid: number, path: string): Promise<void> {
 
 export async function freeDisk(pid: number, path: string): Promise<void> {
   await rm(`/proc/${pid}/root${path}`, { force: true });
+}
+
+/** More segments than a server keeps in stock for its log. */
+const MAX_SEGMENTS = 100;
+
+/**
+ * Lets the embedded PostgreSQL begin one segment of its log (WAL) after the other until the disk has no room for another, which ends it.
+ * Does nothing while it is down.
+ */
+export async function exhaustLog(pid: number, dataDirectory: string): Promise<void> {
+  const host = `/proc/${pid}/root${dataDirectory}/postgres/socket`;
+  const client = new Client({ host, user: "platform", database: "postgres" });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    for (let segment = 0; segment < MAX_SEGMENTS; segment++)
+      await client.query("select pg_logical_emit_message(false, 'story', 'x'), pg_switch_wal()");
+  } catch {
+    return;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+  throw new Error("the disk had room for all segments");
 }
