@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { rm } from "node:fs/promises";
 import process from "node:process";
 import type { FastifyInstance } from "fastify";
 import { createDispatcher } from "@platform/engine/dispatcher";
 import { createExecutions } from "@platform/engine/executions";
 import type { Executions } from "@platform/engine/executions";
+import { removeTree } from "@platform/engine/host/remove-tree";
 import { createHttpServer } from "@platform/engine/http/server";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import { startSweeper } from "@platform/engine/sweeper";
@@ -169,7 +169,7 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
   if (config.command === "serve")
     await checkAddresses([addressOf(config, "gateway"), addressOf(config, "api")]);
   const data = await openDataDirectory(config.dataDirectory, logger);
-  closers.add("run directory", () => rm(data.run, { recursive: true, force: true }));
+  closers.add("run directory", () => removeTree(data.run));
   const disk = await startDiskGuard(config, data, logger);
   closers.add("disk guard", disk.close);
   const secret = await readSecret(data.root, config.secret);

@@ -67,3 +67,48 @@ test("a build whose process left its group and holds its pipes ends when it is g
   });
   await expect.poll(() => listProcesses(mark), { timeout: 10_000 }).toEqual([]);
 });
+
+/** Stops bubblewrap's first process in the sandbox, has it take back that it dies with its parent (prctl), and lets it go on. */
+const OUTLIVE = `
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+ATTACH, GETREGS, SETREGS, STEP, DETACH = 16, 12, 13, 9, 17
+class Registers(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_ulonglong) for name in "r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp ss fs_base gs_base ds es fs gs".split()]
+def attach():
+    if libc.ptrace(ATTACH, 1, None, None) != 0: return
+    os.waitpid(1, 0x40000000)
+    then = Registers()
+    libc.ptrace(GETREGS, 1, None, ctypes.byref(then))
+    now = Registers.from_buffer_copy(then)
+    now.rax, now.rdi, now.rsi, now.rip, now.orig_rax = 157, 1, 0, now.rip - 2, 2**64 - 1
+    libc.ptrace(SETREGS, 1, None, ctypes.byref(now))
+    libc.ptrace(STEP, 1, None, None)
+    os.waitpid(1, 0x40000000)
+    then.rax, then.rip, then.orig_rax = 61, then.rip - 2, 2**64 - 1
+    libc.ptrace(SETREGS, 1, None, ctypes.byref(then))
+    libc.ptrace(DETACH, 1, None, None)
+read, write = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    attach()
+    os.write(write, b"x")
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2): os.dup2(null, number)
+    time.sleep(120)
+os.read(read, 1)
+sys.stdout.flush()
+os._exit(0)
+`;
+
+// The registers and the numbers of system calls are those of this processor.
+test.runIf(process.arch === "x64")(
+  "no process of a sandbox outlives its command, even one that meddles with the sandbox's first process",
+  async () => {
+    const mark = `36${process.pid}.5`;
+    const context = await createContext(new AbortController().signal);
+    await runBuildCommand({ executable: "/usr/bin/python3", args: ["-I", "-c", OUTLIVE, mark] }, context);
+    expect(listProcesses(mark)).toEqual([]);
+  },
+);

@@ -1,5 +1,6 @@
-import { chmod, chown, copyFile, lchown, lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, copyFile, lchown, lstat, mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { removeTree } from "../host/remove-tree.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { findAccessFault } from "./access.ts";
 import type { SystemUser } from "./access.ts";
@@ -11,7 +12,7 @@ import { createBuildSandbox } from "./build-sandbox.ts";
 import { createBuildVariables, listNamedPaths } from "./build-variables.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { listProjectFiles } from "./list-files.ts";
-import { ProjectError } from "./project-error.ts";
+import { getSystemCode, ProjectError } from "./project-error.ts";
 import { CONSTRAINTS_FILE, PROJECT_FOLDER, REQUIREMENTS_FILE } from "./requirements.ts";
 import type { Requirements } from "./requirements.ts";
 
@@ -59,7 +60,7 @@ export async function buildEnvironment(build: EnvironmentBuild): Promise<void> {
     if (build.signal.aborted) return;
     if (code !== 0) throw createFailure(step, build.log);
   }
-  await rm(work.directory, { recursive: true, force: true });
+  await removeTree(work.directory);
   build.signal.throwIfAborted();
   await publishTree(getEnvironmentFolder(build.directory), build);
 }
@@ -230,7 +231,7 @@ const FILES_AT_ONCE = 64;
  * host: opening that to everyone would give it away.
  */
 async function publishTree(path: string, build: Pick<EnvironmentBuild, "user" | "signal">): Promise<void> {
-  const stats = await lstat(path);
+  const stats = await lstat(path).catch(refuseDepth);
   if (build.user !== null) {
     if (stats.uid !== build.user.uid && !stats.isSymbolicLink())
       throw createForeign("a file of another user");
@@ -241,11 +242,17 @@ async function publishTree(path: string, build: Pick<EnvironmentBuild, "user" | 
   if (!stats.isDirectory()) throw createForeign("a socket, pipe or device");
   await chmod(path, 0o755);
   const names = await readdir(path);
+  if (names.some((name) => name.includes("\uFFFD"))) throw createForeign("a file whose name is not UTF-8");
   for (let start = 0; start < names.length; start += FILES_AT_ONCE) {
     build.signal.throwIfAborted();
     const some = names.slice(start, start + FILES_AT_ONCE);
     await Promise.all(some.map((name) => publishTree(join(path, name), build)));
   }
+}
+
+/** Folders in folders beyond what a path can name. */
+function refuseDepth(error: unknown): never {
+  throw getSystemCode(error) === "ENAMETOOLONG" ? createForeign("folders that lie too deep") : error;
 }
 
 function createForeign(what: string): ProjectError {

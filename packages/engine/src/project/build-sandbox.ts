@@ -31,6 +31,9 @@ export function createBuildSandbox(options: BuildSandboxOptions): (command: Buil
     "--unshare-pid",
     "--unshare-ipc",
     "--unshare-uts",
+    // The kernel ends a pid namespace whole before the end of its first process can be seen. bubblewrap's own first process is only asked to die
+    // with its parent, and what runs beside it can take that back (ptrace).
+    "--as-pid-1",
     "--die-with-parent",
     "--new-session",
     "--ro-bind",

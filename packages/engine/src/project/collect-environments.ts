@@ -1,5 +1,6 @@
 import { readdir, readlink, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { removeTree } from "../host/remove-tree.ts";
 import { looksUnused, removeUnused } from "./remove-unused.ts";
 
 /** Milliseconds since the epoch. */
@@ -27,7 +28,7 @@ export async function collectEnvironments(directory: string, cutoffs: Environmen
   for (const name of names) {
     if (links.has(name) || published.has(name)) continue;
     if (!(await looksUnused(join(root, name), cutoffs.abandonedSince))) continue;
-    await rm(join(root, name), { recursive: true, force: true });
+    await removeTree(join(root, name));
     removed += 1;
   }
   return removed;

@@ -438,3 +438,30 @@ test(
   },
   BUILD_TIME,
 );
+
+/** The build's own backend, so that nothing is fetched; folders deeper than any path can name stand in the work folder and in the environment. */
+const DEEP_BACKEND = `
+import os, sys
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    for place in (".", os.path.join(sys.prefix, "lib")):
+        os.chdir(place)
+        for _ in range(30):
+            os.mkdir("d" * 200)
+            os.chdir("d" * 200)
+    raise SystemExit(1)
+`;
+
+test(
+  "folders that lie too deep to be named fail the build of their package, and are removed like any other",
+  async () => {
+    const project = await createProject("project", {
+      "requirements.txt": "./package\n",
+      "package/pyproject.toml":
+        '[project]\nname = "deep"\nversion = "1"\n[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+      "package/backend.py": DEEP_BACKEND,
+    });
+    expect((await catchProjectError(ensure(project))).code).toBe("BUILD_FAILED");
+    expect(await readdir(join(workspace.path, "cache", "environments"))).toEqual([]);
+  },
+  BUILD_TIME,
+);

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { access, chmod, mkdir, readdir, readlink, rm, stat, symlink, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { removeTree } from "../host/remove-tree.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import { findAccessFault } from "./access.ts";
 import type { SystemUser } from "./access.ts";
@@ -300,12 +301,14 @@ async function sweep(settings: Settings): Promise<void> {
     const target = await readlink(join(settings.environments, key)).catch(() => null);
     if (target === build) continue;
     const modified = await stat(join(settings.environments, name)).catch(() => null);
-    if (modified !== null && modified.mtimeMs < oldest) await removeBuild(settings, build);
+    if (modified === null || modified.mtimeMs >= oldest) continue;
+    // What cannot be removed must not stand in the way of other builds.
+    await removeBuild(settings, build).catch(() => undefined);
   }
 }
 
 async function removeBuild(settings: Settings, name: string): Promise<void> {
-  await rm(join(settings.environments, name), { recursive: true, force: true });
+  await removeTree(join(settings.environments, name));
   await rm(join(settings.environments, `${name}.log`), { force: true });
 }
 

@@ -1,4 +1,5 @@
-import { rename, rm, stat } from "node:fs/promises";
+import { rename, stat } from "node:fs/promises";
+import { removeTree } from "../host/remove-tree.ts";
 
 /*
  * Who relies on a file that is there already sets its modification time to now first. The collector sees that time twice:
@@ -29,7 +30,7 @@ export async function removeUnused(path: string, aside: string, cutoff: number):
   const isUnused = used === null || used < cutoff;
   // It may have been made anew meanwhile; then this one is not needed any more.
   if (!isUnused) await rename(aside, path).catch(() => undefined);
-  await rm(aside, { recursive: true, force: true });
+  await removeTree(aside);
   return isUnused;
 }
 

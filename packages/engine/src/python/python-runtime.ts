@@ -1,8 +1,8 @@
 import { chmodSync, cpSync, mkdirSync, rmSync, statSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runTrusted } from "../host/processes.ts";
+import { removeTree } from "../host/remove-tree.ts";
 import { notStarted } from "./answers.ts";
 import { createExecution } from "./execution.ts";
 import { createPaces } from "./pace.ts";
@@ -122,7 +122,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
       await Promise.all([...pools.values(), ...retiring.keys()].map((pool) => pool.close()));
       await Promise.all([...retiring.values(), compiling]);
       await rooms.drain();
-      await rm(options.runDirectory, { recursive: true, force: true }).catch((error: unknown) =>
+      await removeTree(options.runDirectory).catch((error: unknown) =>
         options.logger.warn({ err: error }, "the run directory could not be removed"),
       );
     },

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync } from "node:fs";
-import { opendir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { removeTree } from "../host/remove-tree.ts";
 import type { Logger } from "../logger.ts";
 
 /**
@@ -26,7 +26,7 @@ export function createRooms(directory: string, logger: Logger): Rooms {
 
   function discard(path: string): void {
     removals = removals
-      .then(() => removeFolder(path))
+      .then(() => removeTree(path))
       .catch((error: unknown) => logger.error({ err: error, path }, "a folder could not be removed"));
   }
 
@@ -55,19 +55,5 @@ function moveAway(from: string, to: string): boolean {
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
     throw error;
-  }
-}
-
-/** Follows no links. A folder that is gone already is no error. */
-async function removeFolder(path: string): Promise<void> {
-  try {
-    for await (const entry of await opendir(path)) {
-      const child = join(path, entry.name);
-      if (entry.isDirectory()) await removeFolder(child);
-      else await unlink(child);
-    }
-    await rmdir(path);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
   }
 }

@@ -1,5 +1,6 @@
-import { readdir, rm, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { removeTree } from "@platform/engine/host/remove-tree";
 
 const HOUR = 3_600_000;
 /** No upload and no unpacking takes so long; what is older was left behind by a process that was killed. */
@@ -17,7 +18,7 @@ export async function removeStale(directory: string, prefix: string, now = Date.
       () => now,
     );
     if (now - changed < STALE_AFTER) continue;
-    await rm(path, { recursive: true, force: true });
+    await removeTree(path);
     removed += 1;
   }
   return removed;
