@@ -191,6 +191,9 @@ describe("while a version is made ready", () => {
     await expect.poll(() => scene.statusOf(id), WITHIN).toBe("RUNNING");
     await dispatcher.drain(0);
     expect(await scene.statusOf(id)).toBe("PENDING");
+    const request = { workerId: "next", limit: 1, free: { cpu: 1, memory: 1 }, leaseSeconds: 30 };
+    const { claims } = await scene.store.claim({ ...request, excludedVersionIds: [] });
+    expect(claims).toMatchObject([{ id, attempt: 2, setbacks: 0 }]);
   });
 });
 

@@ -135,8 +135,8 @@ export function createMemoryStore(): ExecutionStore {
       if (entry === undefined) return false;
       if (!isHeld(entry, claim)) return wasGivenBack(entry, claim);
       entry.workerId = null;
-      entry.setbacks += 1;
-      entry.notBefore = Date.now() + pauseSeconds * SECOND;
+      if (pauseSeconds !== null) entry.setbacks += 1;
+      entry.notBefore = Date.now() + (pauseSeconds ?? 0) * SECOND;
       const state = entry.isCancelRequested
         ? ({ status: "FAILED", failure: CANCELLED_BEFORE } as const)
         : ({ status: "PENDING" } as const);

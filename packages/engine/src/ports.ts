@@ -175,9 +175,10 @@ export interface ExecutionStore extends WorkerRegistry {
   readonly finish: (claim: ClaimKey, outcome: Outcome) => Promise<boolean>;
   /**
    * RUNNING becomes PENDING again, to be claimed after a pause: only where user code provably never began. Where its cancellation was
-   * asked for meanwhile, FAILED/CANCELLED. Counts a setback. False, throws and repeats as `finish`.
+   * asked for meanwhile, FAILED/CANCELLED. Counts a setback; with a pause of null, which is for a worker that stops, it counts none and
+   * may be claimed at once. False, throws and repeats as `finish`.
    */
-  readonly giveBack: (claim: ClaimKey, pauseSeconds: number) => Promise<boolean>;
+  readonly giveBack: (claim: ClaimKey, pauseSeconds: number | null) => Promise<boolean>;
   readonly appendLog: (claim: ClaimKey, lines: readonly LogLine[]) => Promise<void>;
   /** RUNNING past its lease becomes UNKNOWN/WORKER_LOST; says how many. */
   readonly sweep: () => Promise<number>;

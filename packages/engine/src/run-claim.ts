@@ -133,7 +133,7 @@ export function runClaim(deps: RunClaimDeps, claim: Claim): ClaimRun {
 /** What to write of an ending; a fault is noted, since it says something about this worker. */
 function chooseWrite({ store, health }: RunClaimDeps, claim: Claim, ending: Ending): () => Promise<boolean> {
   if (ending.kind === "outcome") return () => store.finish(claim, ending.outcome);
-  if (ending.kind === "stopped") return () => store.giveBack(claim, 0);
+  if (ending.kind === "stopped") return () => store.giveBack(claim, null);
   const isPreparation = ending.kind === "fault";
   health.noteFault({
     versionId: claim.versionId,

@@ -533,6 +533,15 @@ function describeGiveBack(use: Use): void {
     if (next !== undefined) await store.finish(next, SUCCEEDED);
   });
 
+  test("what a worker gives back because it stops may be claimed at once, and that is no setback", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    expect([await store.giveBack(claim, null), await store.giveBack(claim, null)]).toEqual([true, true]);
+    const [next] = (await store.claim(request())).claims;
+    expect(next).toMatchObject({ id: execution.id, attempt: 2, setbacks: 0 });
+    if (next !== undefined) await store.finish(next, SUCCEEDED);
+  });
+
   test("what is given back after its cancellation was asked for is cancelled", async () => {
     const store = use();
     const { execution, claim } = await start(store);

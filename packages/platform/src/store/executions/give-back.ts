@@ -14,7 +14,8 @@ const TEXT = `with given as (
       failure_code = case when e.cancel_requested then 'CANCELLED' end,
       failure_detail = case when e.cancel_requested then $5 end,
       worker_id = null, claim_id = null, started_at = null, lease_until = null,
-      setbacks = e.setbacks + 1, not_before = now() + make_interval(secs => $4)
+      setbacks = e.setbacks + case when $4::float8 is null then 0 else 1 end,
+      not_before = now() + make_interval(secs => coalesce($4::float8, 0))
     where e.id = $1 and e.attempt = $2 and e.worker_id = $3 and e.state = 'RUNNING' returning e.*
   )
   select ${selectRecord("given")} from given cross join lateral (
@@ -26,7 +27,7 @@ export async function giveBackClaim(
   database: Database,
   events: Events,
   claim: ClaimKey,
-  pauseSeconds: number,
+  pauseSeconds: number | null,
 ): Promise<boolean> {
   const [row] = await database.query<RecordRow>({
     name: "execution-give-back",
