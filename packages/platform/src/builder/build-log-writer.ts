@@ -15,11 +15,14 @@ const FLUSH_MS = 250;
 /** A build log is for reading: what an installer prints beyond this is left out. */
 const MAX_LINES = 20_000;
 const MAX_LINE_LENGTH = 4_000;
+/** As much as one answer may hold: a reader from the first line on gets everything in one. */
+const MAX_LENGTH = 2_000_000;
 
 /** Stores lines as they come, in order, a quarter of a second's worth at once. Losing lines never fails a build. */
 export function createBuildLogWriter({ store, logger }: BuildLogWriterOptions): BuildLogWriter {
   let waiting: string[] = [];
-  let written = 0;
+  let lineCount = 0;
+  let length = 0;
   let timer: NodeJS.Timeout | null = null;
   let flushed = Promise.resolve();
   let isClosed = false;
@@ -41,12 +44,13 @@ export function createBuildLogWriter({ store, logger }: BuildLogWriterOptions): 
     flushed = storeAfter(flushed, lines);
   };
 
+  const isFull = () => lineCount >= MAX_LINES || length >= MAX_LENGTH;
   const add = (line: string): void => {
-    written += 1;
-    if (isClosed || written > MAX_LINES) return;
-    waiting.push(
-      written === MAX_LINES ? "... the rest of the log is left out" : line.slice(0, MAX_LINE_LENGTH),
-    );
+    if (isClosed || isFull()) return;
+    const kept = line.slice(0, MAX_LINE_LENGTH);
+    lineCount += 1;
+    length += kept.length;
+    waiting.push(isFull() ? "... the rest of the log is left out" : kept);
     timer ??= setTimeout(flush, FLUSH_MS);
   };
 

@@ -31,7 +31,7 @@ export interface BuilderOptions {
 export interface Builder {
   /** Takes no new builds; resolves when the running ones have ended. */
   readonly drain: () => Promise<void>;
-  /** Gives up what runs: another builder takes it when its lease has ended. */
+  /** Gives up what runs and puts it back: a stop uses up none of its tries. */
   readonly close: () => Promise<void>;
 }
 
@@ -147,6 +147,7 @@ async function build(room: Room, claim: BuildClaim): Promise<void> {
     );
     if (outcome?.status === "FAILED") log.write(`${outcome.code}: ${outcome.detail}`);
     await log.close();
+    if (room.stopping.signal.aborted && !lost.signal.aborted) await builds.giveBack(claim);
     if (signal.aborted || !outcome) return;
     const isKept = await builds.finish(claim, outcome);
     logger.info(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitUntil } from "@platform/engine/testing/wait-until";
 import { createTestDatabase } from "../postgres/testing.ts";
 import type { TestDatabase } from "../postgres/testing.ts";
 import {
@@ -6,7 +7,6 @@ import {
   createTestService,
   createTestUser,
   fetchAccessToken,
-  waitUntil,
 } from "../testing/fixtures.ts";
 import type { TestClient, TestService, TestUser } from "../testing/fixtures.ts";
 import { rotateSigningKey } from "../identity/tokens/signing-keys.ts";
@@ -14,7 +14,6 @@ import { createSigningKeyStore } from "../store/signing-keys.ts";
 import { TEST_SECRET, createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
 
-const SECOND = 1_000;
 const JSON_HEADERS = { "content-type": "application/json" };
 
 function baseOf({ serviceKey, serviceName, version }: TestService): string {
@@ -79,7 +78,7 @@ describe("the gateway", () => {
     for (const instance of [here, there]) expect((await get(instance, url, old)).statusCode).toBe(200);
     await rotateSigningKey(createSigningKeyStore(home.database), TEST_SECRET);
     for (const instance of [here, there])
-      await waitUntil(async () => (await get(instance, url, old)).statusCode === 401, 20 * SECOND);
+      await waitUntil(async () => (await get(instance, url, old)).statusCode === 401);
     token = await fetchAccessToken(there, client);
     for (const instance of [here, there]) expect((await get(instance, url)).statusCode).toBe(200);
   });
@@ -161,10 +160,7 @@ describe("the gateway", () => {
     const oldToken = await fetchAccessToken(here, oldClient);
     const { id }: { id: string } = (await start(here, oldToken, `${baseOf(old)}/`)).json();
     await here.stores.versions.retire(owner.organizationId, old.serviceKey, "1.0.0");
-    await waitUntil(
-      async () => (await start(here, oldToken, `${baseOf(old)}/`)).statusCode === 410,
-      5 * SECOND,
-    );
+    await waitUntil(async () => (await start(here, oldToken, `${baseOf(old)}/`)).statusCode === 410);
     const refused = await start(here, oldToken, `${baseOf(old)}/`);
     expect(refused.json()).toMatchObject({ code: "VERSION_RETIRED" });
     expect((await get(here, `${baseOf(old)}/${id}`, oldToken)).statusCode).toBe(200);
@@ -193,11 +189,7 @@ describe("the gateway", () => {
       const bearer = await fetchAccessToken(there, victim);
       expect((await start(there, bearer)).statusCode).toBe(201);
       await revoke(victim);
-      const took = await waitUntil(
-        async () => (await start(there, bearer)).statusCode === status,
-        5 * SECOND,
-      );
-      expect(took).toBeLessThan(3 * SECOND);
+      await waitUntil(async () => (await start(there, bearer)).statusCode === status);
     });
 
     test("lets a new subscription in within seconds of refusing it", async () => {
@@ -205,7 +197,7 @@ describe("the gateway", () => {
       const refused = await get(there, `${baseOf(fresh)}/`);
       expect(refused.statusCode).toBe(403);
       await here.stores.subscriptions.create(owner.organizationId, client.applicationId, fresh.serviceKey);
-      await waitUntil(async () => (await get(there, `${baseOf(fresh)}/`)).statusCode === 200, 3 * SECOND);
+      await waitUntil(async () => (await get(there, `${baseOf(fresh)}/`)).statusCode === 200);
     });
   });
 

@@ -16,7 +16,7 @@ import type { NewVersion } from "./versions.ts";
 
 /*
  * A build is claimed with a lease like an execution, but may be repeated: it only makes files. A builder that vanishes
- * leaves a lease that ends; the next claim takes the build again, up to MAX_ATTEMPTS times.
+ * leaves a lease that ends; the next claim takes the build again, up to MAX_ATTEMPTS times. One that stops gives its builds back.
  */
 
 export type BuildState = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
@@ -73,6 +73,8 @@ export interface BuildStore {
   readonly renew: (claim: BuildClaimKey, leaseSeconds: number) => Promise<boolean>;
   /** Ends the build and makes its version live, in one step. False when the claim is held no more: nothing changed. */
   readonly finish: (claim: BuildClaimKey, outcome: BuildOutcome) => Promise<boolean>;
+  /** The builder stops: the build waits again at once. False when the claim is held no more. */
+  readonly giveBack: (claim: BuildClaimKey) => Promise<boolean>;
   readonly appendLog: (claim: BuildClaimKey, lines: readonly string[]) => Promise<void>;
   /** Lines from `offset` (counted from 0) on; at most `MAX_LOG_LINES` at once. */
   readonly readLog: (
@@ -119,6 +121,7 @@ export function createBuildStore(database: Database, quota: BuildQuota = DEFAULT
       outcome.status === "SUCCEEDED"
         ? succeed(database, claim, outcome.version)
         : failBuild(database, claim, outcome.code, outcome.detail),
+    giveBack: (claim) => giveBack(database, claim),
     appendLog: (claim, lines) => appendLog(database, claim, lines),
     readLog: (organizationId, buildId, offset) => readLog(database, organizationId, buildId, offset),
     findLatest: (organizationId, serviceKey, version) =>
@@ -251,6 +254,17 @@ async function failBuild(
   return rows.length > 0;
 }
 
+/** The attempt stays as it is: the next claim raises it, so that this one can write no more. */
+async function giveBack(database: Database, claim: BuildClaimKey): Promise<boolean> {
+  const rows = await database.query({
+    text: `with b as (
+        update build set state = 'PENDING', lease_until = null, worker_id = null, started_at = null where ${IS_HELD} returning id
+      ) select b.id from b cross join lateral pg_notify('${CHANNEL}', '')`,
+    values: [claim.id, claim.attempt, claim.workerId],
+  });
+  return rows.length > 0;
+}
+
 async function appendLog(database: Database, claim: BuildClaimKey, lines: readonly string[]): Promise<void> {
   if (lines.length === 0) return;
   await database.query({
@@ -298,7 +312,7 @@ async function findLatest(
 async function sweepBuilds(database: Database): Promise<number> {
   const rows = await database.query({
     text: `update build set state = 'FAILED', lease_until = null, finished_at = now(), failure_code = 'WORKER_LOST',
-        failure_detail = 'The builder vanished ' || attempt || ' times while it built this version.'
+        failure_detail = 'The builder vanished at try ' || attempt || ' of this build.'
       where state = 'RUNNING' and lease_until < now() and attempt >= ${MAX_ATTEMPTS} returning id`,
   });
   return rows.length;

@@ -117,13 +117,3 @@ export async function fetchAccessToken({ gateway }: TestInstance, client: TestCl
   }
   throw new Error(`No access token: ${response.statusCode} ${response.body}`);
 }
-
-/** Asks again until the answer is yes; fails after the deadline. */
-export async function waitUntil(isTrue: () => Promise<boolean>, milliseconds: number): Promise<number> {
-  const begun = performance.now();
-  while (!(await isTrue())) {
-    if (performance.now() - begun > milliseconds) throw new Error(`Not true within ${milliseconds} ms.`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  return performance.now() - begun;
-}

@@ -1,4 +1,5 @@
 import { Problem } from "@platform/contract/problems";
+import { readMonotonic } from "@platform/engine/monotonic";
 
 /*
  * Group commit. An item waits only while as many flushes as allowed are under way; whatever has gathered meanwhile goes
@@ -17,6 +18,8 @@ export interface BatchOptions<Item, Result> {
   readonly keyOf?: (item: Item) => string;
   /** Does all items or none; results in the order of the items. */
   readonly flush: (items: readonly Item[]) => Promise<readonly Result[]>;
+  /** Milliseconds; default: the monotonic clock. */
+  readonly now?: () => number;
 }
 
 export interface Batcher<Item, Result> {
@@ -27,7 +30,7 @@ export interface Batcher<Item, Result> {
 
 interface Waiting<Item, Result> {
   readonly item: Item;
-  /** When it was added; monotonic milliseconds. */
+  /** When it was added, by `now`. */
   readonly since: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
@@ -35,6 +38,7 @@ interface Waiting<Item, Result> {
 
 interface State<Item, Result> {
   readonly options: BatchOptions<Item, Result>;
+  readonly now: () => number;
   queue: Waiting<Item, Result>[];
   /** Keys of what is under way. */
   readonly keys: Set<string>;
@@ -46,6 +50,7 @@ interface State<Item, Result> {
 export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>): Batcher<Item, Result> {
   const state: State<Item, Result> = {
     options,
+    now: options.now ?? readMonotonic,
     queue: [],
     keys: new Set(),
     inFlight: 0,
@@ -55,7 +60,7 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
-        state.queue.push({ item, since: performance.now(), resolve, reject });
+        state.queue.push({ item, since: state.now(), resolve, reject });
         schedule(state);
       }),
     drain: async () => {
@@ -136,7 +141,7 @@ async function settleGroup<Item, Result>(
 
 /** What has waited long behind a group that failed would wait as long again for the same answer. */
 function rejectOverdue<Item, Result>(state: State<Item, Result>, cause: Problem): void {
-  const overdue = performance.now() - MAX_WAIT_MS;
+  const overdue = state.now() - MAX_WAIT_MS;
   const isOverdue = ({ since }: Waiting<Item, Result>) => since < overdue;
   for (const waiting of state.queue.filter(isOverdue))
     waiting.reject(new Problem("UNAVAILABLE", undefined, { cause }));
