@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { canMove, formatTimestamp, isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { LOG_PAGE_BYTES } from "./ports.ts";
+import { readMonotonic } from "./monotonic.ts";
 import { chooseNext, findRank, sortByRank } from "./memory-queue.ts";
 import type { Queued } from "./memory-queue.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
@@ -29,6 +30,7 @@ interface Entry extends Queued {
   record: ExecutionRecord;
   attempt: number;
   workerId: string | null;
+  /** On the monotonic clock, as `notBefore`. */
   leaseUntil: number;
   setbacks: number;
   notBefore: number;
@@ -55,7 +57,7 @@ export function createMemoryStore(): ExecutionStore {
   const listReady = () =>
     sortByRank(
       [...entries.values()].filter(
-        ({ record, notBefore }) => record.status === "PENDING" && notBefore <= Date.now(),
+        ({ record, notBefore }) => record.status === "PENDING" && notBefore <= readMonotonic(),
       ),
     );
   const workers = createMemoryWorkers();
@@ -102,7 +104,7 @@ export function createMemoryStore(): ExecutionStore {
       const claims: Claim[] = chooseNext(ready, limit, free).map((entry) => {
         entry.workerId = workerId;
         entry.attempt += 1;
-        entry.leaseUntil = Date.now() + leaseSeconds * SECOND;
+        entry.leaseUntil = readMonotonic() + leaseSeconds * SECOND;
         move(entry, { status: "RUNNING", startedAt: Date.now() });
         return { ...entry.execution, attempt: entry.attempt, workerId, setbacks: entry.setbacks };
       });
@@ -114,7 +116,7 @@ export function createMemoryStore(): ExecutionStore {
         const entry = entries.get(claim.id);
         return entry !== undefined && isHeld(entry, claim) ? [entry] : [];
       });
-      for (const entry of held) entry.leaseUntil = Date.now() + leaseSeconds * SECOND;
+      for (const entry of held) entry.leaseUntil = readMonotonic() + leaseSeconds * SECOND;
       const heldIds = new Set(held.map((entry) => entry.record.id));
       return {
         lost: claims.map((claim) => claim.id).filter((id) => !heldIds.has(id)),
@@ -136,7 +138,7 @@ export function createMemoryStore(): ExecutionStore {
       if (!isHeld(entry, claim)) return wasGivenBack(entry, claim);
       entry.workerId = null;
       if (pauseSeconds !== null) entry.setbacks += 1;
-      entry.notBefore = Date.now() + (pauseSeconds ?? 0) * SECOND;
+      entry.notBefore = readMonotonic() + (pauseSeconds ?? 0) * SECOND;
       const state = entry.isCancelRequested
         ? ({ status: "FAILED", failure: CANCELLED_BEFORE } as const)
         : ({ status: "PENDING" } as const);
@@ -150,7 +152,7 @@ export function createMemoryStore(): ExecutionStore {
     },
     sweep: async () => {
       const late = [...entries.values()].filter(
-        (entry) => entry.record.status === "RUNNING" && entry.leaseUntil < Date.now(),
+        (entry) => entry.record.status === "RUNNING" && entry.leaseUntil < readMonotonic(),
       );
       for (const entry of late)
         move(entry, {
@@ -197,7 +199,7 @@ function createEntry(execution: NewExecution, rank: number): Entry {
     workerId: null,
     leaseUntil: 0,
     setbacks: 0,
-    notBefore: 0,
+    notBefore: -Infinity,
     isCancelRequested: false,
     result: null,
     log: [],

@@ -1,5 +1,6 @@
 import type { Resources } from "@platform/contract/project";
 import { fits } from "./capacity.ts";
+import { readMonotonic } from "./monotonic.ts";
 import type { Queued } from "./memory-queue.ts";
 import { WORKER_SILENCE_SECONDS } from "./ports.ts";
 import type { ExecutionRecord, NewExecution, Reservation, WorkerReport } from "./ports.ts";
@@ -29,7 +30,7 @@ export interface MemoryWorkers {
 export function createMemoryWorkers(): MemoryWorkers {
   const workers = new Map<string, Worker>();
   const listLiving = () =>
-    [...workers].filter(([, { seenAt }]) => Date.now() - seenAt <= WORKER_SILENCE_SECONDS * SECOND);
+    [...workers].filter(([, { seenAt }]) => readMonotonic() - seenAt <= WORKER_SILENCE_SECONDS * SECOND);
   return {
     report: (report, pending) => {
       const taken = new Set(
@@ -40,7 +41,7 @@ export function createMemoryWorkers(): MemoryWorkers {
       const chosen = kept ?? free.find((waiting) => needsRoom(waiting, report));
       workers.set(report.workerId, {
         capacity: report.capacity,
-        seenAt: Date.now(),
+        seenAt: readMonotonic(),
         reservedId: chosen?.execution.id ?? null,
       });
       return chosen === undefined ? null : { id: chosen.execution.id, resources: chosen.execution.resources };

@@ -1,4 +1,5 @@
 import { isFinal } from "@platform/contract/execution";
+import { readMonotonic } from "./monotonic.ts";
 import type { ExecutionRecord, ExecutionStore } from "./ports.ts";
 
 const MAX_RECORDS = 20_000;
@@ -29,11 +30,14 @@ export function createRecordCache(store: ExecutionStore): RecordCache {
   const entries = new Map<string, Entry>();
   const put = (record: ExecutionRecord) => {
     if (entries.size >= MAX_RECORDS) dropOldest(entries);
-    entries.set(record.id, { record, until: isFinal(record.status) ? Infinity : Date.now() + BELIEVED_MS });
+    entries.set(record.id, {
+      record,
+      until: isFinal(record.status) ? Infinity : readMonotonic() + BELIEVED_MS,
+    });
   };
   const peek = (id: string, ownerId: string) => {
     const entry = entries.get(id);
-    return entry !== undefined && entry.record.ownerId === ownerId && entry.until > Date.now()
+    return entry !== undefined && entry.record.ownerId === ownerId && entry.until > readMonotonic()
       ? entry.record
       : undefined;
   };

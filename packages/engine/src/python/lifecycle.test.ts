@@ -1,10 +1,13 @@
 import { readFileSync, readdirSync } from "node:fs";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createFixture, waitFor } from "./testing/fixture.ts";
 import type { Fixture } from "./testing/fixture.ts";
 
 let fixture: Fixture;
-afterEach(() => fixture.close());
+afterEach(() => {
+  vi.restoreAllMocks();
+  return fixture.close();
+});
 
 /** Processes of the fixture's runtime: without a sandbox each of them has our folder in its command line. */
 function countProcesses(): number {
@@ -31,6 +34,18 @@ test("idle children go first, then the zygote; the next run boots another", asyn
   expect((await fixture.finish(version)).result).toEqual(first.result);
   await waitFor("the zygote is gone", () => countProcesses() === 0);
   expect((await fixture.finish(version)).result).not.toEqual(first.result);
+});
+
+test("a host's clock that is set ends nothing that is being made ready", async () => {
+  fixture = await createFixture();
+  const version = fixture.createVersion("import time\ntime.sleep(3)\ndef run():\n    return 1", {
+    startMode: "spawn",
+  });
+  const run = fixture.start(version);
+  await expect.poll(countProcesses).toBeGreaterThan(0);
+  const now = Date.now.bind(Date);
+  vi.spyOn(Date, "now").mockImplementation(() => now() + 3_600_000);
+  expect(await run.outcome).toMatchObject({ status: "SUCCEEDED" });
 });
 
 test("above the cap the zygote that was used longest ago ends, never one that runs something", async () => {

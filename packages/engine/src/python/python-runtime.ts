@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runTrusted } from "../host/processes.ts";
 import { removeTree } from "../host/remove-tree.ts";
+import { readMonotonic } from "../monotonic.ts";
 import { notStarted } from "./answers.ts";
 import { createExecution } from "./execution.ts";
 import { createPaces } from "./pace.ts";
@@ -56,7 +57,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   }
 
   function tick(): void {
-    const now = Date.now();
+    const now = readMonotonic();
     for (const [id, pool] of pools) {
       pool.tick(now);
       if (!pool.hasZygote() && !pool.isBusy() && now - pool.lastUsed() > settings.zygoteIdleMs)

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { readMonotonic } from "../monotonic.ts";
 import { failStart, notStarted } from "./answers.ts";
 import { createBoot } from "./boot.ts";
 import type { Failed } from "./answers.ts";
@@ -67,7 +68,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
   let sequence = 0;
   let peak = 0;
   let fruitlessBoots = 0;
-  let lastUsed = Date.now();
+  let lastUsed = readMonotonic();
   /** The project's own fault only: what was ours may be over at the next try. */
   let failure: (BootFailure & { readonly until: number }) | null = null;
   let retiring: Deferred<undefined> | null = null;
@@ -90,7 +91,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
       const child: Child = {
         id: (sequence += 1),
         token: randomBytes(TOKEN_LENGTH / 2).toString("hex"),
-        orderedAt: Date.now(),
+        orderedAt: readMonotonic(),
         late: false,
         exitCode: null,
         lines: null,
@@ -156,7 +157,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
   }
 
   function submit(execution: Execution): void {
-    lastUsed = Date.now();
+    lastUsed = readMonotonic();
     if (failure !== null && lastUsed < failure.until) return execution.refuse(failure.outcome, failure.lines);
     failure = null;
     const child = takeIdle();
@@ -190,7 +191,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
     children.delete(child.id);
     if (child.execution !== null) child.execution.onGone();
     else if (child.lines === null) onStartFailed(child, describeStartFailure(child));
-    lastUsed = Date.now();
+    lastUsed = readMonotonic();
     finishRetiring();
   }
 
@@ -239,7 +240,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
       );
     const found = ended.failure();
     failure =
-      found?.outcome.status === "FAILED" ? { ...found, until: Date.now() + settings.failureMs } : null;
+      found?.outcome.status === "FAILED" ? { ...found, until: readMonotonic() + settings.failureMs } : null;
     if (found?.outcome.status === "NOT_STARTED")
       logger.error(
         { versionId: host.version.id, reason: found.outcome.detail },
