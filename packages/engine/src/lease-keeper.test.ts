@@ -8,7 +8,7 @@ import type { Claim, ExecutionStore } from "./ports.ts";
 
 const WORKER = createUuid();
 const OWNER = "owner";
-const WITHIN = { timeout: 30_000, interval: 10 };
+const WITHIN = { interval: 10 };
 const SECOND = 1_000;
 /** Long enough for a slow machine to renew in time. */
 const LEASE_SECONDS = 2;

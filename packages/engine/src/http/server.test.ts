@@ -5,6 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { Type } from "typebox";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { waitUntil } from "../testing/wait-until.ts";
 import type { OperationTable } from "@platform/contract/operation";
 import { REQUEST_TIMES } from "./body-deadline.ts";
 import type { RequestTimes } from "./body-deadline.ts";
@@ -69,14 +70,6 @@ async function dial(app: FastifyInstance) {
   socket.on("data", (chunk) => (seen.text += String(chunk)));
   socket.on("close", () => (seen.isEnded = true)).on("error", () => undefined);
   return { socket, seen };
-}
-
-async function waitUntil(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error("it did not come true within 20 s");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 beforeEach(() => {

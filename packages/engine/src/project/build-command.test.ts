@@ -47,7 +47,7 @@ test("a build that is given up at any moment of its sandbox's start leaves no pr
     setTimeout(() => controller.abort(), attempt / 3);
     expect(await ended).toEqual({ code: null });
   }
-  await expect.poll(() => listProcesses(mark), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => listProcesses(mark)).toEqual([]);
 }, 120_000);
 
 test("a build whose process left its group and holds its pipes ends when it is given up", async () => {
@@ -65,7 +65,7 @@ test("a build whose process left its group and holds its pipes ends when it is g
   expect(await runBuildCommand({ executable: "/bin/sh", args: ["-c", script] }, context)).toEqual({
     code: null,
   });
-  await expect.poll(() => listProcesses(mark), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => listProcesses(mark)).toEqual([]);
 });
 
 /** Stops bubblewrap's first process in the sandbox, has it take back that it dies with its parent (prctl), and lets it go on. */

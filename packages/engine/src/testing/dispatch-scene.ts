@@ -9,7 +9,7 @@ import type { Fixture } from "../python/testing/fixture.ts";
 import type { RunnableVersion } from "../python/runtime.ts";
 
 export const OWNER = "owner";
-export const WITHIN = { timeout: 30_000, interval: 10 };
+export const WITHIN = { interval: 10 };
 
 export interface LoggedLine {
   readonly level: "info" | "warn" | "error";

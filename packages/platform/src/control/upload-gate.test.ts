@@ -90,7 +90,7 @@ describe("uploads at the same time", () => {
       next.call.end();
       return (await next.answer).code;
     };
-    await expect.poll(tryAgain, { timeout: 20_000 }).toBe("INVALID_ARCHIVE");
+    await expect.poll(tryAgain).toBe("INVALID_ARCHIVE");
   });
 });
 

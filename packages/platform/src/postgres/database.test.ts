@@ -127,7 +127,7 @@ test("a mistake in a statement is not retried", async () => {
   await expect(home.database.query({ text: "select nonsense", idempotent: true })).rejects.toThrow(
     /nonsense/u,
   );
-  expect(performance.now() - started).toBeLessThan(2000);
+  expect(performance.now() - started).toBeLessThan(5_000);
 });
 
 test("a listener hears notifications, and hears of a reset when its connection broke", async () => {

@@ -11,7 +11,7 @@ import {
 import { createUuidV7 } from "../store/uuid.ts";
 import { createNoDataPools } from "./no-data-pools.ts";
 
-const WITHIN = { timeout: 60_000, interval: 20 };
+const WITHIN = { interval: 20 };
 /** So short that the database is away for much longer than one statement is tried. */
 const RETRY_MS = 100;
 

@@ -65,7 +65,7 @@ describe("the lease watchdog", () => {
       process.stdout.write("turning ");
       block(20_000);
     `);
-    await expect.poll(readOutput, { timeout: 30_000 }).toContain("held");
+    await expect.poll(readOutput).toContain("held");
     child.kill("SIGSTOP");
     const stoppedAt = readMonotonic();
     // The pause itself is what is tried: it has to last longer than deadline and patience.

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { Problem } from "@platform/contract/problems";
 import { expect, test } from "vitest";
 import { createBatcher } from "./batch.ts";
@@ -5,10 +6,7 @@ import { createBatcher } from "./batch.ts";
 test("who has waited too long behind a group that failed fails with it; who has just come is tried", async () => {
   const groups: (readonly string[])[] = [];
   let now = 0;
-  let failFirst = (_error: unknown): void => undefined;
-  const first = new Promise<never>((_resolve, reject) => {
-    failFirst = reject;
-  });
+  const gate = new EventEmitter();
   const batcher = createBatcher<string, string>({
     maxItems: 1,
     maxBytes: 100,
@@ -17,7 +15,9 @@ test("who has waited too long behind a group that failed fails with it; who has 
     now: () => now,
     flush: async (items) => {
       groups.push(items);
-      return groups.length === 1 ? first : items;
+      if (groups.length > 1) return items;
+      await once(gate, "open");
+      throw new Problem("UNAVAILABLE");
     },
   });
   const ends = ["first", "early"].map((item) => batcher.add(item));
@@ -25,7 +25,7 @@ test("who has waited too long behind a group that failed fails with it; who has 
   ends.push(batcher.add("late"));
   await expect.poll(() => groups).toHaveLength(1);
   now = 10_001;
-  failFirst(new Problem("UNAVAILABLE"));
+  gate.emit("open");
   expect(await Promise.allSettled(ends)).toMatchObject([
     { reason: { code: "UNAVAILABLE" } },
     { reason: { code: "UNAVAILABLE" } },
