@@ -184,7 +184,11 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
   const vital = createVitalDatabase(target, { logger });
   closers.add("vital database", vital.close);
   const executionStore = guardExecutions(
-    createPostgresExecutionStore({ database: executionDatabase, vital }),
+    createPostgresExecutionStore({
+      database: executionDatabase,
+      vital,
+      leaseSeconds: config.leaseSeconds,
+    }),
     disk,
   );
   closers.add("execution store", executionStore.close);

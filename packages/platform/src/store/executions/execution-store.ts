@@ -8,10 +8,11 @@ import { createCreator } from "./create.ts";
 import { createEvents } from "./events.ts";
 import { createFinisher } from "./finish.ts";
 import { giveBackClaim } from "./give-back.ts";
-import { renewLeases, sweepLeases } from "./lease.ts";
+import { renewLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
 import { readLog } from "./read-log.ts";
 import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
+import { createSweep } from "./sweep.ts";
 import { listWorkers, removeWorker, reportWorker } from "./workers.ts";
 
 /**
@@ -46,6 +47,8 @@ export function createVitalDatabase(target: ConnectionTarget, options: DatabaseO
   return createExecutionDatabase(target, { maxConnections: VITAL_CONNECTIONS, limits: VITAL, ...options });
 }
 
+const DEFAULT_LEASE_SECONDS = 30;
+
 export interface PostgresExecutionStore extends ExecutionStore {
   /** Waits for what is being written. The database is the caller's to close. */
   readonly close: () => Promise<void>;
@@ -58,9 +61,12 @@ export interface PostgresExecutionStore extends ExecutionStore {
 export function createPostgresExecutionStore({
   database,
   vital = database,
+  leaseSeconds = DEFAULT_LEASE_SECONDS,
 }: {
   readonly database: Database;
   readonly vital?: Database;
+  /** As long as the leases of the workers. */
+  readonly leaseSeconds?: number;
 }): PostgresExecutionStore {
   const events = createEvents(database);
   const creator = createCreator(database, events);
@@ -87,7 +93,7 @@ export function createPostgresExecutionStore({
       return giveBackClaim(vital, events, claim, pauseSeconds);
     },
     appendLog: log.append,
-    sweep: () => sweepLeases(vital, events),
+    sweep: createSweep(vital, events, { leaseSeconds }),
     countPending: () => countPending(database),
     report: (report) => reportWorker(vital, report),
     leave: (workerId) => removeWorker(vital, workerId),

@@ -1,0 +1,94 @@
+import { readMonotonic } from "@platform/engine/monotonic";
+import type { Database } from "../../postgres/database.ts";
+import { selectMilliseconds } from "../columns.ts";
+import { EXECUTIONS_CHANNEL, MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
+import type { Events } from "./events.ts";
+import { selectRecord, toRecord } from "./record.ts";
+import type { RecordRow } from "./record.ts";
+
+/*
+ * Leases are counted on the clock of the database's host. When that is set ahead, or its machine wakes up, all leases look as if they were over
+ * though every worker lives and renews them. So an expired lease counts only as far as our own clock, which nobody sets, agrees: for one more
+ * lease after a jump the database's time is taken to be what it was before, plus what has passed here.
+ */
+
+const SECOND = 1_000;
+/** Apart from a jump, the two clocks are asked at moments that differ by so much. */
+const TOLERANCE_MS = 2 * SECOND;
+/** One sweeper at a time; any number will do. */
+const SWEEP_LOCK = 7_362_313;
+
+const SWEEP = `with guard as materialized (
+    select pg_try_advisory_xact_lock(${SWEEP_LOCK}) as is_ours
+  ), late as materialized (
+    select e.id from execution e
+    where (select is_ours from guard) and e.lease_until < least(now(), to_timestamp($2::float8 / 1000))
+    order by e.lease_until limit ${MAX_NOTIFIED_IDS} for update of e skip locked
+  ), ended as (
+    update execution e set state = 'UNKNOWN', finished_at = now(), lease_until = null, failure_code = 'WORKER_LOST',
+      failure_detail = 'The worker ' || e.worker_id || ' vanished: it did not renew its lease after '
+        || to_char(e.lease_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+        || ' UTC. User code may have begun; the outcome is not known.'
+    from late where e.id = late.id and e.state = 'RUNNING' returning e.*
+  ), told as materialized (
+    select pg_notify('${EXECUTIONS_CHANNEL}', $1 || ':changed:' || ${selectPayloadIds("id")}) from ended having count(*) > 0
+  )
+  select ${selectMilliseconds("now()")} as "databaseNow", ${selectRecord("ended")}
+  from (select count(*) from told) once left join ended on true`;
+
+/** One row at least, since it also tells the time; without an id nothing was swept. */
+type SweptRow = { readonly databaseNow: number } & (RecordRow | { readonly id: null });
+
+export interface SweeperOptions {
+  readonly leaseSeconds: number;
+  /** Milliseconds; default: the monotonic clock. */
+  readonly now?: () => number;
+}
+
+/** Sweeps once; says how many. */
+export function createSweep(
+  database: Database,
+  events: Events,
+  { leaseSeconds, now = readMonotonic }: SweeperOptions,
+): () => Promise<number> {
+  const clock = createSteadyClock(leaseSeconds * SECOND);
+  return async () => {
+    for (let swept = 0; ; ) {
+      const at = now();
+      const rows = await database.query<SweptRow>({
+        text: SWEEP,
+        values: [events.origin, clock.latest(at)],
+        idempotent: true,
+      });
+      const ended = rows.filter((row) => row.id !== null);
+      for (const row of ended) events.emitChanged(toRecord(row));
+      for (const { databaseNow } of rows.slice(0, 1)) clock.note(databaseNow, at);
+      swept += ended.length;
+      if (ended.length < MAX_NOTIFIED_IDS) return swept;
+    }
+  };
+}
+
+/** The time of another clock, without its jumps ahead for as long as `holdMs`. Everything in milliseconds. */
+interface SteadyClock {
+  /** What it shows at most, at `at` of our own clock; null: not known yet. */
+  readonly latest: (at: number) => number | null;
+  readonly note: (shown: number, at: number) => void;
+}
+
+function createSteadyClock(holdMs: number): SteadyClock {
+  let last: { readonly shown: number; readonly at: number } | null = null;
+  let jumpedAt: number | null = null;
+  const latest = (at: number) => (last === null ? null : last.shown + (at - last.at) + TOLERANCE_MS);
+  return {
+    latest,
+    note: (shown, at) => {
+      if (shown > (latest(at) ?? Infinity)) {
+        jumpedAt ??= at;
+        if (at - jumpedAt < holdMs) return;
+      }
+      last = { shown, at };
+      jumpedAt = null;
+    },
+  };
+}
