@@ -27,6 +27,11 @@ export function getLowestUuid(time: number): string {
   return formatUuid(Math.max(0, Math.floor(time)).toString(16).padStart(12, "0").padEnd(32, "0"));
 }
 
+/** When a UUIDv7 was made, in milliseconds since the epoch. */
+export function readUuidTime(id: string): number {
+  return Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
+}
+
 function formatUuid(hex: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }

@@ -7,6 +7,7 @@ import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
 import { EXECUTIONS_CHANNEL } from "./events.ts";
 import type { Events } from "./events.ts";
+import { createQueueHorizon } from "./queue-horizon.ts";
 import { findExecution } from "./read.ts";
 
 /*
@@ -33,6 +34,7 @@ const DAY = 86_400_000;
 
 /** Durable when it resolves: the commit of the group is synchronous. */
 export function createCreator(database: Database, events: Events): Batcher<NewExecution, ExecutionRecord> {
+  const readHorizon = createQueueHorizon(database);
   return createBatcher({
     maxItems: 256,
     maxBytes: 8 * MEGABYTE,
@@ -40,7 +42,7 @@ export function createCreator(database: Database, events: Events): Batcher<NewEx
     measureBytes: (execution) => execution.body.byteLength,
     keyOf: (execution) => execution.ownerId,
     flush: async (executions) => {
-      const created = await insertExecutions(database, events.origin, executions);
+      const created = await insertExecutions(database, events.origin, executions, await readHorizon());
       if (created.size > 0) events.emitPending();
       return Promise.all(
         executions.map(async (execution) => {
@@ -74,7 +76,7 @@ async function findRepeated(database: Database, execution: NewExecution): Promis
   throw new Problem("CONFLICT", `The id ${execution.id} is taken by another execution.`);
 }
 
-/** Of today and yesterday: what is older and not finished is so rare that it need not cost each start a look. */
+/** Leaves out the days before the oldest execution that waits or runs (queue-horizon.ts). */
 const RECENT = "e.priority = 0 and e.id >= $12 and e.id < $13";
 
 /** So many of the queue's first are looked through for one that is no larger, where nothing runs. */
@@ -127,6 +129,7 @@ async function insertExecutions(
   database: Database,
   origin: string,
   executions: readonly NewExecution[],
+  horizon: string,
 ): Promise<ReadonlyMap<string, number>> {
   const bodies = concatenate(executions.map(({ body }) => body));
   const resources = executions.map((execution) => toStoredResources(execution.resources));
@@ -146,7 +149,7 @@ async function insertExecutions(
       bodies.lengths,
       bodies.bytes,
       origin,
-      getLowestUuid(today - DAY),
+      horizon,
       getLowestUuid(today + 2 * DAY),
     ],
     // An answer that was lost is asked for again; ids that the first try committed are then found as repeated.

@@ -53,7 +53,8 @@ export function createSweep(
 ): () => Promise<number> {
   const clock = createSteadyClock(leaseSeconds * SECOND);
   return async () => {
-    for (let swept = 0; ; ) {
+    let swept = 0;
+    for (;;) {
       const at = now();
       const rows = await database.query<SweptRow>({
         text: SWEEP,

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../postgres/database.ts";
+import { createTestDatabase } from "../../postgres/testing.ts";
+import type { TestDatabase } from "../../postgres/testing.ts";
+import { createUuidV7, getLowestUuid } from "../uuid.ts";
+import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
+import type { PostgresExecutionStore } from "./execution-store.ts";
+
+const DAY = 86_400_000;
+
+let home: TestDatabase;
+let database: Database;
+let store: PostgresExecutionStore;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  database = createExecutionDatabase(home.target, { logger: home.logger });
+  store = createPostgresExecutionStore({ database });
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.close();
+  await home.close();
+});
+
+async function start(ownerId: string, on = store): Promise<void> {
+  await on.create({
+    id: createUuidV7(),
+    ownerId,
+    versionId: randomUUID(),
+    resources: { cpu: 1, memory: 1 },
+    timeoutSeconds: 60,
+    body: Buffer.from("{}"),
+    references: {},
+  });
+}
+
+/** Runs so many, one after the other; says whose they were. The last goes on running. */
+async function serve(turns: number): Promise<readonly string[]> {
+  const begun: string[] = [];
+  const request = { workerId: "worker", limit: 1, free: { cpu: 1, memory: 1 }, leaseSeconds: 60 };
+  for (let turn = 0; turn < turns; turn++) {
+    for (const claim of last)
+      await store.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
+    last = (await store.claim({ ...request, excludedVersionIds: [] })).claims;
+    begun.push(...last.map(({ ownerId }) => ownerId));
+  }
+  return begun;
+}
+let last: Awaited<ReturnType<PostgresExecutionStore["claim"]>>["claims"] = [];
+
+/** As if the first of the queue had been created days ago. */
+async function age(length: number, days: number): Promise<void> {
+  const prefix = getLowestUuid(Date.now() - days * DAY).slice(0, 13);
+  await home.database.query({
+    text: `with aged as (select id from execution where state = 'PENDING' order by rank limit ${length}),
+      inputs as (update execution_input set id = ('${prefix}' || substr(id::text, 14))::uuid where id in (select id from aged))
+      update execution set id = ('${prefix}' || substr(id::text, 14))::uuid where id in (select id from aged)`,
+  });
+}
+
+test("who comes new waits as short behind a backlog of days, of which only the end is from today", async () => {
+  const [greedy, modest] = [randomUUID(), randomUUID()];
+  await Promise.all(Array.from({ length: 200 }, () => start(greedy)));
+  await age(150, 3);
+  await serve(10);
+  // A process that was there all the time has looked again by now, and so has one that starts.
+  const gateway = createPostgresExecutionStore({ database });
+  for (let index = 0; index < 5; index++) await start(modest, gateway);
+  const begun = await serve(12);
+  expect(begun.indexOf(modest)).toBeGreaterThanOrEqual(0);
+  expect(begun.indexOf(modest)).toBeLessThan(2);
+  expect(begun.filter((ownerId) => ownerId === modest)).toHaveLength(5);
+  await gateway.close();
+});
+
+test("a backlog of days goes on beside those who come one after another", async () => {
+  const gateway = createPostgresExecutionStore({ database });
+  await age(200, 3);
+  const begun: string[] = [];
+  for (let turn = 0; turn < 20; turn++) {
+    await start(randomUUID(), gateway);
+    begun.push(...(await serve(1)));
+  }
+  expect(begun).toHaveLength(20);
+  expect(new Set(begun).size).toBeLessThan(18);
+  await gateway.close();
+});
