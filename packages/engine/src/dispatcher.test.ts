@@ -138,6 +138,21 @@ describe("dispatcher", () => {
     expect(statuses).toContain("PENDING");
   });
 
+  test("a worker that is held up claims nothing and makes room for nothing, and goes on when that is over", async () => {
+    let isHeldUp = true;
+    const reports: (number | null)[] = [];
+    const report: ExecutionStore["report"] = async (given) => {
+      reports.push(given.reservesAfterSeconds);
+      return scene.store.report(given);
+    };
+    const id = await scene.start("def run(): return 1\n");
+    scene.createDispatcher({ isHeldUp: () => isHeldUp, store: { ...scene.store, report } }).start();
+    await expect.poll(() => reports.slice(0, 2), WITHIN).toEqual([null, null]);
+    expect(await scene.statusOf(id)).toBe("PENDING");
+    isHeldUp = false;
+    await expect.poll(() => scene.statusOf(id), WITHIN).toBe("SUCCEEDED");
+  });
+
   test("drain lets what runs finish and claims no more", async () => {
     const running = await scene.start("import time\ndef run():\n    time.sleep(0.3)\n");
     const dispatcher = scene.createDispatcher();

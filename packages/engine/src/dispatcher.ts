@@ -27,6 +27,8 @@ export interface DispatcherOptions {
   readonly leaseSeconds: number;
   /** Room is made for an execution that found none for so long; default 10. */
   readonly reservesAfterSeconds?: number;
+  /** Whether this host has no room for more work at present, beside vCPUs and memory (its disk is low). Missing: it has. */
+  readonly isHeldUp?: () => boolean;
   readonly logger: Logger;
   /** Nothing may run past this time (milliseconds on the monotonic clock); null: nothing runs. */
   readonly onDeadline?: (giveUpAt: number | null) => void;
@@ -79,7 +81,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   });
   const listStarting = () => [...running.values()].filter((run) => run.phase() === "starting");
 
-  const readPermit = () => health.readPermit(CLAIM_LIMIT, listStarting().length);
+  /** The one place that says what may be claimed: by claims, and by who makes room for a claim to come. */
+  const readPermit = () =>
+    health.readPermit(options.isHeldUp?.() === true ? 0 : CLAIM_LIMIT, listStarting().length);
   const poll = () => {
     roomMaker
       .report(free.read(), readPermit())

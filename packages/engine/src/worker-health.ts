@@ -86,7 +86,7 @@ export function readPermit(
 ): { readonly limit: number; readonly excludedVersionIds: readonly string[] } {
   const excludedVersionIds = [...excluded].filter(([, { until }]) => until > at).map(([id]) => id);
   if (state.name === "sound") return { limit, excludedVersionIds };
-  return { limit: at >= state.until && starting === 0 ? 1 : 0, excludedVersionIds };
+  return { limit: at >= state.until && starting === 0 ? Math.min(1, limit) : 0, excludedVersionIds };
 }
 
 export interface StartFault {

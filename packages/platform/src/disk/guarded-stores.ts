@@ -3,17 +3,13 @@ import type { BuildStore } from "../store/builds.ts";
 import { createDiskProblem } from "./disk-guard.ts";
 import type { DiskGuard } from "./disk-guard.ts";
 
-/** Takes no starts while the disk is full, and gives out no work while it is low; whoever runs something may end it. */
+/** Takes no starts while the disk is full; whoever runs something may end it. */
 export function guardExecutions<S extends ExecutionStore>(store: S, disk: DiskGuard): S {
   return {
     ...store,
     create: async (execution) => {
       if (disk.isFull()) throw createDiskProblem();
       return store.create(execution);
-    },
-    claim: async (request) => {
-      if (disk.isLow()) return { claims: [], isDrained: true };
-      return store.claim(request);
     },
   };
 }
