@@ -76,6 +76,15 @@ describe("acceptStartBody", () => {
     expect(refuse('{"data":[],"a/b":1}').errors?.map((error) => error.path)).toEqual(["/a~1b", "/data"]);
   });
 
+  test("answers a body of unknown or long keys with less than was sent", () => {
+    const keys = Array.from({ length: 100_000 }, (_, at) => `"${at}":1`);
+    const unknown = refuse(`{${keys.join(",")}}`);
+    expect(unknown.errors).toHaveLength(20);
+    expect(JSON.stringify(unknown.toBody()).length).toBeLessThan(5_000);
+    const long = `"${"k".repeat(100_000)}":1`;
+    expect(JSON.stringify(refuse(`{${long},${long}}`).toBody()).length).toBeLessThan(1_000);
+  });
+
   test.each(["data", "params"])(
     "accepts 1 MB of %s to the byte, and refuses one byte more naming the reference",
     (key) => {

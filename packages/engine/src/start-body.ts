@@ -18,6 +18,8 @@ export interface AcceptedBody {
   readonly params: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A body may have 200,000; an answer is never larger than what it answers. */
+const MAX_UNKNOWN_KEYS = 20;
 const KEYS = ["data", "dataRef", "params", "paramsRef"] as const;
 
 /**
@@ -68,8 +70,8 @@ function checkSizes(bytes: Uint8Array): void {
   const seen = new Set<string>();
   for (const { key, length } of members) {
     if (seen.has(key))
-      throw new Problem("INVALID_INPUT", `The key "${key}" stands twice in the body.`, {
-        errors: [{ path: `/${key}`, message: "duplicate key" }],
+      throw new Problem("INVALID_INPUT", `The key "${key.slice(0, 100)}" stands twice in the body.`, {
+        errors: [{ path: `/${escapePointer(key)}`, message: "duplicate key" }],
       });
     seen.add(key);
     if (length > MAX_INPUT_BYTES && (key === "data" || key === "params")) {
@@ -82,15 +84,11 @@ function checkSizes(bytes: Uint8Array): void {
 }
 
 function findFieldErrors(body: Readonly<Record<string, unknown>>): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  for (const key of Object.keys(body)) {
-    if (!(KEYS as readonly string[]).includes(key)) {
-      errors.push({
-        path: `/${escapePointer(key)}`,
-        message: `The key "${key.slice(0, 100)}" is not known; only ${KEYS.join(", ")} are.`,
-      });
-    }
-  }
+  const unknown = Object.keys(body).filter((key) => !(KEYS as readonly string[]).includes(key));
+  const errors: FieldError[] = unknown.slice(0, MAX_UNKNOWN_KEYS).map((key) => ({
+    path: `/${escapePointer(key)}`,
+    message: `The key "${key.slice(0, 100)}" is not known; only ${KEYS.join(", ")} are.`,
+  }));
   for (const key of ["data", "params"] as const) {
     const value = body[key];
     const reference = body[`${key}Ref`];

@@ -3,12 +3,15 @@ import type { Walk } from "./schema-node.ts";
 
 /** Whether two JSON values are the same; keys in any order. @throws WalkTooLong */
 export function equalJson(a: unknown, b: unknown, walk: Walk): boolean {
+  spend(walk, 1);
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const keys = Object.keys(a);
-  spend(walk, keys.length + 1);
-  if (keys.length !== Object.keys(b).length) return false;
+  const others = Object.keys(b);
+  // What is compared costs even where only its size differs.
+  spend(walk, keys.length + others.length);
+  if (keys.length !== others.length) return false;
   return keys.every(
     (key) => Object.hasOwn(b, key) && equalJson(readMember(a, key), readMember(b, key), walk),
   );

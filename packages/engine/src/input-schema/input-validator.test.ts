@@ -64,6 +64,10 @@ function countSteps(schema: Schema, data: unknown): number {
   return walk.steps;
 }
 
+function createMembers(count: number): Schema {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, 1]));
+}
+
 describe("the check at the door costs little whatever the schema and the body", () => {
   test("sixty nested models of two that refer to each other are refused at once", () => {
     const problem = check(LINKED, nest(60, 5));
@@ -79,6 +83,20 @@ describe("the check at the door costs little whatever the schema and the body", 
   test("forty schemas that each name the one before twice cost a few steps", () => {
     expect(countSteps(doubling(40), {})).toBeLessThan(500);
     expect(check(doubling(40), {})).toBeNull();
+  });
+
+  test.each<readonly [string, unknown]>([
+    ["an enum of many values", { enum: [...Array.from({ length: 15_000 }, () => []), {}] }],
+    ["a constant with many members", { anyOf: [{ const: createMembers(4_000) }, {}] }],
+  ])("what %s costs for each value counts, and then the run decides", (_, items) => {
+    const schema = describeData({ properties: { list: { items } } });
+    expect(() => countSteps(schema, { list: Array.from({ length: 500 }, () => ({})) })).toThrow(WalkTooLong);
+  });
+
+  test("a type that is named again and again would be tested as often: such a schema is not checked", () => {
+    const schema = describeData({ type: [...Array.from({ length: 5_000 }, () => "string"), "object"] });
+    expect(findUncheckable(schema)).toBe("names a type twice");
+    expect(check(schema, {})).toBeNull();
   });
 
   test("a body that would take too many steps goes to the run", () => {

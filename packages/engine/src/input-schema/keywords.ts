@@ -68,6 +68,8 @@ function readType(value: unknown): Check {
     if (typeof name !== "string" || !Object.hasOwn(TYPES, name)) throw new SchemaFault("has an unknown type");
     return TYPES[name as keyof typeof TYPES];
   });
+  // Each value would be tested as often as a type is named; that one is named twice is no JSON Schema either.
+  if (new Set(names).size < names.length) throw new SchemaFault("names a type twice");
   const message = `must be ${names.join(",")}`;
   return (place) => (tests.some((test) => test(place.value)) ? "valid" : mismatch(place, message));
 }

@@ -82,6 +82,26 @@ test("every fault of the document is told with its path and what was expected", 
   expect(byPath["/timeoutSeconds"]).toBe("timeoutSeconds must be of type integer, not string");
 });
 
+test("a platform.json with more faults than anybody reads is answered with some of them, never with more than it holds", async () => {
+  const document = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`key${at}`, 1]));
+  const { detail, errors } = await catchProjectError(readWith({ ...document, name: "x".repeat(500_000) }));
+  expect(errors.length).toBeLessThan(100);
+  expect(detail.length + JSON.stringify(errors).length).toBeLessThan(50_000);
+  const runtime = await catchProjectError(readWith({ name: "demo", runtime: "x".repeat(500_000) }));
+  expect(runtime.detail.length).toBeLessThan(500);
+});
+
+test.each(["runtime", "startMode"])(
+  "a platform.json whose %s is nested 100,000 levels deep is refused",
+  async (key) => {
+    const deep = "[".repeat(100_000) + "]".repeat(100_000);
+    const error = await catchProjectError(
+      readWith(`{"name":"demo","runtime":"PYTHON_TEMPLATE","${key}":${deep}}`),
+    );
+    expect(error.detail).toContain("nested deeper than 32 levels");
+  },
+);
+
 test.each(["null", "[]", '"text"', "1"])("a platform.json holding %s is refused", async (text) => {
   expect((await catchProjectError(readWith(text))).detail).toContain("the document must be of type object");
 });

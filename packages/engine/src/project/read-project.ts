@@ -4,15 +4,19 @@ import { normalize } from "node:path/posix";
 import { PROGRAM_FILE, PROJECT_FILE, ProjectSchema } from "@platform/contract/project";
 import type { Project } from "@platform/contract/project";
 import { Ajv } from "ajv";
+import { isDeeperThan } from "../json-depth.ts";
 import { openArchive } from "./archive.ts";
 import { findNameFault } from "./entry-names.ts";
 import { formatBytes } from "./limits.ts";
 import type { ProjectLimits } from "./limits.ts";
 import { getMessage, getSystemCode, ProjectError } from "./project-error.ts";
 import type { ProjectFault } from "./project-error.ts";
-import { describeSchemaFaults } from "./schema-faults.ts";
+import { describeSchemaFaults, quote } from "./schema-faults.ts";
 
 const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
+const MAX_PROJECT_DEPTH = 32;
+/** A file of this size may have 100,000, and each takes more room than what it is about. */
+const MAX_FAULTS = 50;
 
 // 0.3 is not a multiple of 0.001 in binary arithmetic; a precision of six digits makes it one.
 const validate = new Ajv({
@@ -76,9 +80,14 @@ export function parseProject(text: string): Project {
       cause: error,
     });
   }
+  if (isDeeperThan(value, MAX_PROJECT_DEPTH))
+    throw new ProjectError(
+      "INVALID_PROJECT",
+      `${PROJECT_FILE} is nested deeper than ${MAX_PROJECT_DEPTH} levels`,
+    );
   if (validate(value)) return value;
   const runtime = findUnknownRuntime(value);
-  const faults = describeSchemaFaults(validate.errors ?? []);
+  const faults = describeSchemaFaults((validate.errors ?? []).slice(0, MAX_FAULTS));
   throw createInvalid(
     faults.map((fault) => (fault.path === "/runtime" && runtime !== null ? runtime : fault)),
   );
@@ -115,7 +124,7 @@ function createMissing(cause?: unknown): ProjectError {
 function findUnknownRuntime(value: unknown): ProjectFault | null {
   if (typeof value !== "object" || value === null || !("runtime" in value)) return null;
   const allowed = ProjectSchema.properties.runtime.const;
-  const message = `runtime ${JSON.stringify(value.runtime)} is not known; the only one is "${allowed}"`;
+  const message = `runtime ${quote(value.runtime)} is not known; the only one is "${allowed}"`;
   return { path: "/runtime", message };
 }
 

@@ -38,7 +38,7 @@ function describeFault(error: ErrorObject): ProjectFault {
     case "additionalProperties": {
       const extra = String(error.params["additionalProperty"]);
       const known = Object.keys(readProperties(error.parentSchema)).join(", ");
-      const path = `${error.instancePath}/${extra.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const path = `${error.instancePath}/${extra.slice(0, MAX_QUOTED).replaceAll("~", "~0").replaceAll("/", "~1")}`;
       return { path, message: `${quote(extra)} is not a known field; known are ${known}` };
     }
     case "type": {
@@ -72,7 +72,8 @@ function getName(pointer: string): string {
 
 const MAX_QUOTED = 80;
 
-function quote(value: unknown): string {
+/** A value in a message; never much of it. */
+export function quote(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}...` : text;
 }
