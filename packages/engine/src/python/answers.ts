@@ -11,6 +11,7 @@ export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
 const MAX_METADATA_BYTES = 1024 * 1024;
 const MAX_FAILURE_BYTES = 256 * 1024;
 const MAX_CODE_LENGTH = 128;
+const MAX_DETAIL_LENGTH = 8000;
 const SIGKILL = 9;
 const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;
@@ -93,10 +94,18 @@ function readFailure(payload: Buffer): Outcome {
     return BROKEN_PROTOCOL;
   if (typeof value.code !== "string" || value.code === "" || typeof value.detail !== "string")
     return BROKEN_PROTOCOL;
-  return fail(
-    cleanText(toWellFormed(value.code)).slice(0, MAX_CODE_LENGTH),
-    cleanText(toWellFormed(value.detail)),
-  );
+  return { status: "FAILED", ...readCause({ code: value.code, detail: value.detail }) };
+}
+
+/** As it may be stored and shown in a list; the runner keeps to these lengths, user code need not. */
+export function readCause({ code, detail }: { readonly code: string; readonly detail: string }): {
+  readonly code: string;
+  readonly detail: string;
+} {
+  return {
+    code: cleanText(toWellFormed(code.slice(0, MAX_CODE_LENGTH))),
+    detail: cleanText(toWellFormed(detail.slice(0, MAX_DETAIL_LENGTH))),
+  };
 }
 
 /** Lone surrogates have no UTF-8 form: Node writes U+FFFD for them. */

@@ -2,9 +2,11 @@ import { fail, failStart, notStarted } from "./answers.ts";
 import type { Failed } from "./answers.ts";
 import type { ZygoteEvent } from "./control-lines.ts";
 import type { Lines } from "./home-socket.ts";
+import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
 import type { LogLine, NotStarted } from "./runtime.ts";
 import type { PoolHost } from "./pool-host.ts";
 import { createTimers } from "./timers.ts";
+import { BOOT_LINE_BYTES, BOOT_LOG_BYTES } from "./zygote.ts";
 import type { Zygote, ZygoteEnd } from "./zygote.ts";
 
 /** Why no child came of it, and what each execution that waits ends with. */
@@ -53,13 +55,15 @@ export function createBoot(options: BootOptions): Boot {
       stage = "importing";
       limit(options.settings.bootMs);
     }
-    if (event.event === "unsafe") stage = "unsafe";
     if (event.event === "failed")
       failure = { outcome: fail(event.code, event.detail), lines: toErrorLines(event.traceback) };
-    if (event.event === "ready") {
-      stage = "ready";
-      lines = [];
+    if (event.event === "unsafe" || event.event === "ready") {
+      // Once: user code that shares the process may write such lines without end.
+      if (stage !== "importing") return;
+      stage = event.event;
     }
+    if (event.event === "ready") lines = [];
+    if (event.event === "unsafe") whenStarted((started) => started.stop());
     options.onEvent(event);
   }
 
@@ -151,10 +155,11 @@ export function createBoot(options: BootOptions): Boot {
   };
 }
 
-function toErrorLines(text: string | null): LogLine[] {
-  const time = Date.now();
-  return (text ?? "")
-    .split("\n")
-    .filter(Boolean)
-    .map((message) => ({ time, severity: "ERROR", message }));
+/** Bounded: each execution that waits is given them all. */
+function toErrorLines(text: string | null): readonly LogLine[] {
+  const budget = createLogBudget(BOOT_LOG_BYTES);
+  const options = { severity: "ERROR", lineBytes: BOOT_LINE_BYTES, budget, now: Date.now } as const;
+  const splitter = createLogSplitter(options);
+  const { lines } = splitter.split(Buffer.from(text ?? ""), Infinity);
+  return [...lines, ...splitter.end().lines].filter(({ message }) => message !== "");
 }

@@ -1,5 +1,9 @@
 /** Lines between Node and a zygote: JSON, one object a line. What comes up was possibly written by user code: parsed with care. */
 
+import { readCause } from "./answers.ts";
+import { CHUNK_COST } from "./pace.ts";
+import type { Consumer } from "./paced-reader.ts";
+
 export interface BootOrder {
   readonly order: "boot";
   /** Paths as the sandbox sees them. */
@@ -79,6 +83,10 @@ function isCountOrNull(value: unknown): value is number | null {
   return value === null || isCount(value);
 }
 
+function readTextOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
 function isMode(value: unknown): value is "fork" | "spawn" {
   return value === "fork" || value === "spawn";
 }
@@ -105,10 +113,10 @@ function readEvent(value: Record<string, unknown>): ZygoteEvent | null {
       return typeof reason === "string" ? { event: "unsafe", reason } : null;
     case "failed":
       if (typeof code !== "string" || typeof detail !== "string") return null;
-      return { event: "failed", code, detail, traceback: typeof traceback === "string" ? traceback : null };
+      return { event: "failed", ...readCause({ code, detail }), traceback: readTextOrNull(traceback) };
     case "probed":
       return isMode(mode) && isSchema(input) && isSchema(output)
-        ? { event: "probed", input, output, mode, reason: typeof reason === "string" ? reason : null }
+        ? { event: "probed", input, output, mode, reason: readTextOrNull(reason) }
         : null;
     case "exit":
       return isCount(id) && isCountOrNull(code) && isCountOrNull(signal) && isCount(cpu) && isCount(rss)
@@ -123,8 +131,13 @@ function readEvent(value: Record<string, unknown>): ZygoteEvent | null {
   }
 }
 
-export interface LineReader {
-  readonly push: (chunk: Buffer) => void;
+/** To parse a line, even one that is no event, and to tell of it: in units of `Pace`. A flood of newlines cost most of the thread. */
+const LINE_COST = 512;
+/** A line that comes byte by byte must not become a list of millions of buffers. */
+const MAX_PARTS = 1024;
+
+export interface EventReader {
+  readonly read: Consumer;
 }
 
 /** Splits a stream into events; calls `onBroken` once when a line exceeds `maxBytes`. Lines that are no events are dropped. */
@@ -132,7 +145,7 @@ export function createEventReader(
   maxBytes: number,
   onEvent: (event: ZygoteEvent) => void,
   onBroken: () => void,
-): LineReader {
+): EventReader {
   let parts: Buffer[] = [];
   let size = 0;
   let broken = false;
@@ -145,21 +158,34 @@ export function createEventReader(
       return false;
     }
     parts.push(part);
+    if (parts.length >= MAX_PARTS) parts = [Buffer.concat(parts)];
+    return true;
+  }
+
+  /** False: the line is too long, and nothing is read any more. */
+  function takePart(part: Buffer, isEnd: boolean): boolean {
+    if (broken || !take(part)) return false;
+    if (!isEnd) return true;
+    const event = decodeEvent(Buffer.concat(parts).toString("utf8"));
+    parts = [];
+    size = 0;
+    if (event !== null) onEvent(event);
     return true;
   }
 
   return {
-    push: (chunk) => {
+    read: (chunk, allowance) => {
       let from = 0;
-      while (!broken) {
+      let cost = CHUNK_COST;
+      while (from < chunk.length) {
+        if (from > 0 && cost >= allowance) return { cost, rest: chunk.subarray(from) };
         const end = chunk.indexOf(10, from);
-        if (!take(chunk.subarray(from, end < 0 ? chunk.length : end)) || end < 0) return;
-        const event = decodeEvent(Buffer.concat(parts).toString("utf8"));
-        parts = [];
-        size = 0;
-        from = end + 1;
-        if (event !== null) onEvent(event);
+        const next = end < 0 ? chunk.length : end + 1;
+        cost += next - from + LINE_COST;
+        if (!takePart(chunk.subarray(from, end < 0 ? next : end), end >= 0)) break;
+        from = next;
       }
+      return { cost, rest: null };
     },
   };
 }

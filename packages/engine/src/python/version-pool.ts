@@ -4,7 +4,7 @@ import { failStart, notStarted } from "./answers.ts";
 import { createBoot } from "./boot.ts";
 import type { Failed } from "./answers.ts";
 import type { Boot, BootFailure } from "./boot.ts";
-import type { ZygoteEvent } from "./control-lines.ts";
+import type { ExitEvent, ZygoteEvent } from "./control-lines.ts";
 import { createDeferred } from "./deferred.ts";
 import type { Deferred } from "./deferred.ts";
 import type { Execution } from "./execution.ts";
@@ -29,7 +29,7 @@ interface Child {
   readonly orderedAt: number;
   /** Killed because it did not get ready in time. */
   late: boolean;
-  exitCode: number | null;
+  exit: ExitEvent | null;
   lines: Lines | null;
   execution: Execution | null;
 }
@@ -93,7 +93,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
         token: randomBytes(TOKEN_LENGTH / 2).toString("hex"),
         orderedAt: readMonotonic(),
         late: false,
-        exitCode: null,
+        exit: null,
         lines: null,
         execution: null,
       };
@@ -178,16 +178,27 @@ export function createVersionPool(host: PoolHost): VersionPool {
     if (event.event !== "exit" && event.event !== "gone" && event.event !== "refused") return;
     const child = children.get(event.id);
     if (child === undefined) return;
-    if (event.event === "refused") {
-      children.delete(child.id);
-      return onStartFailed(child, notStarted("version", `The system refused a process: ${event.reason}`));
-    }
-    if (event.event === "exit") {
-      child.exitCode = event.code;
-      removeIdle(child);
-      if (child.execution !== null) child.execution.onExit(event);
-      return;
-    }
+    if (event.event === "exit") return onExit(child, event);
+    if (event.event === "refused") onRefused(child, event.reason);
+    else onGone(child);
+  }
+
+  function onExit(child: Child, exit: ExitEvent): void {
+    child.exit = exit;
+    removeIdle(child);
+    child.execution?.onExit(exit);
+  }
+
+  /** User code may have written the event (it shares a process with the zygote): a child that has called was not refused. */
+  function onRefused(child: Child, reason: string): void {
+    if (child.lines !== null) return;
+    children.delete(child.id);
+    onStartFailed(child, notStarted("version", `The system refused a process: ${reason}`));
+  }
+
+  /** Not believed before its exit: an execution that nobody watches any more would have no time limit and never end. */
+  function onGone(child: Child): void {
+    if (child.exit === null) return;
     children.delete(child.id);
     if (child.execution !== null) child.execution.onGone();
     else if (child.lines === null) onStartFailed(child, describeStartFailure(child));
@@ -206,8 +217,9 @@ export function createVersionPool(host: PoolHost): VersionPool {
   }
 
   /** Only a spawned child runs code of the project before it is ready: the import. */
-  function describeStartFailure({ late, exitCode }: Child): Failed | NotStarted {
-    const isImport = startMode === "spawn" && (exitCode === null || !OWN_EXIT_CODES.has(exitCode));
+  function describeStartFailure({ late, exit }: Child): Failed | NotStarted {
+    const code = exit?.code ?? null;
+    const isImport = startMode === "spawn" && (code === null || !OWN_EXIT_CODES.has(code));
     const limit = `${settings.bootMs / SECOND} s`;
     if (isImport)
       return failStart(
@@ -271,13 +283,18 @@ export function createVersionPool(host: PoolHost): VersionPool {
     else boot.stop();
   }
 
+  /** A zygote that does not even end a child is stuck itself (a hook of user code, say): nothing would ever start again. */
+  function endLate(child: Child, lateMs: number): void {
+    if (child.lines !== null || boot?.isReady() !== true || lateMs <= 0) return;
+    child.late = true;
+    boot.kill(child.id, SIGKILL);
+    if (lateMs <= settings.confirmMs) return;
+    logger.warn({ versionId: host.version.id }, "a zygote does not answer: the whole sandbox is killed");
+    boot.killSandbox();
+  }
+
   function tick(now: number): void {
-    for (const child of children.values()) {
-      if (child.lines !== null || boot?.isReady() !== true || now - child.orderedAt <= settings.bootMs)
-        continue;
-      child.late = true;
-      boot.kill(child.id, SIGKILL);
-    }
+    for (const child of children.values()) endLate(child, now - child.orderedAt - settings.bootMs);
     if (queue.size > 0 || countRunning() > 0) return;
     if (now - lastUsed > settings.idleMs) {
       peak = 0;

@@ -8,6 +8,8 @@ import type { Order, ZygoteEvent } from "./control-lines.ts";
 import { createFrameDecoder, encodeFrame } from "./frames.ts";
 import { INTERPRETER } from "./testing/fixture.ts";
 
+const ALLOWANCE = 100_000;
+
 interface FrameSample {
   readonly name: string;
   readonly type: number;
@@ -72,12 +74,39 @@ describe("the golden messages, seen from Node", () => {
       (event) => events.push(event),
       () => (broken += 1),
     );
-    reader.push(Buffer.from('nonsense\n[]\n{"event":"exit","id":"7"}\n{"event":"go'));
-    reader.push(Buffer.from('ne","id":7}\n'));
+    reader.read(Buffer.from('nonsense\n[]\n{"event":"exit","id":"7"}\n{"event":"go'), ALLOWANCE);
+    reader.read(Buffer.from('ne","id":7}\n'), ALLOWANCE);
     expect(events).toEqual([{ event: "gone", id: 7 }]);
-    reader.push(Buffer.alloc(101, 65));
-    reader.push(Buffer.alloc(101, 65));
+    reader.read(Buffer.alloc(101, 65), ALLOWANCE);
+    reader.read(Buffer.alloc(101, 65), ALLOWANCE);
     expect(broken).toBe(1);
+  });
+
+  test("lines that are no events are read at a pace too: a chunk of nothing else is not one piece of work", () => {
+    const reader = createEventReader(
+      100,
+      () => undefined,
+      () => undefined,
+    );
+    let chunk: Buffer | null = Buffer.alloc(65_536, 10);
+    let turns = 0;
+    for (; chunk !== null; turns += 1) {
+      const { cost, rest } = reader.read(chunk, 64 * 1024);
+      expect(cost).toBeLessThan(66 * 1024);
+      chunk = rest;
+    }
+    expect(turns).toBeGreaterThan(100);
+  });
+
+  test("a cause that user code wrote past the runner is short, and has no text that cannot be stored", () => {
+    const cause = { event: "failed", code: "A\0".repeat(1000), detail: "B\0".repeat(100_000) };
+    const event = decodeEvent(JSON.stringify(cause));
+    expect(event).toEqual({
+      event: "failed",
+      code: "A\u{FFFD}".repeat(64),
+      detail: "B\u{FFFD}".repeat(4000),
+      traceback: null,
+    });
   });
 });
 

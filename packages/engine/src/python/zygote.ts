@@ -11,10 +11,9 @@ import type { Order, ZygoteEvent } from "./control-lines.ts";
 import { openHomeSocket } from "./home-socket.ts";
 import type { HomeSocket } from "./home-socket.ts";
 import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
-import { CHUNK_COST } from "./pace.ts";
-import type { Paces } from "./pace.ts";
+import type { Pace, Paces } from "./pace.ts";
 import { createPacedReader } from "./paced-reader.ts";
-import type { Taken } from "./paced-reader.ts";
+import type { Consumer, Taken } from "./paced-reader.ts";
 import type { LogLine, RunnableVersion } from "./runtime.ts";
 import { STATUS_FD } from "./sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "./sandbox/sandbox.ts";
@@ -22,8 +21,9 @@ import type { Rooms } from "./rooms.ts";
 import { constants } from "node:os";
 
 const MAX_EVENT_BYTES = 4 * 1024 * 1024;
-const BOOT_LOG_BYTES = 256 * 1024;
-const BOOT_LINE_BYTES = 16 * 1024;
+/** Of what a zygote prints, and of the traceback of an import. */
+export const BOOT_LOG_BYTES = 256 * 1024;
+export const BOOT_LINE_BYTES = 16 * 1024;
 /** After the end of its control line a zygote kills its tree and leaves; without pid namespace nobody else could. */
 const LEAVE_MS = 1000;
 /** After a kill all pipes close at once, unless a process escaped. */
@@ -94,12 +94,8 @@ function attendZygote(
   const control = child.stdio[CONTROL_FD];
   if (!(control instanceof Duplex)) throw new Error("the zygote has no control line");
   const events = createEventReader(MAX_EVENT_BYTES, options.onEvent, kill);
-  createPacedReader(control, options.paces.answers, (chunk) => {
-    events.push(chunk);
-    return { cost: CHUNK_COST + chunk.length, rest: null };
-  });
+  const readings = [readToEnd(control, options.paces.answers, events.read), ...collectOutput(child, options)];
   control.on("error", () => control.destroy());
-  collectOutput(child, options);
   const readStatus = collectStatus(child);
   let leaving: NodeJS.Timeout | undefined;
   let hangingUp: NodeJS.Timeout | undefined;
@@ -116,6 +112,7 @@ function attendZygote(
 
   async function waitUntilClosed(): Promise<ZygoteEnd> {
     const description = await waitForEnd(child);
+    await Promise.all(readings); // the last words may still wait for their turn
     clearTimeout(leaving);
     clearTimeout(hangingUp);
     home.close();
@@ -194,12 +191,17 @@ function collectStatus(child: ChildProcess): () => string {
   return () => status;
 }
 
-function collectOutput(child: ChildProcess, { onOutput, paces }: ZygoteOptions): void {
+/** Resolves when the stream has closed and all of it was taken. */
+function readToEnd(stream: Readable, pace: Pace, consumer: Consumer): Promise<void> {
+  return new Promise((resolve) => createPacedReader(stream, pace, consumer).redirect(consumer, [], resolve));
+}
+
+function collectOutput(child: ChildProcess, { onOutput, paces }: ZygoteOptions): readonly Promise<void>[] {
   const budget = createLogBudget(BOOT_LOG_BYTES);
   const pass = (lines: readonly LogLine[]): void => {
     if (lines.length > 0) onOutput(lines);
   };
-  const read = (stream: Readable | null, severity: LogLine["severity"]): void => {
+  const read = async (stream: Readable | null, severity: LogLine["severity"]): Promise<void> => {
     if (stream === null) return;
     const splitter = createLogSplitter({ severity, lineBytes: BOOT_LINE_BYTES, budget, now: Date.now });
     const consume = (chunk: Buffer, allowance: number): Taken => {
@@ -207,8 +209,8 @@ function collectOutput(child: ChildProcess, { onOutput, paces }: ZygoteOptions):
       pass(lines);
       return { cost, rest };
     };
-    createPacedReader(stream, paces.logs, consume).redirect(consume, [], () => pass(splitter.end().lines));
+    await readToEnd(stream, paces.logs, consume);
+    pass(splitter.end().lines);
   };
-  read(child.stdout, "INFO");
-  read(child.stderr, "WARNING");
+  return [read(child.stdout, "INFO"), read(child.stderr, "WARNING")];
 }
