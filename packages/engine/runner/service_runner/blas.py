@@ -10,18 +10,22 @@ import os
 from .kernel import LINUX
 
 _VARIABLE = "OPENBLAS_NUM_THREADS"
+_ONE = "01"
+"""OpenBLAS reads it as 1. Nobody else writes it so: anything else that stands there after the import, user code has chosen."""
 _SETTERS = tuple(f"{prefix}openblas_set_num_threads{suffix}" for prefix in ("", "scipy_") for suffix in ("", "64_"))
 
 
 def hold_back() -> str | None:
     """Call before the import; gives back what `release` needs."""
     wanted = os.environ.get(_VARIABLE)
-    os.environ[_VARIABLE] = "1"
+    os.environ[_VARIABLE] = _ONE
     return wanted
 
 
 def release(wanted: str | None) -> None:
-    """Call after the import: what is loaded later starts as many threads as it should."""
+    """Call after the import: what is loaded later starts as many threads as it should. What user code chose stays."""
+    if os.environ.get(_VARIABLE) != _ONE:
+        return
     if wanted is None:
         os.environ.pop(_VARIABLE, None)
     else:

@@ -31,6 +31,10 @@ def find_fork_hazard(before: opened.Descriptors, project: str) -> str | None:
     loaded = [name for name in _UNSAFE_MODULES if name in sys.modules]
     if loaded:
         return _advise(f"The module {loaded[0]} does not survive a fork", "import")
+    return _find_held(before, project) or _rehearse_fork() or _find_held(before, project) or _find_memory()
+
+
+def _find_held(before: opened.Descriptors, project: str) -> str | None:
     if threading.active_count() > 1:
         return _advise("A thread was started at import and still runs", "start")
     if list_children("self"):
@@ -43,10 +47,28 @@ def find_fork_hazard(before: opened.Descriptors, project: str) -> str | None:
     directory = opened.find_directory(project)
     if directory is not None:
         return _advise(f"The working directory was changed to {directory} at import", "change")
-    memory = opened.find_shared_memory()
-    if memory is not None:
-        return _advise(f"{memory} was created at import", "create")
     return None
+
+
+def _find_memory() -> str | None:
+    memory = opened.find_shared_memory()
+    return None if memory is None else _advise(f"{memory} was created at import", "create")
+
+
+def _rehearse_fork() -> str | None:
+    """Forks once: functions of the module run at each fork (`os.register_at_fork`, pthread_atfork(3)).
+
+    What they open here is found afterwards, like what the import opened. A thread that they start in the child is found in
+    the child: with it, no execution could have namespaces of its own.
+    """
+    try:
+        pid = os.fork()
+    except OSError:
+        return None  # the first execution will say why
+    if pid == 0:
+        os._exit(len(os.listdir("/proc/self/task")) > 1)
+    _, status = os.waitpid(pid, 0)
+    return None if status == 0 else _advise("A thread is started, or the process ended, at each fork", "do")
 
 
 def _advise(found: str, verb: str) -> str:

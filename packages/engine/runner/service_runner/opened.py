@@ -36,6 +36,12 @@ def list_descriptors() -> Descriptors:
     return found
 
 
+def list_inherited(own: int) -> Descriptors:
+    """What was there before the interpreter, and `own`. Start-up hooks of the environment (.pth files) run before anything of
+    ours: what they opened is the project's, and Python closes it on exec, which nothing inherited can be."""
+    return {number: identity for number, identity in list_descriptors().items() if number == own or os.get_inheritable(number)}
+
+
 def find_descriptor(before: Descriptors) -> str | None:
     """The first descriptor, in words, that was opened since and that children would share; None when there is none."""
     return next((_describe(number) for number in _list_new(before) if not _is_stateless(number) and not _is_reopenable(number)), None)

@@ -54,6 +54,7 @@ class Control:
 
 def main_zygote() -> None:
     control = Control()
+    kernel.hide_session_keyring()
     orders: list[dict] = []
     while not orders:
         received = control.read_orders()
@@ -105,7 +106,7 @@ def _import(control: Control, boot: dict):
 
 def _load(control: Control, boot: dict):
     """Imports the module as a forking zygote does: `run`, why it cannot be forked (None when it can), files to open anew."""
-    before = opened.list_descriptors() if kernel.LINUX else {}
+    before = opened.list_inherited(CONTROL) if kernel.LINUX else {}
     wanted = blas.hold_back()
     try:
         binder = load_program(boot["project"])

@@ -1,5 +1,7 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createFixture, waitFor } from "./testing/fixture.ts";
+import { INTERPRETER, createFixture, waitFor } from "./testing/fixture.ts";
 import type { Fixture } from "./testing/fixture.ts";
 
 let fixture: Fixture;
@@ -180,6 +182,16 @@ const SHARED: ReadonlyArray<readonly [what: string, program: string, reason: str
     "A process was started at import",
   ],
   [
+    "a file that a hook opens at the first fork",
+    "import os, tempfile\nFILES = []\nos.register_at_fork(before=lambda: FILES.append(tempfile.TemporaryFile()))",
+    "(deleted) is still open after the import",
+  ],
+  [
+    "a thread of each fork, which would keep a run from having a folder of its own",
+    "import os, threading, time\nos.register_at_fork(after_in_child=lambda: threading.Thread(target=time.sleep, args=(99,), daemon=True).start())",
+    "A thread is started, or the process ended, at each fork; do it inside run()",
+  ],
+  [
     "a module that a fork breaks",
     "import sys\nsys.modules['grpc'] = sys",
     "The module grpc does not survive a fork",
@@ -231,5 +243,29 @@ test("OpenBLAS is loaded with one thread and has those of the version in a run",
   const program =
     "import os\nAT_IMPORT = os.environ['OPENBLAS_NUM_THREADS']\ndef run():\n    return [AT_IMPORT, os.environ['OPENBLAS_NUM_THREADS']]\n";
   const version = fixture.createVersion(program, { resources: { cpu: 2, memory: 1 } });
-  expect((await fixture.finish(version)).result).toEqual({ value: ["1", "2"] });
+  expect((await fixture.finish(version)).result).toEqual({ value: ["01", "2"] });
+});
+
+test("the number of threads that the module chooses for OpenBLAS holds in the run too", async () => {
+  const program =
+    "import os\nos.environ['OPENBLAS_NUM_THREADS'] = '1'\ndef run():\n    return os.environ['OPENBLAS_NUM_THREADS']\n";
+  const version = fixture.createVersion(program, { resources: { cpu: 2, memory: 1 } });
+  expect((await fixture.finish(version)).result).toEqual({ value: "1" });
+});
+
+test("what a start-up hook of the environment opened is found as well", async () => {
+  const hook = "import sys, tempfile; sys.hooked = tempfile.TemporaryFile()\n";
+  const minors = [11, 12, 13, 14, 15];
+  const hooks = minors.map((minor) => [`venv/lib/python3.${minor}/site-packages/hook.pth`, hook]);
+  const files = { "venv/pyvenv.cfg": "home = /usr/bin\n", ...Object.fromEntries(hooks) };
+  const program = fixture.createVersion(`import sys\nassert sys.hooked${RUN}`, {}, files);
+  const environment = join(program.projectDirectory, "venv");
+  const interpreter = join(environment, "bin/python");
+  mkdirSync(join(environment, "bin"));
+  symlinkSync(INTERPRETER, interpreter);
+  const version = { ...program, interpreter, readablePaths: [environment] };
+  expect(await fixture.runtime.probe(version)).toMatchObject({
+    startMode: "spawn",
+    startModeReason: expect.stringMatching(/^The file .* is still open/u),
+  });
 });
