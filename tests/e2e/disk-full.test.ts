@@ -127,7 +127,10 @@ test(
     const before = starts.acknowledged.size;
     await expect.poll(() => starts.acknowledged.size, { timeout: MINUTE }).toBeGreaterThan(before + 20);
     await starts.stop();
-    expect(new Set(starts.statuses)).toEqual(new Set([201, 503]));
+    // Of those that were being stored when the database was killed nobody knows: that is no 503, by which nothing was accepted.
+    const others = starts.statuses.filter((status) => ![201, 503].includes(status));
+    expect(others).toEqual(others.map(() => 500));
+    expect(others.length).toBeLessThanOrEqual(CLIENTS);
     await expectAllSucceed(consumer, starts.acknowledged);
     expect(platform.process.exitCode).toBeNull();
   },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "./database.ts";
+import { FateUnknown, retryTransient } from "./retry.ts";
 import { createTestDatabase } from "./testing.ts";
 import type { TestDatabase } from "./testing.ts";
 
@@ -76,4 +77,20 @@ describe("a statement that fails", () => {
     await writing;
     expect(await countTried("read-only")).toBe(1);
   });
+});
+
+test("what may have happened in one try is not called undone, though all tries after it surely did nothing", async () => {
+  const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+  let tries = 0;
+  const trying = retryTransient({ retryMilliseconds: 50, idempotent: true }, async (markSent) => {
+    if (tries++ > 0) throw refused;
+    markSent();
+    throw new Error("Connection terminated unexpectedly");
+  });
+  await expect(trying).rejects.toBeInstanceOf(FateUnknown);
+  expect(tries).toBeGreaterThan(1);
+  const neverSent = retryTransient({ retryMilliseconds: 50, idempotent: true }, () =>
+    Promise.reject(refused),
+  );
+  await expect(neverSent).rejects.not.toBeInstanceOf(FateUnknown);
 });

@@ -80,6 +80,17 @@ export function isConnectionSpent(error: unknown): boolean {
 const FIRST_PAUSE = 20;
 const PAUSE_CEILING = 500;
 
+/** The database went away while it may have been at work: the change may have been made, or may still be. */
+export class FateUnknown extends Problem {
+  constructor(cause: unknown) {
+    super(
+      "UNAVAILABLE",
+      "The database went away in the middle; look whether the change was made before repeating it.",
+      { cause },
+    );
+  }
+}
+
 export interface RetryOptions {
   /** For how long to try again, in milliseconds. */
   readonly retryMilliseconds: number;
@@ -96,6 +107,7 @@ export type Try<T> = (markSent: () => void) => Promise<T>;
  */
 export async function retryTransient<T>(options: RetryOptions, run: Try<T>): Promise<T> {
   const deadline = performance.now() + options.retryMilliseconds;
+  let mayHaveHappened = false;
   for (let attempt = 0; ; attempt++) {
     let wasSent = false;
     try {
@@ -105,20 +117,14 @@ export async function retryTransient<T>(options: RetryOptions, run: Try<T>): Pro
     } catch (error) {
       const kind = classifyFailure(error, wasSent);
       if (kind === "permanent") throw error;
+      // A later try that surely did nothing says nothing about the ones before it.
+      mayHaveHappened ||= kind === "ambiguous";
       const mayRepeat = kind === "nothing-happened" || options.idempotent;
-      if (!mayRepeat || performance.now() >= deadline) throw describeUnavailable(error, kind);
+      if (!mayRepeat || performance.now() >= deadline)
+        throw mayHaveHappened
+          ? new FateUnknown(error)
+          : new Problem("UNAVAILABLE", undefined, { cause: error });
       await delay(Math.min(PAUSE_CEILING, FIRST_PAUSE * 2 ** attempt) * (0.5 + Math.random()));
     }
   }
-}
-
-function describeUnavailable(cause: unknown, kind: FailureKind): Problem {
-  if (kind === "nothing-happened") return new Problem("UNAVAILABLE", undefined, { cause });
-  return new Problem(
-    "UNAVAILABLE",
-    "The database went away in the middle; look whether the change was made before repeating it.",
-    {
-      cause,
-    },
-  );
 }

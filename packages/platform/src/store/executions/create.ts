@@ -1,6 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import type { ExecutionRecord, NewExecution } from "@platform/engine/ports";
 import type { Database } from "../../postgres/database.ts";
+import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, selectMilliseconds, toStoredResources } from "../columns.ts";
 import { getLowestUuid } from "../uuid.ts";
 import { concatenate, createBatcher } from "./batch.ts";
@@ -35,7 +36,7 @@ const DAY = 86_400_000;
 /** Durable when it resolves: the commit of the group is synchronous. */
 export function createCreator(database: Database, events: Events): Batcher<NewExecution, ExecutionRecord> {
   const readHorizon = createQueueHorizon(database);
-  return createBatcher({
+  const batcher = createBatcher<NewExecution, ExecutionRecord>({
     maxItems: 256,
     maxBytes: 8 * MEGABYTE,
     maxInFlight: 3,
@@ -53,6 +54,17 @@ export function createCreator(database: Database, events: Events): Batcher<NewEx
       );
     },
   });
+  return { ...batcher, add: (execution) => batcher.add(execution).catch(refuseUnknown) };
+}
+
+/** UNAVAILABLE promises that nothing was accepted: callers repeat such a start, and it would run twice. */
+function refuseUnknown(error: unknown): never {
+  if (!(error instanceof FateUnknown)) throw error;
+  throw new Problem(
+    "INTERNAL_ERROR",
+    "The database went away while the execution was stored; it is not known whether it was accepted. Look at the list before starting it again.",
+    { cause: error },
+  );
 }
 
 function toPendingRecord(execution: NewExecution, createdAt: number): ExecutionRecord {
@@ -71,9 +83,12 @@ function toPendingRecord(execution: NewExecution, createdAt: number): ExecutionR
 }
 
 async function findRepeated(database: Database, execution: NewExecution): Promise<ExecutionRecord> {
-  const record = await findExecution(database, execution.id, execution.ownerId);
+  const { id, ownerId } = execution;
+  const record = await findExecution(database, id, ownerId).catch((error: unknown) => {
+    throw new FateUnknown(error);
+  });
   if (record !== null) return record;
-  throw new Problem("CONFLICT", `The id ${execution.id} is taken by another execution.`);
+  throw new Problem("CONFLICT", `The id ${id} is taken by another execution.`);
 }
 
 /** Leaves out the days before the oldest execution that waits or runs (queue-horizon.ts). */

@@ -7,6 +7,7 @@ import type { Claim, ClaimRequest, NewExecution, StoreEvent } from "@platform/en
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database, RunStatement } from "../../postgres/database.ts";
+import { FateUnknown } from "../../postgres/retry.ts";
 import { startEmbeddedPostgres } from "../../postgres/supervisor.ts";
 import { createRecordingLogger, createTestDatabase } from "../../postgres/testing.ts";
 import type { TestDatabase } from "../../postgres/testing.ts";
@@ -74,6 +75,19 @@ test("one bad execution in a group fails alone", async () => {
   expect(results.map(({ status }) => status).filter((status) => status === "rejected")).toHaveLength(1);
   expect(results[10]?.status).toBe("rejected");
   expect(await finishAll((await store.claim(REQUEST)).claims)).toHaveLength(20);
+});
+
+test("a start that may have been accepted is not refused with UNAVAILABLE, which promises that nothing was", async () => {
+  const disturbed = createPostgresExecutionStore({
+    database: disturb((run) => async (statement) => {
+      const rows = await run(statement);
+      if (statement.name !== "execution-create") return rows as never;
+      throw new FateUnknown(new Error("Connection terminated unexpectedly"));
+    }),
+  });
+  const execution = createExecution();
+  await expect(disturbed.create(execution)).rejects.toMatchObject({ code: "INTERNAL_ERROR", status: 500 });
+  expect(await store.cancel(execution.id, execution.ownerId)).toMatchObject({ status: "FAILED" });
 });
 
 test("what a claim took whose answer was lost is handed out by the next claim", async () => {
