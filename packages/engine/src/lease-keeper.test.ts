@@ -154,6 +154,17 @@ describe("the lease keeper", () => {
     expect(asked).toHaveLength(before + 1);
   });
 
+  test("renews at once what was claimed by an answer that took long", async () => {
+    const { keeper, seen, time, asked, pass } = watchOnFakeTime(30);
+    const since = time.monotonic - 17_000;
+    keeper.hold(KEY, since);
+    keeper.hold({ ...KEY, id: createUuid() }, since);
+    await pass(100);
+    expect(asked).toHaveLength(1);
+    await pass(30_000);
+    expect(seen.lost).toEqual([]);
+  });
+
   test("gives up after a pause longer than the lease before it renews anything", async () => {
     const { keeper, seen, time, asked, pass } = watchOnFakeTime(30);
     keeper.hold(KEY, time.monotonic);

@@ -91,6 +91,17 @@ export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
   };
   const startRenewal = () => void renew().catch(options.onError);
 
+  let isEarlyRenewalDue = false;
+  /** Once for all that are held in this turn, and when their owner knows them. */
+  const renewEarly = () => {
+    if (isEarlyRenewalDue) return;
+    isEarlyRenewalDue = true;
+    queueMicrotask(() => {
+      isEarlyRenewalDue = false;
+      startRenewal();
+    });
+  };
+
   let drift = clocks.wall() - clocks.monotonic();
   const look = () => {
     giveUpLate();
@@ -108,6 +119,8 @@ export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
       const entry: Held = { claim, since };
       held.set(claim.id, entry);
       if (held.size === 1) tellDeadline();
+      // The answer to the claim took long: the next renewal may come after it would be given up.
+      if (clocks.monotonic() - since > leaseMs / RENEWALS_PER_LEASE) renewEarly();
       return () => {
         if (!isHeld(entry)) return;
         held.delete(claim.id);

@@ -1,6 +1,7 @@
-import { Problem } from "@platform/contract/problems";
+import { readMonotonic } from "@platform/engine/monotonic";
 import type { Claim, ClaimAnswer, ClaimRequest, InputReferences } from "@platform/engine/ports";
 import type { Database } from "../../postgres/database.ts";
+import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, toFreeThousandths } from "../columns.ts";
 import { createUuidV7 } from "../uuid.ts";
 import type { Events } from "./events.ts";
@@ -9,8 +10,11 @@ import type { RecordRow } from "./record.ts";
 
 /*
  * A claim is not repeated blindly: when its answer is lost, the executions that it took are RUNNING with nobody to run
- * them. Every claim carries an id; after a lost answer the next thing asked is what that id holds.
+ * them. Every claim carries an id; after a lost answer the next thing asked is what that id holds. A statement whose
+ * connection broke may go on in the server for a while, so that is asked for as long as what it takes has a lease.
  */
+
+const SECOND = 1_000;
 
 export interface Claimer {
   readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
@@ -31,7 +35,8 @@ interface Taken {
 }
 
 export function createClaimer(database: Database, events: Events): Claimer {
-  const unanswered = new Set<string>();
+  /** Until when to ask for what it took, by claim id; monotonic milliseconds. */
+  const unanswered = new Map<string, number>();
   return {
     claim: async (request) => {
       const { rows, isDrained } = await claimRows(database, request, unanswered);
@@ -41,17 +46,22 @@ export function createClaimer(database: Database, events: Events): Claimer {
   };
 }
 
-async function claimRows(database: Database, request: ClaimRequest, unanswered: Set<string>): Promise<Taken> {
-  for (const claimId of unanswered) {
+async function claimRows(
+  database: Database,
+  request: ClaimRequest,
+  unanswered: Map<string, number>,
+): Promise<Taken> {
+  for (const [claimId, until] of unanswered) {
     const rows = await recoverClaim(database, request, claimId);
-    unanswered.delete(claimId);
+    if (rows.length > 0 || readMonotonic() > until) unanswered.delete(claimId);
     if (rows.length > 0) return { rows, isDrained: false };
   }
   const claimId = createUuidV7();
   try {
     return await takePending(database, request, claimId);
   } catch (error) {
-    if (error instanceof Problem && error.code === "UNAVAILABLE") unanswered.add(claimId);
+    if (error instanceof FateUnknown)
+      unanswered.set(claimId, readMonotonic() + request.leaseSeconds * SECOND);
     throw error;
   }
 }

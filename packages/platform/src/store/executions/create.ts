@@ -85,7 +85,7 @@ function toPendingRecord(execution: NewExecution, createdAt: number): ExecutionR
 async function findRepeated(database: Database, execution: NewExecution): Promise<ExecutionRecord> {
   const { id, ownerId } = execution;
   const record = await findExecution(database, id, ownerId).catch((error: unknown) => {
-    throw new FateUnknown(error);
+    throw error instanceof Problem ? new FateUnknown(error) : error;
   });
   if (record !== null) return record;
   throw new Problem("CONFLICT", `The id ${id} is taken by another execution.`);

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { chmod, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Problem } from "@platform/contract/problems";
 import type { Claim, ClaimRequest, NewExecution, StoreEvent } from "@platform/engine/ports";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -97,7 +96,7 @@ test("what a claim took whose answer was lost is handed out by the next claim", 
       const rows = await run(statement);
       if (statement.name !== "execution-claim" || isLost) return rows as never;
       isLost = true;
-      throw new Problem("UNAVAILABLE");
+      throw new FateUnknown(new Error("Connection terminated"));
     }),
   });
   const execution = createExecution();
@@ -105,6 +104,27 @@ test("what a claim took whose answer was lost is handed out by the next claim", 
   await expect(disturbed.claim(REQUEST)).rejects.toMatchObject({ code: "UNAVAILABLE" });
   expect(await store.find(execution.id, execution.ownerId)).toMatchObject({ status: "RUNNING" });
   const claims = (await disturbed.claim(REQUEST)).claims;
+  expect(claims.map(({ id, attempt }) => ({ id, attempt }))).toEqual([{ id: execution.id, attempt: 1 }]);
+  expect((await disturbed.claim(REQUEST)).claims).toEqual([]);
+  expect(await finishAll(claims)).toEqual([true]);
+});
+
+test("what a claim takes that goes on in the server after its connection broke is handed out as well", async () => {
+  const late: (() => Promise<unknown>)[] = [];
+  const disturbed = createPostgresExecutionStore({
+    database: disturb((run) => async (statement) => {
+      if (statement.name !== "execution-claim" || late.length > 0) return run(statement);
+      late.push(() => run(statement));
+      throw new FateUnknown(new Error("Connection terminated"));
+    }),
+  });
+  const execution = createExecution();
+  await store.create(execution);
+  await expect(disturbed.claim(REQUEST)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  const tooSmall = { ...REQUEST, free: { cpu: 0.5, memory: 0.5 } };
+  expect((await disturbed.claim(tooSmall)).claims).toEqual([]);
+  await Promise.all(late.map((take) => take()));
+  const { claims } = await disturbed.claim(REQUEST);
   expect(claims.map(({ id, attempt }) => ({ id, attempt }))).toEqual([{ id: execution.id, attempt: 1 }]);
   expect((await disturbed.claim(REQUEST)).claims).toEqual([]);
   expect(await finishAll(claims)).toEqual([true]);
