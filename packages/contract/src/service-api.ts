@@ -124,7 +124,7 @@ export const SERVICE_API = {
     path: "/{id}/log",
     summary: "Get the log lines of an execution, oldest first",
     description:
-      "About 1 MB a page. The Link header (RFC 8288) says where to read on; it is missing once the execution is finished and its last line was read.",
+      "The log of a finished execution comes whole. While it is not finished, and for any request with a cursor, the answer has about 1 MB and the Link header (RFC 8288) says where to read on; it is missing once the execution is finished and its last line was read.",
     params: IdParams,
     query: Type.Object({ cursor: PageQuery.cursor }),
     responses: {

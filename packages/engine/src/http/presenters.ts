@@ -8,6 +8,8 @@ export interface Presenter {
   readonly result: (record: ExecutionRecord, output: StoredResult | null, url: string) => Uint8Array | string;
   readonly list: (page: Page<ExecutionRecord>) => unknown;
   readonly log: (page: LogPage) => Uint8Array;
+  /** Whether the log of a finished execution comes in one answer (its pages are arrays then), unless a cursor is given. */
+  readonly isLogWhole: boolean;
 }
 
 export function toStatusRecord(record: ExecutionRecord): StatusRecord {
@@ -41,6 +43,7 @@ export const hostedPresenter: Presenter = {
   },
   list: (page) => page.items.map(toStatusRecord),
   log: (page) => page.lines,
+  isLogWhole: true,
 };
 
 /** The service's output as top-level fields, `_links.status` and `_embedded.status` beside them. */
@@ -60,6 +63,7 @@ export const localPresenter: Presenter = {
   },
   list: hostedPresenter.list,
   log: hostedPresenter.log,
+  isLogWhole: true,
 };
 
 /** The gateway's bodies, with lists and logs paged as everywhere in the platform API. */
@@ -72,6 +76,7 @@ export const jobPresenter: Presenter = {
       lines,
       Buffer.from(`,"nextCursor":${JSON.stringify(nextCursor)}}`),
     ]),
+  isLogWhole: false,
 };
 
 function toLocalStatus(record: ExecutionRecord): Readonly<Record<string, string | null>> {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import { pino } from "pino";
 import { v7 as createUuid } from "uuid";
 import { createExecutions } from "../executions.ts";
@@ -7,7 +7,7 @@ import type { Executions } from "../executions.ts";
 import { createMemoryStore } from "../memory-store.ts";
 import type { Claim, ExecutionStore } from "../ports.ts";
 import type { Outcome } from "../python/runtime.ts";
-import { hostedPresenter, localPresenter } from "./presenters.ts";
+import { hostedPresenter, jobPresenter, localPresenter } from "./presenters.ts";
 import { createHttpServer } from "./server.ts";
 import { registerServiceApi } from "./service-api.ts";
 
@@ -55,6 +55,13 @@ beforeEach(async () => {
     presenter: hostedPresenter,
     authorize: (request) => caller(request.headers["x-owner"] ?? "alice"),
     baseOf: () => "/hosted",
+  });
+  await registerServiceApi(app, {
+    prefix: "/jobs",
+    executions,
+    presenter: jobPresenter,
+    authorize: () => caller("alice"),
+    baseOf: () => "/jobs",
   });
   await registerServiceApi(app, {
     prefix: "",
@@ -261,29 +268,67 @@ describe("state", () => {
 });
 
 describe("log", () => {
-  test("is an array of bounded size, and the Link header leads through the rest of it", async () => {
+  const LINES = Array.from({ length: 2500 }, (_, index) => ({
+    time: 0,
+    severity: "INFO" as const,
+    message: `${index} ${"x".repeat(1000)}`,
+  }));
+  interface JobLog {
+    readonly items: readonly { readonly message: string }[];
+    readonly nextCursor: string | null;
+  }
+  const MESSAGES = LINES.map(({ message }) => message);
+
+  function readMessages(response: LightMyRequestResponse): readonly string[] {
+    return response.json<{ message: string }[]>().map(({ message }) => message);
+  }
+
+  function readNext(response: LightMyRequestResponse): string {
+    return /^<(.*)>; rel="next"$/.exec(String(response.headers.link ?? ""))?.[1] ?? "";
+  }
+
+  test("of a finished execution is one array of all its lines, however long: published clients follow no Link", async () => {
     await start();
     const claim = await claimOne();
-    const lines = Array.from({ length: 2500 }, (_, index) => ({
-      time: 0,
-      severity: "INFO" as const,
-      message: `${index} ${"x".repeat(1000)}`,
-    }));
-    await store.appendLog(claim, lines);
+    await store.appendLog(claim, LINES);
+    await store.finish(claim, SUCCESS);
+    const response = await app.inject({ url: `/hosted/${claim.id}/log` });
+    expect(response.statusCode).toBe(200);
+    expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(readMessages(response)).toEqual(MESSAGES);
+    expect(response.headers.link).toBeUndefined();
+  });
+
+  test("of a finished job comes in pages, as every list of the platform API", async () => {
+    await start();
+    const claim = await claimOne();
+    await store.appendLog(claim, LINES);
     await store.finish(claim, SUCCESS);
     const messages: string[] = [];
-    let pages = 0;
-    let url = `/hosted/${claim.id}/log`;
-    while (url !== "") {
-      const response = await app.inject({ url });
-      pages++;
-      expect(response.statusCode).toBe(200);
-      expect(response.body.length).toBeLessThan(1_200_000);
-      messages.push(...response.json<{ message: string }[]>().map(({ message }) => message));
-      url = /^<(.*)>; rel="next"$/.exec(String(response.headers.link ?? ""))?.[1] ?? "";
+    let query: string | null = "";
+    while (query !== null) {
+      const response: LightMyRequestResponse = await app.inject({ url: `/jobs/${claim.id}/log${query}` });
+      const page: JobLog = response.json();
+      expect(page.items.length).toBeLessThan(LINES.length);
+      messages.push(...page.items.map(({ message }) => message));
+      query = page.nextCursor === null ? null : `?cursor=${page.nextCursor}`;
     }
-    expect(messages).toEqual(lines.map(({ message }) => message));
-    expect(pages).toBe(3);
+    expect(messages).toEqual(MESSAGES);
+  });
+
+  test("of a running execution is an array of bounded size, and the Link header leads through the rest of it, also past the end", async () => {
+    await start();
+    const claim = await claimOne();
+    await store.appendLog(claim, LINES);
+    const first = await app.inject({ url: `/hosted/${claim.id}/log` });
+    await store.finish(claim, SUCCESS);
+    const pages = [first];
+    for (let url = readNext(first); url !== ""; url = readNext(pages.at(-1) ?? first))
+      pages.push(await app.inject({ url }));
+    for (const { statusCode, body } of pages)
+      expect([statusCode, body.length < 1_200_000]).toEqual([200, true]);
+    expect(pages.flatMap(readMessages)).toEqual(MESSAGES);
+    expect(pages).toHaveLength(3);
   });
 
   test("is refused for a cursor that is made up or given twice", async () => {

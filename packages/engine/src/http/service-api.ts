@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { MAX_WAIT_SECONDS, SERVICE_API } from "@platform/contract/service-api";
 import type { ServiceOperationId } from "@platform/contract/service-api";
 import type { Executions, VersionTarget } from "../executions.ts";
-import type { ExecutionRecord } from "../ports.ts";
+import type { ExecutionRecord, LogPage } from "../ports.ts";
 import { MAX_BODY_BYTES } from "../start-body.ts";
 import { parseCursor, parseListFilter } from "./list-filter.ts";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
@@ -118,6 +119,8 @@ function createHandlers({
     reply.header("preference-applied", `wait=${seconds}`);
     return executions.wait(id, ownerId, seconds, gone.signal);
   };
+  const isFinished = async (id: string, ownerId: string) =>
+    isFinal((await executions.state(id, ownerId)).status);
   const sendState = (request: FastifyRequest, reply: FastifyReply, record: ExecutionRecord) => {
     const { body, etag } = render(record);
     reply.header("etag", etag);
@@ -163,7 +166,13 @@ function createHandlers({
     },
     getLog: async (request, reply, caller) => {
       const id = readId(request);
-      const page = await executions.log(id, caller.ownerId, parseCursor(request.query));
+      const cursor = parseCursor(request.query);
+      const page = await executions.log(id, caller.ownerId, cursor);
+      const isWhole = presenter.isLogWhole && cursor === undefined && page.nextCursor !== null;
+      if (isWhole && (await isFinished(id, caller.ownerId)))
+        return reply
+          .header("content-type", JSON_TYPE)
+          .send(Readable.from(readWholeLog(executions, id, caller.ownerId, page)));
       if (page.nextCursor !== null)
         reply.header("link", linkNext(request, `${baseOf(request)}/${id}/log`, page.nextCursor));
       return reply.header("content-type", JSON_TYPE).send(presenter.log(page));
@@ -173,6 +182,40 @@ function createHandlers({
       return reply.header("content-type", JSON_TYPE).send(render(record).body);
     },
   };
+}
+
+/**
+ * The log of a finished execution in one answer: published clients read one, and the end of a log is where its traceback is. A page is
+ * in memory at a time, and the next one is read when the caller took it.
+ */
+async function* readWholeLog(
+  executions: Executions,
+  id: string,
+  ownerId: string,
+  first: LogPage,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from("[");
+  let isEmpty = true;
+  for (
+    let page: LogPage | null = first;
+    page !== null;
+    page = await readNextPage(executions, id, ownerId, page)
+  ) {
+    const lines = page.lines.subarray(1, -1);
+    if (lines.length === 0) continue;
+    yield isEmpty ? lines : Buffer.concat([Buffer.from(","), lines]);
+    isEmpty = false;
+  }
+  yield Buffer.from("]");
+}
+
+async function readNextPage(
+  executions: Executions,
+  id: string,
+  ownerId: string,
+  { nextCursor }: LogPage,
+): Promise<LogPage | null> {
+  return nextCursor === null ? null : executions.log(id, ownerId, nextCursor);
 }
 
 /** The bytes of a status record, made once for each state that is polled. */
