@@ -70,7 +70,11 @@ export function parseRequirement(text: string): ContentLine {
 }
 
 function parseNamed(scanner: Scanner, name: string, extras: string): ContentLine {
+  // Poetry writes its dependencies so: `numpy (>=2,<3)`. The parentheses mean nothing, and are not written out.
+  const isInParentheses = scanner.take(/\((?= *[~=!<>])/y) !== null;
   const specifiers = readSpecifiers(scanner);
+  if (isInParentheses && scanner.take(/\)/y) === null)
+    throw createFault("the parenthesis around its versions is not closed");
   const requirement = `${name}${extras}${specifiers.join(",")}`;
   if (ARCHIVE.test(requirement)) throw createFault("its version looks like the name of a file");
   const { text, hashes } = finish(scanner, requirement);
@@ -85,6 +89,11 @@ function parseDirect(scanner: Scanner, name: string, extras: string): ContentLin
   if (url !== null) return finishUrl(scanner, `${name}${extras} @ `, url);
   if (scanner.take(/file:/y) === null)
     throw createFault("after '@' it must name an https, http, git+https or file: address");
+  // As `pip freeze` writes what conda or a local build installed.
+  if (scanner.rest().startsWith("/"))
+    throw createFault(
+      `that file is outside of the project, on the machine where the list was made; name a version instead, as in '${name}==1.0'`,
+    );
   return readPath(scanner, extras);
 }
 
@@ -154,9 +163,19 @@ function finish(
 }
 
 function describeRest(rest: string): string {
+  const [first = ""] = rest;
+  if (!/^[ -~]/.test(first)) {
+    const code = (first.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    return `the character U+${code} is not understood there; write it in ASCII, with plain spaces`;
+  }
+  if (/^[a-z+]*:\/\//.test(rest))
+    return "its address is not understood; it must begin with https://, http://, git+https:// or git+http://, and ${VARIABLE} is not replaced";
+  if (/^=[^=]|^=>/.test(rest))
+    return "versions are compared with ==, >=, <=, >, <, != or ~=, as in 'numpy>=2,<3'";
   if (rest.startsWith("--hash"))
     return "its hash must be sha256, sha384 or sha512 in lower-case hexadecimal digits, as in '--hash=sha256:...'";
-  if (rest.startsWith("-")) return "the only option that may follow a requirement is '--hash=sha256:...'";
+  if (rest.startsWith("-"))
+    return "the only option that may follow a requirement is '--hash=sha256:...'; options such as --index-url stand on a line of their own";
   return `'${rest.slice(0, 40)}' is not understood there`;
 }
 
@@ -196,10 +215,10 @@ function parseOption(text: string): RequirementLine {
       return { kind: "require-hashes" };
     case "-e":
     case "--editable":
-      throw createFault("it is editable, which a version cannot be; write the path without '-e'");
+      throw createFault("it is editable, which a version cannot be; write it without '-e'");
     default:
       throw createFault(
-        "this option is not supported; supported are -r, -c, --index-url, --extra-index-url, --find-links, --no-index, --no-binary, --only-binary and --require-hashes, each on a line of its own",
+        "this option is not supported; supported are -r, -c, --index-url, --extra-index-url, --find-links, --no-index, --no-binary, --only-binary and --require-hashes, each on a line of its own. Remove it; in place of --pre name the exact version",
       );
   }
 }
@@ -213,7 +232,9 @@ function readAddress(value: string): string {
   const scanner = createScanner(value);
   const url = value.startsWith("git+") ? null : scanner.take(URL_TEXT);
   if (url === null || !scanner.isAtEnd())
-    throw createFault("it must name one address that begins with https:// or http://");
+    throw createFault(
+      "it must name one address that begins with https:// or http://, without quotes, ${VARIABLE} or another option behind it",
+    );
   return url;
 }
 
@@ -222,7 +243,7 @@ function readNestedPath(value: string): string {
   const path = scanner.take(PATH_TEXT);
   if (path === null || !scanner.isAtEnd())
     throw createFault(
-      "it must name one file or folder of the project, of letters, digits, '.', '_', '-', '+' and '/'",
+      "it must name one file or folder of the project, no address, of letters, digits, '.', '_', '-', '+' and '/'",
     );
   return normalizePath(path);
 }

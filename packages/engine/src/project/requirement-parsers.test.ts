@@ -130,6 +130,7 @@ const LINES = [
     "b==1.0\n",
     "c>=1 # why\n",
     "a[x] ; os_name == 'nt'\n",
+    "a (>=1,<2)\n",
     "# only words\n",
     "\n",
     "./pkg\n",

@@ -194,7 +194,7 @@ function readLines(file: string, text: string): ReturnType<typeof splitLogicalLi
     return splitLogicalLines(text);
   } catch (error) {
     if (!(error instanceof LineFault)) throw error;
-    throw createInvalid(file, `${file}, line ${error.line}: ${error.message}`);
+    throw createInvalid(file, `${file}, line ${error.line}: ${error.message}`, error);
   }
 }
 
@@ -202,14 +202,20 @@ function atLine<T>(file: string, number: number | null, line: string, work: () =
   try {
     return work();
   } catch (error) {
-    if (error instanceof RequirementFault) throw createLineFault(file, number, line, error.message);
+    if (error instanceof RequirementFault) throw createLineFault(file, number, line, error.message, error);
     throw error;
   }
 }
 
-function createLineFault(file: string, number: number | null, line: string, message: string): ProjectError {
+function createLineFault(
+  file: string,
+  number: number | null,
+  line: string,
+  message: string,
+  cause?: unknown,
+): ProjectError {
   const place = number === null ? file : `${file}, line ${number}`;
-  return createInvalid(file, `${place}: ${quote(line)}: ${message}`);
+  return createInvalid(file, `${place}: ${quote(line)}: ${message}`, cause);
 }
 
 const MAX_QUOTE = 80;
@@ -245,6 +251,12 @@ async function hashFile(directory: string, path: string): Promise<ContentEntry> 
   return { path, bytes, sha256: hash.digest("hex") };
 }
 
-function createInvalid(path: string, message: string): ProjectError {
-  return new ProjectError("INVALID_PROJECT", message, { errors: [{ path, message }] });
+function createInvalid(path: string, text: string, cause?: unknown): ProjectError {
+  const message = text.endsWith(".") ? text : `${text}.`;
+  return new ProjectError("INVALID_PROJECT", message, { errors: [{ path, message }], cause });
+}
+
+/** Whether a line is not understood, whatever the machine: no try elsewhere or later will change that. */
+export function isFaultOfText(error: ProjectError): boolean {
+  return error.cause instanceof RequirementFault || error.cause instanceof LineFault;
 }

@@ -28,12 +28,12 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A source with one version whose requirements are a package with this setup.py. */
-async function createSource(setup: string) {
+/** A source with one version whose requirements are a package with this setup.py, unless they are given. */
+async function createSource(setup: string, requirements = "./package\n") {
   const project = join(directory, "project");
   await writeFiles(project, {
     "platform.json": JSON.stringify({ name: "slow", runtime: "PYTHON_TEMPLATE" }),
-    "requirements.txt": "./package\n",
+    "requirements.txt": requirements,
     "package/setup.py": setup,
     "src/__init__.py": "",
     "src/program.py": "def run(): ...\n",
@@ -92,4 +92,22 @@ test("what cannot be built again for a live version is not called the project's 
   expect(failure).toBeInstanceOf(Error);
   expect(failure).not.toBeInstanceOf(ProjectError);
   expect((failure as Error).cause).toMatchObject({ code: "BUILD_FAILED" });
+});
+
+test("requirements that were accepted once and are no longer understood fail for good, with their line and what to do", async () => {
+  const { source, version } = await createSource("", "--pre\nsix==1.16.0\n");
+  const failure = await source
+    .prepare(version.id, new AbortController().signal)
+    .catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(ProjectError);
+  expect((failure as ProjectError).detail).toMatch(
+    /^This version can no longer be installed; deploy a corrected one\. requirements\.txt, line 1: '--pre': .*\.$/,
+  );
+});
+
+test("requirements that this machine cannot read are not called the project's fault", async () => {
+  const { source, version } = await createSource("", "-r absent.txt\n");
+  await expect(source.prepare(version.id, new AbortController().signal)).rejects.not.toBeInstanceOf(
+    ProjectError,
+  );
 });

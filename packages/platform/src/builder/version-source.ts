@@ -1,6 +1,7 @@
 import type { EnvironmentBuilder } from "@platform/engine/project/environment";
 import type { VersionSource } from "@platform/engine/ports";
 import { ProjectError } from "@platform/engine/project/project-error";
+import { isFaultOfText } from "@platform/engine/project/requirements";
 import type { RunnableVersion } from "@platform/engine/python/runtime";
 import type { VersionStore } from "../store/versions.ts";
 import type { VersionFiles } from "./version-files.ts";
@@ -27,7 +28,8 @@ interface Flight {
  * Where a worker of the platform finds the code of a version: unpacked and with its environment, each made once.
  *
  * A live version was accepted, built and probed before. That it cannot be made ready again (a package index that is away, a full
- * disk, a damaged archive) is never taken for its author's doing: nothing here throws a ProjectError.
+ * disk, a damaged archive) is not taken for its author's doing. The one ProjectError from here says that a line of its requirements is
+ * not understood: the platform's rules became stricter since it was built, and no try on any worker will change that.
  */
 export function createVersionSource(deps: VersionSourceDeps): VersionSource {
   const prepared = new Map<string, { readonly version: RunnableVersion; readonly until: number }>();
@@ -99,6 +101,12 @@ async function prepare(
     };
   } catch (error) {
     if (!(error instanceof ProjectError)) throw error;
+    if (isFaultOfText(error))
+      throw new ProjectError(
+        "INVALID_PROJECT",
+        `This version can no longer be installed; deploy a corrected one. ${error.detail}`,
+        { cause: error },
+      );
     throw new Error(`The live version ${versionId} could not be made ready again: ${error.detail}`, {
       cause: error,
     });
