@@ -267,6 +267,14 @@ describe("state", () => {
   });
 });
 
+function readMessages(response: LightMyRequestResponse): readonly string[] {
+  return response.json<{ message: string }[]>().map(({ message }) => message);
+}
+
+function readNext(response: LightMyRequestResponse): string {
+  return /^<(.*)>; rel="next"$/.exec(String(response.headers.link ?? ""))?.[1] ?? "";
+}
+
 describe("log", () => {
   const LINES = Array.from({ length: 2500 }, (_, index) => ({
     time: 0,
@@ -278,14 +286,6 @@ describe("log", () => {
     readonly nextCursor: string | null;
   }
   const MESSAGES = LINES.map(({ message }) => message);
-
-  function readMessages(response: LightMyRequestResponse): readonly string[] {
-    return response.json<{ message: string }[]>().map(({ message }) => message);
-  }
-
-  function readNext(response: LightMyRequestResponse): string {
-    return /^<(.*)>; rel="next"$/.exec(String(response.headers.link ?? ""))?.[1] ?? "";
-  }
 
   test("of a finished execution is one array of all its lines, however long: published clients follow no Link", async () => {
     await start();
