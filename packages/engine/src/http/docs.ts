@@ -28,6 +28,7 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
   const directory =
     options.assetsDirectory ??
     dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
+  const readAsset = createAssetReader();
   await app.register(
     async (scope) => {
       scope.get("/openapi.json", async (request) => options.openApi(request));
@@ -47,7 +48,7 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
         return reply
           .type(type)
           .header("cache-control", "public, max-age=86400")
-          .send(await readFile(join(directory, request.params.file)));
+          .send(await readAsset(join(directory, request.params.file)));
       });
       refuseOtherMethods(
         scope,
@@ -56,6 +57,17 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
     },
     { prefix: options.prefix },
   );
+}
+
+/** Reads each file once: whoever asks without a login and reads the answer slowly must not hold 1.5 MB of memory for each request. */
+function createAssetReader(): (path: string) => Promise<Buffer> {
+  const known = new Map<string, Promise<Buffer>>();
+  return (path) => {
+    const reading = known.get(path) ?? readFile(path);
+    known.set(path, reading);
+    reading.catch(() => known.delete(path));
+    return reading;
+  };
 }
 
 /** A regular expression such as /\/+$/ tries again from every slash. */

@@ -29,6 +29,8 @@ export interface EnvironmentBuild {
   readonly user: SystemUser | null;
   /** Downloads kept between builds; null to keep nothing. */
   readonly cacheDirectory: string | null;
+  /** Nothing is built from source, so no package runs code of its own. */
+  readonly wheelsOnly: boolean;
   readonly hostVariables: Readonly<Record<string, string | undefined>>;
   readonly log: BuildLog;
   readonly signal: AbortSignal;
@@ -186,12 +188,13 @@ function createUvSteps(build: EnvironmentBuild, work: Work, uv: string): readonl
 }
 
 /** The same for pip and uv: our own texts, in the working directory. */
-function listInputs({ requirements }: EnvironmentBuild): readonly string[] {
+function listInputs({ requirements, wheelsOnly }: EnvironmentBuild): readonly string[] {
   return [
     "--requirement",
     REQUIREMENTS_FILE,
     ...(requirements.constraints === "" ? [] : ["--constraint", CONSTRAINTS_FILE]),
     ...(requirements.requiresHashes ? ["--require-hashes"] : []),
+    ...(wheelsOnly ? ["--only-binary", ":all:"] : []),
   ];
 }
 

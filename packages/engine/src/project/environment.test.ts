@@ -268,11 +268,72 @@ test(
     const shared = await ensure(pinned);
     expect(await ensure(pinned, { owner: "another" })).toEqual(shared);
     expect(runIn(shared, "import tiny; print(tiny.ANSWER)")).toBe("42");
+  },
+  BUILD_TIME,
+);
 
+test(
+  "a package whose hash is not the one that its line pins is not installed",
+  async () => {
+    builder = create({ variables: await createIndex(createWheel("tiny", {})) });
     const wrong = await createProject("wrong", {
       "requirements.txt": `tiny==1.0 --hash=sha256:${"0".repeat(64)}\n`,
     });
     expect((await catchProjectError(ensure(wrong))).code).toBe("BUILD_FAILED");
+  },
+  BUILD_TIME,
+);
+
+/** Builds a wheel out of nothing, so that no other package is needed; what it becomes is up to whoever builds it. */
+const SOURCE_BACKEND = `
+import os, zipfile
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    name = "tiny-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(wheel_directory, name), "w") as wheel:
+        wheel.writestr("tiny.py", "ANSWER = 42\\n")
+        wheel.writestr("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: tiny\\nVersion: 1.0\\n")
+        wheel.writestr("tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr("tiny-1.0.dist-info/RECORD", "")
+    return name
+`;
+
+test(
+  "what is built from a source belongs to one owner, even pinned with a hash: nobody pinned what builds it",
+  async () => {
+    const index = await writeFiles(join(workspace.path, "index"), {
+      "tiny-1.0/PKG-INFO": "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
+      "tiny-1.0/pyproject.toml":
+        '[project]\nname = "tiny"\nversion = "1.0"\n[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+      "tiny-1.0/backend.py": SOURCE_BACKEND,
+    });
+    const archive = join(index, "tiny-1.0.tar.gz");
+    execFileSync("tar", ["-czf", archive, "-C", index, "tiny-1.0"]);
+    const hash = createHash("sha256")
+      .update(await readFile(archive))
+      .digest("hex");
+    builder = create({ variables: { ...process.env, PIP_NO_INDEX: "1", PIP_FIND_LINKS: index } });
+    const pinned = await createProject("pinned", {
+      "requirements.txt": `tiny==1.0 --hash=sha256:${hash}\n`,
+    });
+    const [own, others] = [await ensure(pinned), await ensure(pinned, { owner: "another" })];
+    expect(runIn(own, "import tiny; print(tiny.ANSWER)")).toBe("42");
+    expect(others.interpreter).not.toBe(own.interpreter);
+    const lines: string[] = [];
+    expect(await ensure(pinned, { onLog: (line) => lines.push(line) })).toEqual(own);
+    expect(lines).toEqual([]);
+  },
+  BUILD_TIME,
+);
+
+test.runIf(!isRoot)(
+  "what a build leaves in the cache of downloads is seen by builds of its owner only",
+  async () => {
+    const caches = join(workspace.path, "cache", "cache");
+    const project = await createTinyProject("project");
+    await ensure(project);
+    const [own] = await readdir(caches);
+    await ensure(project, { owner: "another" });
+    expect((await readdir(caches)).filter((name) => name !== own)).toHaveLength(1);
   },
   BUILD_TIME,
 );

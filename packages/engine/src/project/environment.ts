@@ -41,7 +41,7 @@ export interface Environment {
 }
 
 export interface EnsureOptions {
-  /** Whose environment it is: the organisation's id. Another owner gets it only when every line is pinned by hash. */
+  /** Whose environment it is: the organisation's id. Another owner gets it only when it was made of wheels that are pinned by hash. */
   readonly owner: string;
   /** Called for each line of the build's log; also when another caller's build is joined. */
   readonly onLog?: (line: string) => void;
@@ -90,6 +90,15 @@ const DEFAULT_SIZE_LIMITS: TreeLimits = { bytes: 10 * GIB, entries: 500_000 };
 /** Part of every name: raise it when environments are built in another way, so that old ones are not used and can be told apart. */
 const FORMAT = "v2";
 
+/** One environment that is asked for. */
+interface Wanted {
+  readonly projectDirectory: string;
+  readonly requirements: Requirements;
+  readonly key: string;
+  /** Null: everybody's, and nothing that anybody could have influenced; no package runs code of its own while it is installed. */
+  readonly owner: string | null;
+}
+
 interface Flight {
   readonly result: Promise<Environment>;
   readonly log: BuildLog;
@@ -104,21 +113,40 @@ export function createEnvironmentBuilder(options: EnvironmentBuilderOptions): En
   let closed = false;
 
   async function ensure(projectDirectory: string, options: EnsureOptions): Promise<Environment> {
-    const { owner, onLog, signal } = options;
+    const { owner } = options;
     const requirements = await readRequirements(projectDirectory, settings.interpreter);
     if (requirements === null) return describeBase(settings.interpreter);
-    const key = createKey(settings.interpreter, requirements, owner);
+    const { interpreter } = settings;
+    const own = { projectDirectory, requirements, owner, key: createKey(interpreter, requirements, owner) };
+    if (!requirements.isPinned) return provide(own, options);
+    const shared = { ...own, owner: null, key: createKey(interpreter, requirements, null) };
+    const existing =
+      (await findEnvironment(settings, shared.key)) ?? (await findEnvironment(settings, own.key));
+    if (existing !== null) return existing;
+    try {
+      return await provide(shared, options);
+    } catch (error) {
+      if (!(error instanceof ProjectError) || error.code !== "BUILD_FAILED") throw error;
+      options.onLog?.("From wheels alone it could not be installed; trying again with sources");
+      return provide(own, options);
+    }
+  }
+
+  async function provide(wanted: Wanted, options: Omit<EnsureOptions, "owner">): Promise<Environment> {
+    const { onLog, signal } = options;
+    const { key } = wanted;
     const existing = flights.has(key) ? null : await findEnvironment(settings, key);
     if (existing !== null) return existing;
     if (signal?.aborted === true) throw createCancelled();
-    const flight = flights.get(key) ?? (await takeOff(projectDirectory, key, requirements));
+    const flight = flights.get(key) ?? (await takeOff(wanted));
     if (!flight.controller.signal.aborted) return waitFor(flight, onLog, signal);
     // The others gave it up: it ends now, and this caller begins anew.
     await flight.result.catch(() => undefined);
-    return ensure(projectDirectory, options);
+    return provide(wanted, options);
   }
 
-  async function takeOff(projectDirectory: string, key: string, requirements: Requirements): Promise<Flight> {
+  async function takeOff(wanted: Wanted): Promise<Flight> {
+    const { key } = wanted;
     await prepareDirectory(settings);
     // Another caller may have begun while this one prepared.
     const other = flights.get(key);
@@ -127,7 +155,7 @@ export function createEnvironmentBuilder(options: EnvironmentBuilderOptions): En
     const name = `${key}-${randomBytes(6).toString("hex")}`;
     const log = createBuildLog(join(settings.environments, `${name}.log`));
     const controller = new AbortController();
-    const result = runBuild(settings, { projectDirectory, key, name, requirements, log, controller });
+    const result = runBuild(settings, { ...wanted, name, log, controller });
     const flight: Flight = { result: result.finally(() => flights.delete(key)), log, controller, waiting: 0 };
     // Everyone who waits sees the failure; when nobody does any more, it must not count as unhandled.
     flight.result.catch(() => undefined);
@@ -181,7 +209,7 @@ interface Settings {
   readonly user: SystemUser | null;
   readonly hidden: readonly string[];
   readonly hostVariables: Readonly<Record<string, string | undefined>>;
-  readonly cacheDirectory: string | null;
+  readonly keepsDownloads: boolean;
   readonly timeout: number;
   readonly sizeLimits: TreeLimits;
 }
@@ -199,8 +227,7 @@ function createSettings(options: EnvironmentBuilderOptions): Settings {
     user,
     hidden: [options.directory, ...(options.hidden ?? [])],
     hostVariables: options.variables ?? {},
-    // Builds of different owners run under one user: what one leaves in a shared cache, another would install.
-    cacheDirectory: user === null ? join(options.directory, "cache") : null,
+    keepsDownloads: user === null,
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
     sizeLimits: options.sizeLimits ?? DEFAULT_SIZE_LIMITS,
   };
@@ -211,8 +238,6 @@ async function prepareDirectory(settings: Settings): Promise<void> {
     await mkdir(folder, { recursive: true });
     await chmod(folder, 0o755);
   }
-  if (settings.cacheDirectory !== null)
-    await mkdir(settings.cacheDirectory, { recursive: true, mode: 0o700 });
   if (settings.user !== null) {
     const fault = await findAccessFault(settings.environments, settings.user, true);
     if (fault !== null) throw new Error(`Environments cannot be built: ${fault}`);
@@ -220,11 +245,8 @@ async function prepareDirectory(settings: Settings): Promise<void> {
   await sweep(settings);
 }
 
-interface Build {
-  readonly projectDirectory: string;
-  readonly key: string;
+interface Build extends Wanted {
   readonly name: string;
-  readonly requirements: Requirements;
   readonly log: BuildLog;
   readonly controller: AbortController;
 }
@@ -238,7 +260,15 @@ async function runBuild(settings: Settings, build: Build): Promise<Environment> 
   try {
     await mkdir(directory);
     await chmod(directory, 0o755);
-    await buildEnvironment({ ...settings, ...build, directory, signal: controller.signal });
+    const cacheDirectory = await makeCache(settings, build.owner);
+    await buildEnvironment({
+      ...settings,
+      ...build,
+      directory,
+      cacheDirectory,
+      wheelsOnly: build.owner === null,
+      signal: controller.signal,
+    });
     controller.signal.throwIfAborted();
     if (await exceeds(directory, settings.sizeLimits)) throw tooLarge;
     await build.log.close();
@@ -253,6 +283,17 @@ async function runBuild(settings: Settings, build: Build): Promise<Environment> 
     stopWatching();
     clearTimeout(timer);
   }
+}
+
+/** Builds run code of their owner and write to it: what one leaves there, another would install. So each owner has one. */
+async function makeCache(
+  { directory, keepsDownloads }: Settings,
+  owner: string | null,
+): Promise<string | null> {
+  if (!keepsDownloads || owner === null) return null;
+  const cache = join(directory, "cache", createHash("sha256").update(owner).digest("hex").slice(0, 32));
+  await mkdir(cache, { recursive: true, mode: 0o700 });
+  return cache;
 }
 
 async function publish(settings: Settings, build: Build): Promise<Environment> {
@@ -312,12 +353,15 @@ async function removeBuild(settings: Settings, name: string): Promise<void> {
   await rm(join(settings.environments, `${name}.log`), { force: true });
 }
 
-/** What is pinned by hash is the same bytes for everybody; all else may be what its owner wanted it to be. */
-function createKey(interpreter: Interpreter, requirements: Requirements, owner: string): string {
-  const { text, constraints, content, requiresHashes, isPinned } = requirements;
+/**
+ * Wheels that are pinned by hash are the same bytes for everybody. All else may be what its owner wanted it to be; so may what is built from
+ * a pinned source, by tools that nobody pinned.
+ */
+function createKey(interpreter: Interpreter, requirements: Requirements, owner: string | null): string {
+  const { text, constraints, content, requiresHashes } = requirements;
   return hashKey([
     [interpreter.executable.path, interpreter.version, process.platform, process.arch],
-    isPinned ? [] : [owner],
+    owner === null ? [null, "wheels"] : [owner],
     [text, constraints, content, requiresHashes],
   ]);
 }

@@ -29,7 +29,7 @@ export interface Requirements {
   readonly content: string | null;
   /** Every download must be named with its hash: pip's rule as soon as one is. */
   readonly requiresHashes: boolean;
-  /** Every line is `name==version --hash=...` from the operator's index: whoever installs it gets the same bytes. */
+  /** Every line is `name==version --hash=...` from the operator's index: whoever installs it from wheels gets the same bytes. */
   readonly isPinned: boolean;
 }
 

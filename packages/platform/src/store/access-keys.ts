@@ -88,7 +88,7 @@ async function listKeys(
   applicationId: string,
   page: PageRequest,
 ): Promise<Page<AccessKeyRecord> | null> {
-  const [time, id] = decodeCursor(page.cursor, [(key) => /^\d{1,16}$/u.test(key), () => true]) ?? [
+  const [time, id] = decodeCursor(page.cursor, [(key) => /^\d{1,14}$/u.test(key), () => true]) ?? [
     null,
     null,
   ];

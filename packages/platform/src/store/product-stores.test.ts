@@ -124,7 +124,7 @@ test("an application cannot subscribe to a service of another organisation", asy
 });
 
 test("ids that are no uuids name nothing, and a made-up cursor is refused", async () => {
-  const { organizationId } = await createWorld();
+  const { organizationId, applicationId } = await createWorld();
   expect(await stores.services.findByKey(organizationId, "'; drop table service")).toBeNull();
   expect(await stores.versions.findById("x")).toBeNull();
   expect(await stores.versions.find(organizationId, "x", "1.0.0")).toBeNull();
@@ -133,6 +133,11 @@ test("ids that are no uuids name nothing, and a made-up cursor is refused", asyn
   await expect(stores.services.list(organizationId, { limit: 1, cursor: "x" })).rejects.toMatchObject({
     code: "INVALID_INPUT",
   });
+  // A year that no timestamp has.
+  const cursor = Buffer.from(JSON.stringify(["9999999999999999", "x"])).toString("base64url");
+  await expect(
+    stores.accessKeys.list(organizationId, applicationId, { limit: 1, cursor }),
+  ).rejects.toMatchObject({ code: "INVALID_INPUT" });
 });
 
 test("lists give every item once, newest first, page by page", async () => {
