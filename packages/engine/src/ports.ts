@@ -193,7 +193,8 @@ export interface VersionSource {
    * Unpacked and with its environment built.
    *
    * @param signal gives up waiting; what nobody waits for any more is stopped
-   * @throws ProjectError when the project is at fault; anything else is the platform's
+   * @throws ProjectError when the project is at fault; an Error whose cause is one when an accepted version does not get ready again;
+   * anything else is the platform's
    */
   readonly prepare: (versionId: string, signal: AbortSignal) => Promise<RunnableVersion>;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Claim } from "./ports.ts";
 import { prepareClaim } from "./prepare-claim.ts";
+import { ProjectError } from "./project/project-error.ts";
 
 const CLAIM: Claim = {
   id: "execution",
@@ -37,4 +38,20 @@ test("a version that never gets ready is given up at the preparation's own limit
     cause: { message: expect.stringContaining("longer than") },
   });
   expect(stopped).toHaveLength(1);
+});
+
+test.each([
+  ["what the version brings along", new ProjectError("DEPENDENCY_ERROR", "own==1 is gone."), "version"],
+  ["something of ours", new Error("The disk is full."), "worker"],
+] as const)("where %s keeps it from getting ready, only that is left out", async (_, cause, scope) => {
+  const error = new Error("The live version could not be made ready again.", { cause });
+  const prepared = await prepareClaim(
+    {
+      versions: { prepare: async () => Promise.reject(error) },
+      inputs: { check: async () => undefined, read: async () => null },
+    },
+    CLAIM,
+    new AbortController().signal,
+  );
+  expect(prepared).toMatchObject({ kind: "fault", scope, cause: error });
 });

@@ -1,6 +1,6 @@
 import type { Claim, InputSource, VersionSource } from "./ports.ts";
 import { ProjectError } from "./project/project-error.ts";
-import type { ExecutionInput, Outcome, RunnableVersion } from "./python/runtime.ts";
+import type { ExecutionInput, NotStarted, Outcome, RunnableVersion } from "./python/runtime.ts";
 
 const MINUTE = 60_000;
 /** Longer than any build of an environment may take (15 minutes). An execution's own time limit begins with its user code. */
@@ -11,8 +11,8 @@ export type Preparation =
   | { readonly kind: "ready"; readonly version: RunnableVersion; readonly input: ExecutionInput }
   /** The project, or what the caller referred to, is at fault. */
   | { readonly kind: "outcome"; readonly outcome: Outcome }
-  /** The platform is at fault. */
-  | { readonly kind: "fault"; readonly cause: unknown };
+  /** The platform is at fault, or what the version brings along does not get ready here any more. */
+  | { readonly kind: "fault"; readonly scope: NotStarted["scope"]; readonly cause: unknown };
 
 export interface PrepareDeps {
   readonly versions: VersionSource;
@@ -37,12 +37,18 @@ export async function prepareClaim(
   try {
     return await untilAborted(gather(deps, claim, giveUp.signal), giveUp.signal);
   } catch (cause) {
-    if (!(cause instanceof ProjectError) || giveUp.signal.aborted) return { kind: "fault", cause };
+    if (!(cause instanceof ProjectError) || giveUp.signal.aborted)
+      return { kind: "fault", scope: findScope(cause), cause };
     return fail("STARTUP_ERROR", cause.detail);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", pass);
   }
+}
+
+/** Requirements that no longer install, say, are their author's own: three such versions must not make a worker rest. */
+function findScope(cause: unknown): NotStarted["scope"] {
+  return cause instanceof Error && cause.cause instanceof ProjectError ? "version" : "worker";
 }
 
 async function gather(

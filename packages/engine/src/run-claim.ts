@@ -138,7 +138,7 @@ function chooseWrite({ store, health }: RunClaimDeps, claim: Claim, ending: Endi
   health.noteFault({
     versionId: claim.versionId,
     executionId: claim.id,
-    scope: isPreparation ? "worker" : ending.why.scope,
+    scope: isPreparation ? ending.scope : ending.why.scope,
     cause: isPreparation ? ending.cause : new Error(ending.why.detail),
   });
   const setbacks = claim.setbacks + 1;
