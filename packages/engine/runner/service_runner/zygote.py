@@ -12,7 +12,7 @@ import platform
 import select
 import signal
 
-from . import blas, child, isolation, kernel, opened, spawned, wire
+from . import blas, child, isolation, kernel, opened, randomness, spawned, wire
 from .capture import flush_streams, prepare_streams
 from .failure import Failure
 from .fork_safety import find_fork_hazard
@@ -95,11 +95,13 @@ def _import(control: Control, boot: dict):
         control.emit("unsafe", reason=hazard)
         _leave()
     setters = blas.find_setters()
+    generators = randomness.find_unseeded()
     gc.freeze()
 
     def prepare() -> None:
         opened.reopen(files)
         blas.start_threads(setters)
+        randomness.seed(generators)
 
     return child.Program(lambda: binder, prepare)
 
@@ -108,6 +110,7 @@ def _load(control: Control, boot: dict):
     """Imports the module as a forking zygote does: `run`, why it cannot be forked (None when it can), files to open anew."""
     before = opened.list_inherited(CONTROL) if kernel.LINUX else {}
     wanted = blas.hold_back()
+    randomness.watch()
     try:
         binder = load_program(boot["project"])
     except Failure as failure:

@@ -119,6 +119,45 @@ test("siblings draw different random numbers, although they come from one proces
   expect(new Set(results).size).toBe(3);
 });
 
+test("generators that the module made without a seed draw anew in each run; those with a seed as it says", async () => {
+  const program = `
+import random
+from numpy.random.bit_generator import BitGenerator
+MADE = [random.Random(), BitGenerator()]
+SEEDED = [random.Random(7), BitGenerator(7)]
+def run():
+    return [[plain.random(), str(numpy.state)] for plain, numpy in (MADE, SEEDED)]
+`;
+  // As numpy does it (numpy/random/bit_generator.pyx, 2.4), which the tests do not install.
+  const generator = `
+from secrets import randbits
+class SeedSequence:
+    def __init__(self, entropy):
+        self.entropy = randbits(128) if entropy is None else entropy
+class BitGenerator:
+    def __init__(self, seed=None):
+        self.seed_seq = SeedSequence(seed)
+        self.state = self.seed_seq.entropy
+`;
+  const version = fixture.createVersion(
+    program,
+    {},
+    {
+      "numpy/__init__.py": "",
+      "numpy/random/__init__.py": "",
+      "numpy/random/bit_generator.py": generator,
+    },
+  );
+  const results = [];
+  for (let round = 0; round < 3; round += 1)
+    results.push((await fixture.finish(version)).result as { value: [[number, string], [number, string]] });
+  const made = results.map(({ value }) => value[0]);
+  expect(new Set(made.map(([plain]) => plain)).size).toBe(3);
+  expect(new Set(made.map(([, numpy]) => numpy)).size).toBe(3);
+  const seeded = results.map(({ value }) => value[1]);
+  expect(seeded).toEqual([[0.32383276483316237, "7"], seeded[0], seeded[0]]);
+});
+
 test("threads and processes have a limit of their own per execution", async () => {
   const program = `
 import os, time
