@@ -41,7 +41,7 @@ test("a version that never gets ready is given up at the preparation's own limit
 });
 
 test.each([
-  ["what the version brings along", new ProjectError("DEPENDENCY_ERROR", "own==1 is gone."), "version"],
+  ["what the version brings along", new ProjectError("BUILD_FAILED", "own==1 is gone."), "version"],
   ["something of ours", new Error("The disk is full."), "worker"],
 ] as const)("where %s keeps it from getting ready, only that is left out", async (_, cause, scope) => {
   const error = new Error("The live version could not be made ready again.", { cause });

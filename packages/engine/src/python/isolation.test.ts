@@ -148,9 +148,10 @@ class BitGenerator:
       "numpy/random/bit_generator.py": generator,
     },
   );
-  const results = [];
+  type Drawn = readonly [plain: number, numpy: string];
+  const results: Array<{ readonly value: readonly [made: Drawn, seeded: Drawn] }> = [];
   for (let round = 0; round < 3; round += 1)
-    results.push((await fixture.finish(version)).result as { value: [[number, string], [number, string]] });
+    results.push((await fixture.finish(version)).result as (typeof results)[number]);
   const made = results.map(({ value }) => value[0]);
   expect(new Set(made.map(([plain]) => plain)).size).toBe(3);
   expect(new Set(made.map(([, numpy]) => numpy)).size).toBe(3);
