@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -105,7 +105,22 @@ test("the same raw archive without an attack is unpacked: the refusals above are
   expect(
     await unpack(createRawZip([GOOD, { name: "folder/", mode: 0o040755 }, { name: "a/b.txt" }])),
   ).toMatchObject({ files: 2, bytes: 4 });
-  expect((await readdir(join(workspace.path, "nest", "target"))).sort()).toEqual(["a", "folder", "good.txt"]);
+  expect((await readdir(join(workspace.path, "nest", "target"))).sort()).toEqual(["a", "good.txt"]);
+});
+
+test("what is unpacked is what the hash says, without folders that have no files: another organisation with the same hash gets it", async () => {
+  await mkdir(join(workspace.path, "nest"));
+  const target = join(workspace.path, "nest", "target");
+  const { hash } = await unpack(createRawZip([GOOD]));
+  const plain = await readdir(target, { recursive: true });
+  await rm(target, { recursive: true });
+  // An empty folder is a package to Python: `import numpy` would succeed.
+  const folders = [
+    { name: "numpy/", mode: 0o040755 },
+    { name: "src/numpy/", mode: 0o040755 },
+  ];
+  expect((await unpack(createRawZip([GOOD, ...folders]))).hash).toBe(hash);
+  expect(await readdir(target, { recursive: true })).toEqual(plain);
 });
 
 test.each(["", "hello", "PK\u0003\u0004 not really"])("what is no ZIP file is refused: %j", async (text) => {

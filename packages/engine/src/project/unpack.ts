@@ -117,8 +117,10 @@ async function writeItems(archive: Archive, root: string): Promise<readonly Cont
   const made = new Set<string>();
   const entries: ContentEntry[] = [];
   for (const item of archive.items) {
-    await makeParents(root, item.kind === "directory" ? `${item.path}/.` : item.path, made);
-    if (item.kind === "file") entries.push(await writeFile(archive, item, root));
+    // The hash says nothing of folders without files, so what is unpacked under it must not have any: others may share it.
+    if (item.kind === "directory") continue;
+    await makeParents(root, item.path, made);
+    entries.push(await writeFile(archive, item, root));
   }
   return entries;
 }
