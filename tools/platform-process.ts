@@ -117,7 +117,8 @@ function toFlags(settings: Readonly<Record<string, string | number>>): readonly 
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }
 
-async function waitUntilReady(platform: PlatformProcess): Promise<void> {
+/** @throws Error with its log when it ends, or takes too long */
+export async function waitUntilReady(platform: PlatformProcess): Promise<void> {
   const deadline = performance.now() + READY_WITHIN;
   // Gateway and platform API have a port each; a process without the role still answers /readyz on both.
   for (const url of [platform.gatewayUrl, platform.apiUrl]) {

@@ -154,16 +154,20 @@ describe("Ctrl-C in the terminal of npm start", () => {
   });
 });
 
-test("Ctrl-C in the terminal of the demo leaves nothing behind", async () => {
+test.each([
+  ["Ctrl-C in its terminal", ["python3", TERMINAL], "cli", CTRL_C],
+  // The signal reaches npm and the demo alone, and the platform is only being started.
+  ["SIGTERM while it starts", [], "objects", null],
+] as const)("%s ends the demo and leaves nothing behind", async (_what, words, moment, keys) => {
   const directory = await mkdtemp(join(tmpdir(), "platform-stop-"));
   await chmod(directory, 0o755);
   cleanups.push(() => rm(directory, { recursive: true, force: true }));
-  const demo = spawn("python3", [TERMINAL, "npm", "run", "demo", "--silent", "--", directory], {
-    cwd: REPOSITORY,
-  });
+  const [file, ...args] = [...words, "npm", "run", "demo", "--silent", "--", directory];
+  const demo = spawn(file ?? "npm", args, { cwd: REPOSITORY });
   const exited = once(demo, "exit");
-  await expect.poll(() => existsSync(join(directory, "cli")), PATIENCE).toBe(true);
-  demo.stdin.write(CTRL_C);
+  await expect.poll(() => existsSync(join(directory, moment)), { ...PATIENCE, interval: 2 }).toBe(true);
+  if (keys === null) demo.kill("SIGTERM");
+  else demo.stdin.write(keys);
   expect(await exited).toEqual([130, null]);
   expect(await findProcesses(directory)).toEqual([]);
 });

@@ -1,17 +1,19 @@
 /** `npm run demo`: from nothing to the length of a tour through Berlin, the way a newcomer would go. */
 import { mkdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import process, { argv, exit, stderr, stdout } from "node:process";
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { expectOk, fetchAccessToken, request, subscribe } from "../platform-client.ts";
 import type { StatusRecord } from "../platform-client.ts";
-import { REPOSITORY, findFreePort, runCli, startPlatform } from "../platform-process.ts";
+import { REPOSITORY, findFreePort, runCli, spawnPlatform, waitUntilReady } from "../platform-process.ts";
 import type { PlatformProcess } from "../platform-process.ts";
 
 /** The known optimum of TSPLIB's berlin52. */
 const OPTIMUM = 7542;
 const ALLOWED_EXCESS = 0.02;
+const GATEWAY_PORT = 8080;
+const API_PORT = 8090;
 const SECOND = 1_000;
 const RESULT_WITHIN = 120 * SECOND;
 const POLL_EVERY = 250;
@@ -26,15 +28,15 @@ let isStopping = false;
 
 async function main(): Promise<void> {
   await mkdir(dataDirectory, { recursive: true });
-  const platform = await startPlatform({
-    dataDirectory,
-    gatewayPort: await findFreePort(8080),
-    apiPort: await findFreePort(8090),
-  });
+  const gatewayPort = await findFreePort(GATEWAY_PORT);
+  const apiPort = await findFreePort(API_PORT);
+  const platform = await spawnPlatform({ dataDirectory, gatewayPort, apiPort });
+  // From its first moment: a platform whose demo is gone would run for ever.
   stopOnSignals(platform);
   try {
+    await waitUntilReady(platform);
     report("platform is ready", `gateway ${platform.gatewayUrl}, platform API ${platform.apiUrl}`);
-    await deployAndCall(platform);
+    await deployAndCall(platform, describeStart(gatewayPort, apiPort));
   } finally {
     await platform.stop();
   }
@@ -50,10 +52,21 @@ function stopOnSignals(platform: PlatformProcess): void {
     isStopping = true;
     void platform.stop().then(() => exit(SIGNALLED));
   };
-  process.on("SIGINT", stop).on("SIGTERM", stop);
+  process.on("SIGINT", stop).on("SIGTERM", stop).on("SIGHUP", stop);
 }
 
-async function deployAndCall(platform: PlatformProcess): Promise<void> {
+/** What starts this platform again, with the addresses that the demo shows. */
+function describeStart(gatewayPort: number, apiPort: number): string {
+  const inRepository = relative(REPOSITORY, dataDirectory);
+  const isBelow = !inRepository.startsWith("..") && !isAbsolute(inRepository);
+  return [
+    `npm start -- --data-dir ${isBelow ? inRepository : dataDirectory}`,
+    ...(gatewayPort === GATEWAY_PORT ? [] : [`--gateway-port ${gatewayPort}`]),
+    ...(apiPort === API_PORT ? [] : [`--api-port ${apiPort}`]),
+  ].join(" ");
+}
+
+async function deployAndCall(platform: PlatformProcess, startAgain: string): Promise<void> {
   const login = { ...(await platform.readLogin()), apiUrl: platform.apiUrl, gatewayUrl: platform.gatewayUrl };
   const cli = async (...args: string[]) => {
     const result = await runCli(args, {
@@ -104,7 +117,7 @@ async function deployAndCall(platform: PlatformProcess): Promise<void> {
     throw new Error(`the tour is more than ${100 * ALLOWED_EXCESS} % above the optimum`);
 
   stdout.write(`
-To look around, keep the platform running:  npm start -- --data-dir data/demo
+To look around, keep the platform running:  ${startAgain}
   service API docs   ${endpointUrl}docs
                      (sign in with access key ${subscription.keyId} and secret ${subscription.secret})
   platform API docs  ${platform.apiUrl}/api/docs

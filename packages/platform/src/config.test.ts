@@ -72,17 +72,35 @@ test.each<[what: string, given: Given, config: object]>([
     { flags: ["--gateway-url", "https://api.example.org//"] },
     { gatewayUrl: "https://api.example.org" },
   ],
+  [
+    "a variable that is set to nothing is not set",
+    { variables: { PLATFORM_DATA_DIR: "", PLATFORM_HOST: "", PLATFORM_API_PORT: "", PLATFORM_ROLE: "" } },
+    { dataDirectory: "/tmp/data", host: "127.0.0.1", apiPort: 8090 },
+  ],
+  [
+    "a database on a socket",
+    { flags: ["--database-url", "postgres://me@/x?host=/run/pg"] },
+    { databaseUrl: "postgres://me@/x?host=/run/pg" },
+  ],
   ["an empty secret is none", { variables: { PLATFORM_SECRET: "" } }, { secret: null }],
 ])("%s", async (_what, given, config) => {
   expect(await read(given)).toMatchObject(config);
 });
 
 test.each<[given: Given, message: RegExp]>([
-  [{ flags: ["--api-port", "x"] }, /^--api-port is "x"; it must be a whole number from 0 to 65535$/],
+  [{ flags: ["--api-port", "x"] }, /^--api-port is "x"; it must be a whole number from 0 to 65535\.$/],
   [{ variables: { PLATFORM_ROLE: "king" } }, /^PLATFORM_ROLE is "king"; it must be one of gateway, /],
-  [{ flags: ["--gateway-url", "example.org"] }, /^"example.org" is not a URL$/],
-  [{ flags: ["--no-such-flag"] }, /^Unknown option '--no-such-flag'.*--help lists the settings/],
-  [{ flags: ["data"] }, /^"data" is no command .*--help lists commands and settings/],
+  [
+    { flags: ["--gateway-url", "example.org"] },
+    /^--gateway-url is "example.org"; it must be a URL that begins with http:\/\/ or https:\/\/\.$/,
+  ],
+  [{ flags: ["--api-url", "localhost:8090"] }, /^--api-url is "localhost:8090"; it must be a URL/],
+  [{ flags: ["--host", "300.1.1.1"] }, /^--host is "300.1.1.1"; it must be an IP address or/],
+  [{ flags: ["--data-dir", ""] }, /^--data-dir is ""; it must be given, not empty\.$/],
+  [{ flags: ["--database-url", "mysql://root:hush@db/x"] }, /^DATABASE_URL (?!.*hush).* postgres:\/\/user/],
+  [{ variables: { DATABASE_URL: "postgres://me:hu/sh@db:5432/x" } }, /^DATABASE_URL (?!.*hu\/sh).*%XX\.$/],
+  [{ flags: ["--no-such-flag"] }, /^Unknown option '--no-such-flag'\. --help lists the settings\.$/],
+  [{ flags: ["data"] }, /^"data" is no command\. --help lists commands and settings\.$/],
 ])("%j is refused with the setting, its value and what is expected", async (given, message) => {
   expect(await read(given)).toEqual({
     error: expect.stringMatching(message),

@@ -4,7 +4,7 @@ import { env, argv } from "node:process";
 import { parseArgs } from "node:util";
 import { DEFAULT_QUEUE_LIMITS } from "@platform/engine/admission";
 import type { QueueLimits } from "@platform/engine/admission";
-import { SettingError, choice, choices, number, optionalText, text } from "./settings.ts";
+import { SettingError, choice, choices, number, optionalOrigin, optionalText, text } from "./settings.ts";
 import type { Setting } from "./settings.ts";
 import { DEFAULT_BUILD_QUOTA } from "./store/build-quota.ts";
 import type { BuildQuota } from "./store/build-quota.ts";
@@ -29,14 +29,12 @@ const SETTINGS = {
   host: text("PLATFORM_HOST", "ADDRESS", "Address to listen on", () => "127.0.0.1"),
   "gateway-port": number("PLATFORM_GATEWAY_PORT", "Port of the gateway", PORT, () => 8080),
   "api-port": number("PLATFORM_API_PORT", "Port of the platform API", PORT, () => 8090),
-  "gateway-url": optionalText(
+  "gateway-url": optionalOrigin(
     "PLATFORM_GATEWAY_URL",
-    "URL",
     "Origin of the gateway as callers see it; default http://HOST:PORT",
   ),
-  "api-url": optionalText(
+  "api-url": optionalOrigin(
     "PLATFORM_API_URL",
-    "URL",
     "Origin of the platform API as users see it; default http://HOST:PORT",
   ),
   bootstrap: optionalText(
@@ -179,12 +177,10 @@ export function readConfig(): Config {
     host: settings.host,
     gatewayPort: settings["gateway-port"],
     apiPort: settings["api-port"],
-    gatewayUrl: toOrigin(
-      settings["gateway-url"] ?? `http://${toUrlHost(settings.host)}:${settings["gateway-port"]}`,
-    ),
-    apiUrl: toOrigin(settings["api-url"] ?? `http://${toUrlHost(settings.host)}:${settings["api-port"]}`),
+    gatewayUrl: settings["gateway-url"] ?? createOrigin(settings.host, settings["gateway-port"]),
+    apiUrl: settings["api-url"] ?? createOrigin(settings.host, settings["api-port"]),
     bootstrapFile: settings.bootstrap === null ? null : resolve(settings.bootstrap),
-    databaseUrl: settings["database-url"],
+    databaseUrl: requireDatabaseUrl(settings["database-url"]),
     postgresUser: settings["postgres-user"],
     secret: settings.secret,
     capacity: Object.freeze({ cpu: settings["worker-cpu"], memory: settings["worker-memory"] }),
@@ -237,10 +233,9 @@ function readArguments(): { readonly command: Command; readonly settings: Settin
       allowPositionals: true,
     }));
   } catch (cause) {
-    throw new SettingError(
-      `${cause instanceof Error ? cause.message : "bad arguments"} (--help lists the settings)`,
-      { cause },
-    );
+    // Node's advice behind the first sentence is about arguments that we do not have.
+    const [what = ""] = (cause instanceof Error ? cause.message : String(cause)).split(". ");
+    throw new SettingError(`${what}. --help lists the settings.`, { cause });
   }
   const settings = Object.fromEntries(
     names.map((name) => [name, readSetting(name, SETTINGS[name], flags[name])]),
@@ -252,26 +247,39 @@ function readCommand(words: readonly string[]): Command {
   const [word = "serve", more] = words;
   const isKnown = word === "serve" || Object.hasOwn(COMMANDS, word);
   if (isKnown && more === undefined) return word as Command;
-  throw new SettingError(`"${words.join(" ")}" is no command (--help lists commands and settings)`);
+  throw new SettingError(`"${words.join(" ")}" is no command. --help lists commands and settings.`);
 }
 
 function readSetting(name: string, setting: Setting<unknown>, flag: string | boolean | undefined): unknown {
-  const value = typeof flag === "string" ? flag : env[setting.env];
+  // A variable that is set to nothing (`PLATFORM_HOST=` in a file of variables) is not set.
+  const value = typeof flag === "string" ? flag : env[setting.env] || undefined;
   if (value === undefined) return setting.fallback();
   try {
     return setting.parse(value);
   } catch (cause) {
     const source = typeof flag === "string" ? `--${name}` : setting.env;
     throw new SettingError(
-      `${source} is "${value}"; it must be ${cause instanceof Error ? cause.message : "valid"}`,
+      `${source} is "${value}"; it must be ${cause instanceof Error ? cause.message : "valid"}.`,
       { cause },
     );
   }
 }
 
-function toOrigin(url: string): string {
-  if (!URL.canParse(url)) throw new SettingError(`"${url}" is not a URL`);
-  return url.replace(/\/+$/, "");
+function createOrigin(host: string, port: number): string {
+  const origin = `http://${toUrlHost(host)}:${port}`;
+  if (!URL.canParse(origin))
+    throw new SettingError(`--host is "${host}"; it must be an IP address or the name of a host.`);
+  return origin;
+}
+
+/** What `pg` can read. The value itself is not shown: it may hold a password. */
+function requireDatabaseUrl(url: string | null): string | null {
+  if (url === null || url.startsWith("/") || url.startsWith("socket:")) return url;
+  const isReadable = URL.canParse(url) || URL.canParse(url.replace("@/", "@host/"));
+  if (/^postgres(?:ql)?:\/\//i.test(url) && isReadable) return url;
+  throw new SettingError(
+    "DATABASE_URL (--database-url) must be a URL such as postgres://user:password@host:5432/name, with special characters of the password written as %XX.",
+  );
 }
 
 /** A wildcard address is no address to call; an IPv6 address stands in brackets. */

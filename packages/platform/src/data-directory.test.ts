@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { geteuid } from "node:process";
@@ -42,6 +42,15 @@ describe("openDataDirectory", () => {
       expect((await openDataDirectory(join(parent, "data"), SILENT)).root).toBe(first.root);
     },
   );
+
+  test("says when a file is in the way", async () => {
+    const file = join(parent, "data");
+    await writeFile(file, "");
+    await expect(openDataDirectory(file, SILENT)).rejects.toThrow(
+      `The data directory ${file} cannot be used: ${file}: there is a file of that name. Choose another with --data-dir.`,
+    );
+    await rm(file);
+  });
 
   test("gives every process a run directory of its own, short enough for sockets", async () => {
     await chmod(parent, 0o755);

@@ -11,11 +11,35 @@ export interface Setting<T> {
 export class SettingError extends Error {}
 
 export function text(env: string, hint: string, help: string, fallback: () => string): Setting<string> {
-  return { env, hint, help, fallback, parse: (value) => value };
+  return {
+    env,
+    hint,
+    help,
+    fallback,
+    parse: (value) => {
+      if (value.trim() === "") throw new SettingError("given, not empty");
+      return value;
+    },
+  };
 }
 
 export function optionalText(env: string, hint: string, help: string): Setting<string | null> {
   return { env, hint, help, fallback: () => null, parse: (value) => (value === "" ? null : value) };
+}
+
+/** Where others reach this program, such as https://api.example.org; without its final slashes. */
+export function optionalOrigin(env: string, help: string): Setting<string | null> {
+  return {
+    env,
+    hint: "URL",
+    help,
+    fallback: () => null,
+    parse: (value) => {
+      if (!/^https?:\/\//i.test(value) || !URL.canParse(value))
+        throw new SettingError("a URL that begins with http:// or https://");
+      return value.replace(/\/+$/, "");
+    },
+  };
 }
 
 export function number(

@@ -78,7 +78,7 @@ function printFailure(context: CommandContext, service: Service, build: Build): 
   );
   if (cause !== "") output.note(cleanText(cause));
   output.note(
-    "The log is above. Mend the project and run 'platform up' again; versions that are live stay live.",
+    "The log is above. Fix the project and run 'platform up' again; versions that are live stay live.",
   );
 }
 

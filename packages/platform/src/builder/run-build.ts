@@ -74,7 +74,8 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     );
   } catch (error) {
     if (!(error instanceof ProjectError)) throw error;
-    for (const fault of error.errors) onLog(`${fault.path}: ${fault.message}`);
+    for (const { path, message } of error.errors)
+      onLog(message.startsWith(path) ? message : `${path}: ${message}`);
     return fail(error.code, error.detail);
   }
 }

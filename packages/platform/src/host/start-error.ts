@@ -33,6 +33,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EADDRINUSE: "another program listens there already",
   EADDRNOTAVAIL: "this machine does not have that address",
+  EEXIST: "there is a file of that name",
   EDQUOT: "the disk quota is used up",
   ENOENT: "it cannot be made there",
   ENOSPC: "the disk is full",
