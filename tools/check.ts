@@ -1,4 +1,4 @@
-/** `npm run check`: types, lint, format, unused code, and generated files that are current. Every step runs, so that one call tells all. */
+/** `npm run check`: types, lint, format, unused code, and generated files that are current. Every step runs, so that one call shows all. */
 import { spawnSync } from "node:child_process";
 import { exit, stdout } from "node:process";
 

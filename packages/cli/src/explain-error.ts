@@ -39,7 +39,7 @@ function explainRefusal(refused: RequestRefused): UserError {
   const hint =
     HINTS[code] ??
     (refused.status >= 500
-      ? "The fault is on the platform's side. Try again; if it stays, tell its operator."
+      ? "The fault is on the platform's side. Try again; if it stays, ask its operator."
       : undefined);
   return new UserError(code, requestId === undefined ? detail : `${detail} (request ${requestId})`, {
     cause: refused,

@@ -16,7 +16,7 @@ export const DEFAULT_QUEUE_LIMITS: QueueLimits = { perOwner: 10_000, total: 100_
 const SECOND = 1_000;
 /** While executions are being started, the queue is counted so often ... */
 const COUNT_EVERY_MS = 1 * SECOND;
-/** ... but not so often that it takes more than a twentieth of the time, unless somebody would be refused. */
+/** ... but not so often that it takes more than a twentieth of the time, unless a start would be refused. */
 const MAX_COUNTING_SHARE = 0.05;
 /** Before anything was measured. */
 const FIRST_RETRY_SECONDS = 5;

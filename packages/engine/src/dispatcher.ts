@@ -65,7 +65,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     ...(reservesAfterSeconds === undefined ? {} : { reservesAfterSeconds }),
   });
   let timer: NodeJS.Timeout | undefined;
-  /** What the last claim told; a hint that spares a look at the queue after each run. */
+  /** What the last claim said; a hint that spares a look at the queue after each run. */
   let isQueueEmpty = false;
   let state: "idle" | "claiming" | "claim again" | "stopped" = "stopped";
 

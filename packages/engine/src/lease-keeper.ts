@@ -11,7 +11,7 @@ const GIVE_UP_AT = 0.8;
 /** So much more of the time of day than of our own clock has passed between two looks: the machine slept, or its clock was set. */
 const JUMP_MS = 2 * SECOND;
 
-/** Milliseconds. `monotonic` counts our own deadlines; `wall` only tells when it jumps against it. */
+/** Milliseconds. `monotonic` counts our own deadlines; `wall` only shows when it jumps against it. */
 export interface Clocks {
   readonly monotonic: () => number;
   readonly wall: () => number;

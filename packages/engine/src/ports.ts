@@ -66,7 +66,7 @@ export interface ClaimRequest {
 
 export interface ClaimAnswer {
   readonly claims: readonly Claim[];
-  /** Whether nothing else was pending: room that becomes free is then of no use until an event tells of more. */
+  /** Whether nothing else was pending: room that becomes free is then of no use until an event says that there is more. */
   readonly isDrained: boolean;
 }
 

@@ -11,7 +11,7 @@ export const upCommand = defineCommand({
   summary: "Upload the project and make it live as a new version",
   description: [
     "Packs the project (see 'platform compress'), creates the service when there is none of this name, uploads, and follows the build until the version is live.",
-    "The first version is 1.0.0; later ones raise the patch number unless told otherwise. Unchanged content makes no new version.",
+    "The first version is 1.0.0; later ones raise the patch number unless a flag says otherwise. Unchanged content makes no new version.",
     "When the build fails, its log, a code and the cause are shown, the exit code is 1, and the versions there are go on serving.",
   ],
   arguments: {},
@@ -30,7 +30,7 @@ export const upCommand = defineCommand({
     { command: "platform up --minor", comment: "1.0.3 becomes 1.1.0" },
     {
       command: "platform up --json | jq -r .version",
-      comment: "For a pipeline: the exit code tells success",
+      comment: "For a pipeline: exit code 0 only on success",
     },
   ],
   run: async (context, { options }) => {

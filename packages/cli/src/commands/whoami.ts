@@ -4,7 +4,7 @@ import { openSession } from "../session.ts";
 export const whoamiCommand = defineCommand({
   name: "whoami",
   summary: "Show the user, the organisation and the platform in use",
-  description: ["Asks the platform, so it also tells whether the login works."],
+  description: ["Asks the platform, so it also shows whether the login works."],
   arguments: {},
   options: {},
   examples: [{ command: "platform whoami", comment: "Who am I, and where" }],

@@ -221,7 +221,7 @@ async function reload(versions: LocalVersions, output: Output): Promise<void> {
 function tellFault(fault: NonNullable<LoadedVersion["fault"]>, output: Output): void {
   if (fault.traceback !== null) output.note(fault.traceback.trimEnd());
   output.note(
-    `${output.paintNote("red", "error:")} ${fault.code}: ${fault.detail}. Executions end with this until it is mended.`,
+    `${output.paintNote("red", "error:")} ${fault.code}: ${fault.detail}. Executions end with this until it is fixed.`,
   );
 }
 

@@ -21,7 +21,7 @@ import { copyProject } from "./snapshot.ts";
 export interface LoadedVersion {
   readonly project: Project;
   readonly target: VersionTarget;
-  /** Null when the module could be loaded; else what each execution will be told. */
+  /** Null when the module could be loaded; else what each execution ends with. */
   readonly fault: Extract<Probe, { readonly ok: false }> | null;
 }
 

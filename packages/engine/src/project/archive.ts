@@ -82,7 +82,7 @@ async function readEntry(
 
 async function openZip(path: string): Promise<ZipFile> {
   try {
-    // Sizes are checked here, against what is really inflated, and names are not mended but judged.
+    // Sizes are checked here, against what is really inflated, and names are judged, never corrected.
     return await openPromise(path, { autoClose: false, validateEntrySizes: false, strictFileNames: true });
   } catch (error) {
     if (getSystemCode(error) !== undefined) throw error;

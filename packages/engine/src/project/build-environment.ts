@@ -230,7 +230,7 @@ const FILES_AT_ONCE = 64;
 
 /**
  * Takes the tree away from the build's user and lets everyone read it. Links are not followed: they may point anywhere. A folder is ours before
- * its entries are looked at, so that nothing in it can be exchanged any more. A file of somebody else can only be a hard link to one of the
+ * its entries are looked at, so that nothing in it can be exchanged any more. A file of another user can only be a hard link to one of the
  * host: opening that to everyone would give it away.
  */
 async function publishTree(path: string, build: Pick<EnvironmentBuild, "user" | "signal">): Promise<void> {

@@ -323,7 +323,7 @@ async function findEnvironment(settings: Settings, key: string): Promise<Environ
     return describe(settings, key, name);
   } catch (error) {
     if (getSystemCode(error) !== "ENOENT") throw error;
-    // A link to a build that somebody removed, or whose interpreter is gone, must not stand in the way of the next.
+    // A link to a build that was removed by hand, or whose interpreter is gone, must not stand in the way of the next.
     await unlink(link).catch(() => undefined);
     return null;
   }

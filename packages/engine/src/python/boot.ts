@@ -87,7 +87,7 @@ export function createBoot(options: BootOptions): Boot {
       };
     const printed = lines.map((line) => line.message).join("; ");
     const reason = printed === "" ? description : `${description}: ${printed}`;
-    // What the version brings along may be why (its interpreter is a file of its environment): an empty sandbox tells.
+    // What the version brings along may be why (its interpreter is a file of its environment): an empty sandbox shows it.
     const fault = await options.findSandboxFault();
     const outcome =
       fault === null

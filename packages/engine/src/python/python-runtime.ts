@@ -130,7 +130,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   };
 }
 
-/** Copies the Python half to where the sandbox's uid can read it: the source may lie in somebody's closed home. */
+/** Copies the Python half to where the sandbox's uid can read it: the source may lie in a home that is closed to others. */
 function installRunner(options: PythonRuntimeOptions): string {
   const { runDirectory } = options;
   if (!isAbsolute(runDirectory)) throw new Error(`runDirectory must be absolute: ${runDirectory}`);

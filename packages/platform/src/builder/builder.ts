@@ -18,14 +18,14 @@ export interface BuilderOptions {
   readonly concurrency?: number;
   /** Default 30. */
   readonly leaseSeconds?: number;
-  /** How often it looks for work that no notification told of, in milliseconds; default 5,000. */
+  /** How often it looks for work that no notification announced, in milliseconds; default 5,000. */
   readonly pollMs?: number;
 }
 
 /**
  * Takes builds and makes versions of them.
  *
- * A build is held by a lease that is renewed while it runs. When the lease is lost, the run is given up: somebody else has
+ * A build is held by a lease that is renewed while it runs. When the lease is lost, the run is given up: another builder has
  * it, and the store drops what a stale builder says. A build whose builder vanished is taken again, three times at most.
  */
 export interface Builder {

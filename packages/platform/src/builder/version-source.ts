@@ -14,7 +14,7 @@ export interface VersionSourceDeps {
 
 /** Versions never change, so what was prepared is good for as long as its files are in use; the oldest make room. */
 const MAX_PREPARED = 1_000;
-/** Then its files are looked at anew, which tells the collector that they are used. */
+/** Then its files are looked at anew, so that the collector sees that they are used. */
 const PREPARED_TTL_MS = 3_600_000;
 
 /** A preparation under way; it is stopped when nobody waits for it any more. */

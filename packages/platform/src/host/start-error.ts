@@ -9,7 +9,7 @@ export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-/** Kinds of errors whose message tells the operator what to do; anything else is a bug of ours and shows its stack. */
+/** Kinds of errors whose message says what the operator has to do; anything else is a bug of ours and shows its stack. */
 const KINDS = [StartError, SettingError, EmbeddedPostgresError, SandboxUnavailableError, ProjectError];
 
 /** Why the platform did not start, for the operator. */

@@ -12,7 +12,7 @@ export interface Account {
 }
 
 /**
- * PostgreSQL refuses uid 0 (src/backend/main/main.c), so root needs somebody else to run it: a uid that no account and no
+ * PostgreSQL refuses uid 0 (src/backend/main/main.c), so root needs another user to run it: a uid that no account and no
  * other program has, below those of builds and sandboxes. Whoever shares it owns the database, as every daemon that runs
  * as `nobody` would. The second is for containers that map only the first 65,536 (Debian keeps it free, policy 9.2.2).
  */

@@ -43,7 +43,7 @@ export type ProcessState = "gone" | "zombie" | "postgres" | "other";
 
 /**
  * `postgres`: the server of this very data directory. Process ids repeat, after a reboot at the latest: what a stale
- * `postmaster.pid` names may be a server of somebody else, which must neither be waited for nor stopped.
+ * `postmaster.pid` names may be another's server, which must neither be waited for nor stopped.
  */
 export async function inspectProcess(pid: number, dataDirectory: string): Promise<ProcessState> {
   try {

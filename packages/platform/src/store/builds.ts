@@ -235,7 +235,7 @@ async function succeed(database: Database, claim: BuildClaimKey, version: NewVer
       database,
       claim,
       "CONFLICT",
-      `Version ${version.version} came to life while this build ran.`,
+      `Version ${version.version} went live while this build ran.`,
     );
   }
 }

@@ -253,7 +253,7 @@ async function claimWhenFree(workerId: string) {
   return claim as NonNullable<Awaited<ReturnType<typeof stores.builds.claim>>>;
 }
 
-test("a build whose version came to life meanwhile fails and says so", async () => {
+test("a build whose version went live meanwhile fails and says so", async () => {
   const { organizationId, serviceKey } = await createWorld();
   await drainBuilds();
   await stores.builds.create(createBuild(organizationId, serviceKey, "1.1.0"));

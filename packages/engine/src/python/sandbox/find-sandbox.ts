@@ -89,7 +89,7 @@ async function tryBubblewrap(executable: TrustedExecutable, uid: number | null):
       timeout: TRIAL_TIMEOUT_MS,
     });
   } catch (cause) {
-    const told = cause instanceof Error ? cause.message.trim() : String(cause);
-    throw new SandboxUnavailableError(`bubblewrap does not work here (${told}): ${ALLOW_HINT}`, { cause });
+    const said = cause instanceof Error ? cause.message.trim() : String(cause);
+    throw new SandboxUnavailableError(`bubblewrap does not work here (${said}): ${ALLOW_HINT}`, { cause });
   }
 }

@@ -108,7 +108,7 @@ const TAKE = describeTake("");
 /** A statement of its own, so that it is planned as a lookup of one row. */
 const TAKE_ONE = describeTake("and id = $8");
 
-/** One row at least, since it also tells whether anything else is pending; without an id nothing was taken. */
+/** One row at least, since it also says whether anything else is pending; without an id nothing was taken. */
 type TakenRow = { readonly isDrained: boolean } & (ClaimRow | { readonly id: null });
 
 async function takePending(database: Database, request: ClaimRequest, claimId: string): Promise<Taken> {
