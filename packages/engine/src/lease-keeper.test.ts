@@ -53,6 +53,12 @@ function watch(store: Pick<ExecutionStore, "renew">, leaseSeconds: number, clock
   return { keeper, seen };
 }
 
+const renewNothing: ExecutionStore["renew"] = async (_worker, claims) => ({
+  lost: [],
+  cancelled: [],
+  busy: claims.map(({ id }) => id),
+});
+
 /** A store that renews whatever it is asked, on time that only the test moves. */
 function watchOnFakeTime(leaseSeconds: number) {
   vi.useFakeTimers();
@@ -60,7 +66,7 @@ function watchOnFakeTime(leaseSeconds: number) {
   const asked: number[] = [];
   const renew: ExecutionStore["renew"] = async () => {
     asked.push(time.monotonic);
-    return { lost: [], cancelled: [] };
+    return { lost: [], cancelled: [], busy: [] };
   };
   const { keeper, seen } = watch({ renew }, leaseSeconds, {
     monotonic: () => time.monotonic,
@@ -118,7 +124,7 @@ describe("the lease keeper", () => {
     const answer: { give?: () => void } = {};
     const renew: ExecutionStore["renew"] = (_worker, claims) =>
       new Promise((resolve) => {
-        answer.give ??= () => resolve({ lost: claims.map(({ id }) => id), cancelled: [KEY.id] });
+        answer.give ??= () => resolve({ lost: claims.map(({ id }) => id), cancelled: [KEY.id], busy: [] });
       });
     const { seen, keeper } = watch({ renew }, 1);
     const release = keeper.hold(KEY, readMonotonic());
@@ -152,6 +158,12 @@ describe("the lease keeper", () => {
     time.wall += HOUR;
     await pass(3_000);
     expect(asked).toHaveLength(before + 1);
+  });
+
+  test("counts no renewal where the store was writing at that moment", async () => {
+    const { keeper, seen } = watch({ renew: renewNothing }, 0.5);
+    keeper.hold(KEY, readMonotonic());
+    await expect.poll(() => seen.lost, WITHIN).toEqual([KEY.id]);
   });
 
   test("renews at once what was claimed by an answer that took long", async () => {

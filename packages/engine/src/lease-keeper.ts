@@ -75,14 +75,16 @@ export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
     if (held.size === 0) return;
     const since = clocks.monotonic();
     const asked = [...held.values()];
-    const { lost, cancelled } = await options.store.renew(
+    const { lost, cancelled, busy } = await options.store.renew(
       options.workerId,
       asked.map(({ claim }) => claim),
       options.leaseSeconds,
     );
     // A renewal that was asked for later may have been answered before.
     const gone = new Set(lost);
+    const unchanged = new Set(busy);
     for (const entry of asked.filter(isHeld)) {
+      if (unchanged.has(entry.claim.id)) continue;
       entry.since = Math.max(entry.since, since);
       if (gone.has(entry.claim.id)) lose(entry);
     }

@@ -121,6 +121,7 @@ export function createMemoryStore(): ExecutionStore {
       return {
         lost: claims.map((claim) => claim.id).filter((id) => !heldIds.has(id)),
         cancelled: held.filter((entry) => entry.isCancelRequested).map((entry) => entry.record.id),
+        busy: [],
       };
     },
     finish: async (claim, outcome) => {

@@ -161,12 +161,19 @@ export interface ExecutionStore extends WorkerRegistry {
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** PENDING becomes RUNNING with attempt + 1 and a lease, in order of priority and age; what was given back only after its pause. */
   readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
-  /** Extends the lease of all that this worker still holds; says which of them to cancel and which it holds no more. */
+  /**
+   * Extends the lease of all that this worker still holds; says which of them to cancel, which it holds no more, and which are
+   * being written at this moment, so that nothing was done and a later renewal will tell.
+   */
   readonly renew: (
     workerId: string,
     claims: readonly ClaimKey[],
     leaseSeconds: number,
-  ) => Promise<{ readonly lost: readonly string[]; readonly cancelled: readonly string[] }>;
+  ) => Promise<{
+    readonly lost: readonly string[];
+    readonly cancelled: readonly string[];
+    readonly busy: readonly string[];
+  }>;
   /**
    * False when the claim is no longer held: the outcome was dropped and nothing has changed. Repeating it after a lost answer says true.
    *

@@ -46,6 +46,7 @@ import type { ConnectionTarget, Database } from "./postgres/database.ts";
 import { startEmbeddedPostgres } from "./postgres/supervisor.ts";
 import {
   createExecutionDatabase,
+  createLargeDatabase,
   createPostgresExecutionStore,
   createVitalDatabase,
 } from "./store/executions/execution-store.ts";
@@ -183,10 +184,13 @@ async function createShared(config: Config, logger: Logger, closers: Closers, st
   closers.add("execution database", executionDatabase.close);
   const vital = createVitalDatabase(target, { logger });
   closers.add("vital database", vital.close);
+  const large = createLargeDatabase(target, { logger });
+  closers.add("database for large results", large.close);
   const executionStore = guardExecutions(
     createPostgresExecutionStore({
       database: executionDatabase,
       vital,
+      large,
       leaseSeconds: config.leaseSeconds,
     }),
     disk,

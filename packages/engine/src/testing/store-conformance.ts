@@ -391,7 +391,11 @@ function describeFinish(use: Use): void {
     await store.appendLog(claim, [createLine("too late")]);
     expect(await store.finish(claim, FAILED)).toBe(false);
     expect(await store.cancel(execution.id, execution.ownerId)).toEqual(before);
-    expect(await store.renew("worker", [claim], LONG_LEASE)).toEqual({ lost: [claim.id], cancelled: [] });
+    expect(await store.renew("worker", [claim], LONG_LEASE)).toEqual({
+      lost: [claim.id],
+      cancelled: [],
+      busy: [],
+    });
     await store.sweep();
     expect(await store.create(execution)).toEqual(before);
     expect(await read(store, execution)).toEqual(before);
@@ -418,12 +422,20 @@ function describeCancel(use: Use): void {
   test("cancelling a running execution leaves its end to the worker, who is told when it renews", async () => {
     const store = use();
     const { execution, claim } = await start(store);
-    expect(await store.renew("worker", [claim], LONG_LEASE)).toEqual({ lost: [], cancelled: [] });
+    expect(await store.renew("worker", [claim], LONG_LEASE)).toEqual({
+      lost: [],
+      cancelled: [],
+      busy: [],
+    });
     expect(await store.cancel(execution.id, execution.ownerId)).toMatchObject({
       status: "RUNNING",
       endedAt: null,
     });
-    expect(await store.renew("worker", [claim], LONG_LEASE)).toEqual({ lost: [], cancelled: [claim.id] });
+    expect(await store.renew("worker", [claim], LONG_LEASE)).toEqual({
+      lost: [],
+      cancelled: [claim.id],
+      busy: [],
+    });
     expect(await store.finish(claim, { status: "FAILED", code: "CANCELLED", detail: "Killed." })).toBe(true);
     expect(await read(store, execution)).toMatchObject({ status: "FAILED", failure: { code: "CANCELLED" } });
   });
@@ -432,7 +444,11 @@ function describeCancel(use: Use): void {
     const store = use();
     const { execution, claim } = await start(store);
     expect(await store.cancel(execution.id, randomUUID())).toBeNull();
-    expect(await store.renew("worker", [claim], LONG_LEASE)).toEqual({ lost: [], cancelled: [] });
+    expect(await store.renew("worker", [claim], LONG_LEASE)).toEqual({
+      lost: [],
+      cancelled: [],
+      busy: [],
+    });
     await store.finish(claim, SUCCEEDED);
   });
 }
@@ -447,7 +463,11 @@ function describeLeases(use: Use): void {
     expect(record.endedAt).toEqual(expect.any(Number));
     expect(await store.finish(claim, SUCCEEDED)).toBe(false);
     await store.appendLog(claim, [createLine("too late")]);
-    expect(await store.renew("worker", [claim], LONG_LEASE)).toEqual({ lost: [claim.id], cancelled: [] });
+    expect(await store.renew("worker", [claim], LONG_LEASE)).toEqual({
+      lost: [claim.id],
+      cancelled: [],
+      busy: [],
+    });
     expect(await read(store, execution)).toEqual(record);
     expect(await store.readResult(execution.id, execution.ownerId)).toBeNull();
     expect(parseLog(await store.readLog(execution.id, execution.ownerId))).toEqual([]);
@@ -458,7 +478,11 @@ function describeLeases(use: Use): void {
     const store = use();
     const short = await start(store, {}, SHORT_LEASE);
     const long = await start(store, {}, LONG_LEASE);
-    expect(await store.renew("worker", [short.claim], LONG_LEASE)).toEqual({ lost: [], cancelled: [] });
+    expect(await store.renew("worker", [short.claim], LONG_LEASE)).toEqual({
+      lost: [],
+      cancelled: [],
+      busy: [],
+    });
     // A third one ends, so that sweeping surely came after the first time of the renewed one.
     const witness = await start(store, {}, SHORT_LEASE);
     await waitUntil(async () => (await store.sweep()) > 0);
@@ -474,7 +498,7 @@ function describeLeases(use: Use): void {
       claim.id,
     ]);
     expect((await store.renew("worker", [{ ...claim, attempt: 2 }], LONG_LEASE)).lost).toEqual([claim.id]);
-    expect(await store.renew("worker", [], LONG_LEASE)).toEqual({ lost: [], cancelled: [] });
+    expect(await store.renew("worker", [], LONG_LEASE)).toEqual({ lost: [], cancelled: [], busy: [] });
     await store.finish(claim, SUCCEEDED);
   });
 }

@@ -65,7 +65,7 @@ test("when the clock of the database's host is set ahead, no execution whose wor
   expect(await store.sweep()).toBe(0);
   step = "1 hour";
   expect(await store.sweep()).toBe(0);
-  expect(await store.renew("worker", [claim], 30)).toEqual({ lost: [], cancelled: [] });
+  expect(await store.renew("worker", [claim], 30)).toEqual({ lost: [], cancelled: [], busy: [] });
   expect(await store.sweep()).toBe(0);
   expect(await store.find(execution.id, execution.ownerId)).toMatchObject({ status: "RUNNING" });
   await store.close();

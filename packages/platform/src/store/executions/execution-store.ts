@@ -1,12 +1,12 @@
 import type { ExecutionStore } from "@platform/engine/ports";
 import { createDatabase } from "../../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres/database.ts";
-import { VITAL } from "../../postgres/limits.ts";
+import { LARGE, VITAL } from "../../postgres/limits.ts";
 import { cancelExecution } from "./cancel.ts";
 import { createClaimer } from "./claim.ts";
 import { createCreator } from "./create.ts";
 import { createEvents } from "./events.ts";
-import { createFinisher } from "./finish.ts";
+import { ENDS_IN_FLIGHT, createFinisher } from "./finish.ts";
 import { giveBackClaim } from "./give-back.ts";
 import { renewLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
@@ -47,6 +47,11 @@ export function createVitalDatabase(target: ConnectionTarget, options: DatabaseO
   return createExecutionDatabase(target, { maxConnections: VITAL_CONNECTIONS, limits: VITAL, ...options });
 }
 
+/** For ends with large results, which take longer than anything vital may. */
+export function createLargeDatabase(target: ConnectionTarget, options: DatabaseOptions): Database {
+  return createExecutionDatabase(target, { maxConnections: ENDS_IN_FLIGHT, limits: LARGE, ...options });
+}
+
 const DEFAULT_LEASE_SECONDS = 30;
 
 export interface PostgresExecutionStore extends ExecutionStore {
@@ -56,22 +61,24 @@ export interface PostgresExecutionStore extends ExecutionStore {
 
 /**
  * Executions in PostgreSQL. `database` comes from createExecutionDatabase, its schema from prepareDatabase; `vital` from
- * createVitalDatabase (without it, all share one pool).
+ * createVitalDatabase, `large` from createLargeDatabase (without these, all share one pool).
  */
 export function createPostgresExecutionStore({
   database,
   vital = database,
+  large = vital,
   leaseSeconds = DEFAULT_LEASE_SECONDS,
 }: {
   readonly database: Database;
   readonly vital?: Database;
+  readonly large?: Database;
   /** As long as the leases of the workers. */
   readonly leaseSeconds?: number;
 }): PostgresExecutionStore {
   const events = createEvents(database);
   const creator = createCreator(database, events);
   const claimer = createClaimer(vital, events);
-  const finisher = createFinisher(vital, events);
+  const finisher = createFinisher({ vital, large }, events);
   // An execution's end waits for its last lines.
   const log = createLogWriter(vital);
   return {

@@ -16,14 +16,27 @@ export interface Ending {
 const MEGABYTE = 1024 * 1024;
 const EMPTY = new Uint8Array();
 
+/** Flushes of ends at a time. */
+export const ENDS_IN_FLIGHT = 3;
+/** From so many bytes on, results are written over connections that allow more time. */
+const LARGE_BYTES = 1 * MEGABYTE;
+
+export interface FinishDatabases {
+  readonly vital: Database;
+  /** For flushes with large results. */
+  readonly large: Database;
+}
+
 /** Settles to whether the claim was still held; if not, nothing has changed. */
-export function createFinisher(database: Database, events: Events): Batcher<Ending, boolean> {
+export function createFinisher({ vital, large }: FinishDatabases, events: Events): Batcher<Ending, boolean> {
   return createBatcher({
     maxItems: MAX_NOTIFIED_IDS,
     maxBytes: 8 * MEGABYTE,
-    maxInFlight: 3,
-    measureBytes: ({ outcome }) => getResult(outcome).byteLength + (getMetadata(outcome)?.byteLength ?? 0),
+    maxInFlight: ENDS_IN_FLIGHT,
+    measureBytes,
     flush: async (endings) => {
+      const bytes = endings.reduce((sum, ending) => sum + measureBytes(ending), 0);
+      const database = bytes < LARGE_BYTES ? vital : large;
       const records = await endExecutions(database, events.origin, endings);
       for (const record of records) events.emitChanged(record);
       const taken = new Set(records.map(({ id }) => id));
@@ -32,6 +45,10 @@ export function createFinisher(database: Database, events: Events): Batcher<Endi
       return endings.map(({ claim }) => taken.has(claim.id) || before.has(claim.id));
     },
   });
+}
+
+function measureBytes({ outcome }: Ending): number {
+  return getResult(outcome).byteLength + (getMetadata(outcome)?.byteLength ?? 0);
 }
 
 function getResult(outcome: Outcome): Uint8Array {

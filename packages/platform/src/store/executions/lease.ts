@@ -1,21 +1,35 @@
-import type { ClaimKey } from "@platform/engine/ports";
+import type { ClaimKey, ExecutionStore } from "@platform/engine/ports";
 import type { Database } from "../../postgres/database.ts";
 
-/** Need not be flushed at once: a crash of the server that loses it only brings the old lease back. */
-const RENEW = `update execution e set lease_until = now() + make_interval(secs => $4)
-  from unnest($1::uuid[], $2::int[]) as i (id, attempt)
-  where e.id = i.id and e.attempt = i.attempt and e.worker_id = $3 and e.state = 'RUNNING'
-    and (select set_config('synchronous_commit', 'off', true)) is not null
-  returning e.id, e.cancel_requested as "isCancelled"`;
+/**
+ * A row that is being written at this moment, as by an end with a large result, is left out: to wait for it would keep
+ * all that this worker runs from being renewed.
+ *
+ * Need not be flushed at once: a crash of the server that loses it only brings the old lease back.
+ */
+const RENEW = `with held as materialized (
+    select e.id, e.cancel_requested from unnest($1::uuid[], $2::int[]) as i (id, attempt)
+    join execution e on e.id = i.id and e.attempt = i.attempt and e.worker_id = $3 and e.state = 'RUNNING'
+  ), free as materialized (
+    select e.id from held join execution e on e.id = held.id and e.worker_id = $3 and e.state = 'RUNNING'
+    for update of e skip locked
+  ), renewed as (
+    update execution e set lease_until = now() + make_interval(secs => $4)
+    from free where e.id = free.id and (select set_config('synchronous_commit', 'off', true)) is not null
+    returning e.id, e.cancel_requested
+  )
+  select id, cancel_requested as "isCancelled", false as "isBusy" from renewed
+  union all
+  select id, cancel_requested, true from held where id <> all (array(select id from free))`;
 
 export async function renewLeases(
   database: Database,
   workerId: string,
   claims: readonly ClaimKey[],
   leaseSeconds: number,
-): Promise<{ lost: readonly string[]; cancelled: readonly string[] }> {
-  if (claims.length === 0) return { lost: [], cancelled: [] };
-  const rows = await database.query<{ id: string; isCancelled: boolean }>({
+): ReturnType<ExecutionStore["renew"]> {
+  if (claims.length === 0) return { lost: [], cancelled: [], busy: [] };
+  const rows = await database.query<{ id: string; isCancelled: boolean; isBusy: boolean }>({
     name: "execution-renew",
     text: RENEW,
     values: [claims.map(({ id }) => id), claims.map(({ attempt }) => attempt), workerId, leaseSeconds],
@@ -25,5 +39,6 @@ export async function renewLeases(
   return {
     lost: claims.map(({ id }) => id).filter((id) => !held.has(id)),
     cancelled: rows.filter(({ isCancelled }) => isCancelled).map(({ id }) => id),
+    busy: rows.filter(({ isBusy }) => isBusy).map(({ id }) => id),
   };
 }

@@ -1,7 +1,8 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { ClaimRequest, NewExecution } from "@platform/engine/ports";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../postgres/database.ts";
+import { VITAL } from "../../postgres/limits.ts";
 import type { Limits } from "../../postgres/limits.ts";
 import { createTestDatabase } from "../../postgres/testing.ts";
 import type { TestDatabase } from "../../postgres/testing.ts";
@@ -9,6 +10,7 @@ import { openSilentProxy } from "../../postgres/testing-silent-proxy.ts";
 import { createUuidV7 } from "../uuid.ts";
 import {
   createExecutionDatabase,
+  createLargeDatabase,
   createPostgresExecutionStore,
   createVitalDatabase,
 } from "./execution-store.ts";
@@ -62,7 +64,7 @@ test("reads that take every connection keep nobody from claiming, renewing and e
   try {
     const [claim] = (await store.claim(REQUEST)).claims;
     if (claim === undefined) throw new Error("There was nothing to claim.");
-    expect(await store.renew("worker", [claim], 60)).toEqual({ lost: [], cancelled: [] });
+    expect(await store.renew("worker", [claim], 60)).toEqual({ lost: [], cancelled: [], busy: [] });
     await store.appendLog(claim, [{ time: 0, severity: "INFO", message: "one" }]);
     expect(
       await store.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null }),
@@ -74,6 +76,44 @@ test("reads that take every connection keep nobody from claiming, renewing and e
     await vital.close();
     await database.close();
   }
+});
+
+test("an end that takes long keeps no other lease of its worker from being renewed", async () => {
+  const database = createExecutionDatabase(home.target, { logger: home.logger, retryMilliseconds: 0 });
+  const store = createPostgresExecutionStore({ database });
+  for (const execution of [createExecution(), createExecution()]) await store.create(execution);
+  const { claims } = await store.claim({ ...REQUEST, limit: 2, free: { cpu: 2, memory: 2 } });
+  const [ending, running] = claims;
+  if (ending === undefined || running === undefined) throw new Error("There was nothing to claim.");
+  await home.database.transaction(async (run) => {
+    await run({ text: "update execution set state = state where id = $1", values: [ending.id] });
+    const answer = await store.renew("worker", claims, 60);
+    expect(answer).toEqual({ lost: [], cancelled: [], busy: [ending.id] });
+  });
+  expect(await store.renew("worker", claims, 60)).toEqual({ lost: [], cancelled: [], busy: [] });
+  for (const claim of claims) await store.finish(claim, { status: "FAILED", code: "NO", detail: "no" });
+  expect((await store.renew("worker", claims, 60)).lost).toEqual(claims.map(({ id }) => id));
+  await store.close();
+  await database.close();
+});
+
+test("a large result is given the time that writing it takes, which is more than a lease's renewal may", async () => {
+  const database = createExecutionDatabase(home.target, { logger: home.logger });
+  const hasty = { logger: home.logger, limits: { ...VITAL, statementMs: 20 }, retryMilliseconds: 0 };
+  const vital = createVitalDatabase(home.target, hasty);
+  const large = createLargeDatabase(home.target, { logger: home.logger });
+  const store = createPostgresExecutionStore({ database });
+  const ending = createPostgresExecutionStore({ database, vital, large });
+  const execution = createExecution();
+  await store.create(execution);
+  const [claim] = (await store.claim(REQUEST)).claims;
+  if (claim === undefined) throw new Error("There was nothing to claim.");
+  const result = randomBytes(16 * 1024 * 1024);
+  expect(await ending.finish(claim, { status: "SUCCEEDED", result, metadata: null })).toBe(true);
+  expect((await store.readResult(execution.id, execution.ownerId))?.result.length).toBe(result.length);
+  await store.close();
+  await ending.close();
+  for (const each of [large, vital, database]) await each.close();
 });
 
 test("when the database falls silent, starts and reads are refused within a bound, and go on when it is back", async () => {
@@ -124,11 +164,12 @@ test("a statement that the server works on for too long is cancelled there and f
   await expect(database.query({ text: "select pg_sleep(60)", idempotent: true })).rejects.toMatchObject({
     code: "UNAVAILABLE",
   });
-  expect(
-    await home.database.query({
+  // The server reports the error before it notes that it is idle.
+  const findActive = () =>
+    home.database.query({
       text: "select 1 from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'",
-    }),
-  ).toEqual([]);
+    });
+  await expect.poll(findActive).toEqual([]);
   await database.close();
 });
 
