@@ -24,7 +24,8 @@ export function createQueueHorizon(database: Database): ReadHorizon {
     try {
       oldest = await findOldest(database);
     } catch {
-      // The last answer goes on to hold.
+      // The last answer goes on to hold; without one, only the first start waits for it.
+      oldest ??= Infinity;
       nextAt = readMonotonic() + ASK_AGAIN_MS;
     }
   };
