@@ -63,6 +63,26 @@ test("a wrong token is not stored, and the login of before stays", async () => {
   expect(await readStored()).toBe(before);
 });
 
+test("an endpoint that does not answer is named as it was given, not as it is stored", async () => {
+  await login(TOKEN);
+  const closed = await startPlatformPeer();
+  await closed.close();
+  const { exitCode, stderr } = await home.run(["login", "-t", TOKEN, "--endpoint", closed.url]);
+
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`The platform at ${closed.url} cannot be reached: the connection was refused`);
+});
+
+test("the gateway's address is told from the platform API's", async () => {
+  const body = JSON.stringify({ code: "NOT_FOUND", detail: "There is nothing at /api/me." });
+  const gateway = await startServer(404, { "content-type": "application/json" }, body);
+  const { exitCode, stderr } = await home.run(["login", "-t", TOKEN, "--endpoint", gateway]);
+
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`There is no platform API at ${gateway}.`);
+  expect(stderr).toContain("not of the gateway");
+});
+
 test("a token that goes over plain http to another machine is warned of, once a command", async () => {
   const endpoint = peer.url.replace("127.0.0.1", "0.0.0.0");
   const variables = { PLATFORM_ENDPOINT: endpoint, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN };

@@ -1,6 +1,8 @@
+import { RequestRefused } from "@platform/contract/client";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
-import { createUsageError } from "../errors.ts";
+import { UserError, createUsageError } from "../errors.ts";
+import { explainError } from "../explain-error.ts";
 import { createPlatformClient, findEndpoint, parseEndpoint, warnOfPlainHttp } from "../session.ts";
 
 export const loginCommand = defineCommand({
@@ -42,7 +44,9 @@ export const loginCommand = defineCommand({
     const token = await askToken(context, options.token);
     warnOfPlainHttp(context, endpoint);
     const client = createPlatformClient({ endpoint, token, organizationId: null, signal: context.signal });
-    const me = await client.getMe({});
+    const me = await client.getMe({}).catch((error: unknown) => {
+      throw explainLogin(error, endpoint, context.signal.aborted);
+    });
     await context.config.update(() => ({
       endpoint,
       personalAccessToken: token,
@@ -55,6 +59,16 @@ export const loginCommand = defineCommand({
     };
   },
 });
+
+/** The endpoint that was tried is not yet the stored one, which other commands would name. */
+function explainLogin(error: unknown, endpoint: string, isInterrupted: boolean): unknown {
+  if (error instanceof RequestRefused && error.problem.code === "NOT_FOUND")
+    return new UserError("NOT_FOUND", `There is no platform API at ${endpoint}.`, {
+      cause: error,
+      hint: "Give the address of the platform API (port 8090 unless its operator says otherwise), not of the gateway.",
+    });
+  return explainError(error, { endpoint, isInterrupted }) ?? error;
+}
 
 async function askToken(context: CommandContext, given: string | undefined): Promise<string> {
   const raw = await findToken(context, given);

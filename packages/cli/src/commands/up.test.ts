@@ -112,9 +112,22 @@ test.each([
   for (const part of query.split("&")) expect(upload).toContain(part);
 });
 
-test("a version that is none is refused with the field's name", async () => {
+test("a version that is none is wrong usage, and nothing is uploaded", async () => {
+  const { exitCode, stdout } = await up("--version", "1.0", "--json");
+
+  expect(exitCode).toBe(2);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: {
+      code: "USAGE",
+      detail: "--version takes three numbers with dots between them, such as 1.4.0.",
+    },
+  });
+  expect(peer.requests).toEqual([]);
+});
+
+test("what the platform refuses is shown with the field's name", async () => {
   peer.scriptBuild([SUCCEEDED]);
-  const { exitCode, stdout } = await up("--version", "one", "--json");
+  const { exitCode, stdout } = await up("--version", "01.0.0", "--json");
   expect(exitCode).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
     error: { code: "INVALID_INPUT", errors: [expect.stringContaining("/version")] },

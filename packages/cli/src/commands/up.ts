@@ -1,7 +1,7 @@
 import type { Build, Service } from "@platform/contract/platform-api/services";
 import { defineCommand } from "../command.ts";
 import type { CommandContext } from "../context.ts";
-import { createInterruption } from "../errors.ts";
+import { createInterruption, createUsageError } from "../errors.ts";
 import { cleanText, formatSize } from "../output.ts";
 import { openSession } from "../session.ts";
 import { deployProject } from "../deploy.ts";
@@ -34,6 +34,8 @@ export const upCommand = defineCommand({
     },
   ],
   run: async (context, { options }) => {
+    if (options.version !== undefined && !/^\d+\.\d+\.\d+$/.test(options.version))
+      throw createUsageError("--version takes three numbers with dots between them, such as 1.4.0.");
     const session = await openSession(context);
     const { build, packed, service, changed } = await deployProject(context, session, {
       ...(options.version === undefined ? {} : { version: options.version }),
