@@ -39,7 +39,7 @@ export function encodeFrame(type: number, payload: Uint8Array = new Uint8Array()
   return Buffer.concat([encodeHeader(type, payload.byteLength), payload]);
 }
 
-/** A payload that comes byte by byte must not become a list of a million buffers. */
+/** A payload that comes byte by byte must not become a list of a million buffers, nor be copied whole again and again. */
 const MAX_PARTS = 1024;
 
 export interface FrameDecoder {
@@ -52,8 +52,11 @@ export interface FrameDecoder {
 export function createFrameDecoder(limitOf: (type: number) => number): FrameDecoder {
   let chunks: Buffer[] = [];
   let buffered = 0;
+  /** Of `chunks`, at its beginning: so many are joined ones. */
+  let pieces = 0;
 
   function joinChunks(): Buffer {
+    pieces = 0;
     const joined = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
     chunks = [joined];
     return joined;
@@ -85,7 +88,9 @@ export function createFrameDecoder(limitOf: (type: number) => number): FrameDeco
       if (chunk.length === 0) return;
       chunks.push(chunk);
       buffered += chunk.length;
-      if (chunks.length >= MAX_PARTS) joinChunks();
+      if (chunks.length - pieces < MAX_PARTS) return;
+      chunks.push(Buffer.concat(chunks.splice(pieces)));
+      pieces += 1;
     },
     next,
   };

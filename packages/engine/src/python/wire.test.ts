@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createEventReader, decodeEvent, encodeOrder } from "./control-lines.ts";
 import type { Order, ZygoteEvent } from "./control-lines.ts";
 import { createFrameDecoder, encodeFrame } from "./frames.ts";
@@ -80,6 +80,18 @@ describe("the golden messages, seen from Node", () => {
     reader.read(Buffer.alloc(101, 65), ALLOWANCE);
     reader.read(Buffer.alloc(101, 65), ALLOWANCE);
     expect(broken).toBe(1);
+  });
+
+  test("a frame that comes byte by byte is copied twice, not with each part of it", () => {
+    const size = 64 * 1024;
+    const concat = vi.spyOn(Buffer, "concat");
+    const decoder = createFrameDecoder(() => size);
+    for (const byte of encodeFrame(17, Buffer.alloc(size, 65))) decoder.push(Buffer.from([byte]));
+    const step = decoder.next();
+    const copied = concat.mock.results.map(({ value }) => (value instanceof Buffer ? value.length : 0));
+    concat.mockRestore();
+    expect(step).toEqual({ frame: { type: 17, payload: Buffer.alloc(size, 65) } });
+    expect(copied.reduce((sum, length) => sum + length, 0)).toBeLessThan(4 * size);
   });
 
   test("lines that are no events are read at a pace too: a chunk of nothing else is not one piece of work", () => {
