@@ -45,6 +45,24 @@ export interface Fixture {
   readonly close: () => Promise<void>;
 }
 
+function openRuntime(
+  directory: string,
+  options: Partial<PythonRuntimeOptions> & Pick<PythonRuntimeOptions, "sandbox">,
+): PythonRuntime {
+  try {
+    return createPythonRuntime({
+      runDirectory: join(directory, "run"),
+      logger: SILENT,
+      interpreter: TrustedExecutable.vouchFor(INTERPRETER, "named by the operator"),
+      ...options,
+    });
+  } catch (error) {
+    // Some tests want it to be refused: then nobody closes the fixture.
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
 export async function createFixture(
   options: Partial<PythonRuntimeOptions> = {},
   level: SandboxLevel = "bubblewrap",
@@ -58,13 +76,7 @@ export async function createFixture(
       searchPath: process.env["PATH"] ?? "",
       ...(level === "none" ? { bubblewrapPath: "/nonexistent" } : {}),
     }));
-  const runtime = createPythonRuntime({
-    runDirectory: join(directory, "run"),
-    logger: SILENT,
-    interpreter: TrustedExecutable.vouchFor(INTERPRETER, "named by the operator"),
-    ...options,
-    sandbox,
-  });
+  const runtime = openRuntime(directory, { ...options, sandbox });
   let sequence = 0;
 
   function createVersion(
