@@ -30,3 +30,13 @@ test("the content hash does not depend on the order of the files, and orders the
   expect(hashContent(entries)).toBe(hashContent(entries.toReversed()));
   expect(entries.map(({ path }) => path).sort(comparePaths)).toEqual(["B", "a", "a/b", "b", "ä"]);
 });
+
+test("the folders that the paths of one project name are bounded, not only its files", () => {
+  const register = createNameRegister();
+  const faults = new Set<string | null>();
+  for (let index = 0; index < 200; index += 1) {
+    const folders = Array.from({ length: 60 }, (_, level) => `${index}-${level}`);
+    faults.add(register.add(`${folders.join("/")}/file`, "file"));
+  }
+  expect([...faults]).toEqual([null, "is one of more than 10000 folders"]);
+});
