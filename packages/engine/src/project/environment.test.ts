@@ -203,7 +203,8 @@ test(
     const uv = TrustedExecutable.vouchFor(join(tools.interpreter, "..", "uv"), "named by the operator");
     const directory = join(workspace.path, "by-uv");
     const lines: string[] = [];
-    const byUv = create({ directory, uv });
+    // pip uses the certificates that this machine names in its configuration; uv has to be told.
+    const byUv = create({ directory, uv, variables: { UV_SYSTEM_CERTS: "1", ...process.env } });
     const options = { onLog: (line: string) => lines.push(line) };
     const tiny = await createTinyProject("tiny");
     // What uv would obey if it looked for its configuration in the project.
