@@ -1,3 +1,4 @@
+import { PENDING_REASONS } from "@platform/contract/execution";
 import type { ExecutionResult } from "@platform/contract/execution";
 import type { Output } from "./output.ts";
 import { cleanText } from "./output.ts";
@@ -35,9 +36,17 @@ export async function waitForJob(
 export function printStatus(output: Output, job: Job): void {
   output.print(`Job      ${job.id}`);
   output.print(`Status   ${paintStatus(output, job.status)}`);
+  if (job.pendingReason !== undefined) output.print(`Waits    ${describePendingReason(job.pendingReason)}`);
   output.print(`Created  ${job.createdAt}`);
   if (job.startedAt !== undefined) output.print(`Started  ${job.startedAt}`);
   if (job.endedAt !== undefined) output.print(`Ended    ${job.endedAt}`);
+  if (job.expiresAt !== undefined) output.print(`Kept to  ${job.expiresAt}`);
+}
+
+/** A newer platform may give reasons that this program does not know. */
+function describePendingReason(reason: string): string {
+  const meaning = Object.entries(PENDING_REASONS).find(([known]) => known === reason)?.[1];
+  return meaning === undefined ? reason : `${reason}: ${meaning}`;
 }
 
 export function paintStatus(output: Output, status: string): string {
