@@ -112,7 +112,7 @@ const isWritten = () =>
     () => false,
   );
 
-test("an empty database gets its first user, and the file the login, once", async () => {
+test("an empty database gets its first user, and the file the login, once; later starts say why there is none", async () => {
   await Promise.all([provide(), provide()]);
   await expectLogin();
   const login = await readLogin();
@@ -120,6 +120,9 @@ test("an empty database gets its first user, and the file the login, once", asyn
   await rm(file);
   await provide();
   expect(await readdir(directory)).toEqual([]);
+  expect(home.logger.entries.at(-1)?.message).toBe(
+    "no first login was written: the database has users already",
+  );
 });
 
 test.each([

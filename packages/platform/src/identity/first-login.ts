@@ -88,7 +88,10 @@ async function finishInterrupted(
   pending: string,
 ): Promise<void> {
   const token = await readToken(pending);
-  if (token === null) return;
+  if (token === null) {
+    logger.info({ file }, "no first login was written: the database has users already");
+    return;
+  }
   const verified = await identity.verifyToken(token);
   if (verified !== null && (await identity.findUser(verified.userId)) !== null) {
     await publish(pending, file);
