@@ -34,8 +34,10 @@ test("a choice is one of its values as they are written, several are separated b
     expect(() => roles.parse(wrong)).toThrow("one of gateway, worker");
 });
 
-test("an empty optional text is none, any other text is taken as it is", () => {
+test("an empty optional text is none, another empty text is refused, any other text is taken as it is", () => {
   const secret = optionalText("SECRET", "TEXT", "A secret");
   expect([secret.parse(""), secret.parse(" x ")]).toEqual([null, " x "]);
-  expect(text("HOST", "ADDRESS", "Address", () => "::1").parse("")).toBe("");
+  const host = text("HOST", "ADDRESS", "Address", () => "::1");
+  expect(host.parse(" x ")).toBe(" x ");
+  for (const empty of ["", " "]) expect(() => host.parse(empty)).toThrow("given, not empty");
 });
