@@ -76,7 +76,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
     if (state === "running") state = "answered";
     timers.clear("limit");
     timers.clear("answer");
-    if (state === "answered" && !timers.has("ladder")) timers.set("ladder", settings.confirmMs, killHard);
+    if (state === "answered" && !timers.has("ladder")) timers.set("ladder", settings.exitMs, killHard);
     host?.onAnswered();
   }
 

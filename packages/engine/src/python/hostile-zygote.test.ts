@@ -11,7 +11,7 @@ let notes: string[] = [];
 const note = (_: Record<string, unknown>, message: string): void => void notes.push(message);
 beforeAll(async () => {
   fixture = await createFixture({
-    times: { bootMs: 2000, confirmMs: 300 },
+    times: { bootMs: 2000, exitMs: 300, confirmMs: 300 },
     logger: { info: note, warn: note, error: note },
   });
 });

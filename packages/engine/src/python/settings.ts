@@ -36,6 +36,8 @@ export interface Limits {
 export interface Times {
   /** Between SIGTERM and SIGKILL of a cancelled execution. */
   readonly graceMs: number;
+  /** Between the answer and SIGKILL of a process that does not end by itself. */
+  readonly exitMs: number;
   /** After SIGKILL, until the processes must be gone; else the whole sandbox is killed. */
   readonly confirmMs: number;
   /** After the answer, for log lines that a background process holds back. */
@@ -68,7 +70,8 @@ export function readSettings(options: PythonRuntimeOptions): Settings {
     logBytes: options.limits?.logBytes ?? 16 * MEBIBYTE,
     logLineBytes: options.limits?.logLineBytes ?? 16 * 1024,
     graceMs: options.times?.graceMs ?? 2 * SECOND,
-    confirmMs: options.times?.confirmMs ?? 3 * SECOND,
+    exitMs: options.times?.exitMs ?? 3 * SECOND,
+    confirmMs: options.times?.confirmMs ?? 10 * SECOND,
     drainMs: options.times?.drainMs ?? 250,
     helloMs: options.times?.helloMs ?? 60 * SECOND,
     bootMs: options.times?.bootMs ?? 60 * SECOND,
