@@ -18,7 +18,7 @@ export default defineConfig({
           ...COMMON,
           name: "unit",
           include: ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts"],
-          globalSetup: ["packages/platform/src/postgres/testing-global-setup.ts"],
+          globalSetup: ["packages/platform/src/testing/global-setup.ts"],
         },
       },
       {

@@ -11,15 +11,15 @@ import { chmod, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Claim, ExecutionStore } from "@platform/engine/ports";
+import type { Claim, ExecutionStore } from "@platform/engine/store/execution-store";
 import type { Database } from "../packages/platform/src/postgres/database.ts";
 import { startEmbeddedPostgres } from "../packages/platform/src/postgres/supervisor.ts";
 import {
   createExecutionDatabase,
   createPostgresExecutionStore,
 } from "../packages/platform/src/store/executions/execution-store.ts";
-import { prepareDatabase } from "../packages/platform/src/store/prepare.ts";
-import { createUuidV7, getLowestUuid } from "../packages/platform/src/store/uuid.ts";
+import { prepareDatabase } from "../packages/platform/src/store/base/prepare.ts";
+import { createUuidV7, getLowestUuid } from "../packages/platform/src/store/base/uuid.ts";
 
 const WORKER = "bench";
 const LEASE_SECONDS = 60;

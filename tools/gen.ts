@@ -8,7 +8,7 @@ import { createPlatformOpenApi } from "../packages/contract/src/platform-api/ope
 import { EXECUTION_STATES } from "../packages/contract/src/execution.ts";
 import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/problems.ts";
 import { ProjectSchema } from "../packages/contract/src/project.ts";
-import { describeSettings } from "../packages/platform/src/config.ts";
+import { describeSettings } from "../packages/platform/src/config/config.ts";
 import { dumpSchema } from "../packages/platform/src/postgres/dump-schema.ts";
 import { REPOSITORY } from "./platform-process.ts";
 

@@ -1,13 +1,13 @@
 import { homedir } from "node:os";
 import { dirname } from "node:path";
 import { stat } from "node:fs/promises";
-import { findAccessFault } from "@platform/engine/project/access";
-import type { SystemUser } from "@platform/engine/project/access";
-import { createEnvironmentBuilder } from "@platform/engine/project/environment";
-import type { EnvironmentBuilder } from "@platform/engine/project/environment";
+import { findAccessFault } from "@platform/engine/environments/access";
+import type { SystemUser } from "@platform/engine/environments/access";
+import { createEnvironmentBuilder } from "@platform/engine/environments/environment";
+import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
 import { findExecutables } from "@platform/engine/host/find-executables";
 import type { TrustedExecutable } from "@platform/engine/host/trusted-executable";
-import { findInterpreter } from "@platform/engine/project/interpreter";
+import { findInterpreter } from "@platform/engine/environments/interpreter";
 import { findSandbox } from "@platform/engine/python/sandbox/find-sandbox";
 import type { Sandbox } from "@platform/engine/python/sandbox/sandbox";
 import type { Settings } from "../settings.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "@platform/engine/logger";
+import type { Logger } from "@platform/engine/base/logger";
 import type { FastifyBaseLogger } from "fastify";
 import type { Output } from "../output.ts";
 

@@ -1,5 +1,5 @@
 import { isFinal } from "@platform/contract/execution";
-import type { ExecutionStore, StoreEvent } from "@platform/engine/ports";
+import type { ExecutionStore, StoreEvent } from "@platform/engine/store/execution-store";
 import type { Output } from "../output.ts";
 import { cleanText } from "../output.ts";
 

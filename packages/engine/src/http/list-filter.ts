@@ -1,7 +1,7 @@
 import { isExecutionStatus } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@platform/contract/service-api";
-import type { ListFilter } from "../ports.ts";
+import type { ListFilter } from "../store/execution-store.ts";
 
 /** Page size and cursor of any list. @throws Problem INVALID_INPUT */
 export function parsePage(query: {

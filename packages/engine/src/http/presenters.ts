@@ -1,6 +1,6 @@
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import type { StatusRecord } from "@platform/contract/execution";
-import type { ExecutionRecord, LogPage, Page, StoredResult } from "../ports.ts";
+import type { ExecutionRecord, LogPage, Page, StoredResult } from "../store/execution-store.ts";
 
 /** How results, lists and logs look: the gateway's envelope, or the flat body of the local server. */
 export interface Presenter {

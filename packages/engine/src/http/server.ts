@@ -5,7 +5,7 @@ import Fastify, { LogController } from "fastify";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { Problem, PROBLEMS } from "@platform/contract/problems";
 import type { ProblemCode } from "@platform/contract/problems";
-import { isDeeperThan } from "../json-depth.ts";
+import { isDeeperThan } from "../base/json-depth.ts";
 import { limitBodies, REQUEST_TIMES } from "./body-deadline.ts";
 import type { RequestTimes } from "./body-deadline.ts";
 import { sendProblem, toProblem } from "./errors.ts";

@@ -1,4 +1,4 @@
-import { isContainer, isDeeperThan } from "../json-depth.ts";
+import { isContainer, isDeeperThan } from "../base/json-depth.ts";
 
 /** Levels of nesting of a schema's JSON; what pydantic derives has about six for a model in a list in a model. */
 const MAX_DEPTH = 100;

@@ -1,6 +1,6 @@
 import { Problem } from "@platform/contract/problems";
 import { describe, expect, test } from "vitest";
-import { acceptStartBody } from "../start-body.ts";
+import { acceptStartBody } from "../executions/start-body.ts";
 import { compileMember } from "./compile.ts";
 import { createInputValidator, findUncheckable } from "./input-validator.ts";
 import type { Schema } from "./reading.ts";

@@ -1,6 +1,6 @@
 import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
-import type { AcceptedBody } from "../start-body.ts";
+import type { AcceptedBody } from "../executions/start-body.ts";
 import { compileMember } from "./compile.ts";
 import { SchemaFault } from "./reading.ts";
 import type { Schema } from "./reading.ts";

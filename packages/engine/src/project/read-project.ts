@@ -4,7 +4,7 @@ import { normalize } from "node:path/posix";
 import { PROGRAM_FILE, PROJECT_FILE, ProjectSchema } from "@platform/contract/project";
 import type { Project } from "@platform/contract/project";
 import { Ajv } from "ajv";
-import { isDeeperThan } from "../json-depth.ts";
+import { isDeeperThan } from "../base/json-depth.ts";
 import { openArchive } from "./archive.ts";
 import { findNameFault } from "./entry-names.ts";
 import { formatBytes } from "./limits.ts";

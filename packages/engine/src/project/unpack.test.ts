@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { catchProjectError, createRawZip, createWorkspace } from "./project-fixtures.ts";
+import { catchProjectError, createRawZip, createWorkspace } from "../testing/project-fixtures.ts";
 import { ProjectError } from "./project-error.ts";
-import type { RawEntry, Workspace } from "./project-fixtures.ts";
+import type { RawEntry, Workspace } from "../testing/project-fixtures.ts";
 import { hashArchive, unpackProject } from "./unpack.ts";
 
 const MB = 1024 * 1024;

@@ -8,7 +8,7 @@ import type { Archive, ArchiveItem } from "./archive.ts";
 import { hashContent } from "./content-hash.ts";
 import type { ContentEntry } from "./content-hash.ts";
 import type { ProjectLimits } from "./limits.ts";
-import { syncTree } from "./sync-tree.ts";
+import { syncTree } from "../files/sync-tree.ts";
 
 /** What an archive held. */
 export interface UnpackedProject {

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { createFixture, waitFor } from "./testing/fixture.ts";
+import { createFixture, waitFor } from "../testing/python-fixture.ts";
 
 const SLEEPER = `36${process.pid}.5`;
 

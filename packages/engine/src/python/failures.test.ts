@@ -2,8 +2,8 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createFixture } from "./testing/fixture.ts";
-import type { Fixture } from "./testing/fixture.ts";
+import { createFixture } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
 
 let fixture: Fixture;
 let version: ReturnType<Fixture["createVersion"]>;

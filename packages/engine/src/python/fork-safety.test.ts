@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { INTERPRETER, createFixture, waitFor } from "./testing/fixture.ts";
-import type { Fixture } from "./testing/fixture.ts";
+import { INTERPRETER, createFixture, waitFor } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
 
 let fixture: Fixture;
 beforeAll(async () => {

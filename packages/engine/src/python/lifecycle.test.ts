@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { afterEach, expect, test, vi } from "vitest";
-import { createFixture, waitFor } from "./testing/fixture.ts";
-import type { Fixture } from "./testing/fixture.ts";
+import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
 
 let fixture: Fixture;
 afterEach(() => {

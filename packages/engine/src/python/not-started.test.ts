@@ -1,8 +1,8 @@
 import { chmodSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { createFixture, waitFor } from "./testing/fixture.ts";
-import type { Fixture } from "./testing/fixture.ts";
+import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
 import { findSandbox } from "./sandbox/find-sandbox.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { readFileSync, readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { waitFor } from "./testing/fixture.ts";
+import { waitFor } from "../testing/python-fixture.ts";
 
-const PARENT = fileURLToPath(new URL("testing/parent.ts", import.meta.url));
+const PARENT = fileURLToPath(new URL("../testing/python-parent.ts", import.meta.url));
 
 /** pids of the processes with this environment or command line; a process cannot hide these from the host's root or its own user. */
 function findProcesses(text: string): number[] {

@@ -1,9 +1,9 @@
-import type { ZygoteEvent } from "./control-lines.ts";
+import type { ZygoteEvent } from "./wire/control-lines.ts";
 import type { LogLine, Probe, RunnableVersion } from "./runtime.ts";
-import type { PoolHost } from "./pool-host.ts";
+import type { PoolHost } from "./pool/pool-host.ts";
 import type { Settings } from "./settings.ts";
-import { createTimers } from "./timers.ts";
-import type { Zygote, ZygoteEnd } from "./zygote.ts";
+import { createTimers } from "../base/timers.ts";
+import type { Zygote, ZygoteEnd } from "./pool/zygote.ts";
 
 const STARTUP_ERROR = "STARTUP_ERROR";
 const MAX_REASON_LENGTH = 500;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createFixture } from "./testing/fixture.ts";
-import type { Fixture } from "./testing/fixture.ts";
+import { createFixture } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
 
 let fixture: Fixture;
 beforeAll(async () => {

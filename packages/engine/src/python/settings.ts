@@ -1,5 +1,5 @@
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
-import type { Logger } from "../logger.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 
 const MEBIBYTE = 1024 * 1024;

@@ -1,11 +1,11 @@
 import { v7 as createUuid } from "uuid";
-import { createDispatcher } from "../dispatcher.ts";
-import type { Dispatcher, DispatcherOptions } from "../dispatcher.ts";
-import type { LogFields } from "../logger.ts";
-import { createMemoryStore } from "../memory-store.ts";
-import type { ExecutionRecord, ExecutionStore, NewExecution } from "../ports.ts";
-import { createFixture } from "../python/testing/fixture.ts";
-import type { Fixture } from "../python/testing/fixture.ts";
+import { createDispatcher } from "../worker/dispatcher.ts";
+import type { Dispatcher, DispatcherOptions } from "../worker/dispatcher.ts";
+import type { LogFields } from "../base/logger.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
+import type { ExecutionRecord, ExecutionStore, NewExecution } from "../store/execution-store.ts";
+import { createFixture } from "./python-fixture.ts";
+import type { Fixture } from "./python-fixture.ts";
 import type { RunnableVersion } from "../python/runtime.ts";
 
 export const OWNER = "owner";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { v7 as createUuidV7 } from "uuid";
 import { expect, test } from "vitest";
-import type { Claim, ExecutionStore, NewExecution } from "../ports.ts";
+import type { Claim, ExecutionStore, NewExecution } from "../store/execution-store.ts";
 import type { Outcome } from "../python/runtime.ts";
 
 const SUCCEEDED: Outcome = { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null };

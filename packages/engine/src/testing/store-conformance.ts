@@ -3,7 +3,7 @@ import { v7 as createUuidV7 } from "uuid";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "./wait-until.ts";
 import type { LogEntry } from "@platform/contract/execution";
-import { LOG_PAGE_BYTES } from "../ports.ts";
+import { LOG_PAGE_BYTES } from "../store/execution-store.ts";
 import type {
   Claim,
   ClaimRequest,
@@ -12,7 +12,7 @@ import type {
   LogPage,
   NewExecution,
   StoreEvent,
-} from "../ports.ts";
+} from "../store/execution-store.ts";
 import type { LogLine, Outcome } from "../python/runtime.ts";
 import { describeFairness } from "./queue-conformance.ts";
 import { describeWorkers } from "./worker-conformance.ts";

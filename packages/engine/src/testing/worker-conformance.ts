@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { v7 as createUuidV7 } from "uuid";
 import { afterEach, expect, test } from "vitest";
 import type { Resources } from "@platform/contract/project";
-import type { Claim, ExecutionStore, NewExecution, WorkerReport } from "../ports.ts";
+import type { Claim, ExecutionStore, NewExecution, WorkerReport } from "../store/execution-store.ts";
 import type { Outcome } from "../python/runtime.ts";
-import { createRoomMaker } from "../reservation.ts";
+import { createRoomMaker } from "../capacity/reservation.ts";
 
 const SUCCEEDED: Outcome = { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null };
 const SMALL = { cpu: 1, memory: 1 };

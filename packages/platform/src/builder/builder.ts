@@ -1,7 +1,7 @@
 import { Problem } from "@platform/contract/problems";
-import { readMonotonic } from "@platform/engine/monotonic";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import type { Logger } from "../postgres/logger.ts";
-import type { BuildClaim, BuildOutcome, BuildStore } from "../store/builds.ts";
+import type { BuildClaim, BuildOutcome, BuildStore } from "../store/builds/builds.ts";
 import { createBuildLogWriter } from "./build-log-writer.ts";
 import { runBuild } from "./run-build.ts";
 import type { BuildDeps } from "./run-build.ts";

@@ -1,6 +1,6 @@
-import type { BuildClaim } from "../store/builds.ts";
-import { parseVersion } from "../store/columns.ts";
-import type { VersionNumber } from "../store/columns.ts";
+import type { BuildClaim } from "../store/builds/builds.ts";
+import { parseVersion } from "../store/base/columns.ts";
+import type { VersionNumber } from "../store/base/columns.ts";
 import type { VersionRecord, VersionStore } from "../store/versions.ts";
 
 const PAGE_SIZE = 100;

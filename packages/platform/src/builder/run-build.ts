@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
-import { findLargest, fits, formatResources } from "@platform/engine/capacity";
-import type { WorkerRegistry } from "@platform/engine/ports";
-import type { EnvironmentBuilder } from "@platform/engine/project/environment";
+import { findLargest, fits, formatResources } from "@platform/engine/capacity/capacity";
+import type { WorkerRegistry } from "@platform/engine/store/execution-store";
+import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
 import { ProjectError } from "@platform/engine/project/project-error";
 import { readProject } from "@platform/engine/project/read-project";
 import { SLOW_START_NOTE } from "@platform/engine/python/runtime";
 import type { Probe, PythonRuntime, RunnableVersion } from "@platform/engine/python/runtime";
-import type { BuildClaim, BuildOutcome } from "../store/builds.ts";
-import { createUuidV7 } from "../store/uuid.ts";
+import type { BuildClaim, BuildOutcome } from "../store/builds/builds.ts";
+import { createUuidV7 } from "../store/base/uuid.ts";
 import type { VersionStore } from "../store/versions.ts";
 import { findOlderSchema } from "./older-schema.ts";
 import { findBreakingChange } from "./schema-changes.ts";
-import type { VersionFiles } from "./version-files.ts";
+import type { VersionFiles } from "../versions/version-files.ts";
 
 export interface BuildDeps {
   readonly versions: VersionStore;

@@ -1,5 +1,5 @@
-import type { ExecutionStore } from "@platform/engine/ports";
-import type { BuildStore } from "../store/builds.ts";
+import type { ExecutionStore } from "@platform/engine/store/execution-store";
+import type { BuildStore } from "../store/builds/builds.ts";
 import { createDiskProblem } from "./disk-guard.ts";
 import type { DiskGuard } from "./disk-guard.ts";
 

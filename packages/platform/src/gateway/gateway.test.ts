@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "@platform/engine/testing/wait-until";
-import { createTestDatabase } from "../postgres/testing.ts";
-import type { TestDatabase } from "../postgres/testing.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
 import {
   createTestClient,
   createTestService,
@@ -9,7 +9,7 @@ import {
   fetchAccessToken,
 } from "../testing/fixtures.ts";
 import type { TestClient, TestService, TestUser } from "../testing/fixtures.ts";
-import { rotateSigningKey } from "../identity/tokens/signing-keys.ts";
+import { rotateSigningKey } from "../access/signing-keys.ts";
 import { createSigningKeyStore } from "../store/signing-keys.ts";
 import { TEST_SECRET, createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";

@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Executions } from "@platform/engine/executions";
+import type { Executions } from "@platform/engine/executions/executions";
 import { refuseOtherMethods } from "@platform/engine/http/methods";
 import { hostedPresenter } from "@platform/engine/http/presenters";
 import { registerServiceApi } from "@platform/engine/http/service-api";
-import { createTokenIssuer } from "../identity/tokens/access-tokens.ts";
-import { createSigningKeys } from "../identity/tokens/signing-keys.ts";
-import { createTokenVerifier } from "../identity/tokens/token-verifier.ts";
+import { createTokenIssuer } from "../access/access-tokens.ts";
+import { createSigningKeys } from "../access/signing-keys.ts";
+import { createTokenVerifier } from "../access/token-verifier.ts";
 import type { Logger } from "../postgres/logger.ts";
 import type { AccessKeyStore } from "../store/access-keys.ts";
 import type { AccessStore } from "../store/access.ts";
 import type { SigningKeyStore } from "../store/signing-keys.ts";
-import { createAccessKeyAuthenticator } from "./access-keys.ts";
-import { createAccess } from "./access.ts";
-import type { Endpoint } from "./access.ts";
+import { createAccessKeyAuthenticator } from "../access/access-keys.ts";
+import { createAccess } from "../access/grants.ts";
+import type { Endpoint } from "../access/grants.ts";
 import { registerServiceDocs } from "./service-docs.ts";
 import { registerTokenEndpoint } from "./token-endpoint.ts";
 

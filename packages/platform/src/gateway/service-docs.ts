@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { createServiceOpenApi } from "@platform/contract/openapi";
 import { registerDocs } from "@platform/engine/http/docs";
-import { readBasicCredentials } from "../identity/tokens/client-credentials.ts";
-import { OAuthError } from "../identity/tokens/oauth-error.ts";
-import type { AccessKeyAuthenticator } from "./access-keys.ts";
-import type { Access, Endpoint, ServiceCaller } from "./access.ts";
-import { unauthenticated } from "./bearer.ts";
+import { readBasicCredentials } from "../access/client-credentials.ts";
+import { OAuthError } from "../access/oauth-error.ts";
+import type { AccessKeyAuthenticator } from "../access/access-keys.ts";
+import type { Access, Endpoint, ServiceCaller } from "../access/grants.ts";
+import { unauthenticated } from "../access/bearer.ts";
 
 export interface ServiceDocsDeps {
   readonly access: Access;

@@ -2,8 +2,8 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import type { JSONWebKeySet } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "@platform/engine/testing/wait-until";
-import { createTestDatabase } from "../postgres/testing.ts";
-import type { TestDatabase } from "../postgres/testing.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
 import {
   createTestClient,
   createTestService,

@@ -1,10 +1,10 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
-import { ACCESS_TOKEN_SCOPE, ACCESS_TOKEN_SECONDS } from "../identity/tokens/access-tokens.ts";
-import type { IssueToken } from "../identity/tokens/access-tokens.ts";
-import { readTokenRequest } from "../identity/tokens/client-credentials.ts";
-import { OAuthError } from "../identity/tokens/oauth-error.ts";
-import type { AccessKeyAuthenticator } from "./access-keys.ts";
+import { ACCESS_TOKEN_SCOPE, ACCESS_TOKEN_SECONDS } from "../access/access-tokens.ts";
+import type { IssueToken } from "../access/access-tokens.ts";
+import { readTokenRequest } from "../access/client-credentials.ts";
+import { OAuthError } from "../access/oauth-error.ts";
+import type { AccessKeyAuthenticator } from "../access/access-keys.ts";
 
 export interface TokenEndpointDeps {
   readonly authenticate: AccessKeyAuthenticator["authenticate"];

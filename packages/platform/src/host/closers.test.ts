@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRecordingLogger } from "../postgres/testing.ts";
+import { createRecordingLogger } from "../testing/test-database.ts";
 import { createClosers } from "./closers.ts";
 
 test("what was started last is closed first, one after the other", async () => {

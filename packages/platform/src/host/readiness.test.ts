@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHttpServer } from "@platform/engine/http/server";
 import { pino } from "pino";
-import type { Role } from "../config.ts";
-import { createTestDatabase } from "../postgres/testing.ts";
-import type { TestDatabase } from "../postgres/testing.ts";
+import type { Role } from "../config/config.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
 import { createReadiness } from "./readiness.ts";
 
 let home: TestDatabase;

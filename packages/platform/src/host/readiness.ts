@@ -1,5 +1,5 @@
 import type { ReadinessFault } from "@platform/engine/http/server";
-import type { Role } from "../config.ts";
+import type { Role } from "../config/config.ts";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { Database } from "../postgres/database.ts";
 

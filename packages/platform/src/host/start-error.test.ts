@@ -2,7 +2,7 @@ import { Problem } from "@platform/contract/problems";
 import { SandboxUnavailableError } from "@platform/engine/python/sandbox/sandbox";
 import { expect, test } from "vitest";
 import { EmbeddedPostgresError } from "../postgres/errors.ts";
-import { SettingError } from "../settings.ts";
+import { SettingError } from "../config/settings.ts";
 import { StartError, describeStartError, describeSystemError } from "./start-error.ts";
 
 test.each([

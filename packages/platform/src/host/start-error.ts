@@ -2,7 +2,7 @@ import { Problem } from "@platform/contract/problems";
 import { ProjectError } from "@platform/engine/project/project-error";
 import { SandboxUnavailableError } from "@platform/engine/python/sandbox/sandbox";
 import { EmbeddedPostgresError } from "../postgres/errors.ts";
-import { SettingError } from "../settings.ts";
+import { SettingError } from "../config/settings.ts";
 
 /** The platform cannot start as it was asked to; the message says what to change. */
 export class StartError extends Error {

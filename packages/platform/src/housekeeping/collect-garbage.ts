@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { readdir, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { collectEnvironments } from "@platform/engine/project/collect-environments";
-import type { DataDirectory } from "../data-directory.ts";
+import { collectEnvironments } from "@platform/engine/environments/collect-environments";
+import type { DataDirectory } from "../host/data-directory.ts";
 import type { GarbageStore } from "../store/garbage.ts";
 import { collectObjects } from "./collect-objects.ts";
-import { looksUnused, removeUnused } from "@platform/engine/project/remove-unused";
+import { looksUnused, removeUnused } from "@platform/engine/files/remove-unused";
 import { removeStale } from "./stale-files.ts";
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { looksUnused, removeUnused } from "@platform/engine/project/remove-unused";
+import { looksUnused, removeUnused } from "@platform/engine/files/remove-unused";
 
 export interface CollectObjectsOptions {
   /** The folder of the object store. */

@@ -1,7 +1,7 @@
-import type { DataDirectory } from "../data-directory.ts";
+import type { DataDirectory } from "../host/data-directory.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Logger } from "../postgres/logger.ts";
-import { maintainPartitions } from "../store/partitions.ts";
+import { maintainPartitions } from "../store/executions/partitions.ts";
 import { createGarbageStore } from "../store/garbage.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { removeTree } from "@platform/engine/host/remove-tree";
+import { removeTree } from "@platform/engine/files/remove-tree";
 
 const HOUR = 3_600_000;
 /** No upload and no unpacking takes so long; what is older was left behind by a process that was killed. */

@@ -8,8 +8,8 @@ import { createDatabase } from "./database.ts";
 import type { Database } from "./database.ts";
 import { SCHEMA_FILE, renderSchema } from "./dump-schema.ts";
 import { migrate } from "./migrate.ts";
-import { createRecordingLogger, createTestDatabase } from "./testing.ts";
-import type { TestDatabase } from "./testing.ts";
+import { createRecordingLogger, createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
 
 let home: TestDatabase;
 let migrations = "";

@@ -6,7 +6,7 @@ import { createDatabase } from "./database.ts";
 import type { Database } from "./database.ts";
 import { migrate } from "./migrate.ts";
 import { startEmbeddedPostgres } from "./supervisor.ts";
-import { createRecordingLogger } from "./testing.ts";
+import { createRecordingLogger } from "../testing/test-database.ts";
 
 /** The schema that the migrations add up to; checked in, compared by a test. */
 export const SCHEMA_FILE = fileURLToPath(new URL("../../schema.sql", import.meta.url));

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "./database.ts";
 import { FateUnknown, retryTransient } from "./retry.ts";
-import { createTestDatabase } from "./testing.ts";
-import type { TestDatabase } from "./testing.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
 
 let home: TestDatabase;
 let database: Database;

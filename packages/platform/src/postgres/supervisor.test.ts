@@ -12,9 +12,9 @@ import { inspectProcess, readPostmaster } from "./postmaster.ts";
 import type { SocketConnection } from "./server.ts";
 import { startEmbeddedPostgres } from "./supervisor.ts";
 import type { EmbeddedPostgres } from "./supervisor.ts";
-import { createRecordingLogger } from "./testing.ts";
+import { createRecordingLogger } from "../testing/test-database.ts";
 
-const MEMBER = new URL("testing-member.ts", import.meta.url).pathname;
+const MEMBER = new URL("../testing/postgres-member.ts", import.meta.url).pathname;
 const NOBODY = 65_534;
 
 let root = "";

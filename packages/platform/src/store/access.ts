@@ -1,9 +1,9 @@
 import type { Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import type { Database } from "../postgres/database.ts";
-import { ACCESS_CHANNEL, fromStoredResources, parseVersion } from "./columns.ts";
-import type { StoredResources } from "./columns.ts";
-import { isUuid } from "./uuid.ts";
+import { ACCESS_CHANNEL, fromStoredResources, parseVersion } from "./base/columns.ts";
+import type { StoredResources } from "./base/columns.ts";
+import { isUuid } from "./base/uuid.ts";
 
 export interface GrantedVersion {
   readonly id: string;

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { createStores } from "./stores.ts";
 import type { Stores } from "./stores.ts";
-import { createTestDatabase } from "../postgres/testing.ts";
-import type { TestDatabase } from "../postgres/testing.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
 import type { AccessChange } from "./access.ts";
-import type { NewBuild } from "./builds.ts";
-import { createUuidV7 } from "./uuid.ts";
+import type { NewBuild } from "./builds/builds.ts";
+import { createUuidV7 } from "./base/uuid.ts";
 import type { NewVersion } from "./versions.ts";
 
 let home: TestDatabase;

@@ -1,5 +1,5 @@
 import type { Database } from "../postgres/database.ts";
-import { ACCESS_CHANNEL, selectMilliseconds } from "./columns.ts";
+import { ACCESS_CHANNEL, selectMilliseconds } from "./base/columns.ts";
 
 export interface SigningKeyRecord {
   readonly kid: string;

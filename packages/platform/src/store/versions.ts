@@ -8,11 +8,11 @@ import {
   parseVersion,
   selectMilliseconds,
   toStoredResources,
-} from "./columns.ts";
-import type { StoredResources, VersionNumber } from "./columns.ts";
-import { cutPage, decodeCursor } from "./page.ts";
-import type { Page, PageRequest } from "./page.ts";
-import { isUuid } from "./uuid.ts";
+} from "./base/columns.ts";
+import type { StoredResources, VersionNumber } from "./base/columns.ts";
+import { cutPage, decodeCursor } from "./base/page.ts";
+import type { Page, PageRequest } from "./base/page.ts";
+import { isUuid } from "./base/uuid.ts";
 
 export interface NewVersion {
   readonly id: string;

@@ -2,11 +2,11 @@
  * A process of its own that makes the first login, for tests that kill it on the way. Arguments: socket directory, name of
  * the database, file.
  */
-import { createIdentity } from "../identity/identity.ts";
-import { provideFirstLogin } from "../identity/first-login.ts";
+import { createIdentity } from "../accounts/identity.ts";
+import { provideFirstLogin } from "../accounts/first-login.ts";
 import { createDatabase } from "../postgres/database.ts";
 import { MAINTENANCE } from "../postgres/limits.ts";
-import { createRecordingLogger } from "../postgres/testing.ts";
+import { createRecordingLogger } from "./test-database.ts";
 import { TEST_SECRET } from "./instance.ts";
 
 const [host = "", name = "", file = ""] = process.argv.slice(2);

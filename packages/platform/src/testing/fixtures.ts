@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { createAccessKeySecret } from "../identity/tokens/access-key-secrets.ts";
-import type { Role } from "../identity/roles.ts";
-import { createUuidV7 } from "../store/uuid.ts";
+import { createAccessKeySecret } from "../access/access-key-secrets.ts";
+import type { Role } from "../accounts/roles.ts";
+import { createUuidV7 } from "../store/base/uuid.ts";
 import type { TestInstance } from "./instance.ts";
 
 export interface TestUser {

@@ -1,5 +1,5 @@
 import { Problem } from "@platform/contract/problems";
-import { readMonotonic } from "@platform/engine/monotonic";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 
 /*
  * Group commit. An item waits only while as many flushes as allowed are under way; whatever has gathered meanwhile goes

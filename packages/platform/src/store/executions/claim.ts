@@ -1,9 +1,9 @@
-import { readMonotonic } from "@platform/engine/monotonic";
-import type { Claim, ClaimAnswer, ClaimRequest, InputReferences } from "@platform/engine/ports";
+import { readMonotonic } from "@platform/engine/base/monotonic";
+import type { Claim, ClaimAnswer, ClaimRequest, InputReferences } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
-import { fromStoredResources, toFreeThousandths } from "../columns.ts";
-import { createUuidV7 } from "../uuid.ts";
+import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";
+import { createUuidV7 } from "../base/uuid.ts";
 import type { Events } from "./events.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";

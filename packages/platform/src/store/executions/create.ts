@@ -1,9 +1,9 @@
 import { Problem } from "@platform/contract/problems";
-import type { ExecutionRecord, NewExecution } from "@platform/engine/ports";
+import type { ExecutionRecord, NewExecution } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
-import { fromStoredResources, selectMilliseconds, toStoredResources } from "../columns.ts";
-import { getLowestUuid } from "../uuid.ts";
+import { fromStoredResources, selectMilliseconds, toStoredResources } from "../base/columns.ts";
+import { getLowestUuid } from "../base/uuid.ts";
 import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
 import { EXECUTIONS_CHANNEL } from "./events.ts";

@@ -1,5 +1,5 @@
 import { describeExecutionStore } from "@platform/engine/testing/store-conformance";
-import { createTestDatabase } from "../../postgres/testing.ts";
+import { createTestDatabase } from "../../testing/test-database.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 
 describeExecutionStore("the PostgreSQL store", async () => {

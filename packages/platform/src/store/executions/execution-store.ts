@@ -1,4 +1,4 @@
-import type { ExecutionStore } from "@platform/engine/ports";
+import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import { createDatabase } from "../../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres/database.ts";
 import { LARGE, VITAL } from "../../postgres/limits.ts";

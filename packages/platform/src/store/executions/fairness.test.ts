@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { Claim } from "@platform/engine/ports";
+import type { Claim } from "@platform/engine/store/execution-store";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../postgres/database.ts";
-import { createTestDatabase } from "../../postgres/testing.ts";
-import type { TestDatabase } from "../../postgres/testing.ts";
-import { createUuidV7 } from "../uuid.ts";
+import { createTestDatabase } from "../../testing/test-database.ts";
+import type { TestDatabase } from "../../testing/test-database.ts";
+import { createUuidV7 } from "../base/uuid.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 

@@ -1,4 +1,4 @@
-import type { ClaimKey, ExecutionRecord } from "@platform/engine/ports";
+import type { ClaimKey, ExecutionRecord } from "@platform/engine/store/execution-store";
 import type { Outcome } from "@platform/engine/python/runtime";
 import type { Database } from "../../postgres/database.ts";
 import { concatenate, createBatcher } from "./batch.ts";

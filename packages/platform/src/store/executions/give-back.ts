@@ -1,4 +1,4 @@
-import type { ClaimKey } from "@platform/engine/ports";
+import type { ClaimKey } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 import { CANCELLED_DETAIL } from "./cancel.ts";
 import { EXECUTIONS_CHANNEL } from "./events.ts";

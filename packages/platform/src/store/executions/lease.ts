@@ -1,4 +1,4 @@
-import type { ClaimKey, ExecutionStore } from "@platform/engine/ports";
+import type { ClaimKey, ExecutionStore } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 
 /**

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { ListFilter } from "@platform/engine/ports";
+import type { ListFilter } from "@platform/engine/store/execution-store";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database, Statement } from "../../postgres/database.ts";
-import { createTestDatabase } from "../../postgres/testing.ts";
-import type { TestDatabase } from "../../postgres/testing.ts";
-import { createUuidV7, getLowestUuid } from "../uuid.ts";
+import { createTestDatabase } from "../../testing/test-database.ts";
+import type { TestDatabase } from "../../testing/test-database.ts";
+import { createUuidV7, getLowestUuid } from "../base/uuid.ts";
 import { createExecutionDatabase } from "./execution-store.ts";
 import { listExecutions } from "./read.ts";
 

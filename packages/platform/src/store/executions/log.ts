@@ -1,5 +1,5 @@
 import { formatTimestamp } from "@platform/contract/execution";
-import type { ClaimKey } from "@platform/engine/ports";
+import type { ClaimKey } from "@platform/engine/store/execution-store";
 import type { LogLine } from "@platform/engine/python/runtime";
 import type { Database } from "../../postgres/database.ts";
 import { concatenate, createBatcher } from "./batch.ts";

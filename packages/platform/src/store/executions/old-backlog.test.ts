@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../postgres/database.ts";
-import { createTestDatabase } from "../../postgres/testing.ts";
-import type { TestDatabase } from "../../postgres/testing.ts";
-import { createUuidV7, getLowestUuid } from "../uuid.ts";
+import { createTestDatabase } from "../../testing/test-database.ts";
+import type { TestDatabase } from "../../testing/test-database.ts";
+import { createUuidV7, getLowestUuid } from "../base/uuid.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 

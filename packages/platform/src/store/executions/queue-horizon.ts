@@ -1,6 +1,6 @@
-import { readMonotonic } from "@platform/engine/monotonic";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import type { Database } from "../../postgres/database.ts";
-import { getLowestUuid, readUuidTime } from "../uuid.ts";
+import { getLowestUuid, readUuidTime } from "../base/uuid.ts";
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;

@@ -1,8 +1,8 @@
 import { EXECUTION_STATUSES } from "@platform/contract/execution";
-import type { ExecutionRecord, ListFilter, Page, StoredResult } from "@platform/engine/ports";
+import type { ExecutionRecord, ListFilter, Page, StoredResult } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
-import { cutPage, decodeCursor } from "../page.ts";
-import { getLowestUuid, isUuid } from "../uuid.ts";
+import { cutPage, decodeCursor } from "../base/page.ts";
+import { getLowestUuid, isUuid } from "../base/uuid.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 

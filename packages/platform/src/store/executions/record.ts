@@ -1,7 +1,7 @@
 import type { ExecutionStatus } from "@platform/contract/execution";
-import type { ExecutionRecord } from "@platform/engine/ports";
-import { fromStoredResources, selectMilliseconds } from "../columns.ts";
-import type { StoredResources } from "../columns.ts";
+import type { ExecutionRecord } from "@platform/engine/store/execution-store";
+import { fromStoredResources, selectMilliseconds } from "../base/columns.ts";
+import type { StoredResources } from "../base/columns.ts";
 
 export interface RecordRow extends StoredResources {
   readonly id: string;

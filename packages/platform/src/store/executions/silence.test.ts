@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { ClaimRequest, NewExecution } from "@platform/engine/ports";
+import type { ClaimRequest, NewExecution } from "@platform/engine/store/execution-store";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../postgres/database.ts";
 import { VITAL } from "../../postgres/limits.ts";
 import type { Limits } from "../../postgres/limits.ts";
-import { createTestDatabase } from "../../postgres/testing.ts";
-import type { TestDatabase } from "../../postgres/testing.ts";
-import { openSilentProxy } from "../../postgres/testing-silent-proxy.ts";
-import { createUuidV7 } from "../uuid.ts";
+import { createTestDatabase } from "../../testing/test-database.ts";
+import type { TestDatabase } from "../../testing/test-database.ts";
+import { openSilentProxy } from "../../testing/silent-proxy.ts";
+import { createUuidV7 } from "../base/uuid.ts";
 import {
   createExecutionDatabase,
   createLargeDatabase,

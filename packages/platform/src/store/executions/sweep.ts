@@ -1,6 +1,6 @@
-import { readMonotonic } from "@platform/engine/monotonic";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import type { Database } from "../../postgres/database.ts";
-import { selectMilliseconds } from "../columns.ts";
+import { selectMilliseconds } from "../base/columns.ts";
 import { EXECUTIONS_CHANNEL, MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
 import type { Events } from "./events.ts";
 import { selectRecord, toRecord } from "./record.ts";

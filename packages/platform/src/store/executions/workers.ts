@@ -1,9 +1,9 @@
 import type { Resources } from "@platform/contract/project";
-import { WORKER_SILENCE_SECONDS } from "@platform/engine/ports";
-import type { Reservation, WorkerReport } from "@platform/engine/ports";
+import { WORKER_SILENCE_SECONDS } from "@platform/engine/store/execution-store";
+import type { Reservation, WorkerReport } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
-import { fromStoredResources, toFreeThousandths, toStoredResources } from "../columns.ts";
-import type { StoredResources } from "../columns.ts";
+import { fromStoredResources, toFreeThousandths, toStoredResources } from "../base/columns.ts";
+import type { StoredResources } from "../base/columns.ts";
 
 /** Rows of workers that vanished are kept so long, for people who look. */
 const FORGET_AFTER = "1 hour";

@@ -1,0 +1,129 @@
+import type { Resources } from "@platform/contract/project";
+import { fits } from "./capacity.ts";
+import type { Logger } from "../base/logger.ts";
+import { readMonotonic } from "../base/monotonic.ts";
+import type { Reservation, WorkerRegistry } from "../store/execution-store.ts";
+
+const SECOND = 1_000;
+/** An execution that has waited for so long, and finds no room though the worker is large enough, is made room for. */
+const RESERVES_AFTER_SECONDS = 10;
+/** Room is made for so long at first. When what runs takes longer, the worker works on as long, then tries twice as long. */
+const FIRST_HOLD_MS = 60 * SECOND;
+/** A busy worker makes room for the next in the queue all the time, until one of its runs ends: that is not worth a line. */
+const LOG_AFTER_MS = 5 * SECOND;
+
+export interface RoomMakerOptions {
+  readonly store: WorkerRegistry;
+  readonly workerId: string;
+  readonly capacity: Resources;
+  readonly logger: Logger;
+  /** Milliseconds; default: the monotonic clock. */
+  readonly now?: () => number;
+  /** Default 10. */
+  readonly reservesAfterSeconds?: number;
+}
+
+/**
+ * Keeps a worker in the registry, and makes room for what would never find any: while smaller executions keep coming, the
+ * room for a large one is never free at one time.
+ *
+ * The worker then claims nothing until that one fits. Room that stays empty is taken from everybody, so it is held in turns
+ * with work: a minute each, then two, four ... A large execution behind runs of length L starts within a small multiple of
+ * L, and whoever queues one behind a run of hours does not stop the worker for hours.
+ */
+export interface RoomMaker {
+  /** What to claim next with so much room free. */
+  readonly plan: (free: Resources) => "anything" | "nothing" | { readonly onlyId: string };
+  /** Once a second. */
+  readonly report: (free: Resources, permit: Permit) => Promise<void>;
+  /** The reserved one was claimed, or is not there any more. */
+  readonly settle: () => void;
+  /** Takes the worker out of the registry. */
+  readonly leave: () => Promise<void>;
+}
+
+/** What the worker may claim now; a limit of 0: nothing, so it makes no room either. */
+interface Permit {
+  readonly limit: number;
+  readonly excludedVersionIds: readonly string[];
+}
+
+interface Hold {
+  readonly reservation: Reservation;
+  readonly since: number;
+  isLogged: boolean;
+}
+
+export function createRoomMaker(options: RoomMakerOptions): RoomMaker {
+  const { store, workerId, capacity, logger } = options;
+  const now = options.now ?? readMonotonic;
+  let hold: Hold | null = null;
+  /** Of the latest reservation: for how long room is made at a time. */
+  let turn = { id: "", holdMs: FIRST_HOLD_MS };
+  let restUntil = -Infinity;
+  let reporting: Promise<void> | null = null;
+  let isLeaving = false;
+
+  const endTurn = () => {
+    if (hold === null || now() - hold.since < turn.holdMs) return;
+    hold = null;
+    restUntil = now() + turn.holdMs;
+    turn = { id: turn.id, holdMs: 2 * turn.holdMs };
+  };
+  const logLong = () => {
+    if (hold === null || hold.isLogged || now() - hold.since < LOG_AFTER_MS) return;
+    hold.isLogged = true;
+    const { id, resources } = hold.reservation;
+    logger.info(
+      { executionId: id, ...resources },
+      "the worker starts nothing else until there is room for an execution",
+    );
+  };
+  const take = (reservation: Reservation | null) => {
+    if (reservation?.id === hold?.reservation.id) return;
+    hold = reservation === null ? null : { reservation, since: now(), isLogged: false };
+    if (reservation === null) return;
+    if (reservation.id !== turn.id) turn = { id: reservation.id, holdMs: FIRST_HOLD_MS };
+  };
+  const report = async (free: Resources, { limit, excludedVersionIds }: Permit) => {
+    endTurn();
+    logLong();
+    if (limit === 0) hold = null;
+    const asked = hold;
+    const reservation = await store.report({
+      workerId,
+      capacity,
+      free,
+      excludedVersionIds,
+      reservedId: asked?.reservation.id ?? null,
+      reservesAfterSeconds:
+        limit === 0 || now() < restUntil ? null : (options.reservesAfterSeconds ?? RESERVES_AFTER_SECONDS),
+    });
+    // While the store was asked, the execution may have been claimed; the next report says what holds then.
+    if (hold === asked && !isLeaving) take(reservation);
+  };
+
+  return {
+    plan: (free) => {
+      if (hold === null) return "anything";
+      const { id, resources } = hold.reservation;
+      return fits(resources, free) ? { onlyId: id } : "nothing";
+    },
+    report: async (free, permit) => {
+      if (isLeaving) return;
+      reporting ??= report(free, permit).finally(() => {
+        reporting = null;
+      });
+      await reporting;
+    },
+    settle: () => {
+      hold = null;
+    },
+    leave: async () => {
+      isLeaving = true;
+      hold = null;
+      await reporting?.catch(() => undefined);
+      await store.leave(workerId);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readlink, symlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { collectEnvironments } from "./collect-environments.ts";
+import { createWorkspace } from "../testing/project-fixtures.ts";
+import type { Workspace } from "../testing/project-fixtures.ts";
+
+const DAY = 86_400_000;
+
+let workspace: Workspace;
+let root: string;
+beforeEach(async () => {
+  workspace = await createWorkspace();
+  root = join(workspace.path, "environments");
+  await mkdir(root);
+});
+afterEach(() => workspace.close());
+
+async function createBuild(name: string, days: number): Promise<void> {
+  const then = new Date(Date.now() - days * DAY);
+  await mkdir(join(root, name, "venv"), { recursive: true });
+  await writeFile(join(root, `${name}.log`), "");
+  for (const path of [name, `${name}.log`]) await utimes(join(root, path), then, then);
+}
+
+function collect(): Promise<number> {
+  const now = Date.now();
+  return collectEnvironments(workspace.path, { unusedSince: now - 7 * DAY, abandonedSince: now - DAY });
+}
+
+test("an environment that was not used for a week goes with link and log, one that was used stays", async () => {
+  for (const [key, days] of [
+    ["unused", 8],
+    ["used", 6],
+  ] as const) {
+    await createBuild(`${key}-1`, days);
+    await symlink(`${key}-1`, join(root, key));
+  }
+  expect(await collect()).toBe(1);
+  expect((await readdir(root)).toSorted()).toEqual(["used", "used-1", "used-1.log"]);
+  expect(await readlink(join(root, "used"))).toBe("used-1");
+});
+
+test("what a dead build left behind goes after a day, a build that runs stays, and no directory is no error", async () => {
+  await createBuild("dead-1", 2);
+  await createBuild("running-1", 0);
+  expect(await collect()).toBe(2);
+  expect((await readdir(root)).toSorted()).toEqual(["running-1", "running-1.log"]);
+  expect(
+    await collectEnvironments(join(workspace.path, "nowhere"), { unusedSince: 0, abandonedSince: 0 }),
+  ).toBe(0);
+  expect(existsSync(join(root, "running-1", "venv"))).toBe(true);
+});

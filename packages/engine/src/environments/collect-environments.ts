@@ -1,0 +1,50 @@
+import { readdir, readlink, rm, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { removeTree } from "../files/remove-tree.ts";
+import { looksUnused, removeUnused } from "../files/remove-unused.ts";
+
+/** Milliseconds since the epoch. */
+export interface EnvironmentCutoffs {
+  /** An environment that was not used since then goes; who needs it again builds it again. */
+  readonly unusedSince: number;
+  /** So does what a build left behind whose process died before. */
+  readonly abandonedSince: number;
+}
+
+/** Removes environments of any format from the directory of an environment builder; says how many folders and logs. */
+export async function collectEnvironments(directory: string, cutoffs: EnvironmentCutoffs): Promise<number> {
+  const root = join(directory, "environments");
+  const names = await readdir(root).catch(() => []);
+  const links = new Map<string, string>();
+  for (const name of names) {
+    const target = await readlink(join(root, name)).catch(() => null);
+    if (target !== null) links.set(name, target);
+  }
+  let removed = 0;
+  for (const [link, target] of links) {
+    if (await removeEnvironment(root, link, target, cutoffs.unusedSince)) removed += 1;
+  }
+  const published = new Set([...links.values()].flatMap((target) => [target, `${target}.log`]));
+  for (const name of names) {
+    if (links.has(name) || published.has(name)) continue;
+    if (!(await looksUnused(join(root, name), cutoffs.abandonedSince))) continue;
+    await removeTree(join(root, name));
+    removed += 1;
+  }
+  return removed;
+}
+
+async function removeEnvironment(
+  root: string,
+  link: string,
+  target: string,
+  cutoff: number,
+): Promise<boolean> {
+  if (!(await looksUnused(join(root, target), cutoff))) return false;
+  if (!(await removeUnused(join(root, target), join(root, `${target}.unused`), cutoff))) return false;
+  await rm(join(root, `${target}.log`), { force: true });
+  // Another process may have published a new build under the key meanwhile.
+  const now = await readlink(join(root, link)).catch(() => null);
+  if (now === target) await unlink(join(root, link)).catch(() => undefined);
+  return true;
+}

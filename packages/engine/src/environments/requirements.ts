@@ -1,0 +1,262 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { hashContent } from "../project/content-hash.ts";
+import type { ContentEntry } from "../project/content-hash.ts";
+import type { Interpreter } from "./interpreter.ts";
+import { listProjectFiles } from "../project/list-files.ts";
+import { getMessage, getSystemCode, ProjectError } from "../project/project-error.ts";
+import { PYPROJECT_FILE, readPyprojectDependencies } from "./pyproject.ts";
+import { parseRequirement, parseRequirementLine } from "./requirement-grammar.ts";
+import type { ContentLine, Section } from "./requirement-grammar.ts";
+import { RequirementFault } from "./requirement-fault.ts";
+import { LineFault, splitLogicalLines } from "./requirement-lines.ts";
+
+/*
+ * What a project needs is read once, here, and written out again: pip and uv get our text and nothing of the project's, and the key of an
+ * environment is made of the same text. What we do not understand is refused, so that nothing is installed that the key does not say.
+ */
+
+/** What a project needs installed. Everything in it decides what gets installed; nothing else of the project does. */
+export interface Requirements {
+  /** The lines that are installed; a path begins with `./project/`. */
+  readonly text: string;
+  /** The lines that only narrow versions; "" when there are none. */
+  readonly constraints: string;
+  /** Hash of all the project's files when something is installed from them, else null. */
+  readonly content: string | null;
+  /** Every download must be named with its hash: pip's rule as soon as one is. */
+  readonly requiresHashes: boolean;
+  /** Every line is `name==version --hash=...` from the operator's index: whoever installs it from wheels gets the same bytes. */
+  readonly isPinned: boolean;
+}
+
+/** Where a build puts the project's files, relative to the folder of the canonical text: a name that no requirement can have. */
+export const PROJECT_FOLDER = "project";
+export const REQUIREMENTS_FILE = "requirements.txt";
+export const CONSTRAINTS_FILE = "constraints.txt";
+/** Of all requirement files together, each counted as often as it is named. */
+const MAX_BYTES = 64 * 1024;
+const MAX_NESTING = 10;
+
+/**
+ * Reads what a project needs: `requirements.txt`, else `[project].dependencies` of `pyproject.toml`; null when that is nothing.
+ *
+ * @throws ProjectError INVALID_PROJECT, with file and line, for what is not understood or reaches out of the project
+ */
+export async function readRequirements(
+  directory: string,
+  interpreter: Interpreter,
+): Promise<Requirements | null> {
+  const collected: Collected = {
+    directory,
+    bytes: 0,
+    lines: [],
+    constraints: [],
+    paths: [],
+    requiresHashes: false,
+    isPinned: true,
+  };
+  if (!(await collectFile(collected, REQUIREMENTS_FILE, "requirements", 0)))
+    await collectPyproject(collected, interpreter);
+  const { lines, constraints, paths, requiresHashes, isPinned } = collected;
+  if (!lines.some((line) => !line.startsWith("--"))) return null;
+  return {
+    text: joinLines(lines),
+    constraints: joinLines(constraints),
+    content: paths.length === 0 ? null : await hashLocalContent(directory, paths),
+    requiresHashes,
+    isPinned: isPinned && constraints.length === 0,
+  };
+}
+
+interface LocalPath {
+  readonly file: string;
+  readonly number: number;
+  readonly path: string;
+}
+
+interface Collected {
+  readonly directory: string;
+  bytes: number;
+  readonly lines: string[];
+  readonly constraints: string[];
+  readonly paths: LocalPath[];
+  requiresHashes: boolean;
+  isPinned: boolean;
+}
+
+/** Adds the lines of a file and of those that it names, in order (order can decide in pip); false when there is no such file. */
+async function collectFile(into: Collected, file: string, section: Section, depth: number): Promise<boolean> {
+  const text = await readText(into, file);
+  if (text === null) return false;
+  if (depth > MAX_NESTING) throw createInvalid(file, `'${file}' is nested deeper than ${MAX_NESTING} files`);
+  for (const { number, text: line } of readLines(file, text)) {
+    const parsed = atLine(file, number, line, () => parseRequirementLine(line));
+    if (parsed.kind !== "file") {
+      atLine(file, number, line, () => addLine(into, { file, number, section }, parsed));
+      continue;
+    }
+    if (section === "constraints" && parsed.section === "requirements")
+      throw createLineFault(file, number, line, "requirements cannot be named in a file of constraints");
+    const nested = posix.join(posix.dirname(file), parsed.path);
+    if (nested.startsWith("..")) throw createLineFault(file, number, line, "it lies outside of the project");
+    if (!(await collectFile(into, nested, parsed.section, depth + 1)))
+      throw createLineFault(file, number, line, `'${nested}' does not exist in the project`);
+  }
+  return true;
+}
+
+async function collectPyproject(into: Collected, interpreter: Interpreter): Promise<void> {
+  const text = await readText(into, PYPROJECT_FILE);
+  if (text === null) return;
+  for (const line of await readPyprojectDependencies(text, interpreter)) {
+    const [only, ...others] = readLines(PYPROJECT_FILE, line);
+    if (only === undefined || others.length > 0 || line.includes("--hash"))
+      throw createInvalid(PYPROJECT_FILE, `${PYPROJECT_FILE}: ${quote(line)} is not one requirement`);
+    atLine(PYPROJECT_FILE, null, line, () =>
+      addLine(
+        into,
+        { file: PYPROJECT_FILE, number: 0, section: "requirements" },
+        parseRequirement(only.text),
+      ),
+    );
+  }
+}
+
+interface Place {
+  readonly file: string;
+  readonly number: number;
+  readonly section: Section;
+}
+
+/** @throws RequirementFault */
+function addLine(into: Collected, place: Place, line: ContentLine): void {
+  if (place.section === "constraints") {
+    if (line.kind !== "named" || line.hasExtras || line.hashes.length > 0)
+      throw new RequirementFault(
+        "a constraint is a name with versions, without extras, address, hash or option",
+      );
+    into.constraints.push(line.text);
+    return;
+  }
+  const hasHash = "hashes" in line && line.hashes.length > 0;
+  into.requiresHashes ||= hasHash || line.kind === "require-hashes";
+  if (line.kind === "require-hashes") return;
+  into.isPinned &&= line.kind === "named" && line.isPinned && hasHash;
+  into.lines.push(writeLine(into, place, line));
+}
+
+function writeLine(
+  into: Collected,
+  { file, number }: Place,
+  line: Exclude<ContentLine, { readonly kind: "require-hashes" }>,
+): string {
+  if (line.kind !== "path" && line.kind !== "find-links") return line.text;
+  // pip takes a path from the working directory, and a folder of links from the folder of the file.
+  if (posix.dirname(file) !== ".")
+    throw new RequirementFault("a path can only be named in a file that lies in the project's root");
+  into.paths.push({ file, number, path: line.path });
+  const inside = line.path === "." ? `./${PROJECT_FOLDER}` : `./${PROJECT_FOLDER}/${line.path}`;
+  return line.kind === "path" ? `${inside}${line.suffix}` : `--find-links ${inside}`;
+}
+
+function joinLines(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** The text of a file in the project, or null when there is none. Only UTF-8, and only so much. */
+async function readText(into: Collected, file: string): Promise<string | null> {
+  const path = join(into.directory, file);
+  try {
+    const stats = await stat(path);
+    if (!stats.isFile()) throw createInvalid(file, `${file} is not a file`);
+    into.bytes += stats.size;
+    if (into.bytes > MAX_BYTES)
+      throw createInvalid(
+        file,
+        `${file}: requirements may have ${MAX_BYTES / 1024} kB in all, with the files that they name`,
+      );
+    // A byte order mark at the very beginning is taken off; elsewhere it is refused like other invisible characters.
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
+  } catch (error) {
+    if (error instanceof ProjectError) throw error;
+    if (getSystemCode(error) === "ENOENT" || getSystemCode(error) === "ENOTDIR") return null;
+    const reason = error instanceof TypeError ? "it is not UTF-8; save it as UTF-8" : getMessage(error);
+    throw createInvalid(file, `${file} cannot be read: ${reason}`);
+  }
+}
+
+function readLines(file: string, text: string): ReturnType<typeof splitLogicalLines> {
+  try {
+    return splitLogicalLines(text);
+  } catch (error) {
+    if (!(error instanceof LineFault)) throw error;
+    throw createInvalid(file, `${file}, line ${error.line}: ${error.message}`, error);
+  }
+}
+
+function atLine<T>(file: string, number: number | null, line: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RequirementFault) throw createLineFault(file, number, line, error.message, error);
+    throw error;
+  }
+}
+
+function createLineFault(
+  file: string,
+  number: number | null,
+  line: string,
+  message: string,
+  cause?: unknown,
+): ProjectError {
+  const place = number === null ? file : `${file}, line ${number}`;
+  return createInvalid(file, `${place}: ${quote(line)}: ${message}`, cause);
+}
+
+const MAX_QUOTE = 80;
+
+function quote(text: string): string {
+  return `'${text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE)}...` : text}'`;
+}
+
+/** The hash of all files of the project: what is built from one of them may read the others. Each path must name one, or a folder of some. */
+async function hashLocalContent(directory: string, paths: readonly LocalPath[]): Promise<string> {
+  const files = await listProjectFiles(directory);
+  const known = new Set(["."]);
+  for (const file of files) {
+    for (let path = file; path !== "." && !known.has(path); path = posix.dirname(path)) known.add(path);
+  }
+  for (const { file, number, path } of paths) {
+    if (!known.has(path)) throw createLineFault(file, number, path, "it does not exist in the project");
+  }
+  const entries: ContentEntry[] = [];
+  for (const path of files) entries.push(await hashFile(directory, path));
+  return hashContent(entries);
+}
+
+async function hashFile(directory: string, path: string): Promise<ContentEntry> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  await pipeline(createReadStream(join(directory, path)), async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      hash.update(chunk);
+    }
+  });
+  return { path, bytes, sha256: hash.digest("hex") };
+}
+
+function createInvalid(path: string, text: string, cause?: unknown): ProjectError {
+  const message = text.endsWith(".") ? text : `${text}.`;
+  return new ProjectError("INVALID_PROJECT", message, { errors: [{ path, message }], cause });
+}
+
+/** Whether a line is not understood, whatever the machine: no try elsewhere or later will change that. */
+export function isFaultOfText(error: ProjectError): boolean {
+  return error.cause instanceof RequirementFault || error.cause instanceof LineFault;
+}

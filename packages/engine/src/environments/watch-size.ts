@@ -1,0 +1,71 @@
+import type { Dir } from "node:fs";
+import { lstat, opendir } from "node:fs/promises";
+import { getSystemCode } from "../project/project-error.ts";
+
+/** What a folder that a stranger's program fills may hold. */
+export interface TreeLimits {
+  readonly bytes: number;
+  readonly entries: number;
+}
+
+const BLOCK = 512;
+const PAUSE_MS = 3_000;
+
+/**
+ * Whether a folder holds more than this; looks no further than that takes. Links are not followed, what vanishes does not count. A folder that
+ * cannot be looked into holds too much: it is closed, or lies deeper than a path can name.
+ */
+export async function exceeds(directory: string, limits: TreeLimits): Promise<boolean> {
+  let bytes = 0;
+  let entries = 0;
+  // Paths are bytes: a name need not be UTF-8.
+  const waiting = [Buffer.from(directory)];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const found = await openFolder(folder);
+    if (found === "closed") return true;
+    if (found === "gone") continue;
+    for await (const entry of found) {
+      const path = Buffer.concat([folder, Buffer.from(`/${entry.name}`, "latin1")]);
+      entries += 1;
+      if (entry.isDirectory()) waiting.push(path);
+      else
+        bytes += await lstat(path).then(
+          ({ blocks }) => blocks * BLOCK,
+          () => 0,
+        );
+      if (bytes > limits.bytes || entries > limits.entries) return true;
+    }
+  }
+  return false;
+}
+
+async function openFolder(path: Buffer): Promise<Dir | "gone" | "closed"> {
+  try {
+    return await opendir(path, { encoding: "latin1" });
+  } catch (error) {
+    const code = getSystemCode(error);
+    return code === "ENOENT" || code === "ENOTDIR" ? "gone" : "closed";
+  }
+}
+
+/** Looks at a folder every few seconds and calls once when it holds too much. Returns how to stop. */
+export function watchSize(
+  directory: string,
+  limits: TreeLimits,
+  onExceeded: () => void,
+  pauseMs = PAUSE_MS,
+): () => void {
+  let timer: NodeJS.Timeout | null = null;
+  const stopped = new AbortController();
+  const look = async (): Promise<void> => {
+    const isTooLarge = await exceeds(directory, limits).catch(() => false);
+    if (stopped.signal.aborted) return;
+    if (isTooLarge) onExceeded();
+    else timer = setTimeout(() => void look(), pauseMs);
+  };
+  timer = setTimeout(() => void look(), pauseMs);
+  return () => {
+    stopped.abort();
+    if (timer !== null) clearTimeout(timer);
+  };
+}

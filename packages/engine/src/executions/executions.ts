@@ -1,0 +1,166 @@
+import { isFinal } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import type { Resources } from "@platform/contract/project";
+import { v7 as createUuid, validate, version } from "uuid";
+import { withExpiry } from "../store/expiry.ts";
+import { withPendingReason } from "./pending-reason.ts";
+import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
+import type { QueueLimits } from "./admission.ts";
+import { createInputValidator } from "../input-schema/input-validator.ts";
+import type {
+  ExecutionRecord,
+  ExecutionStore,
+  InputSource,
+  ListFilter,
+  LogPage,
+  Page,
+  StoredResult,
+} from "../store/execution-store.ts";
+import { createRecordCache } from "./record-cache.ts";
+import { acceptStartBody } from "./start-body.ts";
+import { createWaiters } from "./waiters.ts";
+
+/** What start needs to know of the version that is called. */
+export interface VersionTarget {
+  readonly versionId: string;
+  readonly resources: Resources;
+  readonly timeoutSeconds: number;
+  /** JSON Schema of an object with `data` and `params`, derived from the hints of `run`; null where it has none. */
+  readonly inputSchema: Readonly<Record<string, unknown>> | null;
+}
+
+/** The use-cases of executions. Whoever calls names the owner; what is not the owner's does not exist. */
+export interface Executions {
+  /** Durable when it resolves. @throws Problem */
+  readonly start: (ownerId: string, target: VersionTarget, body: Uint8Array) => Promise<ExecutionRecord>;
+  /** The state where it is known without asking the store, so that polling costs next to nothing. */
+  readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
+  /** @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED, as all that name an execution */
+  readonly state: (id: string, ownerId: string) => Promise<ExecutionRecord>;
+  /** The state once it is final, or as it is after so many seconds, or when the caller has gone. */
+  readonly wait: (
+    id: string,
+    ownerId: string,
+    seconds: number,
+    signal: AbortSignal,
+  ) => Promise<ExecutionRecord>;
+  /** `output` is null unless SUCCEEDED. @throws Problem RESULT_NOT_READY */
+  readonly result: (
+    id: string,
+    ownerId: string,
+  ) => Promise<{ readonly record: ExecutionRecord; readonly output: StoredResult | null }>;
+  /** @throws Problem INVALID_INPUT for a cursor that no page has given out */
+  readonly log: (id: string, ownerId: string, cursor?: string) => Promise<LogPage>;
+  readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
+  readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord>;
+  readonly close: () => void;
+}
+
+/** Seconds after which a caller should ask again for a result that is not there. */
+const RETRY_AFTER_SECONDS = "1";
+const DAY = 86_400_000;
+
+export interface ExecutionsOptions {
+  readonly store: ExecutionStore;
+  readonly inputs: InputSource;
+  /** Executions are kept so long after their end; an older id is told apart from one that never was. Missing: for good. */
+  readonly retentionDays?: number;
+  readonly queueLimits?: QueueLimits;
+  readonly now?: () => number;
+  /** Some input of this version was not checked at the start, because that takes too long. */
+  readonly onUndecided?: (versionId: string) => void;
+}
+
+export function createExecutions(options: ExecutionsOptions): Executions {
+  const { inputs, retentionDays = Infinity, now = Date.now } = options;
+  const store = withPendingReason(withExpiry(options.store, retentionDays * DAY));
+  const cache = createRecordCache(store);
+  const waiters = createWaiters(cache.find);
+  const validator = createInputValidator(options);
+  const admission = createAdmission({ store, limits: options.queueLimits ?? DEFAULT_QUEUE_LIMITS });
+  const unsubscribe = store.subscribe((event) => {
+    if (event.type === "reset") cache.clear();
+    if (event.type !== "changed") return;
+    if (event.record) cache.put(event.record);
+    else cache.forget(event.id);
+    waiters.notify(event.id, event.record ?? null);
+  });
+
+  const hasExpired = ({ expiresAt = Infinity }: ExecutionRecord) => expiresAt <= now();
+  const describeMissing = (id: string) =>
+    new Problem(readCreation(id) < now() - retentionDays * DAY ? "RESULT_EXPIRED" : "EXECUTION_NOT_FOUND");
+  /** The same before and after housekeeping has dropped what has expired. */
+  const requireKept = (id: string, record: ExecutionRecord | null): ExecutionRecord => {
+    if (record === null) throw describeMissing(id);
+    if (hasExpired(record)) throw new Problem("RESULT_EXPIRED");
+    return record;
+  };
+  const state = async (id: string, ownerId: string): Promise<ExecutionRecord> =>
+    requireKept(id, await cache.find(id, ownerId));
+
+  return {
+    start: async (ownerId, target, bytes) => {
+      const body = acceptStartBody(bytes);
+      validator.check(target.versionId, target.inputSchema, body);
+      await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, ownerId)));
+      const record = await admission.admit(ownerId, () =>
+        store.create({
+          id: createUuid(),
+          ownerId,
+          versionId: target.versionId,
+          resources: target.resources,
+          timeoutSeconds: target.timeoutSeconds,
+          body: body.bytes,
+          references: body.references,
+        }),
+      );
+      cache.add(record);
+      return record;
+    },
+    peek: (id, ownerId) => {
+      const known = cache.peek(id, ownerId);
+      return known === undefined || hasExpired(known) ? undefined : known;
+    },
+    state,
+    wait: async (id, ownerId, seconds, signal) => {
+      const record = await state(id, ownerId);
+      if (isFinal(record.status) || seconds <= 0) return record;
+      return (await waiters.wait(id, ownerId, seconds, signal)) ?? record;
+    },
+    result: async (id, ownerId) => {
+      const record = await state(id, ownerId);
+      if (!isFinal(record.status)) {
+        throw new Problem(
+          "RESULT_NOT_READY",
+          `The execution is ${record.status}; its result is not there yet.`,
+          {
+            headers: { "retry-after": RETRY_AFTER_SECONDS },
+          },
+        );
+      }
+      if (record.status !== "SUCCEEDED") return { record, output: null };
+      const output = await store.readResult(id, ownerId);
+      if (output === null) throw new Problem("RESULT_EXPIRED");
+      return { record, output };
+    },
+    log: async (id, ownerId, cursor) => {
+      await state(id, ownerId);
+      const page = await store.readLog(id, ownerId, cursor);
+      if (page === null) throw describeMissing(id);
+      return page;
+    },
+    list: (ownerId, filter) => store.list(ownerId, filter),
+    cancel: async (id, ownerId) => requireKept(id, await store.cancel(id, ownerId)),
+    close: () => {
+      unsubscribe();
+      admission.close();
+      waiters.close();
+    },
+  };
+}
+
+/** The time that a UUIDv7 begins with (RFC 9562 5.7); Infinity for other ids. Says nothing of whether it ever was given out. */
+function readCreation(id: string): number {
+  if (!validate(id) || version(id) !== 7) return Infinity;
+  return Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
+}

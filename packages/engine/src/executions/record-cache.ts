@@ -1,0 +1,75 @@
+import { isFinal } from "@platform/contract/execution";
+import { readMonotonic } from "../base/monotonic.ts";
+import type { ExecutionRecord, ExecutionStore } from "../store/execution-store.ts";
+
+const MAX_RECORDS = 20_000;
+/** How long a record that may still change is believed where no event told otherwise. */
+const BELIEVED_MS = 500;
+
+interface Entry {
+  readonly record: ExecutionRecord;
+  readonly until: number;
+}
+
+/**
+ * Records as polls see them. A final record never changes, so it stays until it is pushed out; any other is forgotten
+ * on the store's event, and after half a second where the event was lost.
+ */
+export interface RecordCache {
+  /** What is known without asking the store; undefined where the store must be asked. */
+  readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
+  readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
+  readonly put: (record: ExecutionRecord) => void;
+  /** A record that was just created: whatever is known already is newer. */
+  readonly add: (record: ExecutionRecord) => void;
+  readonly forget: (id: string) => void;
+  readonly clear: () => void;
+}
+
+export function createRecordCache(store: ExecutionStore): RecordCache {
+  const entries = new Map<string, Entry>();
+  const put = (record: ExecutionRecord) => {
+    if (entries.size >= MAX_RECORDS) dropOldest(entries);
+    entries.set(record.id, {
+      record,
+      until: isFinal(record.status) ? Infinity : readMonotonic() + BELIEVED_MS,
+    });
+  };
+  const peek = (id: string, ownerId: string) => {
+    const entry = entries.get(id);
+    return entry !== undefined && entry.record.ownerId === ownerId && entry.until > readMonotonic()
+      ? entry.record
+      : undefined;
+  };
+  return {
+    peek,
+    find: async (id, ownerId) => {
+      const known = peek(id, ownerId);
+      if (known !== undefined) return known;
+      const entry = entries.get(id);
+      const record = await store.find(id, ownerId);
+      if (record === null) {
+        if (entry?.record.ownerId === ownerId) entries.delete(id);
+        return null;
+      }
+      // An event may have put a newer record while the query ran.
+      const newer = entries.get(id);
+      if (newer !== undefined && newer !== entry && newer.record.ownerId === ownerId) return newer.record;
+      put(record);
+      return record;
+    },
+    put,
+    add: (record) => {
+      if (!entries.has(record.id)) put(record);
+    },
+    forget: (id) => void entries.delete(id),
+    clear: () => entries.clear(),
+  };
+}
+
+function dropOldest(entries: Map<string, Entry>): void {
+  for (const id of entries.keys()) {
+    entries.delete(id);
+    if (entries.size < MAX_RECORDS * 0.9) return;
+  }
+}

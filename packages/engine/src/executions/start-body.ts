@@ -1,0 +1,123 @@
+import { isUtf8 } from "node:buffer";
+import { FileReferenceSchema, MAX_INPUT_BYTES, MAX_INPUT_DEPTH } from "@platform/contract/execution";
+import type { FileReference } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import type { FieldError } from "@platform/contract/problems";
+import { Check } from "typebox/value";
+import { scanJson } from "./json-scan.ts";
+import type { InputReferences } from "../store/execution-store.ts";
+
+/** `data` and `params` of the largest size, two references, and room for white space between them. */
+export const MAX_BODY_BYTES = 2 * MAX_INPUT_BYTES + 64 * 1024;
+
+export interface AcceptedBody {
+  readonly bytes: Uint8Array;
+  readonly references: InputReferences;
+  /** Parsed once, for the check against the service's schema; what is stored is `bytes`. */
+  readonly data: Readonly<Record<string, unknown>> | undefined;
+  readonly params: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A body may have 200,000; an answer is never larger than what it answers. */
+const MAX_UNKNOWN_KEYS = 20;
+const KEYS = ["data", "dataRef", "params", "paramsRef"] as const;
+
+/**
+ * Checks a start body: JSON text of an object with `data` xor `dataRef` and `params` xor `paramsRef`.
+ * @throws Problem INVALID_JSON, INVALID_INPUT, INPUT_TOO_LARGE
+ */
+export function acceptStartBody(bytes: Uint8Array): AcceptedBody {
+  if (bytes.length === 0)
+    throw new Problem(
+      "INVALID_JSON",
+      'The body is empty; send a JSON object such as {"data": {}, "params": {}}.',
+    );
+  if (!isUtf8(bytes)) throw new Problem("INVALID_JSON", "The body is not valid UTF-8.");
+  const body = parseJson(bytes);
+  if (!isObject(body))
+    throw new Problem("INVALID_INPUT", `The body must be a JSON object, not ${describeKind(body)}.`);
+  checkSizes(bytes);
+  const errors = findFieldErrors(body);
+  if (errors.length > 0)
+    throw new Problem("INVALID_INPUT", errors.map((error) => error.message).join(" "), { errors });
+  return {
+    bytes,
+    references: {
+      ...(body["dataRef"] === undefined ? {} : { data: body["dataRef"] as FileReference }),
+      ...(body["paramsRef"] === undefined ? {} : { params: body["paramsRef"] as FileReference }),
+    },
+    data: body["data"] as Record<string, unknown> | undefined,
+    params: body["params"] as Record<string, unknown> | undefined,
+  };
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : "it cannot be parsed";
+    throw new Problem("INVALID_JSON", `The body is not valid JSON: ${reason.slice(0, 200)}.`, { cause });
+  }
+}
+
+function checkSizes(bytes: Uint8Array): void {
+  const { depth, members } = scanJson(bytes);
+  if (depth > MAX_INPUT_DEPTH)
+    throw new Problem(
+      "INVALID_INPUT",
+      `The body is nested ${depth} levels deep; at most ${MAX_INPUT_DEPTH} are accepted.`,
+    );
+  const seen = new Set<string>();
+  for (const { key, length } of members) {
+    if (seen.has(key))
+      throw new Problem("INVALID_INPUT", `The key "${key.slice(0, 100)}" stands twice in the body.`, {
+        errors: [{ path: `/${escapePointer(key)}`, message: "duplicate key" }],
+      });
+    seen.add(key);
+    if (length > MAX_INPUT_BYTES && (key === "data" || key === "params")) {
+      throw new Problem(
+        "INPUT_TOO_LARGE",
+        `"${key}" has ${length} bytes; by value at most ${MAX_INPUT_BYTES} are accepted. Pass larger input by reference with ${key}Ref.`,
+      );
+    }
+  }
+}
+
+function findFieldErrors(body: Readonly<Record<string, unknown>>): readonly FieldError[] {
+  const unknown = Object.keys(body).filter((key) => !(KEYS as readonly string[]).includes(key));
+  const errors: FieldError[] = unknown.slice(0, MAX_UNKNOWN_KEYS).map((key) => ({
+    path: `/${escapePointer(key)}`,
+    message: `The key "${key.slice(0, 100)}" is not known; only ${KEYS.join(", ")} are.`,
+  }));
+  for (const key of ["data", "params"] as const) {
+    const value = body[key];
+    const reference = body[`${key}Ref`];
+    if (value !== undefined && reference !== undefined)
+      errors.push({ path: `/${key}Ref`, message: `Give either "${key}" or "${key}Ref", not both.` });
+    if (value !== undefined && !isObject(value))
+      errors.push({
+        path: `/${key}`,
+        message: `"${key}" must be a JSON object, not ${describeKind(value)}.`,
+      });
+    if (reference !== undefined && !Check(FileReferenceSchema, reference)) {
+      errors.push({
+        path: `/${key}Ref`,
+        message: `"${key}Ref" must be an object with exactly dataPoolId, dataSourceDescriptorId and fileId, each a UUID.`,
+      });
+    }
+  }
+  return errors;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function describeKind(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+}
+
+function escapePointer(key: string): string {
+  return key.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1");
+}

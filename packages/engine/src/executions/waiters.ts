@@ -1,0 +1,72 @@
+import { isFinal } from "@platform/contract/execution";
+import type { ExecutionRecord } from "../store/execution-store.ts";
+
+type Find = (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
+
+interface Waiter {
+  readonly ownerId: string;
+  readonly settle: (record: ExecutionRecord | null) => void;
+}
+
+/** How often a waiting request looks by itself, in case an event was lost. */
+const LOOK_AGAIN_MS = 1_000;
+const SECOND = 1_000;
+
+/** Requests that wait for a final state; woken by events, correct without them. */
+export interface Waiters {
+  /** The final record; what is known when the time is over; null when the caller left or the execution is gone. */
+  readonly wait: (
+    id: string,
+    ownerId: string,
+    seconds: number,
+    signal: AbortSignal,
+  ) => Promise<ExecutionRecord | null>;
+  readonly notify: (id: string, record: ExecutionRecord | null) => void;
+  /** Lets everybody go with what is known. */
+  readonly close: () => void;
+}
+
+export function createWaiters(find: Find): Waiters {
+  const waiting = new Map<string, Set<Waiter>>();
+
+  const settleIfFinal = async (id: string, waiter: Waiter, record: ExecutionRecord | null) => {
+    const current = record ?? (await find(id, waiter.ownerId).catch(() => null));
+    if (current?.ownerId === waiter.ownerId && isFinal(current.status)) waiter.settle(current);
+  };
+
+  return {
+    wait: (id, ownerId, seconds, signal) => {
+      const cleanups: (() => void)[] = [];
+      return new Promise<ExecutionRecord | null>((resolve) => {
+        const waiter: Waiter = { ownerId, settle: resolve };
+        const set = waiting.get(id) ?? new Set();
+        waiting.set(id, set.add(waiter));
+        const leave = () => resolve(null);
+        const timeout = setTimeout(() => void find(id, ownerId).then(resolve, leave), seconds * SECOND);
+        const look = setInterval(
+          () => void settleIfFinal(id, waiter, null),
+          LOOK_AGAIN_MS * (0.8 + 0.4 * Math.random()),
+        );
+        signal.addEventListener("abort", leave, { once: true });
+        cleanups.push(() => {
+          clearTimeout(timeout);
+          clearInterval(look);
+          signal.removeEventListener("abort", leave);
+          set.delete(waiter);
+          if (set.size === 0) waiting.delete(id);
+        });
+        if (signal.aborted) leave();
+        // The state may have become final between the caller's look and this registration.
+        void settleIfFinal(id, waiter, null);
+      }).finally(() => {
+        for (const cleanup of cleanups) cleanup();
+      });
+    },
+    notify: (id, record) => {
+      for (const waiter of waiting.get(id) ?? []) void settleIfFinal(id, waiter, record);
+    },
+    close: () => {
+      for (const set of waiting.values()) for (const waiter of set) waiter.settle(null);
+    },
+  };
+}

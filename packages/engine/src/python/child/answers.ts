@@ -1,0 +1,123 @@
+import { constants } from "node:os";
+import { FRAME } from "../wire/frames.ts";
+import type { ExitEvent } from "../wire/control-lines.ts";
+import type { DecodeStep, Frame } from "../wire/frames.ts";
+import { cleanText } from "./log-splitter.ts";
+import type { NotStarted, Outcome } from "../runtime.ts";
+
+/** What is known not to have succeeded. */
+export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
+
+const MAX_METADATA_BYTES = 1024 * 1024;
+const MAX_FAILURE_BYTES = 256 * 1024;
+const MAX_CODE_LENGTH = 128;
+const MAX_DETAIL_LENGTH = 8000;
+const SIGKILL = 9;
+const OPENING_BRACE = 123;
+const CLOSING_BRACE = 125;
+
+const SIGNAL_NAMES: ReadonlyMap<number, string> = nameSignals();
+
+/** Aliases come later in the table (SIGIOT, SIGPOLL): the first name wins. */
+function nameSignals(): Map<number, string> {
+  const names = new Map<number, string>();
+  for (const [name, number] of Object.entries(constants.signals)) {
+    if (!names.has(number)) names.set(number, name);
+  }
+  return names;
+}
+
+/** Largest payload of each frame that a child may send; 0 for all others. */
+export function limitFrames(resultBytes: number): (type: number) => number {
+  return (type) => {
+    if (type === FRAME.result) return resultBytes;
+    if (type === FRAME.metadata) return MAX_METADATA_BYTES;
+    return type === FRAME.failure ? MAX_FAILURE_BYTES : -1;
+  };
+}
+
+/** Reads a child's answer frame by frame. What it says came through user code's process: nothing is believed unchecked. */
+export function createAnswerReader(resultBytes: number): (step: NonNullable<DecodeStep>) => Outcome | null {
+  let metadata: Uint8Array | null = null;
+
+  function readFrame({ type, payload }: Frame): Outcome | null {
+    if (type === FRAME.failure) return readFailure(payload);
+    if (!isObjectText(payload)) return BROKEN_PROTOCOL;
+    if (type === FRAME.result) return { status: "SUCCEEDED", result: payload, metadata };
+    if (metadata !== null) return BROKEN_PROTOCOL;
+    metadata = payload;
+    return null;
+  }
+
+  return (step) => {
+    if ("frame" in step) return readFrame(step.frame);
+    if (step.refused.type !== FRAME.result) return BROKEN_PROTOCOL;
+    return fail(
+      "RESULT_TOO_LARGE",
+      `The result has ${step.refused.size} bytes of JSON text, the limit is ${resultBytes} bytes`,
+    );
+  };
+}
+
+export function fail(code: string, detail: string): Failed {
+  return { status: "FAILED", code, detail };
+}
+
+/** The project's fault: it cannot be started here or anywhere. */
+export function failStart(detail: string): Failed {
+  return fail("STARTUP_ERROR", detail);
+}
+
+/** Not the project's fault, and no request was written to any process. */
+export function notStarted(scope: NotStarted["scope"], detail: string): NotStarted {
+  return { status: "NOT_STARTED", scope, detail };
+}
+
+const BROKEN_PROTOCOL = fail(
+  "EXECUTION_ERROR",
+  "The code wrote to the runtime's own connection instead of returning from run",
+);
+
+/** Cheap on purpose: results are never parsed by Node, and what user code forges harms its own callers only. */
+function isObjectText(payload: Buffer): boolean {
+  return payload.length >= 2 && payload[0] === OPENING_BRACE && payload[payload.length - 1] === CLOSING_BRACE;
+}
+
+function readFailure(payload: Buffer): Outcome {
+  let value: unknown;
+  try {
+    value = JSON.parse(payload.toString("utf8"));
+  } catch {
+    return BROKEN_PROTOCOL;
+  }
+  if (typeof value !== "object" || value === null || !("code" in value) || !("detail" in value))
+    return BROKEN_PROTOCOL;
+  if (typeof value.code !== "string" || value.code === "" || typeof value.detail !== "string")
+    return BROKEN_PROTOCOL;
+  return { status: "FAILED", ...readCause({ code: value.code, detail: value.detail }) };
+}
+
+/** As it may be stored and shown in a list; the runner keeps to these lengths, user code need not. */
+export function readCause({ code, detail }: { readonly code: string; readonly detail: string }): {
+  readonly code: string;
+  readonly detail: string;
+} {
+  return {
+    code: cleanText(toWellFormed(code.slice(0, MAX_CODE_LENGTH))),
+    detail: cleanText(toWellFormed(detail.slice(0, MAX_DETAIL_LENGTH))),
+  };
+}
+
+/** Lone surrogates have no UTF-8 form: Node writes U+FFFD for them. */
+function toWellFormed(text: string): string {
+  return Buffer.from(text, "utf8").toString("utf8");
+}
+
+/** How a process ended, as a clause: "ended with exit code 3". */
+export function describeExit(exit: Pick<ExitEvent, "code" | "signal">): string {
+  if (exit.signal === null) return `ended with exit code ${exit.code ?? "unknown"}`;
+  const name = SIGNAL_NAMES.get(exit.signal) ?? `signal ${exit.signal}`;
+  return exit.signal === SIGKILL
+    ? `was killed by ${name}, possibly because it ran out of memory`
+    : `was ended by ${name}`;
+}

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createFixture, waitFor } from "../../testing/python-fixture.ts";
+import type { Fixture } from "../../testing/python-fixture.ts";
+
+/*
+ * A module that is imported shares a process with the zygote, and so its control line: what it writes there may be anything.
+ */
+
+let fixture: Fixture;
+let notes: string[] = [];
+const note = (_: Record<string, unknown>, message: string): void => void notes.push(message);
+beforeAll(async () => {
+  fixture = await createFixture({
+    times: { bootMs: 2000, exitMs: 300, confirmMs: 300 },
+    logger: { info: note, warn: note, error: note },
+  });
+});
+afterAll(() => fixture.close());
+
+const SAY =
+  "import json, os, sys, time\ndef say(**event): os.write(3, json.dumps(event).encode() + b'\\n')\n";
+
+test.each(["gone", "refused"])(
+  "an execution that is said to be %s while it runs keeps its time limit, and gives its place back",
+  async (event) => {
+    const version = fixture.createVersion(`${SAY}
+import signal
+signal.signal(signal.SIGUSR1, lambda *_: say(event="${event}", id=1, reason=""))
+def run():
+    os.kill(os.getppid(), signal.SIGUSR1)
+    print("running")
+    time.sleep(600)
+`);
+    const run = fixture.start(version, { timeoutSeconds: 2 });
+    await waitFor("it runs", () => run.lines.length > 0);
+    expect(await run.outcome).toMatchObject({ status: "FAILED", code: "TIMEOUT" });
+    await run.ended;
+  },
+);
+
+test("a zygote that says it is ready and answers no more is ended: nobody waits for ever", async () => {
+  const version = fixture.createVersion(
+    `${SAY}say(event="ready", mode="fork")\ntime.sleep(600)\ndef run(): ...\n`,
+  );
+  expect((await fixture.finish(version, { timeoutSeconds: 1 })).outcome).toMatchObject({
+    status: "NOT_STARTED",
+    scope: "version",
+  });
+});
+
+test("a zygote that says it cannot fork is ended, whether it leaves or not; what it repeats is not logged", async () => {
+  notes = [];
+  const program = `${SAY}
+if "spawned" not in sys.argv:
+    for _ in range(100):
+        say(event="unsafe", reason="because")
+    time.sleep(600)
+def run(): return 1
+`;
+  expect((await fixture.finish(fixture.createVersion(program))).result).toEqual({ value: 1 });
+  expect(notes).toEqual(["each execution of this version starts a fresh interpreter"]);
+});
+
+test("a traceback of any length is kept to a few lines for each execution that waits", async () => {
+  const version = fixture.createVersion("raise ValueError('line\\n' * 200_000)");
+  const { outcome, lines } = await fixture.finish(version);
+  expect(outcome).toMatchObject({
+    status: "FAILED",
+    code: "STARTUP_ERROR",
+    detail: expect.stringContaining("ValueError: line"),
+  });
+  expect(lines.length).toBeLessThan(5000);
+  expect(lines.at(-1)?.message).toContain("further output is dropped");
+});
+
+test("what a build says at its end is read to its end, however long it is", async () => {
+  const version = fixture.createVersion(
+    "from typing import TypedDict\n" +
+      "Data = TypedDict('Data', {f'field_{n}_' + 'x' * 100: int for n in range(5000)})\ndef run(data: Data): ...\n",
+  );
+  const probe = await fixture.runtime.probe(version);
+  expect(probe).toMatchObject({ ok: true, inputSchema: { type: "object" } });
+});

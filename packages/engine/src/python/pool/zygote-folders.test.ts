@@ -1,0 +1,84 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createRooms } from "./zygote-folders.ts";
+
+let directory: string;
+let problems: string[];
+const logger = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: (_: Record<string, unknown>, message: string) => void problems.push(message),
+};
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "rooms-"));
+  problems = [];
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+function fill(path: string, files: number): void {
+  mkdirSync(join(path, "deep/er"), { recursive: true });
+  for (let index = 0; index < files; index += 1) writeFileSync(join(path, "deep/er", String(index)), "");
+}
+
+test("a folder that user code filled is removed while everything else goes on", async () => {
+  const rooms = createRooms(directory, logger);
+  const room = rooms.create();
+  fill(room, 500);
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  rooms.discard(room);
+  expect(existsSync(join(room, "deep/er/499"))).toBe(true);
+  await rooms.drain();
+  isDone = true;
+  expect(existsSync(room)).toBe(false);
+  expect(turns).toBeGreaterThan(500); // one turn of the event loop for each file at least
+  expect(problems).toEqual([]);
+});
+
+test("folders that a killed process left are removed at the next start, without waiting for it", async () => {
+  fill(createRooms(directory, logger).create(), 20);
+  const next = createRooms(directory, logger);
+  expect(readdirSync(join(directory, "z"))).toEqual([]);
+  next.create();
+  await next.drain();
+  expect(readdirSync(directory)).toEqual(["z"]);
+  expect(readdirSync(join(directory, "z"))).toHaveLength(1);
+});
+
+test("a removal that was cut short is finished at the next start", async () => {
+  fill(join(directory, "left-1-1"), 20);
+  await createRooms(directory, logger).drain();
+  expect(readdirSync(directory)).toEqual(["z"]);
+});
+
+test("links in a folder are removed, never what they lead to", async () => {
+  const rooms = createRooms(directory, logger);
+  const room = rooms.create();
+  const kept = join(directory, "kept");
+  fill(kept, 3);
+  symlinkSync(kept, join(room, "link"));
+  rooms.discard(room);
+  await rooms.drain();
+  expect(existsSync(room)).toBe(false);
+  expect(readdirSync(join(kept, "deep/er"))).toHaveLength(3);
+});
+
+test("a folder that cannot be removed is logged, and the next one is removed all the same", async () => {
+  const rooms = createRooms(directory, logger);
+  const file = join(directory, "z/file");
+  writeFileSync(file, "");
+  rooms.discard(join(file, "below"));
+  const room = rooms.create();
+  rooms.discard(room);
+  await rooms.drain();
+  expect(problems).toEqual(["a folder could not be removed"]);
+  expect(existsSync(room)).toBe(false);
+});

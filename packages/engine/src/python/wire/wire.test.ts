@@ -1,0 +1,133 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, test, vi } from "vitest";
+import { createEventReader, decodeEvent, encodeOrder } from "./control-lines.ts";
+import type { Order, ZygoteEvent } from "./control-lines.ts";
+import { createFrameDecoder, encodeFrame } from "./frames.ts";
+import { INTERPRETER } from "../../testing/python-fixture.ts";
+
+const ALLOWANCE = 100_000;
+
+interface FrameSample {
+  readonly name: string;
+  readonly type: number;
+  readonly text: string;
+  readonly hex: string;
+}
+
+interface LineSample {
+  readonly name: string;
+  readonly from: "node" | "zygote";
+  readonly value: unknown;
+  readonly line: string;
+}
+
+function readSamples<T>(name: string): T[] {
+  return JSON.parse(readFileSync(new URL(`../../../wire/${name}`, import.meta.url), "utf8")) as T[];
+}
+
+const frames = readSamples<FrameSample>("frames.json");
+const lines = readSamples<LineSample>("lines.json");
+
+describe("the golden messages, seen from Node", () => {
+  test.each(frames)("prints and parses the frame: $name", (sample) => {
+    const bytes = Buffer.from(sample.hex, "hex");
+    expect(encodeFrame(sample.type, Buffer.from(sample.text)).toString("hex")).toBe(sample.hex);
+    const decoder = createFrameDecoder(() => 1000);
+    for (const byte of bytes.subarray(0, -1)) decoder.push(Buffer.from([byte]));
+    expect(decoder.next()).toBeNull();
+    decoder.push(bytes.subarray(-1));
+    expect(decoder.next()).toEqual({ frame: { type: sample.type, payload: Buffer.from(sample.text) } });
+    expect(decoder.next()).toBeNull();
+  });
+
+  test("frames that come in one chunk are told apart", () => {
+    const decoder = createFrameDecoder(() => 1000);
+    decoder.push(Buffer.concat(frames.map((sample) => Buffer.from(sample.hex, "hex"))));
+    const types = frames
+      .map(() => decoder.next())
+      .map((step) => (step !== null && "frame" in step ? step.frame.type : null));
+    expect(types).toEqual(frames.map((sample) => sample.type));
+  });
+
+  test("a frame above the limit is refused by its header alone", () => {
+    const decoder = createFrameDecoder(() => 10);
+    decoder.push(Buffer.from("0000000b11", "hex"));
+    expect(decoder.next()).toEqual({ refused: { type: 17, size: 11 } });
+  });
+
+  test.each(lines.filter((sample) => sample.from === "node"))("prints the order: $name", (sample) => {
+    expect(encodeOrder(sample.value as Order)).toBe(`${sample.line}\n`);
+  });
+
+  test.each(lines.filter((sample) => sample.from === "zygote"))("parses the event: $name", (sample) => {
+    expect(decodeEvent(sample.line)).toEqual(sample.value);
+  });
+
+  test("lines that are no events are dropped, and a line without end is refused", () => {
+    const events: ZygoteEvent[] = [];
+    let broken = 0;
+    const reader = createEventReader(
+      100,
+      (event) => events.push(event),
+      () => (broken += 1),
+    );
+    reader.read(Buffer.from('nonsense\n[]\n{"event":"exit","id":"7"}\n{"event":"go'), ALLOWANCE);
+    reader.read(Buffer.from('ne","id":7}\n'), ALLOWANCE);
+    expect(events).toEqual([{ event: "gone", id: 7 }]);
+    reader.read(Buffer.alloc(101, 65), ALLOWANCE);
+    reader.read(Buffer.alloc(101, 65), ALLOWANCE);
+    expect(broken).toBe(1);
+  });
+
+  test("a frame that comes byte by byte is copied twice, not with each part of it", () => {
+    const size = 64 * 1024;
+    const concat = vi.spyOn(Buffer, "concat");
+    const decoder = createFrameDecoder(() => size);
+    for (const byte of encodeFrame(17, Buffer.alloc(size, 65))) decoder.push(Buffer.from([byte]));
+    const step = decoder.next();
+    const copied = concat.mock.results.map(({ value }) => (value instanceof Buffer ? value.length : 0));
+    concat.mockRestore();
+    expect(step).toEqual({ frame: { type: 17, payload: Buffer.alloc(size, 65) } });
+    expect(copied.reduce((sum, length) => sum + length, 0)).toBeLessThan(4 * size);
+  });
+
+  test("lines that are no events are read at a pace too: a chunk of nothing else is not one piece of work", () => {
+    const reader = createEventReader(
+      100,
+      () => undefined,
+      () => undefined,
+    );
+    let chunk: Buffer | null = Buffer.alloc(65_536, 10);
+    let turns = 0;
+    for (; chunk !== null; turns += 1) {
+      const { cost, rest } = reader.read(chunk, 64 * 1024);
+      expect(cost).toBeLessThan(66 * 1024);
+      chunk = rest;
+    }
+    expect(turns).toBeGreaterThan(100);
+  });
+
+  test("a cause that user code wrote past the runner is short, and has no text that cannot be stored", () => {
+    const cause = { event: "failed", code: "A\0".repeat(1000), detail: "B\0".repeat(100_000) };
+    const event = decodeEvent(JSON.stringify(cause));
+    expect(event).toEqual({
+      event: "failed",
+      code: "A\u{FFFD}".repeat(64),
+      detail: "B\u{FFFD}".repeat(4000),
+      traceback: null,
+    });
+  });
+});
+
+test("the Python half passes its own tests", async () => {
+  const cwd = fileURLToPath(new URL("../../../runner", import.meta.url));
+  const { stderr } = await promisify(execFile)(
+    INTERPRETER,
+    ["-B", "-m", "unittest", "discover", "-s", "tests", "-t", "."],
+    { cwd },
+  );
+  expect(stderr).toMatch(/^Ran [1-9]\d* tests? in [\s\S]*OK/mu);
+});

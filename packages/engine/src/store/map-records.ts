@@ -1,0 +1,24 @@
+import type { ExecutionRecord, ExecutionStore } from "./execution-store.ts";
+
+/** The same store, whose records are completed by what it does not keep itself. */
+export function mapRecords(
+  store: ExecutionStore,
+  complete: (record: ExecutionRecord) => ExecutionRecord,
+): ExecutionStore {
+  const completeFound = (record: ExecutionRecord | null) => (record === null ? null : complete(record));
+  return {
+    ...store,
+    create: async (execution) => complete(await store.create(execution)),
+    find: async (id, ownerId) => completeFound(await store.find(id, ownerId)),
+    cancel: async (id, ownerId) => completeFound(await store.cancel(id, ownerId)),
+    list: async (ownerId, filter) => {
+      const { items, nextCursor } = await store.list(ownerId, filter);
+      return { items: items.map(complete), nextCursor };
+    },
+    subscribe: (listener) =>
+      store.subscribe((event) => {
+        const hasRecord = event.type === "changed" && event.record !== undefined;
+        listener(hasRecord ? { ...event, record: complete(event.record) } : event);
+      }),
+  };
+}

@@ -1,0 +1,57 @@
+import type { Resources } from "@platform/contract/project";
+import { fits } from "../capacity/capacity.ts";
+import type { ExecutionRecord, NewExecution } from "./execution-store.ts";
+
+/** An execution as the queue sees it; `rank` is its place, given when it is created. */
+export interface Queued {
+  readonly execution: Pick<NewExecution, "ownerId" | "resources">;
+  readonly record: Pick<ExecutionRecord, "status">;
+  readonly rank: number;
+}
+
+/**
+ * Owners take turns: an owner's executions stand one rank apart, from the level that the queue has been served to. The
+ * same rule as in PostgreSQL, where it is explained (the platform's store/executions/create.ts).
+ */
+export function findRank(execution: Queued["execution"], others: Iterable<Queued>): number {
+  let behindRunning = -Infinity;
+  let behindOwn = -Infinity;
+  let firstPending = Infinity;
+  let firstNotLarger = Infinity;
+  for (const other of others) {
+    const isRunning = other.record.status === "RUNNING";
+    const isPending = other.record.status === "PENDING";
+    if (isPending) firstPending = Math.min(firstPending, other.rank);
+    if (isPending && fits(other.execution.resources, execution.resources))
+      firstNotLarger = Math.min(firstNotLarger, other.rank);
+    if (isRunning && fits(execution.resources, other.execution.resources))
+      behindRunning = Math.max(behindRunning, other.rank + 1);
+    if (isPending && other.execution.ownerId === execution.ownerId)
+      behindOwn = Math.max(behindOwn, other.rank + 1);
+  }
+  const place = [behindRunning, firstNotLarger, firstPending, 0].find(Number.isFinite) ?? 0;
+  return Math.max(place, behindOwn);
+}
+
+/** In the order of the queue. */
+export function sortByRank<T extends Queued>(entries: readonly T[]): readonly T[] {
+  return [...entries].sort((a, b) => a.rank - b.rank);
+}
+
+/** What to run next of what is ready and in order: each takes of the free room what it needs where that is left. */
+export function chooseNext<T extends Queued>(
+  ready: readonly T[],
+  limit: number,
+  free: Resources,
+): readonly T[] {
+  const chosen: T[] = [];
+  let left = free;
+  for (const entry of ready) {
+    if (chosen.length >= limit) break;
+    const { resources } = entry.execution;
+    if (!fits(resources, left)) continue;
+    left = { cpu: left.cpu - resources.cpu, memory: left.memory - resources.memory };
+    chosen.push(entry);
+  }
+  return chosen;
+}

@@ -1,0 +1,36 @@
+import { v7 as createUuid } from "uuid";
+import { afterEach, expect, test, vi } from "vitest";
+import { createMemoryStore } from "./memory-store.ts";
+import { describeExecutionStore } from "../testing/store-conformance.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+describeExecutionStore("memory", async () => ({ store: createMemoryStore(), close: async () => undefined }));
+
+test("a host's clock that is set ends no lease and makes no worker fall silent", async () => {
+  const store = createMemoryStore();
+  const id = createUuid();
+  const resources = { cpu: 1, memory: 1 };
+  const worker = { workerId: "worker", excludedVersionIds: [] };
+  await store.create({
+    id,
+    ownerId: "owner",
+    versionId: "version",
+    resources,
+    timeoutSeconds: 60,
+    body: Buffer.from("{}"),
+    references: {},
+  });
+  await store.claim({ ...worker, limit: 1, free: resources, leaseSeconds: 30 });
+  await store.report({
+    ...worker,
+    capacity: resources,
+    free: resources,
+    reservedId: null,
+    reservesAfterSeconds: null,
+  });
+  const now = Date.now.bind(Date);
+  vi.spyOn(Date, "now").mockImplementation(() => now() + 3_600_000);
+  expect(await store.sweep()).toBe(0);
+  expect(await store.listWorkers()).toEqual([resources]);
+});

@@ -1,0 +1,62 @@
+import type { Resources } from "@platform/contract/project";
+import { fits } from "../capacity/capacity.ts";
+import { readMonotonic } from "../base/monotonic.ts";
+import type { Queued } from "./memory-queue.ts";
+import { WORKER_SILENCE_SECONDS } from "./execution-store.ts";
+import type { ExecutionRecord, NewExecution, Reservation, WorkerReport } from "./execution-store.ts";
+
+const SECOND = 1_000;
+
+/** A pending execution as the registry sees it. */
+export interface Waiting extends Queued {
+  readonly execution: NewExecution;
+  readonly record: ExecutionRecord;
+}
+
+interface Worker {
+  readonly capacity: Resources;
+  readonly seenAt: number;
+  readonly reservedId: string | null;
+}
+
+/** The registry of workers of one process. */
+export interface MemoryWorkers {
+  /** `pending`: in the order of the queue. */
+  readonly report: (report: WorkerReport, pending: readonly Waiting[]) => Reservation | null;
+  readonly leave: (workerId: string) => void;
+  readonly list: () => readonly Resources[];
+}
+
+export function createMemoryWorkers(): MemoryWorkers {
+  const workers = new Map<string, Worker>();
+  const listLiving = () =>
+    [...workers].filter(([, { seenAt }]) => readMonotonic() - seenAt <= WORKER_SILENCE_SECONDS * SECOND);
+  return {
+    report: (report, pending) => {
+      const taken = new Set(
+        listLiving().flatMap(([id, { reservedId }]) => (id === report.workerId ? [] : [reservedId])),
+      );
+      const free = pending.filter(({ execution }) => !taken.has(execution.id));
+      const kept = free.find(({ execution }) => execution.id === report.reservedId);
+      const chosen = kept ?? free.find((waiting) => needsRoom(waiting, report));
+      workers.set(report.workerId, {
+        capacity: report.capacity,
+        seenAt: readMonotonic(),
+        reservedId: chosen?.execution.id ?? null,
+      });
+      return chosen === undefined ? null : { id: chosen.execution.id, resources: chosen.execution.resources };
+    },
+    leave: (workerId) => void workers.delete(workerId),
+    list: () => listLiving().map(([, { capacity }]) => capacity),
+  };
+}
+
+function needsRoom({ execution, record }: Waiting, report: WorkerReport): boolean {
+  if (report.reservesAfterSeconds === null) return false;
+  return (
+    Date.now() - record.createdAt >= report.reservesAfterSeconds * SECOND &&
+    !report.excludedVersionIds.includes(execution.versionId) &&
+    fits(execution.resources, report.capacity) &&
+    !fits(execution.resources, report.free)
+  );
+}

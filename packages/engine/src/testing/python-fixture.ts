@@ -1,0 +1,148 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { TrustedExecutable } from "../host/trusted-executable.ts";
+import { createPythonRuntime } from "../python/python-runtime.ts";
+import type { LogLine, NotStarted, Outcome, PythonRuntime, Run, RunnableVersion } from "../python/runtime.ts";
+import { findSandbox } from "../python/sandbox/find-sandbox.ts";
+import type { SandboxLevel } from "../python/sandbox/sandbox.ts";
+import type { Logger } from "../base/logger.ts";
+import { waitUntil } from "./wait-until.ts";
+import type { PythonRuntimeOptions } from "../python/settings.ts";
+
+/** A system Python: one in somebody's home cannot be read by the uids that versions run as. */
+export const INTERPRETER = "/usr/bin/python3";
+
+const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export interface Finished {
+  readonly outcome: Outcome | NotStarted;
+  readonly lines: readonly LogLine[];
+  /** The parsed result; undefined when there is none. */
+  readonly result: unknown;
+}
+
+export interface RunOptions {
+  readonly data?: unknown;
+  readonly params?: unknown;
+  readonly body?: string;
+  readonly dataRef?: string;
+  readonly timeoutSeconds?: number;
+}
+
+export interface Fixture {
+  readonly runtime: PythonRuntime;
+  readonly directory: string;
+  /** A version whose src/program.py has this text. */
+  readonly createVersion: (
+    program: string,
+    changes?: Partial<RunnableVersion>,
+    files?: Record<string, string>,
+  ) => RunnableVersion;
+  readonly start: (version: RunnableVersion, options?: RunOptions) => Run & { readonly lines: LogLine[] };
+  /** Starts, waits for the outcome and for the end of the processes. */
+  readonly finish: (version: RunnableVersion, options?: RunOptions) => Promise<Finished>;
+  readonly close: () => Promise<void>;
+}
+
+function openRuntime(
+  directory: string,
+  options: Partial<PythonRuntimeOptions> & Pick<PythonRuntimeOptions, "sandbox">,
+): PythonRuntime {
+  try {
+    return createPythonRuntime({
+      runDirectory: join(directory, "run"),
+      logger: SILENT,
+      interpreter: TrustedExecutable.vouchFor(INTERPRETER, "named by the operator"),
+      ...options,
+    });
+  } catch (error) {
+    // Some tests want it to be refused: then nobody closes the fixture.
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+export async function createFixture(
+  options: Partial<PythonRuntimeOptions> = {},
+  level: SandboxLevel = "bubblewrap",
+): Promise<Fixture> {
+  const directory = mkdtempSync(join(tmpdir(), "python-runtime-"));
+  chmodSync(directory, 0o755);
+  const sandbox =
+    options.sandbox ??
+    (await findSandbox({
+      minimum: level,
+      searchPath: process.env["PATH"] ?? "",
+      ...(level === "none" ? { bubblewrapPath: "/nonexistent" } : {}),
+    }));
+  const runtime = openRuntime(directory, { ...options, sandbox });
+  let sequence = 0;
+
+  function createVersion(
+    program: string,
+    changes: Partial<RunnableVersion> = {},
+    files: Record<string, string> = {},
+  ): RunnableVersion {
+    sequence += 1;
+    const projectDirectory = join(directory, `project-${sequence}`);
+    for (const [path, text] of Object.entries({
+      "src/__init__.py": "",
+      "src/program.py": program,
+      ...files,
+    })) {
+      mkdirSync(dirname(join(projectDirectory, path)), { recursive: true });
+      writeFileSync(join(projectDirectory, path), text);
+    }
+    return {
+      id: `version-${sequence}`,
+      projectDirectory,
+      interpreter: INTERPRETER,
+      readablePaths: [],
+      resources: { cpu: 1, memory: 1 },
+      variables: {},
+      startMode: "auto",
+      ...changes,
+    };
+  }
+
+  function start(version: RunnableVersion, given: RunOptions = {}): Run & { readonly lines: LogLine[] } {
+    const lines: LogLine[] = [];
+    const { data, params } = given;
+    const body = Buffer.from(given.body ?? JSON.stringify({ data, params }));
+    const run = runtime.run({
+      executionId: `execution-${(sequence += 1)}`,
+      version,
+      input: given.dataRef === undefined ? { body } : { body, data: Buffer.from(given.dataRef) },
+      timeoutSeconds: given.timeoutSeconds ?? 20,
+      onLog: async (batch) => void lines.push(...batch),
+    });
+    return { ...run, lines };
+  }
+
+  async function finish(version: RunnableVersion, given: RunOptions = {}): Promise<Finished> {
+    const run = start(version, given);
+    const outcome = await run.outcome;
+    await run.ended;
+    const result: unknown =
+      outcome.status === "SUCCEEDED" ? JSON.parse(Buffer.from(outcome.result).toString()) : undefined;
+    return { outcome, lines: run.lines, result };
+  }
+
+  return {
+    runtime,
+    directory,
+    createVersion,
+    start,
+    finish,
+    close: async () => {
+      await runtime.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Waits for a condition, with a deadline; `what` says it in words. */
+export async function waitFor(what: string, condition: () => boolean): Promise<void> {
+  await waitUntil(condition, what);
+}

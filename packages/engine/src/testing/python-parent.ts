@@ -1,0 +1,16 @@
+/** Started by a test as a process of its own, which the test then kills: one execution, or one import, that never ends. */
+import { createFixture } from "./python-fixture.ts";
+
+const [level = "bubblewrap", seconds = "60", stage = "run"] = process.argv.slice(2);
+const fixture = await createFixture({}, level === "none" ? "none" : "bubblewrap");
+const program = `
+import subprocess
+def run(params):
+    for n in range(3):
+        subprocess.Popen(["sleep", "${seconds}"], start_new_session=n > 0)
+    while True:
+        pass
+${stage === "import" ? "run({})" : ""}
+`;
+fixture.start(fixture.createVersion(program), { params: {}, timeoutSeconds: 60 });
+process.stdout.write(`${fixture.directory}\n`);

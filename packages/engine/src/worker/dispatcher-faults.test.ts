@@ -1,0 +1,266 @@
+import { EventEmitter, once } from "node:events";
+import { Problem } from "@platform/contract/problems";
+import { v7 as createUuid } from "uuid";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { DispatcherOptions } from "./dispatcher.ts";
+import type { ExecutionStore } from "../store/execution-store.ts";
+import { ProjectError } from "../project/project-error.ts";
+import { createFixture } from "../testing/python-fixture.ts";
+import { createDispatchScene, OWNER, WITHIN } from "../testing/dispatch-scene.ts";
+import type { DispatchScene } from "../testing/dispatch-scene.ts";
+
+const REFERENCE = { dataPoolId: createUuid(), dataSourceDescriptorId: createUuid(), fileId: createUuid() };
+const PROGRAM = "def run(): return {'ran': True}\n";
+const SLEEPER = "import time\ndef run():\n    time.sleep(60)\n";
+
+let scene: DispatchScene;
+
+beforeEach(async () => {
+  scene = await createDispatchScene();
+});
+
+afterEach(() => scene.close());
+
+const failAway = () => Promise.reject(new Problem("UNAVAILABLE"));
+
+/** A source that never answers and says when it is asked, and when it may stop. */
+function createHanging(): { readonly versions: DispatcherOptions["versions"]; readonly seen: string[] } {
+  const seen: string[] = [];
+  const prepare = (versionId: string, signal: AbortSignal) => {
+    seen.push(`asked ${versionId}`);
+    signal.addEventListener("abort", () => seen.push(`stopped ${versionId}`));
+    return new Promise<never>(() => undefined);
+  };
+  return { versions: { prepare }, seen };
+}
+
+describe("what the platform cannot start", () => {
+  const full = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+  const SICK: Record<string, () => Partial<DispatcherOptions>> = {
+    "cannot unpack anything": () => ({ versions: { prepare: () => Promise.reject(full) } }),
+    "cannot read inputs": () => ({
+      inputs: { ...scene.sources.inputs, read: () => Promise.reject(new Problem("UNAVAILABLE")) },
+    }),
+  };
+
+  test.each(Object.keys(SICK))(
+    "runs on the sound worker when the one beside it %s; nothing fails",
+    async (what) => {
+      scene.files.set(REFERENCE.fileId, "{}");
+      const ids: string[] = [];
+      for (let count = 0; count < 8; count++)
+        ids.push(
+          await scene.start("def run(data): return {'ran': True}\n", {
+            resources: { cpu: 0.25, memory: 0.25 },
+            json: { dataRef: REFERENCE },
+            references: { data: REFERENCE },
+          }),
+        );
+      const seen = new Set<string>();
+      scene.store.subscribe((event) => event.type === "changed" && seen.add(event.record?.status ?? ""));
+      const sick = scene.createDispatcher(SICK[what]?.());
+      sick.start();
+      await expect.poll(() => sick.findFault(), WITHIN).not.toBeNull();
+      scene.createDispatcher().start();
+      await expect
+        .poll(async () => new Set(await Promise.all(ids.map(scene.statusOf))), WITHIN)
+        .toEqual(new Set(["SUCCEEDED"]));
+      expect(seen).toEqual(new Set(["RUNNING", "PENDING", "SUCCEEDED"]));
+      const told = scene.logged.filter(({ message }) => message.includes("several versions"));
+      expect(told).toHaveLength(1);
+    },
+  );
+
+  test("runs elsewhere when a worker cannot start its processes", async () => {
+    const broken = await createFixture({
+      sandbox: {
+        level: "none",
+        findFault: async () => null,
+        prepare: () => {
+          throw new Error("no uid is free");
+        },
+      },
+    });
+    const id = await scene.start(PROGRAM);
+    const changes: string[] = [];
+    scene.store.subscribe((event) => event.type === "changed" && changes.push(event.record?.status ?? ""));
+    const sick = scene.createDispatcher({ runtime: broken.runtime });
+    sick.start();
+    await expect.poll(() => changes.slice(0, 2), WITHIN).toEqual(["RUNNING", "PENDING"]);
+    await sick.drain(0);
+    scene.createDispatcher().start();
+    await expect.poll(() => scene.statusOf(id), WITHIN).toBe("SUCCEEDED");
+    await broken.close();
+  });
+
+  test("ends NOT_STARTED after a bounded number of tries", async () => {
+    const id = await scene.start(PROGRAM);
+    const request = {
+      workerId: "w",
+      limit: 1,
+      free: { cpu: 1, memory: 1 },
+      leaseSeconds: 30,
+      excludedVersionIds: [],
+    };
+    for (let tries = 0; tries < 7; tries++) {
+      const [claim] = (await scene.store.claim(request)).claims;
+      if (claim !== undefined) await scene.store.giveBack(claim, 0);
+    }
+    scene.createDispatcher({ versions: { prepare: () => Promise.reject(full) } }).start();
+    await expect.poll(async () => (await scene.find(id)).failure?.code, WITHIN).toBe("NOT_STARTED");
+    expect(await scene.statusOf(id)).toBe("FAILED");
+    expect((await scene.find(id)).failure?.detail).not.toContain("ENOSPC");
+  });
+
+  test("is said in the log once for each version, however many executions it hits", async () => {
+    const id = await scene.start(PROGRAM);
+    const { versionId } = await scene.find(id);
+    for (let count = 0; count < 5; count++)
+      await scene.start(PROGRAM, { versionId, resources: { cpu: 0.1, memory: 0.1 } });
+    const gaveBack: string[] = [];
+    scene.store.subscribe((event) => {
+      if (event.type === "changed" && event.record?.status === "PENDING") gaveBack.push(event.id);
+    });
+    scene.createDispatcher({ versions: { prepare: () => Promise.reject(full) } }).start();
+    await expect.poll(() => gaveBack.length, WITHIN).toBe(6);
+    expect(scene.logged.filter(({ level }) => level === "error")).toHaveLength(1);
+  });
+});
+
+test("an execution fails when its referenced input is gone, and when its project is at fault", async () => {
+  const gone = await scene.start("def run(): ...\n", {
+    json: { dataRef: REFERENCE },
+    references: { data: REFERENCE },
+  });
+  const broken = await scene.start("def run(): ...\n", { versionId: "broken" });
+  const prepare: DispatcherOptions["versions"]["prepare"] = async (id, signal) => {
+    if (id === "broken") throw new ProjectError("BUILD_FAILED", "There is no package of this name.");
+    return scene.sources.versions.prepare(id, signal);
+  };
+  const dispatcher = scene.createDispatcher({ versions: { prepare } });
+  dispatcher.start();
+  await expect
+    .poll(async () => (await scene.find(gone)).failure?.code, WITHIN)
+    .toBe("DATA_REFERENCE_UNAVAILABLE");
+  await expect
+    .poll(async () => (await scene.find(broken)).failure, WITHIN)
+    .toEqual({ code: "STARTUP_ERROR", detail: "There is no package of this name." });
+});
+
+describe("while a version is made ready", () => {
+  test("cancel ends the execution at once, and stops the preparation", async () => {
+    const { versions, seen } = createHanging();
+    const id = await scene.start(PROGRAM);
+    scene.createDispatcher({ versions }).start();
+    await expect.poll(() => seen, WITHIN).toHaveLength(1);
+    await scene.store.cancel(id, OWNER);
+    await expect.poll(async () => (await scene.find(id)).failure?.code, WITHIN).toBe("CANCELLED");
+    expect(seen.map((text) => text.split(" ")[0])).toEqual(["asked", "stopped"]);
+  });
+
+  test("a worker that stops does not wait for it: the execution goes back and runs elsewhere", async () => {
+    const { versions, seen } = createHanging();
+    const id = await scene.start(PROGRAM);
+    const stopping = scene.createDispatcher({ versions });
+    stopping.start();
+    await expect.poll(() => seen, WITHIN).toHaveLength(1);
+    await stopping.drain(0);
+    expect(await scene.statusOf(id)).toBe("PENDING");
+    // The runtime closed with the worker that stopped.
+    const other = await createFixture();
+    const elsewhere = scene.createDispatcher({ runtime: other.runtime });
+    elsewhere.start();
+    await expect.poll(() => scene.statusOf(id), WITHIN).toBe("SUCCEEDED");
+    await elsewhere.drain(5);
+    await other.close();
+  });
+
+  test("a lease that is lost stops the preparation, and the worker writes nothing", async () => {
+    const { versions, seen } = createHanging();
+    const id = await scene.start(PROGRAM);
+    scene.createDispatcher({ versions, leaseSeconds: 1, store: { ...scene.store, renew: failAway } }).start();
+    await expect.poll(() => seen.map((text) => text.split(" ")[0]), WITHIN).toEqual(["asked", "stopped"]);
+    await expect.poll(() => scene.store.sweep(), WITHIN).toBe(1);
+    expect(await scene.statusOf(id)).toBe("UNKNOWN");
+  });
+
+  test("what waits for a process when the worker stops goes back, too", async () => {
+    const id = await scene.start("import time\ntime.sleep(60)\ndef run(): ...\n");
+    const dispatcher = scene.createDispatcher();
+    dispatcher.start();
+    await expect.poll(() => scene.statusOf(id), WITHIN).toBe("RUNNING");
+    await dispatcher.drain(0);
+    expect(await scene.statusOf(id)).toBe("PENDING");
+    const request = { workerId: "next", limit: 1, free: { cpu: 1, memory: 1 }, leaseSeconds: 30 };
+    const { claims } = await scene.store.claim({ ...request, excludedVersionIds: [] });
+    expect(claims).toMatchObject([{ id, attempt: 2, setbacks: 0 }]);
+  });
+});
+
+describe("a known outcome", () => {
+  test("is written as soon as the store is back, however often that was tried, while its lease is kept", async () => {
+    const refusals = { left: 6 };
+    const finish: ExecutionStore["finish"] = async (claim, outcome) => {
+      if (refusals.left-- > 0) throw new Problem("UNAVAILABLE");
+      return scene.store.finish(claim, outcome);
+    };
+    const id = await scene.start(PROGRAM);
+    scene.createDispatcher({ store: { ...scene.store, finish } }).start();
+    await expect.poll(() => scene.statusOf(id), WITHIN).toBe("SUCCEEDED");
+    expect(refusals.left).toBeLessThan(0);
+  });
+
+  test("is dropped when the lease was lost meanwhile, and the log says so", async () => {
+    const id = await scene.start(PROGRAM);
+    scene
+      .createDispatcher({ leaseSeconds: 1, store: { ...scene.store, finish: failAway, renew: failAway } })
+      .start();
+    await expect
+      .poll(() => scene.logged.some(({ message }) => message.includes("the outcome is dropped")), WITHIN)
+      .toBe(true);
+    await expect.poll(() => scene.store.sweep(), WITHIN).toBe(1);
+    expect((await scene.find(id)).failure?.code).toBe("WORKER_LOST");
+  });
+
+  test("that was written is not called lost, neither while its answer is on the way nor while its processes end", async () => {
+    const renewals = new EventEmitter();
+    const renew: ExecutionStore["renew"] = async (...given) => {
+      const answer = await scene.store.renew(...given);
+      setImmediate(() => renewals.emit("renewed", answer));
+      return answer;
+    };
+    const finish: ExecutionStore["finish"] = async (...given) => {
+      const isWritten = await scene.store.finish(...given);
+      await once(renewals, "renewed");
+      await once(renewals, "renewed");
+      return isWritten;
+    };
+    const { runtime } = scene.fixture;
+    const lingering: DispatcherOptions["runtime"] = {
+      ...runtime,
+      run: (request) => {
+        const run = runtime.run(request);
+        const isSleeper = request.timeoutSeconds === 30;
+        const linger = async () => {
+          await run.ended;
+          if (isSleeper) return;
+          for (let count = 0; count < 4; count++) await once(renewals, "renewed");
+        };
+        return { ...run, ended: linger() };
+      },
+    };
+    // Keeps the renewals going.
+    await scene.start(SLEEPER, { timeoutSeconds: 30 });
+    const id = await scene.start(PROGRAM);
+    const dispatcher = scene.createDispatcher({
+      leaseSeconds: 1,
+      store: { ...scene.store, renew, finish },
+      runtime: lingering,
+    });
+    dispatcher.start();
+    await expect.poll(() => scene.statusOf(id), WITHIN).toBe("SUCCEEDED");
+    for (let count = 0; count < 6; count++) await once(renewals, "renewed");
+    expect(scene.logged.filter(({ level }) => level !== "info")).toEqual([]);
+    await dispatcher.drain(0);
+  });
+});

@@ -1,0 +1,29 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Problem } from "@platform/contract/problems";
+import { readMonotonic } from "../base/monotonic.ts";
+
+const MINUTE = 60_000;
+const FIRST_PAUSE_MS = 100;
+const PAUSE_CEILING_MS = 2_000;
+/** A store that renews leases but never takes this one write must not keep an execution RUNNING for ever. */
+const TRY_FOR_MS = 15 * MINUTE;
+
+/**
+ * Writes to the store, again and again while it is out of reach and the claim is held. False when the store said that the claim is no longer held, or
+ * when it was lost before anything could be written.
+ *
+ * @throws what the store threw, when trying again is of no use
+ */
+export async function keepTrying(write: () => Promise<boolean>, isHeld: () => boolean): Promise<boolean> {
+  const began = readMonotonic();
+  for (let tries = 0; isHeld(); tries++) {
+    try {
+      return await write();
+    } catch (error) {
+      const isTransient = error instanceof Problem && error.code === "UNAVAILABLE";
+      if (!isTransient || readMonotonic() - began > TRY_FOR_MS) throw error;
+    }
+    await delay(Math.min(PAUSE_CEILING_MS, FIRST_PAUSE_MS * 2 ** tries) * (0.5 + Math.random()));
+  }
+  return false;
+}

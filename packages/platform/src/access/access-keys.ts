@@ -1,0 +1,58 @@
+import { isSecretOf } from "./access-key-secrets.ts";
+import type { TokenSubject } from "./access-tokens.ts";
+import type { ClientCredentials } from "./client-credentials.ts";
+import { isAccessKeyId } from "./token-kinds.ts";
+import type { AccessKeyStore, ActiveAccessKey } from "../store/access-keys.ts";
+import type { Logger } from "../postgres/logger.ts";
+import { createTtlCache } from "./ttl-cache.ts";
+
+const SECOND = 1_000;
+/** A revoked key may still be exchanged for so long, by a gateway that heard nothing of it. What it gets opens nothing. */
+const KEPT = 5 * SECOND;
+const UNKNOWN_KEPT = 1 * SECOND;
+const TOUCHED_KEPT = 60 * SECOND;
+const MAX_KEPT = 10_000;
+
+export interface AccessKeyAuthenticator {
+  /** Null for an unknown key, a revoked one, and a wrong secret. */
+  readonly authenticate: (credentials: ClientCredentials) => Promise<TokenSubject | null>;
+  readonly forgetAll: () => void;
+}
+
+export interface AccessKeyAuthenticatorOptions {
+  readonly store: Pick<AccessKeyStore, "findActive" | "touch">;
+  readonly logger: Logger;
+  readonly now?: () => number;
+}
+
+/** Checks key id and secret; keys are remembered for seconds, so that issuing tokens is cheap. */
+export function createAccessKeyAuthenticator(options: AccessKeyAuthenticatorOptions): AccessKeyAuthenticator {
+  const { store, logger } = options;
+  const clock = options.now === undefined ? {} : { now: options.now };
+  const keys = createTtlCache<ActiveAccessKey | null>({
+    ttlOf: (key) => (key ? KEPT : UNKNOWN_KEPT),
+    maxEntries: MAX_KEPT,
+    ...clock,
+  });
+  const touched = createTtlCache<true>({ ttlOf: () => TOUCHED_KEPT, maxEntries: MAX_KEPT, ...clock });
+
+  const touch = async (keyId: string): Promise<true> => {
+    try {
+      await store.touch(keyId);
+    } catch (error) {
+      logger.warn({ err: error, keyId }, "the use of an access key could not be noted");
+    }
+    return true;
+  };
+
+  return {
+    authenticate: async ({ clientId, clientSecret }) => {
+      if (!isAccessKeyId(clientId)) return null;
+      const key = await keys.get(clientId, () => store.findActive(clientId));
+      if (!key || !isSecretOf(key.secretHash, clientSecret)) return null;
+      await touched.get(clientId, () => touch(clientId));
+      return { applicationId: key.applicationId, keyId: clientId };
+    },
+    forgetAll: keys.clear,
+  };
+}

@@ -1,0 +1,138 @@
+import { Problem } from "@platform/contract/problems";
+import type { Caller } from "@platform/engine/http/service-api";
+import type { TokenSubject } from "./access-tokens.ts";
+import type { TokenVerifier } from "./token-verifier.ts";
+import type { AccessStore, Grant, GrantAnswer, GrantedVersion, Refusal } from "../store/access.ts";
+import { createTtlCache } from "./ttl-cache.ts";
+import { readBearer, refuseToken } from "./bearer.ts";
+
+/** The three segments that name a version. */
+export interface Endpoint {
+  readonly serviceKey: string;
+  readonly serviceName: string;
+  readonly version: string;
+}
+
+export interface ServiceCaller extends Caller {
+  readonly version: GrantedVersion;
+}
+
+export interface Access {
+  /** Answers at once where token and grant are remembered: polls cost nothing. @throws Problem */
+  readonly authorize: (
+    authorization: string | undefined,
+    endpoint: Endpoint,
+  ) => ServiceCaller | Promise<ServiceCaller>;
+  /** The same for somebody who proved to hold an access key. @throws Problem */
+  readonly authorizeSubject: (subject: TokenSubject, endpoint: Endpoint) => Promise<ServiceCaller>;
+  readonly forgetAll: () => void;
+}
+
+export interface AccessOptions {
+  readonly verifier: TokenVerifier;
+  readonly store: Pick<AccessStore, "findGrant">;
+  readonly now?: () => number;
+}
+
+/** What may be done with a version: an answer of the store, and the caller that follows from it. */
+interface Decision {
+  readonly answer: GrantAnswer;
+  /** Null: refused, or there is no such version. */
+  readonly caller: ServiceCaller | null;
+}
+
+const SECOND = 1_000;
+/** A revocation works within this time even where its notification was lost. */
+const GRANTED_KEPT = 5 * SECOND;
+const REFUSED_KEPT = 1 * SECOND;
+const MAX_KEPT = 10_000;
+
+/** Decides who may call a service: the token says which application, the store whether it may. */
+export function createAccess(options: AccessOptions): Access {
+  const decisions = createTtlCache<Decision>({
+    ttlOf: ({ answer }) => (answer.granted ? GRANTED_KEPT : REFUSED_KEPT),
+    maxEntries: MAX_KEPT,
+    ...(options.now === undefined ? {} : { now: options.now }),
+  });
+
+  const authorizeSubject = async (subject: TokenSubject, endpoint: Endpoint): Promise<ServiceCaller> => {
+    const decision = await decisions.get(keyOf(subject, endpoint), async () =>
+      decide(
+        await options.store.findGrant({
+          ...subject,
+          serviceKey: endpoint.serviceKey,
+          version: endpoint.version,
+        }),
+      ),
+    );
+    return pickCaller(decision, endpoint);
+  };
+
+  const authorizeToken = async (token: string, endpoint: Endpoint): Promise<ServiceCaller> => {
+    const subject = await options.verifier.verify(token);
+    if (!subject) throw refuseToken();
+    return await authorizeSubject(subject, endpoint);
+  };
+
+  return {
+    authorize: (authorization, endpoint) => {
+      const token = readBearer(authorization);
+      const subject = options.verifier.peek(token);
+      const decision = subject && decisions.peek(keyOf(subject, endpoint));
+      return decision ? pickCaller(decision, endpoint) : authorizeToken(token, endpoint);
+    },
+    authorizeSubject,
+    forgetAll: decisions.clear,
+  };
+}
+
+function keyOf(subject: TokenSubject, endpoint: Endpoint): string {
+  return `${subject.applicationId} ${subject.keyId} ${endpoint.serviceKey} ${endpoint.version}`;
+}
+
+function decide(answer: GrantAnswer): Decision {
+  if (!answer.granted) return { answer, caller: null };
+  const [version] = answer.grant.versions;
+  return { answer, caller: version ? createCaller(answer.grant, version) : null };
+}
+
+function createCaller(grant: Grant, version: GrantedVersion): ServiceCaller {
+  return {
+    ownerId: grant.subscriptionId,
+    version,
+    target: () => {
+      if (version.isRetired) {
+        throw new Problem(
+          "VERSION_RETIRED",
+          `Version ${version.version} of ${grant.serviceName} takes no new executions.`,
+        );
+      }
+      return {
+        versionId: version.id,
+        resources: version.resources,
+        timeoutSeconds: version.timeoutSeconds,
+        inputSchema: version.inputSchema,
+      };
+    },
+  };
+}
+
+function pickCaller({ answer, caller }: Decision, endpoint: Endpoint): ServiceCaller {
+  if (!answer.granted) throw toProblem(answer.reason);
+  if (!caller || answer.grant.serviceName !== endpoint.serviceName) throw new Problem("SERVICE_NOT_FOUND");
+  return caller;
+}
+
+function toProblem(reason: Refusal): Problem {
+  switch (reason) {
+    case "SERVICE_NOT_FOUND":
+      return new Problem("SERVICE_NOT_FOUND");
+    case "NOT_SUBSCRIBED":
+      return new Problem("NOT_SUBSCRIBED");
+    case "APPLICATION_DELETED":
+    case "KEY_REVOKED":
+      return refuseToken();
+    default:
+      return reason satisfies never;
+  }
+}

@@ -1,0 +1,158 @@
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from "jose";
+import type { CryptoKey, JWK } from "jose";
+import type { SigningKeyRecord, SigningKeyStore } from "../store/signing-keys.ts";
+import { deriveKey, seal, unseal } from "../secrets/seal.ts";
+
+/** The one algorithm of access tokens; every check pins it. */
+export const SIGNING_ALGORITHM = "ES256";
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+}
+
+export interface SigningKeys {
+  readonly current: () => Promise<SigningKey>;
+  /** Whether this id was in use when the store was last asked, seconds ago; false where it must be asked again. */
+  readonly isTrusted: (kid: string) => boolean;
+  /** Forgets what was read: a key was retired. */
+  readonly forget: () => void;
+  /** Public key of this id, or null. An unknown id makes it look into the store, but at a bounded rate. */
+  readonly findPublicKey: (kid: string) => Promise<CryptoKey | null>;
+  /** JSON Web Key Set (RFC 7517) of all public keys. */
+  readonly readJwks: () => Promise<{ readonly keys: readonly JWK[] }>;
+}
+
+export interface SigningKeysOptions {
+  readonly store: Pick<SigningKeyStore, "list" | "insertFirst">;
+  readonly secret: string;
+  readonly now?: () => number;
+}
+
+interface LoadedKeys {
+  readonly loadedAt: number;
+  readonly current: SigningKey;
+  readonly publicKeys: ReadonlyMap<string, CryptoKey>;
+  readonly jwks: readonly JWK[];
+}
+
+/** A new signing key is taken into use, and a retired one refused, within this time; at once where the notification arrives. */
+const FRESH_MS = 5_000;
+/** Tokens with made-up key ids cost the database at most one query in this time. */
+const MIN_RELOAD_MS = 1_000;
+
+export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
+  const now = options.now ?? Date.now;
+  const sealingKey = deriveKey(options.secret, "signing-keys");
+  let loaded: LoadedKeys | null = null;
+  let loading: Promise<LoadedKeys> | null = null;
+
+  const reload = (): Promise<LoadedKeys> => {
+    if (loading !== null) return loading;
+    const load = loadKeys(options.store, sealingKey, now)
+      .then((keys) => {
+        // What was read before a change must not outlive the change's notification.
+        if (loading === load) loaded = keys;
+        return keys;
+      })
+      .finally(() => {
+        if (loading === load) loading = null;
+      });
+    loading = load;
+    return load;
+  };
+  const loadWithin = async (maxAge: number): Promise<LoadedKeys> =>
+    loaded && now() - loaded.loadedAt < maxAge ? loaded : await reload();
+
+  const isTrusted = (kid: string): boolean =>
+    loaded !== null && now() - loaded.loadedAt < FRESH_MS && loaded.publicKeys.has(kid);
+
+  return {
+    current: async () => (await loadWithin(FRESH_MS)).current,
+    isTrusted,
+    forget: () => {
+      loaded = null;
+      loading = null;
+    },
+    findPublicKey: async (kid) => {
+      const { publicKeys } = await loadWithin(isTrusted(kid) ? FRESH_MS : MIN_RELOAD_MS);
+      return publicKeys.get(kid) ?? null;
+    },
+    readJwks: async () => ({ keys: (await loadWithin(FRESH_MS)).jwks }),
+  };
+}
+
+/**
+ * Makes a key that signs from now on and retires all others: what they signed is refused within seconds, by every gateway.
+ * Returns the ids of the retired ones.
+ */
+export async function rotateSigningKey(
+  store: Pick<SigningKeyStore, "list" | "insert" | "retire">,
+  secret: string,
+): Promise<readonly string[]> {
+  const old = (await store.list()).map(({ kid }) => kid);
+  await store.insert(await createKey(deriveKey(secret, "signing-keys")));
+  for (const kid of old) await store.retire(kid);
+  return old;
+}
+
+async function loadKeys(
+  store: SigningKeysOptions["store"],
+  sealingKey: Buffer,
+  now: () => number,
+): Promise<LoadedKeys> {
+  const loadedAt = now();
+  const found = await store.list();
+  const stored = found.length > 0 ? found : [await store.insertFirst(await createKey(sealingKey))];
+  const [newest] = stored;
+  if (!newest) throw new Error("There is no signing key after one was stored.");
+  const publicJwks = stored.map((key) => [key.kid, readPublicJwk(key)] as const);
+  return {
+    loadedAt,
+    current: { kid: newest.kid, privateKey: await openPrivateKey(newest, sealingKey) },
+    publicKeys: new Map(
+      await Promise.all(publicJwks.map(async ([kid, jwk]) => [kid, await importKey(jwk)] as const)),
+    ),
+    jwks: publicJwks.map(([kid, jwk]) => ({ ...jwk, kid, alg: SIGNING_ALGORITHM, use: "sig" })),
+  };
+}
+
+async function createKey(sealingKey: Buffer): Promise<Omit<SigningKeyRecord, "createdAt">> {
+  const pair = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
+  const publicJwk = await exportJWK(pair.publicKey);
+  const kid = await calculateJwkThumbprint(publicJwk);
+  const privateJwk = JSON.stringify(await exportJWK(pair.privateKey));
+  return { kid, publicJwk: { ...publicJwk }, privateJwkEncrypted: seal(sealingKey, privateJwk, kid) };
+}
+
+/** Names what is public, so that nothing else of a stored key can ever be shown. */
+function readPublicJwk({ kid, publicJwk: { kty, crv, x, y } }: SigningKeyRecord): JWK {
+  if (typeof kty !== "string" || typeof crv !== "string" || typeof x !== "string" || typeof y !== "string") {
+    throw new Error(`The signing key ${kid} is no elliptic curve key.`);
+  }
+  return { kty, crv, x, y };
+}
+
+async function openPrivateKey(key: SigningKeyRecord, sealingKey: Buffer): Promise<CryptoKey> {
+  let text: string;
+  try {
+    text = unseal(sealingKey, key.privateJwkEncrypted, key.kid);
+  } catch (cause) {
+    throw new Error(
+      `The signing key ${key.kid} cannot be decrypted: the platform's secret is not the one it was stored with.`,
+      { cause },
+    );
+  }
+  return await importKey({ ...readPublicJwk(key), d: readPrivatePart(JSON.parse(text)) });
+}
+
+function readPrivatePart(jwk: unknown): string {
+  if (typeof jwk === "object" && jwk !== null && "d" in jwk && typeof jwk.d === "string") return jwk.d;
+  throw new Error("A stored signing key has no private part.");
+}
+
+async function importKey(jwk: JWK): Promise<CryptoKey> {
+  const key = await importJWK(jwk, SIGNING_ALGORITHM);
+  if (key instanceof Uint8Array) throw new Error("A signing key must be a key pair, not a shared secret.");
+  return key;
+}

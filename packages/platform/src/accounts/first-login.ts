@@ -1,0 +1,118 @@
+import { open, readFile, rename, rm, stat } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Database } from "../postgres/database.ts";
+import type { Logger } from "../postgres/logger.ts";
+import { syncDirectory } from "../host/sync-directory.ts";
+import { SettingError } from "../config/settings.ts";
+import type { Bootstrapped } from "./bootstrap.ts";
+import type { Identity } from "./identity.ts";
+
+/*
+ * The first login must never be lost: its password is nowhere else. It is written, through to the disk, beside its final
+ * place before its user is committed, and renamed afterwards. A crash leaves either no user (the next start writes
+ * another login) or a user and the file beside (the next start renames it).
+ */
+
+export interface FirstLoginOptions {
+  readonly file: string;
+  readonly identity: Pick<Identity, "bootstrap" | "hasUsers" | "verifyToken" | "findUser">;
+  /** For the lock that keeps two processes from making it at the same time; its statements may take long. */
+  readonly database: Database;
+  /** Stand in the file beside the login. */
+  readonly urls: { readonly apiUrl: string; readonly gatewayUrl: string };
+  readonly logger: Logger;
+}
+
+/** Any number will do. */
+const FIRST_LOGIN_LOCK = 7_362_315;
+
+/**
+ * On an empty database: creates the first user and writes the login to the file, which appears whole and for its owner
+ * alone. Otherwise finishes what an interrupted start has left, if anything.
+ *
+ * @throws SettingError before anything is created, when the file cannot be written
+ */
+export async function provideFirstLogin(options: FirstLoginOptions): Promise<void> {
+  const pending = `${options.file}.pending`;
+  await options.database.transaction(async (run) => {
+    await run({ text: "select pg_advisory_xact_lock($1)", values: [FIRST_LOGIN_LOCK] });
+    if (await options.identity.hasUsers()) await finishInterrupted(options, pending);
+    else await createLogin(options, pending);
+  });
+}
+
+async function createLogin(
+  { file, identity, urls, logger }: FirstLoginOptions,
+  pending: string,
+): Promise<void> {
+  const handle = await openPending(file, pending);
+  try {
+    const created = await identity.bootstrap({
+      beforeCommit: (login) => writeLogin(handle, pending, { ...urls, ...login }),
+    });
+    if (created === null) return await rm(pending, { force: true });
+  } finally {
+    await handle.close();
+  }
+  await publish(pending, file);
+  logger.info({ file }, "the first login was written");
+}
+
+async function openPending(file: string, pending: string): Promise<FileHandle> {
+  try {
+    if ((await stat(file).catch(() => null))?.isDirectory() === true) throw new Error("it is a directory");
+    // There is no user, so whatever an interrupted start has left opens nothing.
+    await rm(pending, { force: true });
+    return await open(pending, "wx", 0o600);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SettingError(`The file of --bootstrap, ${file}, cannot be written: ${reason}.`, { cause });
+  }
+}
+
+async function writeLogin(handle: FileHandle, pending: string, login: object): Promise<void> {
+  await handle.writeFile(`${JSON.stringify(login, null, 2)}\n`);
+  await handle.chmod(0o600);
+  await handle.sync();
+  await syncDirectory(dirname(pending));
+}
+
+async function publish(pending: string, file: string): Promise<void> {
+  await rename(pending, file);
+  await syncDirectory(dirname(file));
+}
+
+async function finishInterrupted(
+  { file, identity, logger }: FirstLoginOptions,
+  pending: string,
+): Promise<void> {
+  const token = await readToken(pending);
+  if (token === null) {
+    logger.info({ file }, "no first login was written: the database has users already");
+    return;
+  }
+  const verified = await identity.verifyToken(token);
+  if (verified !== null && (await identity.findUser(verified.userId)) !== null) {
+    await publish(pending, file);
+    logger.info({ file }, "the first login, which an interrupted start had left, was written");
+    return;
+  }
+  logger.warn({ pending }, "removing a login that an interrupted start has left and that opens nothing");
+  await rm(pending, { force: true });
+}
+
+/** Null where there is no such file; an unreadable or foreign one yields a token that opens nothing. */
+async function readToken(pending: string): Promise<string | null> {
+  const text = await readFile(pending, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
+    throw error;
+  });
+  if (text === null) return null;
+  try {
+    const login = JSON.parse(text) as Partial<Bootstrapped> | null;
+    return typeof login?.personalAccessToken === "string" ? login.personalAccessToken : "";
+  } catch {
+    return "";
+  }
+}

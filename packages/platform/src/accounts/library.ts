@@ -1,0 +1,69 @@
+import { apiKey } from "@better-auth/api-key";
+import { betterAuth } from "better-auth";
+import { organization } from "better-auth/plugins/organization";
+import { createAccessControl } from "better-auth/plugins/access";
+import type { Pool } from "pg";
+import type { Logger } from "../postgres/logger.ts";
+import { PERSONAL_ACCESS_TOKEN_PREFIX } from "../access/token-kinds.ts";
+
+export interface LibraryOptions {
+  readonly pool: Pool;
+  readonly secret: string;
+  readonly baseUrl: string;
+  readonly logger: Logger;
+}
+
+const MAX_NAME_LENGTH = 120;
+const MAX_DAYS = 3650;
+
+/**
+ * better-auth as we use it: users, organisations and API keys in PostgreSQL, called from our own code only.
+ *
+ * Its HTTP handler is not mounted anywhere: an earlier release let anybody create API keys through it
+ * (CVE-2025-61928). Hence its rate limit is off as well; ours stands at our own routes.
+ */
+export function createLibrary(options: LibraryOptions) {
+  const access = createAccessControl({
+    organization: ["update", "delete"],
+    member: ["create", "update", "delete"],
+  });
+  const roles = {
+    owner: access.newRole({ organization: ["update", "delete"], member: ["create", "update", "delete"] }),
+    maintainer: access.newRole({ organization: [], member: [] }),
+    viewer: access.newRole({ organization: [], member: [] }),
+  };
+  return betterAuth({
+    appName: "Platform",
+    database: options.pool,
+    secret: options.secret,
+    baseURL: options.baseUrl,
+    emailAndPassword: { enabled: true, minPasswordLength: 12, autoSignIn: false },
+    telemetry: { enabled: false },
+    rateLimit: { enabled: false },
+    // Our migrations make its tables, and a test compares them with what it wants. Its own look at start fails for good
+    // when the database is away at that moment.
+    advanced: { database: { generateId: "uuid", validateSchema: false } },
+    logger: {
+      level: "warn",
+      disableColors: true,
+      log: (level, message, ...details) => {
+        const error = details.find((detail) => detail instanceof Error);
+        options.logger[level](error ? { err: error } : {}, `better-auth: ${message}`);
+      },
+    },
+    plugins: [
+      organization({ ac: access, roles, creatorRole: "owner", allowUserToCreateOrganization: false }),
+      apiKey({
+        defaultPrefix: PERSONAL_ACCESS_TOKEN_PREFIX,
+        requireName: true,
+        maximumNameLength: MAX_NAME_LENGTH,
+        keyExpiration: { defaultExpiresIn: null, minExpiresIn: 0, maxExpiresIn: MAX_DAYS },
+        rateLimit: { enabled: false },
+        enableSessionForAPIKeys: false,
+        startingCharactersConfig: { shouldStore: false },
+      }),
+    ],
+  });
+}
+
+export type Library = ReturnType<typeof createLibrary>;

@@ -1,0 +1,127 @@
+import { createTtlCache } from "../access/ttl-cache.ts";
+import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
+import { isRole } from "./roles.ts";
+import type { Role } from "./roles.ts";
+import { personalSlug } from "./users.ts";
+import { isUuid } from "../store/base/uuid.ts";
+
+/** A user in an organisation. */
+export interface Membership {
+  readonly organizationId: string;
+  readonly organizationName: string;
+  readonly role: Role;
+  /** Whether it is the user's own organisation. */
+  readonly isPersonal: boolean;
+}
+
+export interface Memberships {
+  /** Without an organisation: the user's own. Null when there is none or the user is no member: both look the same. */
+  readonly findMembership: (userId: string, organizationId?: string) => Promise<Membership | null>;
+  /** By name, the user's own first; `offset` counts memberships. */
+  readonly listOrganizations: (
+    userId: string,
+    page: { readonly limit: number; readonly offset: number },
+  ) => Promise<readonly Membership[]>;
+  readonly addMember: (organizationId: string, userId: string, role: Role) => Promise<void>;
+}
+
+interface MemberRow {
+  readonly organizationId: string;
+  readonly role: string;
+}
+
+interface OrganizationRow {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+}
+
+const KEPT_MS = 5_000;
+const MAX_KEPT = 10_000;
+const MAX_MEMBERSHIPS = 1_000;
+
+export function createMemberships(load: LoadLibrary, now: () => number): Memberships {
+  const cache = createTtlCache<Membership | null>({ ttlOf: () => KEPT_MS, maxEntries: MAX_KEPT, now });
+  return {
+    findMembership: async (userId, organizationId) => {
+      if (organizationId !== undefined && !isUuid(organizationId)) return null;
+      return await cache.get(`${userId} ${organizationId?.toLowerCase() ?? ""}`, async () =>
+        findMembership(await load(), userId, organizationId),
+      );
+    },
+    listOrganizations: async (userId, { limit, offset }) => {
+      const all = await listMemberships(await load(), userId);
+      return all.slice(offset, offset + limit);
+    },
+    addMember: async (organizationId, userId, role) => {
+      const { context } = await load();
+      await context.adapter.create({
+        model: "member",
+        data: { organizationId, userId, role, createdAt: new Date() },
+      });
+      cache.clear();
+    },
+  };
+}
+
+async function findMembership(
+  library: LoadedLibrary,
+  userId: string,
+  organizationId: string | undefined,
+): Promise<Membership | null> {
+  const { adapter } = library.context;
+  const organization = await adapter.findOne<OrganizationRow>({
+    model: "organization",
+    where: [
+      organizationId === undefined
+        ? { field: "slug", value: personalSlug(userId) }
+        : { field: "id", value: organizationId },
+    ],
+  });
+  if (!organization) return null;
+  const member = await adapter.findOne<MemberRow>({
+    model: "member",
+    where: [
+      { field: "organizationId", value: organization.id },
+      { field: "userId", value: userId },
+    ],
+  });
+  return member ? toMembership(userId, member, organization) : null;
+}
+
+async function listMemberships(library: LoadedLibrary, userId: string): Promise<readonly Membership[]> {
+  const { adapter } = library.context;
+  const members = await adapter.findMany<MemberRow>({
+    model: "member",
+    where: [{ field: "userId", value: userId }],
+    limit: MAX_MEMBERSHIPS,
+  });
+  if (members.length === 0) return [];
+  const organizations = await adapter.findMany<OrganizationRow>({
+    model: "organization",
+    where: [{ field: "id", operator: "in", value: members.map((member) => member.organizationId) }],
+    limit: MAX_MEMBERSHIPS,
+  });
+  const byId = new Map(organizations.map((organization) => [organization.id, organization]));
+  return members
+    .flatMap((member) => {
+      const organization = byId.get(member.organizationId);
+      return organization ? [toMembership(userId, member, organization)] : [];
+    })
+    .sort(
+      (a, b) =>
+        Number(b.isPersonal) - Number(a.isPersonal) ||
+        a.organizationName.localeCompare(b.organizationName) ||
+        a.organizationId.localeCompare(b.organizationId),
+    );
+}
+
+function toMembership(userId: string, member: MemberRow, organization: OrganizationRow): Membership {
+  return {
+    organizationId: organization.id,
+    organizationName: organization.name,
+    // A role that this version does not know must not open anything.
+    role: isRole(member.role) ? member.role : "viewer",
+    isPersonal: organization.slug === personalSlug(userId),
+  };
+}

@@ -1,0 +1,71 @@
+import { formatTimestamp } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import type { ACCOUNT_API, Organization } from "@platform/contract/platform-api/account";
+import type { OperationHandlers } from "@platform/engine/http/types";
+import type { Identity } from "../accounts/identity.ts";
+import type { Membership } from "../accounts/memberships.ts";
+import type { PersonalAccessToken } from "../accounts/personal-access-tokens.ts";
+import type { ControlCaller } from "./caller.ts";
+import { cutOffsetPage, readOffsetPage } from "./pages.ts";
+
+export function createAccountHandlers(
+  identity: Identity,
+): OperationHandlers<typeof ACCOUNT_API, ControlCaller> {
+  return {
+    getMe: async ({ caller }) => {
+      const user = await identity.findUser(caller.userId);
+      if (!user) throw new Error("A verified token belongs to no user.");
+      return { status: 200, body: { ...user, organization: showOrganization(caller.membership) } };
+    },
+    listOrganizations: async ({ caller, query }) => {
+      const page = readOffsetPage(query);
+      const found = await identity.listOrganizations(caller.userId, { ...page, limit: page.limit + 1 });
+      return { status: 200, body: cutOffsetPage(found, page, showOrganization) };
+    },
+    listPersonalAccessTokens: async ({ caller, query }) => {
+      const page = readOffsetPage(query);
+      const found = await identity.listPersonalAccessTokens(caller.userId, {
+        ...page,
+        limit: page.limit + 1,
+      });
+      return { status: 200, body: cutOffsetPage(found, page, showToken) };
+    },
+    createPersonalAccessToken: async ({ caller, body }) => {
+      // Who found a token must not make one of it that outlives it or opens more.
+      const wider = (body.scopes ?? []).filter((scope) => !caller.token.scopes.includes(scope));
+      if (wider.length > 0)
+        throw new Problem(
+          "FORBIDDEN",
+          `This personal access token does not have the scope ${wider.join(", ")}.`,
+        );
+      const notAfter = caller.token.expiresAt;
+      const created = await identity.createPersonalAccessToken(caller.userId, { ...body, notAfter });
+      return { status: 201, body: { ...showToken(created), token: created.token } };
+    },
+    revokePersonalAccessToken: async ({ caller, params }) => {
+      const wasRevoked = await identity.revokePersonalAccessToken(caller.userId, params.id);
+      if (!wasRevoked) throw new Problem("NOT_FOUND", "You have no such personal access token.");
+      return { status: 204 };
+    },
+  };
+}
+
+function showOrganization(membership: Membership): Organization {
+  return {
+    id: membership.organizationId,
+    name: membership.organizationName,
+    role: membership.role,
+    isPersonal: membership.isPersonal,
+  };
+}
+
+function showToken(token: PersonalAccessToken) {
+  return {
+    id: token.id,
+    name: token.name,
+    scopes: [...token.scopes],
+    createdAt: formatTimestamp(token.createdAt),
+    expiresAt: token.expiresAt === null ? null : formatTimestamp(token.expiresAt),
+    lastUsedAt: token.lastUsedAt === null ? null : formatTimestamp(token.lastUsedAt),
+  };
+}

@@ -1,0 +1,157 @@
+import { formatTimestamp } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import type {
+  APPLICATIONS_API,
+  Application,
+  Subscription,
+} from "@platform/contract/platform-api/applications";
+import type { OperationHandlers } from "@platform/engine/http/types";
+import { createAccessKeySecret } from "../access/access-key-secrets.ts";
+import type { AccessKeyRecord, AccessKeyStore } from "../store/access-keys.ts";
+import type { ApplicationRecord, ApplicationStore } from "../store/applications.ts";
+import type { SubscriptionRecord, SubscriptionStore } from "../store/subscriptions.ts";
+import type { ControlCaller } from "./caller.ts";
+import { readPage } from "./pages.ts";
+
+type Handlers = OperationHandlers<typeof APPLICATIONS_API, ControlCaller>;
+
+export interface ApplicationHandlerDeps {
+  readonly applications: ApplicationStore;
+  readonly accessKeys: AccessKeyStore;
+  readonly subscriptions: SubscriptionStore;
+  /** Origin of the gateway, without a final slash. */
+  readonly gatewayUrl: string;
+}
+
+/** Enough to rotate; more is a sign of keys that nobody takes back. */
+const MAX_ACTIVE_KEYS = 20;
+
+export function createApplicationHandlers(deps: ApplicationHandlerDeps): Handlers {
+  return { ...createOwnHandlers(deps), ...createKeyHandlers(deps), ...createSubscriptionHandlers(deps) };
+}
+
+function createOwnHandlers({
+  applications,
+}: ApplicationHandlerDeps): Pick<
+  Handlers,
+  "listApplications" | "createApplication" | "getApplication" | "deleteApplication"
+> {
+  return {
+    listApplications: async ({ caller, query }) => {
+      const page = await applications.list(caller.organizationId, readPage(query));
+      return { status: 200, body: { items: page.items.map(showApplication), nextCursor: page.nextCursor } };
+    },
+    createApplication: async ({ caller, body }) => {
+      const { organizationId, userId } = caller;
+      const created = await applications.create({ organizationId, name: body.name, createdBy: userId });
+      return {
+        status: 201,
+        body: showApplication(created),
+        headers: { location: `/api/applications/${created.id}` },
+      };
+    },
+    getApplication: async ({ caller, params }) => {
+      const application = await applications.find(caller.organizationId, params.id);
+      if (!application) throw noApplication();
+      return { status: 200, body: showApplication(application) };
+    },
+    deleteApplication: async ({ caller, params }) => {
+      if (!(await applications.delete(caller.organizationId, params.id))) throw noApplication();
+      return { status: 204 };
+    },
+  };
+}
+
+function createKeyHandlers({
+  accessKeys,
+}: ApplicationHandlerDeps): Pick<Handlers, "listAccessKeys" | "createAccessKey" | "revokeAccessKey"> {
+  return {
+    listAccessKeys: async ({ caller, params, query }) => {
+      const page = await accessKeys.list(caller.organizationId, params.id, readPage(query));
+      if (!page) throw noApplication();
+      return { status: 200, body: { items: page.items.map(showKey), nextCursor: page.nextCursor } };
+    },
+    createAccessKey: async ({ caller, params }) => {
+      if ((await accessKeys.countActive(caller.organizationId, params.id)) >= MAX_ACTIVE_KEYS) {
+        throw new Problem(
+          "CONFLICT",
+          `The application has ${MAX_ACTIVE_KEYS} access keys; revoke one first.`,
+        );
+      }
+      const { keyId, secret, secretHash } = createAccessKeySecret();
+      const created = await accessKeys.create(caller.organizationId, params.id, { id: keyId, secretHash });
+      if (!created) throw noApplication();
+      return { status: 201, body: { ...showKey(created), secret } };
+    },
+    revokeAccessKey: async ({ caller, params }) => {
+      const wasRevoked = await accessKeys.revoke(caller.organizationId, params.id, params.keyId);
+      if (!wasRevoked)
+        throw new Problem("NOT_FOUND", "There is no such access key, or it was revoked before.");
+      return { status: 204 };
+    },
+  };
+}
+
+function createSubscriptionHandlers({
+  subscriptions,
+  gatewayUrl,
+}: ApplicationHandlerDeps): Pick<
+  Handlers,
+  "listSubscriptions" | "createSubscription" | "getSubscription" | "cancelSubscription"
+> {
+  const show = (subscription: SubscriptionRecord) => showSubscription(subscription, gatewayUrl);
+  return {
+    listSubscriptions: async ({ caller, query }) => {
+      const { applicationId } = query;
+      const page = await subscriptions.list(caller.organizationId, { ...readPage(query), applicationId });
+      return { status: 200, body: { items: page.items.map(show), nextCursor: page.nextCursor } };
+    },
+    createSubscription: async ({ caller, body }) => {
+      const created = await subscriptions.create(caller.organizationId, body.applicationId, body.serviceKey);
+      return { status: 201, body: show(created), headers: { location: `/api/subscriptions/${created.id}` } };
+    },
+    getSubscription: async ({ caller, params }) => {
+      const subscription = await subscriptions.find(caller.organizationId, params.id);
+      if (!subscription) throw noSubscription();
+      return { status: 200, body: show(subscription) };
+    },
+    cancelSubscription: async ({ caller, params }) => {
+      if (!(await subscriptions.cancel(caller.organizationId, params.id))) throw noSubscription();
+      return { status: 204 };
+    },
+  };
+}
+
+function noApplication(): Problem {
+  return new Problem("NOT_FOUND", "There is no such application.");
+}
+
+function noSubscription(): Problem {
+  return new Problem("NOT_FOUND", "There is no such subscription.");
+}
+
+function showApplication(application: ApplicationRecord): Application {
+  return { id: application.id, name: application.name, createdAt: formatTimestamp(application.createdAt) };
+}
+
+function showKey(key: AccessKeyRecord) {
+  return {
+    keyId: key.id,
+    createdAt: formatTimestamp(key.createdAt),
+    revokedAt: key.revokedAt === null ? null : formatTimestamp(key.revokedAt),
+    lastUsedAt: key.lastUsedAt === null ? null : formatTimestamp(key.lastUsedAt),
+  };
+}
+
+function showSubscription(subscription: SubscriptionRecord, gatewayUrl: string): Subscription {
+  const { id, applicationId, serviceKey, serviceName, latestVersion } = subscription;
+  return {
+    id,
+    applicationId,
+    serviceKey,
+    serviceName,
+    endpointUrl:
+      latestVersion === null ? null : `${gatewayUrl}/${serviceKey}/${serviceName}/${latestVersion}/`,
+    createdAt: formatTimestamp(subscription.createdAt),
+  };
+}

@@ -1,0 +1,235 @@
+import type { Readable } from "node:stream";
+import { formatTimestamp, isFinal } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import type { Build, SERVICES_API } from "@platform/contract/platform-api/services";
+import { ProjectError } from "@platform/engine/project/project-error";
+import type { OperationHandlers } from "@platform/engine/http/types";
+import { createDiskProblem } from "../disk/disk-guard.ts";
+import type { DiskGuard } from "../disk/disk-guard.ts";
+import { readArchivedProject } from "@platform/engine/project/read-project";
+import { hashArchive } from "@platform/engine/project/unpack";
+import type { UnpackedProject } from "@platform/engine/project/unpack";
+import { ObjectTooLarge } from "../objects/object-store.ts";
+import type { ObjectStore, ReceivedObject } from "../objects/object-store.ts";
+import type { BuildRecord, BuildStore } from "../store/builds/builds.ts";
+import type { ServiceRecord, ServiceStore } from "../store/services.ts";
+import type { VersionStore } from "../store/versions.ts";
+import type { ControlCaller } from "./caller.ts";
+import { chooseVersion } from "./next-version.ts";
+import type { VersionWish } from "./next-version.ts";
+import { findService } from "./services.ts";
+import type { UploadGate } from "./upload-gate.ts";
+
+type Handlers = Pick<OperationHandlers<typeof SERVICES_API, ControlCaller>, "createVersion" | "getBuild">;
+
+export interface BuildHandlerDeps {
+  readonly services: ServiceStore;
+  readonly versions: VersionStore;
+  readonly builds: BuildStore;
+  readonly objects: ObjectStore;
+  readonly disk: Pick<DiskGuard, "isLow">;
+  readonly uploads: UploadGate;
+  /** The largest archive that is taken, in bytes. */
+  readonly maxArchiveBytes: number;
+}
+
+interface Upload {
+  readonly archive: ReceivedObject;
+  readonly content: UnpackedProject;
+}
+
+type CreateVersion = Parameters<Handlers["createVersion"]>[0];
+type CreateVersionReply = Awaited<ReturnType<Handlers["createVersion"]>>;
+
+/** Two uploads for one service at the same moment want the same number; the loser counts on. */
+const MAX_TRIES = 5;
+
+export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
+  return {
+    createVersion: async (request) => {
+      const { body } = request.http;
+      if (!isReadable(body))
+        throw new Problem("INVALID_ARCHIVE", "The body is empty; send the project as a ZIP archive.");
+      try {
+        return await deps.uploads.admit(request.caller.organizationId, () =>
+          createVersion(deps, request, body),
+        );
+      } catch (error) {
+        // What is left of the upload is read and dropped: a client that is still sending could not hear the answer.
+        body.resume();
+        throw error;
+      }
+    },
+    getBuild: async ({ caller, params, query }) => {
+      const build = await deps.builds.findLatest(caller.organizationId, params.key, params.version);
+      if (!build) throw new Problem("SERVICE_NOT_FOUND", "There is no build of such a version.");
+      const { lines, nextOffset } = await deps.builds.readLog(
+        caller.organizationId,
+        build.id,
+        Number(query.offset ?? "0"),
+      );
+      return { status: 200, body: showBuild(build, lines, nextOffset) };
+    },
+  };
+}
+
+async function createVersion(
+  deps: BuildHandlerDeps,
+  { caller, params, query, http }: CreateVersion,
+  body: Readable,
+): Promise<CreateVersionReply> {
+  const service = await findService(deps.services, caller, params.key);
+  if (deps.disk.isLow()) throw createDiskProblem();
+  await deps.builds.checkQuota(caller.organizationId);
+  const archive = await receiveArchive(deps, body, http.headers["content-length"]);
+  try {
+    const upload = { archive, content: await inspectArchive(service, archive.path) };
+    const unchanged = await findUnchanged(deps, caller, service, upload.content.hash);
+    if (unchanged) return { status: 200, body: showBuild(unchanged, [], 0) };
+    const wish: VersionWish =
+      query.version === undefined ? { bump: query.bump ?? "patch" } : { version: query.version };
+    const build = await createBuild(deps, caller, service, upload, wish, query.force === "true");
+    return {
+      status: 201,
+      body: showBuild(build, [], 0),
+      headers: { location: `/api/services/${service.key}/versions/${build.version}/build` },
+    };
+  } finally {
+    await archive.drop();
+  }
+}
+
+/** @throws Problem ARCHIVE_TOO_LARGE */
+async function receiveArchive(
+  deps: BuildHandlerDeps,
+  body: Readable,
+  contentLength: string | undefined,
+): Promise<ReceivedObject> {
+  const limit = deps.maxArchiveBytes;
+  if (Number(contentLength ?? "0") > limit) throw tooLarge(limit);
+  try {
+    return await deps.objects.receive(body, limit);
+  } catch (error) {
+    if (error instanceof ObjectTooLarge) throw tooLarge(limit);
+    throw error;
+  }
+}
+
+/**
+ * Checks the archive without unpacking it, what costs least first, and returns what it holds.
+ *
+ * @throws Problem ARCHIVE_TOO_LARGE, INVALID_ARCHIVE, INVALID_PROJECT
+ */
+async function inspectArchive(service: ServiceRecord, path: string): Promise<UnpackedProject> {
+  try {
+    const { name } = await readArchivedProject(path);
+    if (name !== service.name) throw wrongName(service.name, name);
+    return await hashArchive(path);
+  } catch (error) {
+    throw error instanceof ProjectError ? toProblem(error) : error;
+  }
+}
+
+function isReadable(body: unknown): body is Readable {
+  return (
+    typeof body === "object" && body !== null && "iterator" in body && typeof body.iterator === "function"
+  );
+}
+
+function tooLarge(limit: number): Problem {
+  return new Problem(
+    "ARCHIVE_TOO_LARGE",
+    `The archive is larger than ${limit} bytes; leave data out of it (.platformignore).`,
+  );
+}
+
+function wrongName(expected: string, found: string): Problem {
+  const message = `name is "${found}", but the service is called "${expected}"`;
+  return new Problem("INVALID_PROJECT", `platform.json: ${message}.`, {
+    errors: [{ path: "/name", message }],
+  });
+}
+
+function toProblem(error: ProjectError): Problem {
+  const options = { cause: error, ...(error.errors.length > 0 ? { errors: error.errors } : {}) };
+  switch (error.code) {
+    case "INVALID_ARCHIVE":
+    case "ARCHIVE_TOO_LARGE":
+    case "INVALID_PROJECT":
+      return new Problem(error.code, error.detail, options);
+    case "PROJECT_TOO_LARGE":
+      return new Problem("ARCHIVE_TOO_LARGE", error.detail, options);
+    case "INTERPRETER_NOT_FOUND":
+    case "BUILD_FAILED":
+    case "BUILD_TIMEOUT":
+    case "BUILD_CANCELLED":
+      return new Problem("UNAVAILABLE", error.detail, options);
+    default:
+      return error.code satisfies never;
+  }
+}
+
+/** The newest of what is live or on its way, if it has this content: going back to older content is a change. */
+async function findUnchanged(
+  deps: BuildHandlerDeps,
+  caller: ControlCaller,
+  service: ServiceRecord,
+  contentHash: string,
+): Promise<BuildRecord | null> {
+  const highest = await deps.versions.findHighest(caller.organizationId, service.key);
+  const newest =
+    highest === null ? null : await deps.builds.findLatest(caller.organizationId, service.key, highest);
+  if (newest && !isFinal(newest.state)) return newest.contentHash === contentHash ? newest : null;
+  const latest = await deps.versions.findLatest(caller.organizationId, service.key);
+  if (latest?.contentHash !== contentHash) return null;
+  return await deps.builds.findLatest(caller.organizationId, service.key, latest.version);
+}
+
+async function createBuild(
+  deps: BuildHandlerDeps,
+  caller: ControlCaller,
+  service: ServiceRecord,
+  upload: Upload,
+  wish: VersionWish,
+  isForced: boolean,
+): Promise<BuildRecord> {
+  for (let tries = 1; ; tries++) {
+    const highest = await deps.versions.findHighest(caller.organizationId, service.key);
+    const version = chooseVersion(highest, wish);
+    if ("version" in wish && (await deps.versions.find(caller.organizationId, service.key, version))) {
+      throw new Problem("CONFLICT", `There is a version ${version} already, and versions never change.`);
+    }
+    await upload.archive.keep();
+    try {
+      const wanted = {
+        organizationId: caller.organizationId,
+        serviceKey: service.key,
+        version,
+        archiveHash: upload.archive.hash,
+        contentHash: upload.content.hash,
+        isForced,
+        requestedBy: caller.userId,
+      };
+      const build = await deps.builds.create(wanted, upload.archive.bytes + upload.content.bytes);
+      if (!build) throw new Problem("SERVICE_NOT_FOUND");
+      return build;
+    } catch (error) {
+      const isRaced = error instanceof Problem && error.code === "CONFLICT" && !("version" in wish);
+      if (!isRaced || tries >= MAX_TRIES) throw error;
+    }
+  }
+}
+
+function showBuild(build: BuildRecord, log: readonly string[], nextOffset: number): Build {
+  return {
+    version: build.version,
+    state: build.state,
+    terminal: isFinal(build.state),
+    ...build.failure,
+    createdAt: formatTimestamp(build.createdAt),
+    ...(build.startedAt === null ? {} : { startedAt: formatTimestamp(build.startedAt) }),
+    ...(build.endedAt === null ? {} : { endedAt: formatTimestamp(build.endedAt) }),
+    log: [...log],
+    nextOffset,
+  };
+}

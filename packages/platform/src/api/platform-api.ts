@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "@platform/contract/platform-api/openapi";
+import type { Executions } from "@platform/engine/executions/executions";
+import { registerDocs } from "@platform/engine/http/docs";
+import { registerOperations } from "@platform/engine/http/operations";
+import type { DiskGuard } from "../disk/disk-guard.ts";
+import type { Identity } from "../accounts/identity.ts";
+import type { ObjectStore } from "../objects/object-store.ts";
+import type { AccessKeyStore } from "../store/access-keys.ts";
+import type { ApplicationStore } from "../store/applications.ts";
+import type { BuildStore } from "../store/builds/builds.ts";
+import type { ServiceStore } from "../store/services.ts";
+import type { SubscriptionStore } from "../store/subscriptions.ts";
+import type { VersionStore } from "../store/versions.ts";
+import { createAccountHandlers } from "./account.ts";
+import { createApplicationHandlers } from "./applications.ts";
+import { createBuildHandlers } from "./builds.ts";
+import { authorizeCaller } from "./caller.ts";
+import type { ControlCaller } from "./caller.ts";
+import { registerJobs } from "./jobs.ts";
+import { MANAGEMENT_API, OPERATION_ACTIONS } from "./operations.ts";
+import type { ControlOperationId } from "./operations.ts";
+import { refuseNullCharacters } from "./null-characters.ts";
+import { createServiceHandlers } from "./services.ts";
+import { createUploadGate } from "./upload-gate.ts";
+import type { UploadLimits } from "./upload-gate.ts";
+
+export interface ControlDeps {
+  readonly identity: Identity;
+  readonly services: ServiceStore;
+  readonly versions: VersionStore;
+  readonly builds: BuildStore;
+  readonly applications: ApplicationStore;
+  readonly accessKeys: AccessKeyStore;
+  readonly subscriptions: SubscriptionStore;
+  readonly executions: Executions;
+  readonly objects: ObjectStore;
+  readonly disk: Pick<DiskGuard, "isLow">;
+  /** Origin of the gateway as clients see it, without a final slash. */
+  readonly gatewayUrl: string;
+  /** The largest project archive, in bytes; default 256 MB. */
+  readonly maxArchiveBytes?: number;
+  readonly uploadLimits?: UploadLimits;
+}
+
+const DEFAULT_ARCHIVE_BYTES = 256 * 1024 * 1024;
+
+/** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
+export async function registerControl(app: FastifyInstance, deps: ControlDeps): Promise<void> {
+  const authorize = (request: FastifyRequest, operationId: ControlOperationId): Promise<ControlCaller> =>
+    authorizeCaller(deps.identity, request.headers, OPERATION_ACTIONS[operationId]);
+  const document = createPlatformOpenApi();
+  await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
+  await app.register(async (scope) => {
+    scope.addHook("preValidation", refuseNullCharacters);
+    await registerOperations(scope, MANAGEMENT_API, {
+      prefix: PLATFORM_API_PREFIX,
+      authorize,
+      handlers: {
+        ...createAccountHandlers(deps.identity),
+        ...createServiceHandlers(deps.services, deps.versions),
+        ...createBuildHandlers({
+          ...deps,
+          uploads: createUploadGate(deps.uploadLimits),
+          maxArchiveBytes: deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES,
+        }),
+        ...createApplicationHandlers(deps),
+      },
+    });
+    await registerJobs(scope, {
+      executions: deps.executions,
+      versions: deps.versions,
+      prefix: PLATFORM_API_PREFIX,
+      authorize,
+    });
+  });
+}

@@ -1,0 +1,109 @@
+import { request } from "node:http";
+import type { ClientRequest } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+import { createTestUser } from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly retryAfter: string | undefined;
+  readonly code: string;
+}
+
+describe("uploads at the same time", () => {
+  let home: TestDatabase;
+  let instance: TestInstance;
+  let address: string;
+
+  beforeAll(async () => {
+    home = await createTestDatabase();
+    instance = await createTestInstance({
+      database: home.database,
+      uploadLimits: { perOrganization: 2, inAll: 3 },
+    });
+    address = await instance.api.listen({ host: "127.0.0.1", port: 0 });
+  });
+  afterAll(async () => {
+    await instance?.close();
+    await home?.close();
+  });
+
+  const createDeployer = async () => {
+    const user = await createTestUser(instance);
+    const { organizationId } = user;
+    const { key } = await instance.stores.services.create({ organizationId, name: "demo", description: "" });
+    return { user, key };
+  };
+  /** Sends the beginning of an archive and waits with the rest. */
+  const begin = (deployer: { user: TestUser; key: string }) => {
+    const call = request(`${address}/api/services/${deployer.key}/versions`, {
+      method: "POST",
+      agent: false,
+      headers: { authorization: `Bearer ${deployer.user.token}`, "content-type": "application/zip" },
+    });
+    call.write("PK");
+    return { call, answer: readAnswer(call) };
+  };
+
+  test("are bounded for an organisation and in all, and the next is taken when one has ended", async () => {
+    const [first, second] = await Promise.all([createDeployer(), createDeployer()]);
+    const open = [begin(first), begin(first)];
+    // Which of the requests arrives first is not known; the one beyond the limit is answered while the others wait.
+    const refused = begin(first);
+    const own = await Promise.race([...open, refused].map(({ answer }) => answer));
+    expect(own).toEqual({ status: 429, retryAfter: "5", code: "RATE_LIMITED" });
+
+    const others = [begin(second), begin(second)];
+    const everybodys = await Promise.race(others.map(({ answer }) => answer));
+    expect(everybodys).toEqual({ status: 503, retryAfter: "5", code: "UNAVAILABLE" });
+
+    const all = [...open, refused, ...others];
+    for (const { call } of all) call.end();
+    const codes = (await Promise.all(all.map(({ answer }) => answer))).map(({ code }) => code);
+    expect(codes.toSorted()).toEqual([
+      "INVALID_ARCHIVE",
+      "INVALID_ARCHIVE",
+      "INVALID_ARCHIVE",
+      "RATE_LIMITED",
+      "UNAVAILABLE",
+    ]);
+    const again = begin(first);
+    again.call.end();
+    expect((await again.answer).code).toBe("INVALID_ARCHIVE");
+  });
+
+  test("count no longer once the client has gone", async () => {
+    const deployer = await createDeployer();
+    const gone = [begin(deployer), begin(deployer)];
+    const third = begin(deployer);
+    await Promise.race([...gone, third].map(({ answer }) => answer));
+    for (const { call, answer } of [...gone, third]) {
+      answer.catch(() => undefined);
+      call.destroy();
+    }
+    const tryAgain = async () => {
+      const next = begin(deployer);
+      next.call.end();
+      return (await next.answer).code;
+    };
+    await expect.poll(tryAgain).toBe("INVALID_ARCHIVE");
+  });
+});
+
+async function readAnswer(call: ClientRequest): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    call.on("error", reject);
+    call.on("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.on("end", () => {
+        const { code } = JSON.parse(text) as { code: string };
+        resolve({ status: response.statusCode, retryAfter: response.headers["retry-after"], code });
+      });
+    });
+  });
+}

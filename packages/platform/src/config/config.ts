@@ -1,0 +1,289 @@
+import { availableParallelism, totalmem } from "node:os";
+import { resolve } from "node:path";
+import { env, argv } from "node:process";
+import { parseArgs } from "node:util";
+import { DEFAULT_QUEUE_LIMITS } from "@platform/engine/executions/admission";
+import type { QueueLimits } from "@platform/engine/executions/admission";
+import { SettingError, choice, choices, number, optionalOrigin, optionalText, text } from "./settings.ts";
+import type { Setting } from "./settings.ts";
+import { DEFAULT_BUILD_QUOTA } from "../store/builds/build-quota.ts";
+import type { BuildQuota } from "../store/builds/build-quota.ts";
+
+export const ROLES = ["gateway", "control", "worker", "builder"] as const;
+export type Role = (typeof ROLES)[number];
+
+const GIB = 1024 ** 3;
+const PORT = { min: 0, max: 65_535, isWhole: true };
+/** What the platform and PostgreSQL themselves need of a machine's memory, in GB. */
+const OWN_MEMORY = 1;
+
+/** Every setting of the platform, by the name of its flag. */
+const SETTINGS = {
+  role: choices(
+    "PLATFORM_ROLE",
+    "What this process does; several separated by commas",
+    [...ROLES, "all"],
+    ["all"],
+  ),
+  "data-dir": text("PLATFORM_DATA_DIR", "DIR", "Where everything is kept", () => "data"),
+  host: text("PLATFORM_HOST", "ADDRESS", "Address to listen on", () => "127.0.0.1"),
+  "gateway-port": number("PLATFORM_GATEWAY_PORT", "Port of the gateway", PORT, () => 8080),
+  "api-port": number("PLATFORM_API_PORT", "Port of the platform API", PORT, () => 8090),
+  "gateway-url": optionalOrigin(
+    "PLATFORM_GATEWAY_URL",
+    "Origin of the gateway as callers see it; default http://HOST:PORT",
+  ),
+  "api-url": optionalOrigin(
+    "PLATFORM_API_URL",
+    "Origin of the platform API as users see it; default http://HOST:PORT",
+  ),
+  bootstrap: optionalText(
+    "PLATFORM_BOOTSTRAP",
+    "FILE",
+    "On an empty database: create the first user and write the login there",
+  ),
+  "database-url": optionalText(
+    "DATABASE_URL",
+    "URL",
+    "A PostgreSQL (15 or newer) in place of the embedded one",
+  ),
+  "postgres-user": optionalText(
+    "PLATFORM_POSTGRES_USER",
+    "NAME",
+    "When root: the user that runs the embedded PostgreSQL",
+  ),
+  secret: optionalText(
+    "PLATFORM_SECRET",
+    "TEXT",
+    "Encrypts signing keys at rest; default: made once and kept in the data directory",
+  ),
+  "worker-cpu": number(
+    "PLATFORM_WORKER_CPU",
+    "vCPUs that the executions of this worker share",
+    { min: 0.1, max: 4096, isWhole: false },
+    availableParallelism,
+  ),
+  "worker-memory": number(
+    "PLATFORM_WORKER_MEMORY",
+    "GB that the executions of this worker share",
+    { min: 0.1, max: 65_536, isWhole: false },
+    () => Math.max(1, Math.floor(totalmem() / GIB) - OWN_MEMORY),
+  ),
+  "lease-seconds": number(
+    "PLATFORM_LEASE_SECONDS",
+    "How long a silent worker is believed to be alive",
+    { min: 1, max: 3600, isWhole: false },
+    () => 30,
+  ),
+  "drain-seconds": number(
+    "PLATFORM_DRAIN_SECONDS",
+    "How long running executions may go on after SIGTERM",
+    { min: 0, max: 86_400, isWhole: false },
+    () => 30,
+  ),
+  "retention-days": number(
+    "PLATFORM_RETENTION_DAYS",
+    "For how many days after their end executions and their results are kept",
+    { min: 1, max: 3650, isWhole: true },
+    () => 30,
+  ),
+  "organization-builds": number(
+    "PLATFORM_ORGANIZATION_BUILDS",
+    "Builds of one organisation that may wait or run",
+    { min: 1, max: 100_000, isWhole: true },
+    () => DEFAULT_BUILD_QUOTA.builds,
+  ),
+  "organization-storage": number(
+    "PLATFORM_ORGANIZATION_STORAGE",
+    "GB that archives and unpacked projects of one organisation's live versions may take",
+    { min: 0.001, max: 1_000_000, isWhole: false },
+    () => DEFAULT_BUILD_QUOTA.storedBytes / GIB,
+  ),
+  "min-free-disk": number(
+    "PLATFORM_MIN_FREE_DISK",
+    "GB that stay free on the data directory's disk: below that, no uploads, builds and new runs",
+    { min: 0, max: 1_000_000, isWhole: false },
+    () => 1,
+  ),
+  "max-queued-per-subscription": number(
+    "PLATFORM_MAX_QUEUED_PER_SUBSCRIPTION",
+    "How many executions of one subscription (for jobs: organisation) may wait to start; more are refused with 429",
+    { min: 1, max: 10_000_000, isWhole: true },
+    () => DEFAULT_QUEUE_LIMITS.perOwner,
+  ),
+  "max-queued": number(
+    "PLATFORM_MAX_QUEUED",
+    "How many executions may wait to start in all; more are refused with 503",
+    { min: 1, max: 10_000_000, isWhole: true },
+    () => DEFAULT_QUEUE_LIMITS.total,
+  ),
+  sandbox: choice(
+    "PLATFORM_SANDBOX",
+    "none: user code is trusted and runs unconfined",
+    ["bubblewrap", "none"],
+    "bubblewrap",
+  ),
+  "log-level": choice(
+    "PLATFORM_LOG_LEVEL",
+    "Least severity of log lines",
+    ["debug", "info", "warn", "error"],
+    "info",
+  ),
+} as const satisfies Record<string, Setting<unknown>>;
+
+type SettingName = keyof typeof SETTINGS;
+type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
+
+/** What the program is started for: to serve its roles until it is stopped, or to do one thing and end. */
+const COMMANDS = {
+  "rotate-signing-key":
+    "Make a new signing key and retire the others: all access tokens issued so far are refused",
+} as const;
+export type Command = "serve" | keyof typeof COMMANDS;
+
+export interface Config {
+  readonly command: Command;
+  readonly roles: ReadonlySet<Role>;
+  readonly dataDirectory: string;
+  readonly host: string;
+  readonly gatewayPort: number;
+  readonly apiPort: number;
+  readonly gatewayUrl: string;
+  readonly apiUrl: string;
+  readonly bootstrapFile: string | null;
+  readonly databaseUrl: string | null;
+  readonly postgresUser: string | null;
+  readonly secret: string | null;
+  readonly capacity: { readonly cpu: number; readonly memory: number };
+  readonly leaseSeconds: number;
+  readonly drainSeconds: number;
+  readonly retentionDays: number;
+  readonly buildQuota: BuildQuota;
+  readonly minFreeDiskBytes: number;
+  readonly queueLimits: QueueLimits;
+  readonly sandbox: "bubblewrap" | "none";
+  readonly logLevel: "debug" | "info" | "warn" | "error";
+  /** Variables that package installers need, handed to builds and to nothing else. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Reads flags and environment once. @throws SettingError naming the flag, the value and what is expected */
+export function readConfig(): Config {
+  const { command, settings } = readArguments();
+  return Object.freeze({
+    command,
+    roles: new Set(settings.role.includes("all") ? ROLES : settings.role.filter((role) => role !== "all")),
+    dataDirectory: resolve(settings["data-dir"]),
+    host: settings.host,
+    gatewayPort: settings["gateway-port"],
+    apiPort: settings["api-port"],
+    gatewayUrl: settings["gateway-url"] ?? createOrigin(settings.host, settings["gateway-port"]),
+    apiUrl: settings["api-url"] ?? createOrigin(settings.host, settings["api-port"]),
+    bootstrapFile: settings.bootstrap === null ? null : resolve(settings.bootstrap),
+    databaseUrl: requireDatabaseUrl(settings["database-url"]),
+    postgresUser: settings["postgres-user"],
+    secret: settings.secret,
+    capacity: Object.freeze({ cpu: settings["worker-cpu"], memory: settings["worker-memory"] }),
+    leaseSeconds: settings["lease-seconds"],
+    drainSeconds: settings["drain-seconds"],
+    retentionDays: settings["retention-days"],
+    buildQuota: Object.freeze({
+      builds: settings["organization-builds"],
+      storedBytes: settings["organization-storage"] * GIB,
+    }),
+    minFreeDiskBytes: settings["min-free-disk"] * GIB,
+    queueLimits: Object.freeze({
+      perOwner: settings["max-queued-per-subscription"],
+      total: settings["max-queued"],
+    }),
+    sandbox: settings.sandbox,
+    logLevel: settings["log-level"],
+    environment: env,
+  });
+}
+
+export function isHelpWanted(): boolean {
+  return argv.includes("--help") || argv.includes("-h");
+}
+
+/** The settings as a text for people. */
+export function describeSettings(): string {
+  const rows = Object.entries<Setting<unknown>>(SETTINGS).map(
+    ([name, setting]) => `  --${name} ${setting.hint}\n      ${setting.help} [${setting.env}]`,
+  );
+  const commands = Object.entries(COMMANDS).map(([name, help]) => `  ${name}\n      ${help}`);
+  return [
+    "Usage: npm start -- [COMMAND] [SETTING ...]",
+    "Without a command the platform serves its roles until it is stopped. Each setting is also an environment variable.",
+    `Commands:\n${commands.join("\n")}`,
+    `Settings:\n${rows.join("\n")}\n`,
+  ].join("\n\n");
+}
+
+function readArguments(): { readonly command: Command; readonly settings: Settings } {
+  const names = Object.keys(SETTINGS) as SettingName[];
+  const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
+  let flags: Readonly<Record<string, string | boolean | undefined>>;
+  let words: readonly string[];
+  try {
+    ({ values: flags, positionals: words } = parseArgs({
+      args: argv.slice(2),
+      options,
+      strict: true,
+      allowPositionals: true,
+    }));
+  } catch (cause) {
+    // Node's advice behind the first sentence is about arguments that we do not have.
+    const [what = ""] = (cause instanceof Error ? cause.message : String(cause)).split(". ");
+    throw new SettingError(`${what}. --help lists the settings.`, { cause });
+  }
+  const settings = Object.fromEntries(
+    names.map((name) => [name, readSetting(name, SETTINGS[name], flags[name])]),
+  ) as unknown as Settings;
+  return { command: readCommand(words), settings };
+}
+
+function readCommand(words: readonly string[]): Command {
+  const [word = "serve", more] = words;
+  const isKnown = word === "serve" || Object.hasOwn(COMMANDS, word);
+  if (isKnown && more === undefined) return word as Command;
+  throw new SettingError(`"${words.join(" ")}" is no command. --help lists commands and settings.`);
+}
+
+function readSetting(name: string, setting: Setting<unknown>, flag: string | boolean | undefined): unknown {
+  // A variable that is set to nothing (`PLATFORM_HOST=` in a file of variables) is not set.
+  const value = typeof flag === "string" ? flag : env[setting.env] || undefined;
+  if (value === undefined) return setting.fallback();
+  try {
+    return setting.parse(value);
+  } catch (cause) {
+    const source = typeof flag === "string" ? `--${name}` : setting.env;
+    throw new SettingError(
+      `${source} is "${value}"; it must be ${cause instanceof Error ? cause.message : "valid"}.`,
+      { cause },
+    );
+  }
+}
+
+function createOrigin(host: string, port: number): string {
+  const origin = `http://${toUrlHost(host)}:${port}`;
+  if (!URL.canParse(origin))
+    throw new SettingError(`--host is "${host}"; it must be an IP address or the name of a host.`);
+  return origin;
+}
+
+/** What `pg` can read. The value itself is not shown: it may hold a password. */
+function requireDatabaseUrl(url: string | null): string | null {
+  if (url === null || url.startsWith("/") || url.startsWith("socket:")) return url;
+  const isReadable = URL.canParse(url) || URL.canParse(url.replace("@/", "@host/"));
+  if (/^postgres(?:ql)?:\/\//i.test(url) && isReadable) return url;
+  throw new SettingError(
+    "DATABASE_URL (--database-url) must be a URL such as postgres://user:password@host:5432/name, with special characters of the password written as %XX.",
+  );
+}
+
+/** A wildcard address is no address to call; an IPv6 address stands in brackets. */
+function toUrlHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
+}

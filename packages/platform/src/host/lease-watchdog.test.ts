@@ -1,0 +1,76 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { execPath } from "node:process";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { readMonotonic } from "@platform/engine/base/monotonic";
+
+const WATCHDOG = new URL("./lease-watchdog.ts", import.meta.url).href;
+const CLOCK = new URL("../../../engine/src/base/monotonic.ts", import.meta.url).href;
+
+/** Runs a process with a lease of one second whose event loop then does as told; gives the signal that ended it, or its output. */
+function start(program: string) {
+  const source = `
+    const { createLeaseWatchdog } = await import(${JSON.stringify(WATCHDOG)});
+    const { readMonotonic } = await import(${JSON.stringify(CLOCK)});
+    const watchdog = createLeaseWatchdog(1);
+    const block = (ms) => { const end = readMonotonic() + ms; while (readMonotonic() < end); };
+    const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    ${program}
+    await watchdog.close();
+    process.stdout.write("alive");
+  `;
+  const child = spawn(execPath, ["--input-type=module", "--eval", source], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  const end = once(child, "close").then(([, signal]) => (signal as NodeJS.Signals | null) ?? output);
+  return { child, end, readOutput: () => output };
+}
+
+const runWith = (program: string) => start(program).end;
+
+describe("the lease watchdog", () => {
+  test("kills a process whose event loop is stuck past its deadline", async () => {
+    expect(await runWith("watchdog.setDeadline(readMonotonic() + 100); await wait(50); block(20_000);")).toBe(
+      "SIGKILL",
+    );
+  });
+
+  test("leaves a process alone that moves its deadline in time", async () => {
+    expect(
+      await runWith(
+        "for (let n = 0; n < 8; n++) { watchdog.setDeadline(readMonotonic() + 500); await wait(100); }",
+      ),
+    ).toBe("alive");
+  });
+
+  test("leaves a process alone that is stuck while nothing runs", async () => {
+    expect(
+      await runWith("watchdog.setDeadline(readMonotonic() + 100); watchdog.setDeadline(null); block(1_000);"),
+    ).toBe("alive");
+  });
+
+  test("leaves a process alone that was stopped past its deadline and goes on, and kills it when it then gets stuck", async () => {
+    const { child, end, readOutput } = start(`
+      watchdog.setDeadline(readMonotonic() + 300);
+      process.stdout.write("held ");
+      let before = readMonotonic();
+      for (let pauses = 0; pauses === 0; before = readMonotonic()) {
+        await wait(20);
+        if (readMonotonic() - before > 500) pauses++;
+      }
+      for (let turn = 0; turn < 50; turn++) await wait(20);
+      process.stdout.write("turning ");
+      block(20_000);
+    `);
+    await expect.poll(readOutput).toContain("held");
+    child.kill("SIGSTOP");
+    const stoppedAt = readMonotonic();
+    // The pause itself is what is tried: it has to last longer than deadline and patience.
+    while (readMonotonic() - stoppedAt < 1_000) await delay(20);
+    child.kill("SIGCONT");
+    expect([await end, readOutput()]).toEqual(["SIGKILL", "held turning "]);
+  });
+});

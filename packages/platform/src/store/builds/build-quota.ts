@@ -1,0 +1,78 @@
+import { Problem } from "@platform/contract/problems";
+import type { RunStatement } from "../../postgres/database.ts";
+
+/** What one organisation may have at a time. */
+export interface BuildQuota {
+  /** Builds that wait or run. */
+  readonly builds: number;
+  /** Bytes of archives and unpacked projects: of live versions, and of builds that wait or run. */
+  readonly storedBytes: number;
+}
+
+const GIB = 1024 ** 3;
+
+export const DEFAULT_BUILD_QUOTA: BuildQuota = { builds: 20, storedBytes: 20 * GIB };
+
+const RETRY_AFTER_SECONDS = "30";
+/** First key of the advisory locks that keep two builds of one organisation from being counted at once; any number will do. */
+const QUOTA_LOCK = 7_362_315;
+
+/** Makes the counting of one organisation's builds wait for each other, until the transaction ends. */
+export async function lockQuota(run: RunStatement, organizationId: string): Promise<void> {
+  await run({
+    text: `select pg_advisory_xact_lock(${QUOTA_LOCK}, hashtext($1))`,
+    values: [organizationId],
+  });
+}
+
+export interface WantedArchive {
+  readonly archiveHash: string;
+  /** Of archive and unpacked project. */
+  readonly storedBytes: number;
+}
+
+/** Whether one more build has room, of this archive where it is known already. @throws Problem QUOTA_EXCEEDED */
+export async function checkQuota(
+  run: RunStatement,
+  organizationId: string,
+  quota: BuildQuota,
+  wanted: WantedArchive | null,
+): Promise<void> {
+  const [row] = await run<{ builds: number; bytes: number }>({
+    text: `with own as (select key from service where organization_id = $1),
+      open as (
+        select b.archive_hash, b.stored_bytes from build b join own on own.key = b.service_key
+        where b.state in ('PENDING', 'RUNNING')
+      ),
+      stored as (
+        select archive_hash, max(stored_bytes) as bytes from (
+          select archive_hash, stored_bytes from open
+          union all
+          select v.archive_hash, v.stored_bytes from version v join own on own.key = v.service_key where v.retired_at is null
+          union all
+          select $2::text, $3::bigint where $2::text is not null
+        ) as named group by archive_hash
+      )
+      select (select count(*)::int from open) as builds, (select coalesce(sum(bytes), 0)::float8 from stored) as bytes`,
+    values: [organizationId, wanted?.archiveHash ?? null, wanted?.storedBytes ?? 0],
+    idempotent: true,
+  });
+  const { builds, bytes } = row ?? { builds: 0, bytes: 0 };
+  if (builds >= quota.builds) {
+    throw new Problem(
+      "QUOTA_EXCEEDED",
+      `Your organisation has ${builds} builds that wait or run, and may have ${quota.builds}; wait for one to end.`,
+      { headers: { "retry-after": RETRY_AFTER_SECONDS } },
+    );
+  }
+  if (bytes <= quota.storedBytes) return;
+  throw new Problem(
+    "QUOTA_EXCEEDED",
+    `Your organisation's versions would take ${formatGigabytes(bytes)} GB with this one, and may take ` +
+      `${formatGigabytes(quota.storedBytes)} GB; retire versions that are not called any more, or leave data out of the project.`,
+  );
+}
+
+function formatGigabytes(bytes: number): string {
+  return (bytes / GIB).toFixed(2);
+}

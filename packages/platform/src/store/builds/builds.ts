@@ -1,0 +1,319 @@
+import { Problem } from "@platform/contract/problems";
+import type { Database } from "../../postgres/database.ts";
+import { DEFAULT_BUILD_QUOTA, checkQuota, lockQuota } from "./build-quota.ts";
+import type { BuildQuota } from "./build-quota.ts";
+import {
+  ACCESS_CHANNEL,
+  formatVersion,
+  isUniqueViolation,
+  parseVersion,
+  selectMilliseconds,
+} from "../base/columns.ts";
+import type { VersionNumber } from "../base/columns.ts";
+import { createUuidV7, isUuid } from "../base/uuid.ts";
+import { VERSION_COLUMNS, toVersionValues } from "../versions.ts";
+import type { NewVersion } from "../versions.ts";
+
+/*
+ * A build is claimed with a lease like an execution, but may be repeated: it only makes files. A builder that vanishes
+ * leaves a lease that ends; the next claim takes the build again, up to MAX_ATTEMPTS times. One that stops gives its builds back.
+ */
+
+export type BuildState = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
+
+export interface NewBuild {
+  readonly organizationId: string;
+  readonly serviceKey: string;
+  /** The version it makes, `MAJOR.MINOR.PATCH`. */
+  readonly version: string;
+  readonly archiveHash: string;
+  readonly contentHash: string;
+  /** Accept a schema that breaks callers of the same major. */
+  readonly isForced: boolean;
+  /** Id of the user who asked for it. */
+  readonly requestedBy: string;
+}
+
+export interface BuildRecord extends NewBuild {
+  readonly id: string;
+  readonly state: BuildState;
+  readonly failure: { readonly code: string; readonly detail: string } | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+}
+
+/** The right to run a build; every later write names it. */
+export interface BuildClaim extends BuildRecord {
+  readonly attempt: number;
+  readonly workerId: string;
+}
+
+export type BuildClaimKey = Pick<BuildClaim, "id" | "attempt" | "workerId">;
+
+export type BuildOutcome =
+  | { readonly status: "SUCCEEDED"; readonly version: NewVersion }
+  | { readonly status: "FAILED"; readonly code: string; readonly detail: string };
+
+export interface BuildStore {
+  /**
+   * `storedBytes`: what archive and unpacked project take on the disk. Null when the service is not the organisation's.
+   *
+   * @throws Problem CONFLICT while that version is being built, QUOTA_EXCEEDED
+   */
+  readonly create: (build: NewBuild, storedBytes?: number) => Promise<BuildRecord | null>;
+  /** Whether another build has room. @throws Problem QUOTA_EXCEEDED */
+  readonly checkQuota: (organizationId: string) => Promise<void>;
+  /**
+   * One that waits, or whose builder vanished: of the organisation with the fewest running, then of the one whose turn was longest ago,
+   * then the oldest.
+   */
+  readonly claim: (workerId: string, leaseSeconds: number) => Promise<BuildClaim | null>;
+  /** False when the claim is held no more. */
+  readonly renew: (claim: BuildClaimKey, leaseSeconds: number) => Promise<boolean>;
+  /** Ends the build and makes its version live, in one step. False when the claim is held no more: nothing changed. */
+  readonly finish: (claim: BuildClaimKey, outcome: BuildOutcome) => Promise<boolean>;
+  /** The builder stops: the build waits again at once. False when the claim is held no more. */
+  readonly giveBack: (claim: BuildClaimKey) => Promise<boolean>;
+  readonly appendLog: (claim: BuildClaimKey, lines: readonly string[]) => Promise<void>;
+  /** Lines from `offset` (counted from 0) on; at most `MAX_LOG_LINES` at once. */
+  readonly readLog: (
+    organizationId: string,
+    buildId: string,
+    offset: number,
+  ) => Promise<{ readonly lines: readonly string[]; readonly nextOffset: number }>;
+  readonly findLatest: (
+    organizationId: string,
+    serviceKey: string,
+    version: string,
+  ) => Promise<BuildRecord | null>;
+  /** Ends builds whose builder vanished for the last time; says how many. */
+  readonly sweep: () => Promise<number>;
+  /** Called when there may be something to claim; a hint only. Returns how to stop. */
+  readonly subscribe: (listener: () => void) => () => void;
+}
+
+const MAX_ATTEMPTS = 3;
+const MAX_LOG_LINES = 5000;
+const CHANNEL = "build_pending";
+
+interface Row extends VersionNumber, Omit<BuildClaim, "version" | "failure"> {
+  readonly failureCode: string | null;
+  readonly failureDetail: string | null;
+}
+
+const COLUMNS = `b.id, s.organization_id as "organizationId", b.service_key as "serviceKey", b.major, b.minor, b.patch,
+  b.archive_hash as "archiveHash", b.content_hash as "contentHash", b.is_forced as "isForced",
+  b.requested_by as "requestedBy", b.state, b.attempt, b.worker_id as "workerId", b.failure_code as "failureCode",
+  b.failure_detail as "failureDetail", ${selectMilliseconds("b.created_at")} as "createdAt",
+  ${selectMilliseconds("b.started_at")} as "startedAt", ${selectMilliseconds("b.finished_at")} as "endedAt"`;
+
+/** A claim as $1, $2, $3. */
+const IS_HELD = "id = $1 and attempt = $2 and worker_id = $3 and state = 'RUNNING'";
+
+export function createBuildStore(database: Database, quota: BuildQuota = DEFAULT_BUILD_QUOTA): BuildStore {
+  return {
+    create: (build, storedBytes = 0) => insertBuild(database, quota, build, storedBytes),
+    checkQuota: (organizationId) => checkQuota(database.query, organizationId, quota, null),
+    claim: (workerId, leaseSeconds) => claimBuild(database, workerId, leaseSeconds),
+    renew: (claim, leaseSeconds) => renewBuild(database, claim, leaseSeconds),
+    finish: (claim, outcome) =>
+      outcome.status === "SUCCEEDED"
+        ? succeed(database, claim, outcome.version)
+        : failBuild(database, claim, outcome.code, outcome.detail),
+    giveBack: (claim) => giveBack(database, claim),
+    appendLog: (claim, lines) => appendLog(database, claim, lines),
+    readLog: (organizationId, buildId, offset) => readLog(database, organizationId, buildId, offset),
+    findLatest: (organizationId, serviceKey, version) =>
+      findLatest(database, organizationId, serviceKey, version),
+    sweep: () => sweepBuilds(database),
+    subscribe: (listener) => database.listen(CHANNEL, { onNotify: listener, onReset: listener }),
+  };
+}
+
+function toRecord({ failureCode, failureDetail, major, minor, patch, ...row }: Row): BuildClaim {
+  return {
+    ...row,
+    version: formatVersion({ major, minor, patch }),
+    failure: failureCode === null ? null : { code: failureCode, detail: failureDetail ?? "" },
+  };
+}
+
+async function insertBuild(
+  database: Database,
+  quota: BuildQuota,
+  build: NewBuild,
+  storedBytes: number,
+): Promise<BuildRecord | null> {
+  const number = parseVersion(build.version);
+  if (number === null) throw new TypeError(`${build.version} is not MAJOR.MINOR.PATCH`);
+  if (!isUuid(build.serviceKey)) return null;
+  const { major, minor, patch } = number;
+  try {
+    const [row] = await database.transaction(async (run) => {
+      await lockQuota(run, build.organizationId);
+      await checkQuota(run, build.organizationId, quota, { archiveHash: build.archiveHash, storedBytes });
+      return run<Row>({
+        text: `with b as (
+          insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, is_forced, requested_by, stored_bytes)
+          select $1, s.key, $4, $5, $6, $7, $8, $9, $10, $11 from service s where s.key = $2 and s.organization_id = $3
+          returning *
+        ) select ${COLUMNS} from b join service s on s.key = b.service_key cross join lateral pg_notify('${CHANNEL}', '')`,
+        values: [
+          createUuidV7(),
+          build.serviceKey,
+          build.organizationId,
+          major,
+          minor,
+          patch,
+          build.archiveHash,
+          build.contentHash,
+          build.isForced,
+          build.requestedBy,
+          storedBytes,
+        ],
+      });
+    });
+    return row === undefined ? null : toRecord(row);
+  } catch (error) {
+    if (!isUniqueViolation(error, "build_one_at_a_time")) throw error;
+    throw new Problem("CONFLICT", `Version ${build.version} is being built already.`, { cause: error });
+  }
+}
+
+async function claimBuild(
+  database: Database,
+  workerId: string,
+  leaseSeconds: number,
+): Promise<BuildClaim | null> {
+  const [row] = await database.query<Row>({
+    name: "build-claim",
+    text: `with candidate as (
+        select b.id from build b join service s on s.key = b.service_key
+        cross join lateral (
+          select count(*) filter (where r.state = 'RUNNING' and r.lease_until >= now()) as running, max(r.started_at) as last_turn
+          from service own join build r on r.service_key = own.key where own.organization_id = s.organization_id
+        ) o
+        where b.state in ('PENDING', 'RUNNING')
+          and (b.state = 'PENDING' or (b.lease_until < now() and b.attempt < ${MAX_ATTEMPTS}))
+        order by o.running, o.last_turn nulls first, b.id limit 1 for update of b skip locked
+      ), b as (
+        update build set state = 'RUNNING', attempt = attempt + 1, worker_id = $1,
+          lease_until = now() + make_interval(secs => $2), started_at = coalesce(started_at, now())
+        where id = (select id from candidate) returning *
+      ) select ${COLUMNS} from b join service s on s.key = b.service_key`,
+    values: [workerId, leaseSeconds],
+  });
+  return row === undefined ? null : toRecord(row);
+}
+
+async function renewBuild(database: Database, claim: BuildClaimKey, leaseSeconds: number): Promise<boolean> {
+  const rows = await database.query({
+    text: `update build set lease_until = now() + make_interval(secs => $4) where ${IS_HELD} returning id`,
+    values: [claim.id, claim.attempt, claim.workerId, leaseSeconds],
+    idempotent: true,
+  });
+  return rows.length > 0;
+}
+
+async function succeed(database: Database, claim: BuildClaimKey, version: NewVersion): Promise<boolean> {
+  try {
+    const rows = await database.query({
+      text: `with ended as (
+          update build set state = 'SUCCEEDED', lease_until = null, finished_at = now() where ${IS_HELD} returning stored_bytes
+        ), v as (
+          insert into version (stored_bytes, ${VERSION_COLUMNS})
+          select ended.stored_bytes, $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17 from ended
+          returning service_key
+        ) select v.service_key from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
+      values: [claim.id, claim.attempt, claim.workerId, ...toVersionValues(version)],
+    });
+    return rows.length > 0;
+  } catch (error) {
+    if (!isUniqueViolation(error, "version_number_unique")) throw error;
+    return failBuild(
+      database,
+      claim,
+      "CONFLICT",
+      `Version ${version.version} went live while this build ran.`,
+    );
+  }
+}
+
+async function failBuild(
+  database: Database,
+  claim: BuildClaimKey,
+  code: string,
+  detail: string,
+): Promise<boolean> {
+  const rows = await database.query({
+    text: `update build set state = 'FAILED', lease_until = null, finished_at = now(), failure_code = $4, failure_detail = $5
+      where ${IS_HELD} returning id`,
+    values: [claim.id, claim.attempt, claim.workerId, code, detail.replaceAll("\0", "\u{FFFD}")],
+  });
+  return rows.length > 0;
+}
+
+/** The attempt stays as it is: the next claim raises it, so that this one can write no more. */
+async function giveBack(database: Database, claim: BuildClaimKey): Promise<boolean> {
+  const rows = await database.query({
+    text: `with b as (
+        update build set state = 'PENDING', lease_until = null, worker_id = null, started_at = null where ${IS_HELD} returning id
+      ) select b.id from b cross join lateral pg_notify('${CHANNEL}', '')`,
+    values: [claim.id, claim.attempt, claim.workerId],
+  });
+  return rows.length > 0;
+}
+
+async function appendLog(database: Database, claim: BuildClaimKey, lines: readonly string[]): Promise<void> {
+  if (lines.length === 0) return;
+  await database.query({
+    text: `insert into build_log (build_id, line, text)
+      select b.id, coalesce((select max(line) + 1 from build_log where build_id = b.id), 0) + l.position - 1, l.text
+      from build b cross join unnest($4::text[]) with ordinality as l (text, position) where ${IS_HELD}`,
+    values: [claim.id, claim.attempt, claim.workerId, lines.map((line) => line.replaceAll("\0", "\u{FFFD}"))],
+  });
+}
+
+async function readLog(
+  database: Database,
+  organizationId: string,
+  buildId: string,
+  offset: number,
+): Promise<{ lines: readonly string[]; nextOffset: number }> {
+  if (!isUuid(buildId)) return { lines: [], nextOffset: offset };
+  const rows = await database.query<{ text: string }>({
+    text: `select l.text from build_log l join build b on b.id = l.build_id join service s on s.key = b.service_key
+      where l.build_id = $1 and s.organization_id = $2 and l.line >= $3 order by l.line limit ${MAX_LOG_LINES}`,
+    values: [buildId, organizationId, offset],
+    idempotent: true,
+  });
+  return { lines: rows.map(({ text }) => text), nextOffset: offset + rows.length };
+}
+
+async function findLatest(
+  database: Database,
+  organizationId: string,
+  serviceKey: string,
+  version: string,
+): Promise<BuildRecord | null> {
+  const number = parseVersion(version);
+  if (number === null || !isUuid(serviceKey)) return null;
+  const [row] = await database.query<Row>({
+    text: `select ${COLUMNS} from build b join service s on s.key = b.service_key
+      where b.service_key = $1 and s.organization_id = $2 and b.major = $3 and b.minor = $4 and b.patch = $5
+      order by b.id desc limit 1`,
+    values: [serviceKey, organizationId, number.major, number.minor, number.patch],
+    idempotent: true,
+  });
+  return row === undefined ? null : toRecord(row);
+}
+
+async function sweepBuilds(database: Database): Promise<number> {
+  const rows = await database.query({
+    text: `update build set state = 'FAILED', lease_until = null, finished_at = now(), failure_code = 'WORKER_LOST',
+        failure_detail = 'The builder vanished at try ' || attempt || ' of this build.'
+      where state = 'RUNNING' and lease_until < now() and attempt >= ${MAX_ATTEMPTS} returning id`,
+  });
+  return rows.length;
+}
