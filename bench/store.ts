@@ -18,7 +18,7 @@ import {
   createExecutionDatabase,
   createPostgresExecutionStore,
 } from "../packages/platform/src/store/executions/execution-store.ts";
-import { prepareDatabase } from "../packages/platform/src/store/base/prepare.ts";
+import { prepareDatabase } from "../packages/platform/src/store/prepare.ts";
 import { createUuidV7, getLowestUuid } from "../packages/platform/src/store/base/uuid.ts";
 
 const WORKER = "bench";

@@ -1,6 +1,6 @@
 import { formatOption, COMMON_OPTIONS } from "./src/interpret.ts";
 import { COMMANDS } from "./src/commands/commands.ts";
-import type { Command, Option } from "./src/command.ts";
+import type { Command, Option } from "./src/base/command.ts";
 
 const INTRODUCTION = `<!-- Written by \`npm run gen\`. -->
 

@@ -1,8 +1,8 @@
 import { Command as Commander, InvalidArgumentError, Option as CommanderOption } from "commander";
 import type { CommanderError } from "commander";
-import { formatFlag } from "./command.ts";
-import type { Command, CommandResult, NumberOption, Option, TextOption } from "./command.ts";
-import { createUsageError } from "./errors.ts";
+import { formatFlag } from "./base/command.ts";
+import type { Command, CommandResult, NumberOption, Option, TextOption } from "./base/command.ts";
+import { createUsageError } from "./base/errors.ts";
 
 /** Runs one parsed command. */
 type Execute = (command: Command, input: Parameters<Command["run"]>[1]) => Promise<CommandResult | undefined>;

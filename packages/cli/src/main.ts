@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { findAsset } from "./assets.ts";
+import { findAsset } from "./base/assets.ts";
 import { COMMANDS } from "./commands/commands.ts";
-import { createConfigFile } from "./config-file.ts";
-import { EXIT_CODES } from "./errors.ts";
-import { createOutput } from "./output.ts";
-import { createPrompts } from "./prompts.ts";
+import { createConfigFile } from "./base/config-file.ts";
+import { EXIT_CODES } from "./base/errors.ts";
+import { createOutput } from "./base/output.ts";
+import { createPrompts } from "./base/prompts.ts";
 import { runCli } from "./run-cli.ts";
-import { readSettings } from "./settings.ts";
+import { readSettings } from "./base/settings.ts";
 
 /** The composition root: the only place that touches the process itself. */
 async function main(): Promise<void> {

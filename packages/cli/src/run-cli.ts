@@ -1,13 +1,13 @@
 import { CommanderError } from "commander";
-import type { Command, CommandResult } from "./command.ts";
-import type { CommandContext } from "./context.ts";
-import { EXIT_CODES, UserError } from "./errors.ts";
-import type { ExitCode } from "./errors.ts";
-import { explainError } from "./explain-error.ts";
+import type { Command, CommandResult } from "./base/command.ts";
+import type { CommandContext } from "./base/context.ts";
+import { EXIT_CODES, UserError } from "./base/errors.ts";
+import type { ExitCode } from "./base/errors.ts";
+import { explainError } from "./base/explain-error.ts";
 import { createProgram, isAnsweredRequest } from "./interpret.ts";
-import type { Output } from "./output.ts";
-import { cleanText } from "./output.ts";
-import { findEndpoint } from "./session.ts";
+import type { Output } from "./base/output.ts";
+import { cleanText } from "./base/output.ts";
+import { findEndpoint } from "./base/session.ts";
 
 export interface CliOptions {
   readonly commands: readonly Command[];

@@ -21,7 +21,7 @@ import { openDataDirectory, readSecret } from "./host/data-directory.ts";
 import type { DataDirectory } from "./host/data-directory.ts";
 import { watchDisk } from "./disk/disk-guard.ts";
 import type { DiskGuard } from "./disk/disk-guard.ts";
-import { readSpace } from "./disk/free-space.ts";
+import { readSpace } from "./base/free-space.ts";
 import { guardBuilds, guardExecutions } from "./disk/guarded-stores.ts";
 import { createReserve } from "./disk/reserve.ts";
 import { registerGateway } from "./gateway/gateway.ts";
@@ -51,7 +51,7 @@ import {
   createVitalDatabase,
 } from "./store/executions/execution-store.ts";
 import type { PostgresExecutionStore } from "./store/executions/execution-store.ts";
-import { createMaintenanceDatabase, prepareDatabase } from "./store/base/prepare.ts";
+import { createMaintenanceDatabase, prepareDatabase } from "./store/prepare.ts";
 import { createStores } from "./store/stores.ts";
 import type { Stores } from "./store/stores.ts";
 import { createLeaseWatchdog } from "./host/lease-watchdog.ts";

@@ -1,6 +1,6 @@
-import { defineCommand } from "../command.ts";
-import { waitForJob } from "../job.ts";
-import { openSession } from "../session.ts";
+import { defineCommand } from "../base/command.ts";
+import { waitForJob } from "../jobs/job.ts";
+import { openSession } from "../base/session.ts";
 
 const SETTLE_SECONDS = 20;
 

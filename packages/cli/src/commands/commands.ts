@@ -1,4 +1,4 @@
-import type { Command } from "../command.ts";
+import type { Command } from "../base/command.ts";
 import { cancelCommand } from "./cancel.ts";
 import { compressCommand } from "./compress.ts";
 import { initCommand } from "./init.ts";

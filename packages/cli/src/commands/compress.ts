@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { defineCommand } from "../command.ts";
-import { formatSize } from "../output.ts";
-import { writeOutputFile } from "../write-output-file.ts";
+import { defineCommand } from "../base/command.ts";
+import { formatSize } from "../base/output.ts";
+import { writeOutputFile } from "../base/write-output-file.ts";
 
 export const compressCommand = defineCommand({
   name: "compress",

@@ -2,7 +2,7 @@ import { mkdir, readFile, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readProject } from "@platform/engine/project/read-project";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TEMPLATES } from "../create-project.ts";
+import { TEMPLATES } from "../project/create-project.ts";
 import { createCliHome } from "../testing/cli-process.ts";
 import type { CliHome } from "../testing/cli-process.ts";
 

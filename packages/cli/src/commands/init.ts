@@ -1,8 +1,8 @@
 import { DEFAULT_RESOURCES, SERVICE_NAME_PATTERN } from "@platform/contract/project";
-import { defineCommand } from "../command.ts";
-import type { CommandContext } from "../context.ts";
-import { createUsageError } from "../errors.ts";
-import { DEFAULT_TEMPLATE, TEMPLATES, createProject } from "../create-project.ts";
+import { defineCommand } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { createUsageError } from "../base/errors.ts";
+import { DEFAULT_TEMPLATE, TEMPLATES, createProject } from "../project/create-project.ts";
 
 const LARGEST_CPU = 256;
 const LARGEST_MEMORY = 4096;

@@ -1,9 +1,9 @@
 import { RequestRefused } from "@platform/contract/client";
-import { defineCommand } from "../command.ts";
-import type { CommandContext } from "../context.ts";
-import { UserError, createUsageError } from "../errors.ts";
-import { explainError } from "../explain-error.ts";
-import { createPlatformClient, findEndpoint, parseEndpoint, warnOfPlainHttp } from "../session.ts";
+import { defineCommand } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { UserError, createUsageError } from "../base/errors.ts";
+import { explainError } from "../base/explain-error.ts";
+import { createPlatformClient, findEndpoint, parseEndpoint, warnOfPlainHttp } from "../base/session.ts";
 
 export const loginCommand = defineCommand({
   name: "login",

@@ -1,4 +1,4 @@
-import { defineCommand } from "../command.ts";
+import { defineCommand } from "../base/command.ts";
 
 export const logoutCommand = defineCommand({
   name: "logout",

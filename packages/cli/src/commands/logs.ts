@@ -1,12 +1,12 @@
 import type { LogEntry } from "@platform/contract/execution";
-import { defineCommand } from "../command.ts";
-import type { CommandContext } from "../context.ts";
-import { createInterruption } from "../errors.ts";
-import type { Output } from "../output.ts";
-import { cleanText } from "../output.ts";
-import { openSession } from "../session.ts";
-import type { PlatformClient } from "../session.ts";
-import { pause, retryRead } from "../wait.ts";
+import { defineCommand } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { createInterruption } from "../base/errors.ts";
+import type { Output } from "../base/output.ts";
+import { cleanText } from "../base/output.ts";
+import { openSession } from "../base/session.ts";
+import type { PlatformClient } from "../base/session.ts";
+import { pause, retryRead } from "../base/wait.ts";
 
 const POLL_MILLISECONDS = 700;
 

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { defineCommand } from "../command.ts";
-import { describeFailure, getFinalStatus } from "../job.ts";
-import { readJobResult } from "../job-result.ts";
-import { openSession } from "../session.ts";
-import { writeOutputFile } from "../write-output-file.ts";
+import { defineCommand } from "../base/command.ts";
+import { describeFailure, getFinalStatus } from "../jobs/job.ts";
+import { readJobResult } from "../jobs/job-result.ts";
+import { openSession } from "../base/session.ts";
+import { writeOutputFile } from "../base/write-output-file.ts";
 
 export const resultCommand = defineCommand({
   name: "result",

@@ -1,14 +1,14 @@
-import { createInterruption, UserError } from "../errors.ts";
-import { defineCommand } from "../command.ts";
-import type { CommandContext } from "../context.ts";
-import { findService } from "../find-service.ts";
-import { buildStartBody } from "../job-input.ts";
-import { describeFailure, paintStatus, waitForJob } from "../job.ts";
-import type { Job } from "../job.ts";
-import { readJobResult } from "../job-result.ts";
-import { formatJobLink, openSession } from "../session.ts";
-import type { PlatformClient, Session } from "../session.ts";
-import { retryRead } from "../wait.ts";
+import { createInterruption, UserError } from "../base/errors.ts";
+import { defineCommand } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { findService } from "../project/find-service.ts";
+import { buildStartBody } from "../jobs/job-input.ts";
+import { describeFailure, paintStatus, waitForJob } from "../jobs/job.ts";
+import type { Job } from "../jobs/job.ts";
+import { readJobResult } from "../jobs/job-result.ts";
+import { formatJobLink, openSession } from "../base/session.ts";
+import type { PlatformClient, Session } from "../base/session.ts";
+import { retryRead } from "../base/wait.ts";
 
 const SECOND = 1000;
 const LONGEST_TIMEOUT = 30 * 24 * 60 * 60;

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { defineCommand } from "../command.ts";
-import type { CommandContext } from "../context.ts";
-import { findServeAssets } from "../assets.ts";
+import { defineCommand } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { findServeAssets } from "../base/assets.ts";
 import type { LocalServer } from "../serve/local-server.ts";
 
 const DEFAULT_PORT = 8081;

@@ -1,9 +1,9 @@
 import type { Organization } from "@platform/contract/platform-api/account";
-import { defineCommand } from "../command.ts";
-import type { CommandContext } from "../context.ts";
-import { UserError, createUsageError } from "../errors.ts";
-import { readAllPages } from "../read-all-pages.ts";
-import { findEndpoint, openSession } from "../session.ts";
+import { defineCommand } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { UserError, createUsageError } from "../base/errors.ts";
+import { readAllPages } from "../base/read-all-pages.ts";
+import { findEndpoint, openSession } from "../base/session.ts";
 
 export const setContextCommand = defineCommand({
   name: "set-context",

@@ -1,6 +1,6 @@
-import { defineCommand } from "../command.ts";
-import { printStatus } from "../job.ts";
-import { formatJobLink, openSession } from "../session.ts";
+import { defineCommand } from "../base/command.ts";
+import { printStatus } from "../jobs/job.ts";
+import { formatJobLink, openSession } from "../base/session.ts";
 
 export const statusCommand = defineCommand({
   name: "status",

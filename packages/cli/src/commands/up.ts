@@ -1,10 +1,10 @@
 import type { Build, Service } from "@platform/contract/platform-api/services";
-import { defineCommand } from "../command.ts";
-import type { CommandContext } from "../context.ts";
-import { createInterruption, createUsageError } from "../errors.ts";
-import { cleanText, formatSize } from "../output.ts";
-import { openSession } from "../session.ts";
-import { deployProject } from "../deploy.ts";
+import { defineCommand } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { createInterruption, createUsageError } from "../base/errors.ts";
+import { cleanText, formatSize } from "../base/output.ts";
+import { openSession } from "../base/session.ts";
+import { deployProject } from "../project/deploy.ts";
 
 export const upCommand = defineCommand({
   name: "up",

@@ -1,7 +1,7 @@
-import { defineCommand } from "../command.ts";
-import { findService } from "../find-service.ts";
-import { readAllPages } from "../read-all-pages.ts";
-import { openSession } from "../session.ts";
+import { defineCommand } from "../base/command.ts";
+import { findService } from "../project/find-service.ts";
+import { readAllPages } from "../base/read-all-pages.ts";
+import { openSession } from "../base/session.ts";
 
 export const versionsCommand = defineCommand({
   name: "versions",

@@ -1,5 +1,5 @@
-import { defineCommand } from "../command.ts";
-import { openSession } from "../session.ts";
+import { defineCommand } from "../base/command.ts";
+import { openSession } from "../base/session.ts";
 
 export const whoamiCommand = defineCommand({
   name: "whoami",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { FileReference } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { InputSource } from "@platform/engine/store/execution-store";
-import { getErrorMessage } from "../errors.ts";
+import { getErrorMessage } from "../base/errors.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

@@ -7,8 +7,8 @@ import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import type { VersionSource } from "@platform/engine/store/execution-store";
 import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
 import { readProject } from "@platform/engine/project/read-project";
-import { SLOW_START_NOTE } from "@platform/engine/python/runtime";
-import type { Probe, PythonRuntime, RunnableVersion } from "@platform/engine/python/runtime";
+import { SLOW_START_NOTE } from "@platform/engine/python/port/runtime";
+import type { Probe, PythonRuntime, RunnableVersion } from "@platform/engine/python/port/runtime";
 import { copyProject } from "./snapshot.ts";
 
 /*

@@ -10,7 +10,7 @@ import type { TrustedExecutable } from "@platform/engine/host/trusted-executable
 import { findInterpreter } from "@platform/engine/environments/interpreter";
 import { findSandbox } from "@platform/engine/python/sandbox/find-sandbox";
 import type { Sandbox } from "@platform/engine/python/sandbox/sandbox";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../base/settings.ts";
 
 export interface PythonTools {
   readonly sandbox: Sandbox;

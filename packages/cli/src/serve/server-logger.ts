@@ -1,6 +1,6 @@
 import type { Logger } from "@platform/engine/base/logger";
 import type { FastifyBaseLogger } from "fastify";
-import type { Output } from "../output.ts";
+import type { Output } from "../base/output.ts";
 
 export type ServerLogger = FastifyBaseLogger & Logger;
 

@@ -1,7 +1,7 @@
 import { isFinal } from "@platform/contract/execution";
 import type { ExecutionStore, StoreEvent } from "@platform/engine/store/execution-store";
-import type { Output } from "../output.ts";
-import { cleanText } from "../output.ts";
+import type { Output } from "../base/output.ts";
+import { cleanText } from "../base/output.ts";
 
 const ID_SHOWN = 8;
 

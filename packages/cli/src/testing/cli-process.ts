@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PATIENCE_MS } from "@platform/engine/testing/wait-until";
-import { DEFAULT_TEMPLATE, createProject } from "../create-project.ts";
+import { DEFAULT_TEMPLATE, createProject } from "../project/create-project.ts";
 
 /** The launcher, as users run it inside the repository. */
 export const LAUNCHER = fileURLToPath(new URL("../../bin/platform.js", import.meta.url));

@@ -9,10 +9,10 @@ import { createHttpServer } from "@platform/engine/http/server";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
-import type { Outcome } from "@platform/engine/python/runtime";
+import type { Outcome } from "@platform/engine/python/port/runtime";
 import type { FastifyRequest } from "fastify";
 import { createLocalFiles } from "../serve/local-files.ts";
-import { createOutput } from "../output.ts";
+import { createOutput } from "../base/output.ts";
 import { createServerLogger } from "../serve/server-logger.ts";
 
 export const TOKEN = "plat_test_token";

@@ -1,6 +1,6 @@
 import type { PendingReason } from "@platform/contract/execution";
 import type { Resources } from "@platform/contract/project";
-import { fits } from "../capacity/capacity.ts";
+import { fits } from "../base/capacity.ts";
 import { mapRecords } from "../store/map-records.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";

@@ -6,7 +6,7 @@ import { createExecutions } from "../executions/executions.ts";
 import type { Executions } from "../executions/executions.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import type { Claim, ExecutionStore } from "../store/execution-store.ts";
-import type { Outcome } from "../python/runtime.ts";
+import type { Outcome } from "../python/port/runtime.ts";
 import { hostedPresenter, jobPresenter, localPresenter } from "./presenters.ts";
 import { createHttpServer } from "./server.ts";
 import { registerServiceApi } from "./service-api.ts";

@@ -1,6 +1,5 @@
 import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
-import type { AcceptedBody } from "../executions/start-body.ts";
 import { compileMember } from "./compile.ts";
 import { SchemaFault } from "./reading.ts";
 import type { Schema } from "./reading.ts";
@@ -12,6 +11,11 @@ const MAX_SEGMENT = 100;
 const MEMBERS = ["data", "params"] as const;
 type Member = (typeof MEMBERS)[number];
 
+/** What is checked of a start body; a member given by reference is not. */
+export interface CheckedBody extends Readonly<Record<Member, Readonly<Record<string, unknown>> | undefined>> {
+  readonly references: Readonly<Partial<Record<Member, unknown>>>;
+}
+
 interface Compiled {
   /** Null for a member that the door does not check. */
   readonly nodes: Readonly<Record<Member, SchemaNode | null>>;
@@ -21,7 +25,7 @@ interface Compiled {
 /** Checks `data` and `params` given by value against the schema that was derived from `run`. */
 export interface InputValidator {
   /** Lets pass what it cannot decide within its budget: the run checks everything again. @throws Problem INVALID_INPUT with JSON pointers */
-  readonly check: (versionId: string, schema: Schema | null, body: AcceptedBody) => void;
+  readonly check: (versionId: string, schema: Schema | null, body: CheckedBody) => void;
 }
 
 export interface InputValidatorOptions {
@@ -85,7 +89,7 @@ function tryCompile(schema: Schema, member: Member): SchemaNode | SchemaFault | 
 }
 
 /** Null where that would take too long. */
-function findErrors(nodes: Compiled["nodes"], body: AcceptedBody): readonly FieldError[] | null {
+function findErrors(nodes: Compiled["nodes"], body: CheckedBody): readonly FieldError[] | null {
   const walk = { steps: 0, depth: 0 };
   try {
     return MEMBERS.flatMap((member) =>

@@ -5,7 +5,12 @@ import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { listProjectFiles } from "./list-files.ts";
 import { packProject } from "./pack.ts";
-import { catchProjectError, createWorkspace, MINIMAL_PROJECT, writeFiles } from "../testing/project-fixtures.ts";
+import {
+  catchProjectError,
+  createWorkspace,
+  MINIMAL_PROJECT,
+  writeFiles,
+} from "../testing/project-fixtures.ts";
 import type { Workspace } from "../testing/project-fixtures.ts";
 import { unpackProject } from "./unpack.ts";
 

@@ -3,7 +3,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { packProject } from "./pack.ts";
 import { readArchivedProject, readProject } from "./read-project.ts";
-import { catchProjectError, createWorkspace, MINIMAL_PROJECT, writeFiles } from "../testing/project-fixtures.ts";
+import {
+  catchProjectError,
+  createWorkspace,
+  MINIMAL_PROJECT,
+  writeFiles,
+} from "../testing/project-fixtures.ts";
 import type { Workspace } from "../testing/project-fixtures.ts";
 
 let workspace: Workspace;

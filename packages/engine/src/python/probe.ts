@@ -1,7 +1,7 @@
 import type { ZygoteEvent } from "./wire/control-lines.ts";
-import type { LogLine, Probe, RunnableVersion } from "./runtime.ts";
+import type { LogLine, Probe, RunnableVersion } from "./port/runtime.ts";
 import type { PoolHost } from "./pool/pool-host.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "./port/settings.ts";
 import { createTimers } from "../base/timers.ts";
 import type { Zygote, ZygoteEnd } from "./pool/zygote.ts";
 

@@ -1,6 +1,6 @@
 import type { ExecutionStatus, FileReference, PendingReason } from "@platform/contract/execution";
 import type { Resources } from "@platform/contract/project";
-import type { LogLine, Outcome, RunnableVersion } from "../python/runtime.ts";
+import type { LogLine, Outcome, RunnableVersion } from "../python/port/runtime.ts";
 
 /** Bookkeeping of one execution; times in milliseconds since the epoch. */
 export interface ExecutionRecord {

@@ -1,5 +1,5 @@
 import type { Resources } from "@platform/contract/project";
-import { fits } from "../capacity/capacity.ts";
+import { fits } from "../base/capacity.ts";
 import type { ExecutionRecord, NewExecution } from "./execution-store.ts";
 
 /** An execution as the queue sees it; `rank` is its place, given when it is created. */

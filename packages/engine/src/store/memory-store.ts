@@ -6,7 +6,7 @@ import { readMonotonic } from "../base/monotonic.ts";
 import { chooseNext, findRank, sortByRank } from "./memory-queue.ts";
 import type { Queued } from "./memory-queue.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
-import type { LogLine, Outcome } from "../python/runtime.ts";
+import type { LogLine, Outcome } from "../python/port/runtime.ts";
 import type {
   Claim,
   ClaimKey,

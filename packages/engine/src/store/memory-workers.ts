@@ -1,5 +1,5 @@
 import type { Resources } from "@platform/contract/project";
-import { fits } from "../capacity/capacity.ts";
+import { fits } from "../base/capacity.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Queued } from "./memory-queue.ts";
 import { WORKER_SILENCE_SECONDS } from "./execution-store.ts";

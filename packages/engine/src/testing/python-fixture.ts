@@ -3,12 +3,19 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { createPythonRuntime } from "../python/python-runtime.ts";
-import type { LogLine, NotStarted, Outcome, PythonRuntime, Run, RunnableVersion } from "../python/runtime.ts";
+import type {
+  LogLine,
+  NotStarted,
+  Outcome,
+  PythonRuntime,
+  Run,
+  RunnableVersion,
+} from "../python/port/runtime.ts";
 import { findSandbox } from "../python/sandbox/find-sandbox.ts";
 import type { SandboxLevel } from "../python/sandbox/sandbox.ts";
 import type { Logger } from "../base/logger.ts";
 import { waitUntil } from "./wait-until.ts";
-import type { PythonRuntimeOptions } from "../python/settings.ts";
+import type { PythonRuntimeOptions } from "../python/port/settings.ts";
 
 /** A system Python: one in somebody's home cannot be read by the uids that versions run as. */
 export const INTERPRETER = "/usr/bin/python3";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { v7 as createUuidV7 } from "uuid";
 import { expect, test } from "vitest";
 import type { Claim, ExecutionStore, NewExecution } from "../store/execution-store.ts";
-import type { Outcome } from "../python/runtime.ts";
+import type { Outcome } from "../python/port/runtime.ts";
 
 const SUCCEEDED: Outcome = { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null };
 const SMALL = { cpu: 1, memory: 1 };

@@ -13,7 +13,7 @@ import type {
   NewExecution,
   StoreEvent,
 } from "../store/execution-store.ts";
-import type { LogLine, Outcome } from "../python/runtime.ts";
+import type { LogLine, Outcome } from "../python/port/runtime.ts";
 import { describeFairness } from "./queue-conformance.ts";
 import { describeWorkers } from "./worker-conformance.ts";
 

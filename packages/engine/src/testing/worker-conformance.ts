@@ -3,8 +3,8 @@ import { v7 as createUuidV7 } from "uuid";
 import { afterEach, expect, test } from "vitest";
 import type { Resources } from "@platform/contract/project";
 import type { Claim, ExecutionStore, NewExecution, WorkerReport } from "../store/execution-store.ts";
-import type { Outcome } from "../python/runtime.ts";
-import { createRoomMaker } from "../capacity/reservation.ts";
+import type { Outcome } from "../python/port/runtime.ts";
+import { createRoomMaker } from "../worker/reservation.ts";
 
 const SUCCEEDED: Outcome = { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null };
 const SMALL = { cpu: 1, memory: 1 };

@@ -3,7 +3,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Claim, ExecutionStore } from "../store/execution-store.ts";
 import { prepareClaim } from "./prepare-claim.ts";
 import type { Preparation, PrepareDeps } from "./prepare-claim.ts";
-import type { LogLine, NotStarted, Outcome, PythonRuntime, Run } from "../python/runtime.ts";
+import type { LogLine, NotStarted, Outcome, PythonRuntime, Run } from "../python/port/runtime.ts";
 import { choosePauseSeconds, MAX_SETBACKS } from "./setbacks.ts";
 import type { HealthKeeper } from "./worker-health.ts";
 

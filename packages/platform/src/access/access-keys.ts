@@ -3,8 +3,8 @@ import type { TokenSubject } from "./access-tokens.ts";
 import type { ClientCredentials } from "./client-credentials.ts";
 import { isAccessKeyId } from "./token-kinds.ts";
 import type { AccessKeyStore, ActiveAccessKey } from "../store/access-keys.ts";
-import type { Logger } from "../postgres/logger.ts";
-import { createTtlCache } from "./ttl-cache.ts";
+import type { Logger } from "../base/logger.ts";
+import { createTtlCache } from "../base/ttl-cache.ts";
 
 const SECOND = 1_000;
 /** A revoked key may still be exchanged for so long, by a gateway that heard nothing of it. What it gets opens nothing. */

@@ -3,7 +3,7 @@ import type { Caller } from "@platform/engine/http/service-api";
 import type { TokenSubject } from "./access-tokens.ts";
 import type { TokenVerifier } from "./token-verifier.ts";
 import type { AccessStore, Grant, GrantAnswer, GrantedVersion, Refusal } from "../store/access.ts";
-import { createTtlCache } from "./ttl-cache.ts";
+import { createTtlCache } from "../base/ttl-cache.ts";
 import { readBearer, refuseToken } from "./bearer.ts";
 
 /** The three segments that name a version. */

@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { Logger } from "../postgres/logger.ts";
+import type { Logger } from "../base/logger.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { BootstrapOptions, Bootstrapped } from "./bootstrap.ts";
 import { retryTransient } from "../postgres/retry.ts";

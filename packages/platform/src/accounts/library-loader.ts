@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { Logger } from "../postgres/logger.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Library } from "./library.ts";
 import { deriveKey } from "../secrets/seal.ts";
 

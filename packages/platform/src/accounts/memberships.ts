@@ -1,4 +1,4 @@
-import { createTtlCache } from "../access/ttl-cache.ts";
+import { createTtlCache } from "../base/ttl-cache.ts";
 import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 import { isRole } from "./roles.ts";
 import type { Role } from "./roles.ts";

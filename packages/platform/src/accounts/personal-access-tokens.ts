@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
-import { createTtlCache } from "../access/ttl-cache.ts";
+import { createTtlCache } from "../base/ttl-cache.ts";
 import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 import { isPersonalAccessToken } from "../access/token-kinds.ts";
 import { isUuid } from "../store/base/uuid.ts";

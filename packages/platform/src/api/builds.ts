@@ -13,7 +13,7 @@ import { ObjectTooLarge } from "../objects/object-store.ts";
 import type { ObjectStore, ReceivedObject } from "../objects/object-store.ts";
 import type { BuildRecord, BuildStore } from "../store/builds/builds.ts";
 import type { ServiceRecord, ServiceStore } from "../store/services.ts";
-import type { VersionStore } from "../store/versions.ts";
+import type { VersionStore } from "../store/versions/versions.ts";
 import type { ControlCaller } from "./caller.ts";
 import { chooseVersion } from "./next-version.ts";
 import type { VersionWish } from "./next-version.ts";

@@ -5,7 +5,7 @@ import type { ServiceOperationId } from "@platform/contract/service-api";
 import type { Executions, VersionTarget } from "@platform/engine/executions/executions";
 import { jobPresenter } from "@platform/engine/http/presenters";
 import { registerServiceApi } from "@platform/engine/http/service-api";
-import type { VersionRecord, VersionStore } from "../store/versions.ts";
+import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
 import type { ControlCaller } from "./caller.ts";
 import type { ControlOperationId } from "./operations.ts";
 

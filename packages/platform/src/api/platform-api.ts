@@ -11,7 +11,7 @@ import type { ApplicationStore } from "../store/applications.ts";
 import type { BuildStore } from "../store/builds/builds.ts";
 import type { ServiceStore } from "../store/services.ts";
 import type { SubscriptionStore } from "../store/subscriptions.ts";
-import type { VersionStore } from "../store/versions.ts";
+import type { VersionStore } from "../store/versions/versions.ts";
 import { createAccountHandlers } from "./account.ts";
 import { createApplicationHandlers } from "./applications.ts";
 import { createBuildHandlers } from "./builds.ts";

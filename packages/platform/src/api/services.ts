@@ -3,7 +3,7 @@ import { Problem } from "@platform/contract/problems";
 import type { SERVICES_API, Service, Version } from "@platform/contract/platform-api/services";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { ServiceRecord, ServiceStore } from "../store/services.ts";
-import type { VersionRecord, VersionStore } from "../store/versions.ts";
+import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
 import type { ControlCaller } from "./caller.ts";
 import { readPage } from "./pages.ts";
 

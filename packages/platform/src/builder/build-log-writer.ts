@@ -1,4 +1,4 @@
-import type { Logger } from "../postgres/logger.ts";
+import type { Logger } from "../base/logger.ts";
 
 export interface BuildLogWriter {
   readonly write: (text: string) => void;

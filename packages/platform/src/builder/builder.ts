@@ -1,6 +1,6 @@
 import { Problem } from "@platform/contract/problems";
 import { readMonotonic } from "@platform/engine/base/monotonic";
-import type { Logger } from "../postgres/logger.ts";
+import type { Logger } from "../base/logger.ts";
 import type { BuildClaim, BuildOutcome, BuildStore } from "../store/builds/builds.ts";
 import { createBuildLogWriter } from "./build-log-writer.ts";
 import { runBuild } from "./run-build.ts";

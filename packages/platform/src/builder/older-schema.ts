@@ -1,7 +1,7 @@
 import type { BuildClaim } from "../store/builds/builds.ts";
 import { parseVersion } from "../store/base/columns.ts";
 import type { VersionNumber } from "../store/base/columns.ts";
-import type { VersionRecord, VersionStore } from "../store/versions.ts";
+import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
 
 const PAGE_SIZE = 100;
 

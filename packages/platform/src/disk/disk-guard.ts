@@ -1,6 +1,6 @@
 import { Problem } from "@platform/contract/problems";
-import type { Logger } from "../postgres/logger.ts";
-import { readSpace } from "./free-space.ts";
+import type { Logger } from "../base/logger.ts";
+import { readSpace } from "../base/free-space.ts";
 import type { Reserve } from "./reserve.ts";
 
 /*

@@ -6,7 +6,7 @@ import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createTokenIssuer } from "../access/access-tokens.ts";
 import { createSigningKeys } from "../access/signing-keys.ts";
 import { createTokenVerifier } from "../access/token-verifier.ts";
-import type { Logger } from "../postgres/logger.ts";
+import type { Logger } from "../base/logger.ts";
 import type { AccessKeyStore } from "../store/access-keys.ts";
 import type { AccessStore } from "../store/access.ts";
 import type { SigningKeyStore } from "../store/signing-keys.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "../postgres/logger.ts";
+import type { Logger } from "../base/logger.ts";
 
 /** What this process has started, closed in the opposite order: what was built on something goes before it. */
 export interface Closers {

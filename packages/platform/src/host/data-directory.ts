@@ -3,10 +3,10 @@ import { chmod, link, readFile, stat, unlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { geteuid } from "node:process";
-import { makeFolder } from "./make-folder.ts";
+import { makeFolder } from "../base/make-folder.ts";
 import { StartError, describeSystemError } from "./start-error.ts";
-import { syncDirectory } from "./sync-directory.ts";
-import type { Logger } from "../postgres/logger.ts";
+import { syncDirectory } from "../base/sync-directory.ts";
+import type { Logger } from "../base/logger.ts";
 
 /** Where root keeps what other users must reach when the chosen directory lies in a closed folder. */
 const OPEN_PLACE = "/var/lib/platform";

@@ -1,6 +1,6 @@
 import type { DataDirectory } from "../host/data-directory.ts";
 import type { Database } from "../postgres/database.ts";
-import type { Logger } from "../postgres/logger.ts";
+import type { Logger } from "../base/logger.ts";
 import { maintainPartitions } from "../store/executions/partitions.ts";
 import { createGarbageStore } from "../store/garbage.ts";
 import { collectGarbage } from "./collect-garbage.ts";

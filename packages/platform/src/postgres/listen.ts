@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import type { ClientConfig } from "pg";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "../base/logger.ts";
 
 export interface ChannelListener {
   readonly onNotify: (payload: string) => void;

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { readSpace } from "../disk/free-space.ts";
+import { readSpace } from "../base/free-space.ts";
 import { findAccount, giveOver } from "./account.ts";
 import type { Account } from "./account.ts";
 import { provideBinaries } from "./binaries.ts";
@@ -11,7 +11,7 @@ import { tryLock } from "./file-lock.ts";
 import type { FileLock } from "./file-lock.ts";
 import { SERVER_PORT, createDirectory, planLayout } from "./layout.ts";
 import type { Layout } from "./layout.ts";
-import type { Logger } from "./logger.ts";
+import type { Logger } from "../base/logger.ts";
 import {
   inspectProcess,
   inspectProcessSync,

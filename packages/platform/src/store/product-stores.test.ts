@@ -7,7 +7,7 @@ import type { TestDatabase } from "../testing/test-database.ts";
 import type { AccessChange } from "./access.ts";
 import type { NewBuild } from "./builds/builds.ts";
 import { createUuidV7 } from "./base/uuid.ts";
-import type { NewVersion } from "./versions.ts";
+import type { NewVersion } from "./versions/versions.ts";
 
 let home: TestDatabase;
 let stores: Stores;

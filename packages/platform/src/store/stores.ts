@@ -7,7 +7,7 @@ import { createBuildStore } from "./builds/builds.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
 import { createSubscriptionStore } from "./subscriptions.ts";
-import { createVersionStore } from "./versions.ts";
+import { createVersionStore } from "./versions/versions.ts";
 
 export type Stores = ReturnType<typeof createStores>;
 

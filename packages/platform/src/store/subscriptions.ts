@@ -1,6 +1,11 @@
 import { Problem } from "@platform/contract/problems";
 import type { Database } from "../postgres/database.ts";
-import { ACCESS_CHANNEL, isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
+import {
+  ACCESS_CHANNEL,
+  isUniqueViolation,
+  selectLatestVersion,
+  selectMilliseconds,
+} from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 import { createUuidV7, isUuid } from "./base/uuid.ts";

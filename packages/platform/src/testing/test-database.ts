@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { prepareDatabase } from "../store/base/prepare.ts";
+import { prepareDatabase } from "../store/prepare.ts";
 import { createDatabase } from "../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../postgres/database.ts";
-import type { Logger } from "../postgres/logger.ts";
+import type { Logger } from "../base/logger.ts";
 import type { SocketConnection } from "../postgres/server.ts";
 import { startEmbeddedPostgres } from "../postgres/supervisor.ts";
 

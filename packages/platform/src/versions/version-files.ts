@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { isUnpacked, unpackProject } from "@platform/engine/project/unpack";
-import { syncDirectory } from "../host/sync-directory.ts";
+import { syncDirectory } from "../base/sync-directory.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 
 export interface VersionFilesOptions {

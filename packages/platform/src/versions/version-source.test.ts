@@ -11,7 +11,7 @@ import { writeFiles } from "@platform/engine/testing/project-fixtures";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createObjectStore } from "../objects/object-store.ts";
-import type { OwnedVersionRecord } from "../store/versions.ts";
+import type { OwnedVersionRecord } from "../store/versions/versions.ts";
 import { createVersionFiles } from "./version-files.ts";
 import { createVersionSource } from "./version-source.ts";
 

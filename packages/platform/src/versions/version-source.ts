@@ -2,8 +2,8 @@ import type { EnvironmentBuilder } from "@platform/engine/environments/environme
 import type { VersionSource } from "@platform/engine/store/execution-store";
 import { ProjectError } from "@platform/engine/project/project-error";
 import { isFaultOfText } from "@platform/engine/environments/requirements";
-import type { RunnableVersion } from "@platform/engine/python/runtime";
-import type { VersionStore } from "../store/versions.ts";
+import type { RunnableVersion } from "@platform/engine/python/port/runtime";
+import type { VersionStore } from "../store/versions/versions.ts";
 import type { VersionFiles } from "./version-files.ts";
 
 export interface VersionSourceDeps {

@@ -3,7 +3,7 @@ import { FRAME } from "../wire/frames.ts";
 import type { ExitEvent } from "../wire/control-lines.ts";
 import type { DecodeStep, Frame } from "../wire/frames.ts";
 import { cleanText } from "./log-splitter.ts";
-import type { NotStarted, Outcome } from "../runtime.ts";
+import type { NotStarted, Outcome } from "../port/runtime.ts";
 
 /** What is known not to have succeeded. */
 export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;

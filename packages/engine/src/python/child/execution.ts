@@ -7,8 +7,8 @@ import type { Line } from "../wire/line.ts";
 import { createJournal } from "./journal.ts";
 import { CHUNK_COST } from "../wire/pace.ts";
 import type { Taken } from "../wire/paced-reader.ts";
-import type { LogLine, NotStarted, Outcome, Run, RunRequest } from "../runtime.ts";
-import type { Settings } from "../settings.ts";
+import type { LogLine, NotStarted, Outcome, Run, RunRequest } from "../port/runtime.ts";
+import type { Settings } from "../port/settings.ts";
 import { createTimers } from "../../base/timers.ts";
 
 const SIGTERM = 15;

@@ -3,8 +3,8 @@ import type { Line } from "../wire/line.ts";
 import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
 import type { SplitLines } from "./log-splitter.ts";
 import type { Taken } from "../wire/paced-reader.ts";
-import type { LogLine, RunRequest } from "../runtime.ts";
-import type { Settings } from "../settings.ts";
+import type { LogLine, RunRequest } from "../port/runtime.ts";
+import type { Settings } from "../port/settings.ts";
 import { createTimers } from "../../base/timers.ts";
 
 /** Of rendered lines that the store has not taken yet; beyond it the streams are not read, so that the writer waits. */

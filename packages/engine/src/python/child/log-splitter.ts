@@ -1,5 +1,5 @@
 import { CHUNK_COST } from "../wire/pace.ts";
-import type { LogLine } from "../runtime.ts";
+import type { LogLine } from "../port/runtime.ts";
 
 type Severity = LogLine["severity"];
 

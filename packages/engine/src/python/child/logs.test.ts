@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDeferred } from "../../base/deferred.ts";
 import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
 import type { LogSplitter, SplitLines } from "./log-splitter.ts";
-import type { LogLine } from "../runtime.ts";
+import type { LogLine } from "../port/runtime.ts";
 import { createFixture, waitFor } from "../../testing/python-fixture.ts";
 import type { Fixture } from "../../testing/python-fixture.ts";
 

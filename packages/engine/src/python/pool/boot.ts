@@ -3,7 +3,7 @@ import type { Failed } from "../child/answers.ts";
 import type { ZygoteEvent } from "../wire/control-lines.ts";
 import type { Lines } from "../wire/home-socket.ts";
 import { createLogBudget, createLogSplitter } from "../child/log-splitter.ts";
-import type { LogLine, NotStarted } from "../runtime.ts";
+import type { LogLine, NotStarted } from "../port/runtime.ts";
 import type { PoolHost } from "./pool-host.ts";
 import { createTimers } from "../../base/timers.ts";
 import { BOOT_LINE_BYTES, BOOT_LOG_BYTES } from "./zygote.ts";

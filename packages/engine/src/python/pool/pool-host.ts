@@ -1,6 +1,6 @@
-import type { RunnableVersion } from "../runtime.ts";
+import type { RunnableVersion } from "../port/runtime.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../port/settings.ts";
 import type { Zygote, ZygoteOptions } from "./zygote.ts";
 
 /** What the pool of a version needs of the runtime that holds it. */

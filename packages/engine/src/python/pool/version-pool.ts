@@ -11,7 +11,7 @@ import type { Execution } from "../child/execution.ts";
 import { TOKEN_LENGTH } from "../wire/home-socket.ts";
 import type { Lines } from "../wire/home-socket.ts";
 import type { PoolHost } from "./pool-host.ts";
-import type { NotStarted } from "../runtime.ts";
+import type { NotStarted } from "../port/runtime.ts";
 
 const SIGKILL = 9;
 const SECOND = 1000;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFixture, waitFor } from "../../testing/python-fixture.ts";
 import type { Fixture } from "../../testing/python-fixture.ts";
-import type { Probe } from "../runtime.ts";
+import type { Probe } from "../port/runtime.ts";
 
 let fixture: Fixture;
 beforeAll(async () => {

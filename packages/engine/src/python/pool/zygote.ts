@@ -14,7 +14,7 @@ import { createLogBudget, createLogSplitter } from "../child/log-splitter.ts";
 import type { Pace, Paces } from "../wire/pace.ts";
 import { createPacedReader } from "../wire/paced-reader.ts";
 import type { Consumer, Taken } from "../wire/paced-reader.ts";
-import type { LogLine, RunnableVersion } from "../runtime.ts";
+import type { LogLine, RunnableVersion } from "../port/runtime.ts";
 import { STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
 import type { Rooms } from "./zygote-folders.ts";

@@ -11,8 +11,8 @@ import {
 } from "../base/columns.ts";
 import type { VersionNumber } from "../base/columns.ts";
 import { createUuidV7, isUuid } from "../base/uuid.ts";
-import { VERSION_COLUMNS, toVersionValues } from "../versions.ts";
-import type { NewVersion } from "../versions.ts";
+import { VERSION_COLUMNS, toVersionValues } from "../versions/versions.ts";
+import type { NewVersion } from "../versions/versions.ts";
 
 /*
  * A build is claimed with a lease like an execution, but may be repeated: it only makes files. A builder that vanishes

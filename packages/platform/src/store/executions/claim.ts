@@ -1,5 +1,10 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
-import type { Claim, ClaimAnswer, ClaimRequest, InputReferences } from "@platform/engine/store/execution-store";
+import type {
+  Claim,
+  ClaimAnswer,
+  ClaimRequest,
+  InputReferences,
+} from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";

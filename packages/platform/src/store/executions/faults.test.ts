@@ -10,7 +10,7 @@ import { FateUnknown } from "../../postgres/retry.ts";
 import { startEmbeddedPostgres } from "../../postgres/supervisor.ts";
 import { createRecordingLogger, createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
-import { prepareDatabase } from "../base/prepare.ts";
+import { prepareDatabase } from "../prepare.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import type { PostgresExecutionStore } from "./execution-store.ts";

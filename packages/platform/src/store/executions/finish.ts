@@ -1,5 +1,5 @@
 import type { ClaimKey, ExecutionRecord } from "@platform/engine/store/execution-store";
-import type { Outcome } from "@platform/engine/python/runtime";
+import type { Outcome } from "@platform/engine/python/port/runtime";
 import type { Database } from "../../postgres/database.ts";
 import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";

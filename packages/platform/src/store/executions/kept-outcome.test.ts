@@ -4,10 +4,7 @@ import { createFixture } from "@platform/engine/testing/python-fixture";
 import { afterEach, expect, test } from "vitest";
 import { createRecordingLogger, createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
-import {
-  createExecutionDatabase,
-  createPostgresExecutionStore,
-} from "./execution-store.ts";
+import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createNoDataPools } from "../../pools/no-data-pools.ts";
 

@@ -1,6 +1,6 @@
 import { formatTimestamp } from "@platform/contract/execution";
 import type { ClaimKey } from "@platform/engine/store/execution-store";
-import type { LogLine } from "@platform/engine/python/runtime";
+import type { LogLine } from "@platform/engine/python/port/runtime";
 import type { Database } from "../../postgres/database.ts";
 import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";

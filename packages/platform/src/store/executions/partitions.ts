@@ -1,5 +1,5 @@
 import type { Database, RunStatement } from "../../postgres/database.ts";
-import type { Logger } from "../../postgres/logger.ts";
+import type { Logger } from "../../base/logger.ts";
 import { getLowestUuid } from "../base/uuid.ts";
 
 /** Parents of the daily partitions; `execution` first: the others' days go only with its day. */

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { RawJson } from "@platform/contract/client";
-import type { CommandContext } from "./context.ts";
-import { UserError, createUsageError, getErrorCode, getErrorMessage } from "./errors.ts";
+import type { CommandContext } from "../base/context.ts";
+import { UserError, createUsageError, getErrorCode, getErrorMessage } from "../base/errors.ts";
 
 export interface JobInputOptions {
   readonly data: string | undefined;

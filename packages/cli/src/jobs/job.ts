@@ -1,9 +1,9 @@
 import { PENDING_REASONS } from "@platform/contract/execution";
 import type { ExecutionResult } from "@platform/contract/execution";
-import type { Output } from "./output.ts";
-import { cleanText } from "./output.ts";
-import type { PlatformClient } from "./session.ts";
-import { pause, retryRead } from "./wait.ts";
+import type { Output } from "../base/output.ts";
+import { cleanText } from "../base/output.ts";
+import type { PlatformClient } from "../base/session.ts";
+import { pause, retryRead } from "../base/wait.ts";
 
 export type Job = Awaited<ReturnType<PlatformClient["getJob"]>>;
 

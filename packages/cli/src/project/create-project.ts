@@ -2,8 +2,8 @@ import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PROJECT_FILE } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
-import { findAsset } from "./assets.ts";
-import { UserError, getErrorCode } from "./errors.ts";
+import { findAsset } from "../base/assets.ts";
+import { UserError, getErrorCode } from "../base/errors.ts";
 
 /** The starter templates that ship with the CLI, below `templates/`. */
 export const TEMPLATES = [

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { printStatus } from "./job.ts";
-import { createOutput } from "./output.ts";
+import { createOutput } from "../base/output.ts";
 
 function show(job: Parameters<typeof printStatus>[1]): readonly string[] {
   let text = "";

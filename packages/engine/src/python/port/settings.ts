@@ -1,6 +1,6 @@
-import type { TrustedExecutable } from "../host/trusted-executable.ts";
-import type { Logger } from "../base/logger.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { TrustedExecutable } from "../../host/trusted-executable.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const SECOND = 1000;

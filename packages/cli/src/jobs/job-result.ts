@@ -1,6 +1,6 @@
 import type { ExecutionResult } from "@platform/contract/execution";
-import { createExactJson } from "./exact-json.ts";
-import type { Session } from "./session.ts";
+import { createExactJson } from "../base/exact-json.ts";
+import type { Session } from "../base/session.ts";
 
 /** The answer of the result operation, and the same with every number as the service wrote it. */
 export interface JobResult {

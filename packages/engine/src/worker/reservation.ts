@@ -1,5 +1,5 @@
 import type { Resources } from "@platform/contract/project";
-import { fits } from "./capacity.ts";
+import { fits } from "../base/capacity.ts";
 import type { Logger } from "../base/logger.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Reservation, WorkerRegistry } from "../store/execution-store.ts";

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { RequestRefused } from "@platform/contract/client";
 import type { Build, Service } from "@platform/contract/platform-api/services";
 import type { PackedProject } from "@platform/engine/project/pack";
-import type { CommandContext } from "./context.ts";
+import type { CommandContext } from "../base/context.ts";
 import { findServiceByName } from "./find-service.ts";
-import { cleanText, formatSize } from "./output.ts";
-import type { Progress } from "./output.ts";
-import type { PlatformClient, Session } from "./session.ts";
-import { pause, retryRead } from "./wait.ts";
+import { cleanText, formatSize } from "../base/output.ts";
+import type { Progress } from "../base/output.ts";
+import type { PlatformClient, Session } from "../base/session.ts";
+import { pause, retryRead } from "../base/wait.ts";
 
 const POLL_MILLISECONDS = 500;
 const CHUNK_BYTES = 64 * 1024;

@@ -7,7 +7,7 @@ const isBundle = typeof PLATFORM_IS_BUNDLE !== "undefined";
 
 /** Absolute path of a file that ships with the CLI: below this package, or beside the bundle. */
 export function findAsset(path: string): string {
-  return fileURLToPath(new URL(`${isBundle ? "./" : "../"}${path}`, import.meta.url));
+  return fileURLToPath(new URL(`${isBundle ? "./" : "../../"}${path}`, import.meta.url));
 }
 
 /** What `serve` needs besides code: from the sources the engine finds it by itself, the bundle brings copies. */

@@ -1,9 +1,9 @@
-import { createDatabase } from "../../postgres/database.ts";
-import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres/database.ts";
-import { MAINTENANCE } from "../../postgres/limits.ts";
-import type { Logger } from "../../postgres/logger.ts";
-import { migrate } from "../../postgres/migrate.ts";
-import { ensurePartitions } from "../executions/partitions.ts";
+import { createDatabase } from "../postgres/database.ts";
+import type { ConnectionTarget, Database, DatabaseOptions } from "../postgres/database.ts";
+import { MAINTENANCE } from "../postgres/limits.ts";
+import type { Logger } from "../base/logger.ts";
+import { migrate } from "../postgres/migrate.ts";
+import { ensurePartitions } from "./executions/partitions.ts";
 
 /** One connection whose statements may take long; it is opened when needed and closed when idle. */
 export function createMaintenanceDatabase(target: ConnectionTarget, options: DatabaseOptions): Database {

@@ -1,6 +1,6 @@
 import type { Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
-import type { Database } from "../postgres/database.ts";
+import type { Database } from "../../postgres/database.ts";
 import {
   ACCESS_CHANNEL,
   formatVersion,
@@ -8,11 +8,11 @@ import {
   parseVersion,
   selectMilliseconds,
   toStoredResources,
-} from "./base/columns.ts";
-import type { StoredResources, VersionNumber } from "./base/columns.ts";
-import { cutPage, decodeCursor } from "./base/page.ts";
-import type { Page, PageRequest } from "./base/page.ts";
-import { isUuid } from "./base/uuid.ts";
+} from "../base/columns.ts";
+import type { StoredResources, VersionNumber } from "../base/columns.ts";
+import { cutPage, decodeCursor } from "../base/page.ts";
+import type { Page, PageRequest } from "../base/page.ts";
+import { isUuid } from "../base/uuid.ts";
 
 export interface NewVersion {
   readonly id: string;

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PROJECT_FILE } from "@platform/contract/project";
 import type { Service } from "@platform/contract/platform-api/services";
-import type { CommandContext } from "./context.ts";
-import { UserError, createUsageError } from "./errors.ts";
-import type { PlatformClient } from "./session.ts";
+import type { CommandContext } from "../base/context.ts";
+import { UserError, createUsageError } from "../base/errors.ts";
+import type { PlatformClient } from "../base/session.ts";
 
 /** The service of this name in the organisation, or null. */
 export async function findServiceByName(client: PlatformClient, name: string): Promise<Service | null> {
