@@ -10,11 +10,13 @@ import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/pro
 import { ProjectSchema } from "../packages/contract/src/project.ts";
 import { describeSettings } from "../packages/platform/src/config/config.ts";
 import { dumpSchema } from "../packages/platform/src/postgres/dump-schema.ts";
+import { MANIFESTS } from "./manifests.ts";
 import { REPOSITORY } from "./platform-process.ts";
 
 const NOTICE = "<!-- Written by `npm run gen`. -->";
 
 const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
+  ...MANIFESTS,
   "packages/contract/openapi/platform-api.json": () => toJson(createPlatformOpenApi()),
   "packages/contract/openapi/service-api.json": () =>
     toJson(
