@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { describeLicenses } from "./third-party-licenses.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -13,6 +14,8 @@ const PREAMBLE = [
   "const require = createBundleRequire(import.meta.url);",
   "globalThis.crypto ??= bundleCrypto;",
 ].join("\n");
+
+const LICENSES_FILE = "THIRD_PARTY_LICENSES.txt";
 
 const SWAGGER_FILES = [
   "swagger-ui.css",
@@ -30,7 +33,9 @@ export async function buildCli(target: string = join(here, "dist")): Promise<{ r
   await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
   const bundle = join(target, "platform.js");
-  await build({
+  const { metafile } = await build({
+    absWorkingDir: here,
+    metafile: true,
     entryPoints: [join(here, "src/main.ts")],
     outfile: bundle,
     bundle: true,
@@ -45,6 +50,8 @@ export async function buildCli(target: string = join(here, "dist")): Promise<{ r
     logLevel: "warning",
   });
   await chmod(bundle, 0o755);
+  const licenses = await describeLicenses(here, Object.keys(metafile.inputs));
+  await writeFile(join(target, LICENSES_FILE), licenses);
   await copyAssets(target);
   await writeManifest(target);
   return { bundle };
@@ -96,7 +103,7 @@ async function writeManifest(target: string): Promise<void> {
     type: "module",
     bin: { platform: "platform.js" },
     engines: { node: ">=18" },
-    files: ["platform.js", "templates", "runner", "swagger-ui"],
+    files: ["platform.js", LICENSES_FILE, "templates", "runner", "swagger-ui"],
   };
   await writeFile(join(target, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }

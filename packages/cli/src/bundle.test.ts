@@ -50,6 +50,19 @@ test("the package names its command and the Node.js it needs, and depends on not
   expect(await readFile(program, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
 });
 
+test("the package names each library that it contains, with its licence", async () => {
+  const licenses = await readFile(join(folder, "dist/THIRD_PARTY_LICENSES.txt"), "utf8");
+  const sections = licenses.split(/^-{80}\n\n/m);
+  for (const library of ["@clack/prompts", "commander", "fastify", "typebox", "yauzl"]) {
+    const section = sections.find((text) => text.startsWith(`${library} `));
+    expect(section).toMatch(/^\S+ \d+\.\d+\.\d+ \(MIT\)\n\n[^]*Permission is hereby granted/);
+  }
+  const manifest = JSON.parse(await readFile(join(folder, "dist/package.json"), "utf8")) as {
+    files: string[];
+  };
+  expect(manifest.files).toContain("THIRD_PARTY_LICENSES.txt");
+});
+
 test(
   "the packed package can be installed and run by its name",
   async () => {
