@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Makes the machine slow for this shell and what it starts: `strain quiet|loaded|confined`; `relieve` undoes it.
 busy_loops=""
 quota=""
