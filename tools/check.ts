@@ -11,6 +11,7 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ["lint", "oxlint", "--type-aware", "--deny-warnings"],
   ["format", "oxfmt", "--check"],
   ["unused code", "knip"],
+  ["python format", ...TOOL, "ruff", "format", "--quiet", "--diff"],
   ["shell lint", ...TOOL, "shellcheck", "--external-sources", ...listShellScripts()],
   ["guarantees", "node", "tools/check-guarantees.ts"],
   ["generated files", "node", "tools/gen.ts", "--check"],

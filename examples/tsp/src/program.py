@@ -24,7 +24,9 @@ class Params:
 def run(data: Data, params: Params) -> dict:
     cities = np.asarray(data.cities, dtype=float)
     if cities.ndim != 2 or cities.shape[0] < 3 or cities.shape[1] != 2:
-        raise ValueError(f"cities must be at least 3 pairs [x, y]; got an array of shape {cities.shape}")
+        raise ValueError(
+            f"cities must be at least 3 pairs [x, y]; got an array of shape {cities.shape}"
+        )
     distances = measure_distances(cities)
     generator = np.random.default_rng(params.seed)
 
@@ -57,7 +59,9 @@ def build_nearest_neighbour_tour(distances: np.ndarray) -> np.ndarray:
     unvisited = np.ones(count, dtype=bool)
     tour = np.zeros(count, dtype=np.int64)
     for position in range(count):
-        city = 0 if position == 0 else int(np.where(unvisited, distances[tour[position - 1]], np.iinfo(np.int64).max).argmin())
+        nearness = distances[tour[position - 1]]
+        nearest = int(np.where(unvisited, nearness, np.iinfo(np.int64).max).argmin())
+        city = nearest if position > 0 else 0
         tour[position] = city
         unvisited[city] = False
     return tour
@@ -78,7 +82,12 @@ def reverse_best_segment(tour: np.ndarray, distances: np.ndarray) -> np.ndarray 
     """2-opt: all pairs of edges (i, i+1), (j, j+1) at once."""
     following = np.roll(tour, -1)
     edges = distances[tour, following]
-    change = distances[np.ix_(tour, tour)] + distances[np.ix_(following, following)] - edges[:, None] - edges[None, :]
+    change = (
+        distances[np.ix_(tour, tour)]
+        + distances[np.ix_(following, following)]
+        - edges[:, None]
+        - edges[None, :]
+    )
     change[np.tril_indices(len(tour))] = 0
     first, second = np.unravel_index(int(change.argmin()), change.shape)
     if change[first, second] >= 0:
@@ -96,7 +105,11 @@ def move_best_segment(tour: np.ndarray, distances: np.ndarray) -> np.ndarray | N
         for start in range(count):
             turned = np.roll(tour, -start)
             segment, rest = turned[:size], turned[size:]
-            removed = distances[rest[-1], segment[0]] + distances[segment[-1], rest[0]] - distances[rest[-1], rest[0]]
+            removed = (
+                distances[rest[-1], segment[0]]
+                + distances[segment[-1], rest[0]]
+                - distances[rest[-1], rest[0]]
+            )
             before, after = rest[:-1], rest[1:]
             joined = distances[before, after]
             straight = distances[before, segment[0]] + distances[segment[-1], after] - joined
@@ -105,7 +118,10 @@ def move_best_segment(tour: np.ndarray, distances: np.ndarray) -> np.ndarray | N
                 place = int(added.argmin())
                 gain = removed - added[place]
                 if gain > best_gain:
-                    best_gain, best_move = gain, np.concatenate([rest[: place + 1], piece, rest[place + 1 :]])
+                    best_gain, best_move = (
+                        gain,
+                        np.concatenate([rest[: place + 1], piece, rest[place + 1 :]]),
+                    )
     return best_move
 
 

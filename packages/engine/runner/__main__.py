@@ -2,7 +2,9 @@
 
 import sys
 
-RUNNER_DIRECTORY = sys.path.pop(0)  # python put this folder there; user code must not import from it
+RUNNER_DIRECTORY = sys.path.pop(
+    0
+)  # python put this folder there; user code must not import from it
 
 if __name__ == "__main__":
     sys.path.insert(0, RUNNER_DIRECTORY)

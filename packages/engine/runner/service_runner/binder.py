@@ -15,13 +15,17 @@ class Binder:
         self.hints = _read_hints(run)
         self.convert = None
         if any(self.hints.get(name) not in _UNHINTED for name in NAMES):
-            from .conversion import convert  # needs typing and dataclasses: only who has hints pays for them
+            from .conversion import (
+                convert,
+            )  # needs typing and dataclasses: only who has hints pays for them
 
             self.convert = convert
 
     def bind(self, values: dict) -> tuple[list, dict]:
         """Positional and named arguments for `run`; raises InvalidInput."""
-        return [self._argument(name, values) for name in self.positional], {name: self._argument(name, values) for name in self.named}
+        return [self._argument(name, values) for name in self.positional], {
+            name: self._argument(name, values) for name in self.named
+        }
 
     def _argument(self, name: str, values: dict):
         value = values[name]
@@ -36,10 +40,14 @@ class Binder:
 def _read_parameters(run) -> tuple[list[str], list[str]]:
     code = getattr(run, "__code__", None)
     plain = code is not None and not hasattr(run, "__wrapped__") and not hasattr(run, "__self__")
-    if plain and not code.co_posonlyargcount and not code.co_flags & 0x0C:  # neither *args nor **kwargs: no need for inspect (5 ms)
+    if (
+        plain and not code.co_posonlyargcount and not code.co_flags & 0x0C
+    ):  # neither *args nor **kwargs: no need for inspect (5 ms)
         count, keyword_only = code.co_argcount, code.co_kwonlyargcount
         names = code.co_varnames[: count + keyword_only]
-        optional = set(names[count - len(run.__defaults__ or ()) : count]) | set(run.__kwdefaults__ or {})
+        optional = set(names[count - len(run.__defaults__ or ()) : count]) | set(
+            run.__kwdefaults__ or {}
+        )
         _refuse_others(name for name in names if name not in NAMES and name not in optional)
         return [], [name for name in names if name in NAMES]
     return _inspect_parameters(run)
@@ -55,7 +63,9 @@ def _inspect_parameters(run) -> tuple[list[str], list[str]]:
         elif parameter.kind is parameter.VAR_POSITIONAL:
             continue
         elif parameter.name in NAMES:
-            (positional if parameter.kind is parameter.POSITIONAL_ONLY else named).append(parameter.name)
+            (positional if parameter.kind is parameter.POSITIONAL_ONLY else named).append(
+                parameter.name
+            )
         elif parameter.default is parameter.empty:
             others.append(parameter.name)
     _refuse_others(others)
@@ -66,11 +76,18 @@ def _inspect_parameters(run) -> tuple[list[str], list[str]]:
 
 def _refuse_others(names) -> None:
     for name in names:
-        raise Failure("STARTUP_ERROR", f"run has the parameter {name!r}: only data and params are given, others need a default")
+        raise Failure(
+            "STARTUP_ERROR",
+            f"run has the parameter {name!r}: only data and params are given, others need a default",
+        )
 
 
 def _read_hints(run) -> dict:
-    target = run if hasattr(run, "__code__") or hasattr(run, "__wrapped__") else getattr(run, "__call__", run)
+    target = (
+        run
+        if hasattr(run, "__code__") or hasattr(run, "__wrapped__")
+        else getattr(run, "__call__", run)
+    )
     hints = getattr(target, "__annotations__", None) or {}
     if all(isinstance(hint, type) and hint in _UNHINTED for hint in hints.values()):
         return dict(hints)
@@ -79,4 +96,6 @@ def _read_hints(run) -> dict:
     try:
         return typing.get_type_hints(target)
     except Exception as error:
-        raise Failure("STARTUP_ERROR", f"The hints of run cannot be resolved: {type(error).__name__}: {error}") from None
+        raise Failure(
+            "STARTUP_ERROR", f"The hints of run cannot be resolved: {type(error).__name__}: {error}"
+        ) from None

@@ -12,7 +12,11 @@ from .kernel import LINUX
 _VARIABLE = "OPENBLAS_NUM_THREADS"
 _ONE = "01"
 """OpenBLAS reads it as 1. Nobody else writes it so: anything else that stands there after the import, user code has chosen."""
-_SETTERS = tuple(f"{prefix}openblas_set_num_threads{suffix}" for prefix in ("", "scipy_") for suffix in ("", "64_"))
+_SETTERS = tuple(
+    f"{prefix}openblas_set_num_threads{suffix}"
+    for prefix in ("", "scipy_")
+    for suffix in ("", "64_")
+)
 
 
 def hold_back() -> str | None:

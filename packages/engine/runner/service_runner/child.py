@@ -61,7 +61,9 @@ class Program(NamedTuple):
     """Makes private what the fork shared, and starts threads that it did not bring along."""
 
 
-def run_forked_child(boot: dict, order: dict, zygote: int, data_size: int, program: Program) -> None:
+def run_forked_child(
+    boot: dict, order: dict, zygote: int, data_size: int, program: Program
+) -> None:
     """Everything from the fork to the end of the process; what goes wrong is told on the zygote's stderr."""
     try:
         prepare_child(boot, order["id"], zygote, data_size)
@@ -69,6 +71,11 @@ def run_forked_child(boot: dict, order: dict, zygote: int, data_size: int, progr
         dial_streams(boot, order["token"])
         serve_child(boot, order["token"], program.load)
     except BaseException as error:
-        os.write(2, f"child {order['id']} could not start: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
+        os.write(
+            2,
+            f"child {order['id']} could not start: {type(error).__name__}: {error}\n".encode(
+                "utf-8", "replace"
+            ),
+        )
     finally:
         os._exit(70)

@@ -5,7 +5,18 @@ import re
 
 from .failure import Failure, describe_exception
 
-_ERRNOS = {getattr(errno, name) for name in ("ENETUNREACH", "EHOSTUNREACH", "ENETDOWN", "EHOSTDOWN", "ECONNREFUSED", "ETIMEDOUT") if hasattr(errno, name)}
+_ERRNOS = {
+    getattr(errno, name)
+    for name in (
+        "ENETUNREACH",
+        "EHOSTUNREACH",
+        "ENETDOWN",
+        "EHOSTDOWN",
+        "ECONNREFUSED",
+        "ETIMEDOUT",
+    )
+    if hasattr(errno, name)
+}
 _CLIENTS = ("requests", "httpx", "httpcore", "urllib3", "aiohttp", "botocore")
 _NAMES = {
     "ConnectError", "ConnectTimeout", "ConnectionError", "ConnectTimeoutError", "NewConnectionError", "NameResolutionError", "ClientConnectorError",
@@ -34,7 +45,13 @@ def _unwrap(error: BaseException) -> list[BaseException]:
             continue
         chain.append(link)
         context = None if link.__suppress_context__ else link.__context__
-        wrapped = (link.__cause__, context, _read(link, "reason"), *link.args[:2], *(_read(link, "exceptions") or ()))
+        wrapped = (
+            link.__cause__,
+            context,
+            _read(link, "reason"),
+            *link.args[:2],
+            *(_read(link, "exceptions") or ()),
+        )
         waiting.extend(item for item in wrapped if isinstance(item, BaseException))
     return chain
 
@@ -51,10 +68,14 @@ def _is_connection_error(error: BaseException, outermost: BaseException) -> bool
     if isinstance(error, ConnectionError):
         return not isinstance(error, BrokenPipeError)  # pipes of subprocesses break too
     kind = type(error)
-    if isinstance(error, OSError) and (kind.__name__ in ("gaierror", "herror") or error.errno in _ERRNOS):
+    if isinstance(error, OSError) and (
+        kind.__name__ in ("gaierror", "herror") or error.errno in _ERRNOS
+    ):
         return True
     if isinstance(error, TimeoutError) and error is not outermost:
-        return type(outermost).__name__ == "URLError"  # urllib wraps only what happened while connecting
+        return (
+            type(outermost).__name__ == "URLError"
+        )  # urllib wraps only what happened while connecting
     return kind.__name__ in _NAMES and kind.__module__.partition(".")[0] in _CLIENTS
 
 

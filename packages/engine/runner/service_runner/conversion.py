@@ -56,7 +56,13 @@ def _expect(fits: bool, value, pointer: str, wanted: str, converted):
 def _name_json_type(value) -> str:
     if value is None:
         return "null"
-    names = ((bool, "a boolean"), (str, "a string"), ((int, float), "a number"), (list, "an array"), (dict, "an object"))
+    names = (
+        (bool, "a boolean"),
+        (str, "a string"),
+        ((int, float), "a number"),
+        (list, "an array"),
+        (dict, "an object"),
+    )
     return next((name for kind, name in names if isinstance(value, kind)), type(value).__name__)
 
 
@@ -66,7 +72,10 @@ def _convert_mapping(hint, value, pointer: str) -> dict:
     if len(arguments) != 2:
         return value
     key_hint, item_hint = (hints.unwrap(argument) for argument in arguments)
-    return {_convert_key(key_hint, key, pointer): convert(item_hint, item, extend_pointer(pointer, key)) for key, item in value.items()}
+    return {
+        _convert_key(key_hint, key, pointer): convert(item_hint, item, extend_pointer(pointer, key))
+        for key, item in value.items()
+    }
 
 
 def _convert_key(hint, key: str, pointer: str):
@@ -75,7 +84,9 @@ def _convert_key(hint, key: str, pointer: str):
     try:
         return hint(key)  # JSON keys are strings, whatever the hint says
     except ValueError:
-        raise InvalidInput(extend_pointer(pointer, key), f"the key must be a {hint.__name__}") from None
+        raise InvalidInput(
+            extend_pointer(pointer, key), f"the key must be a {hint.__name__}"
+        ) from None
 
 
 def _convert_sequence(hint, base, value, pointer: str):
@@ -83,11 +94,23 @@ def _convert_sequence(hint, base, value, pointer: str):
     arguments = typing.get_args(hint)
     fixed = base is tuple and arguments and arguments[-1] is not Ellipsis
     if fixed:
-        _expect(len(value) == len(arguments), value, pointer, f"an array of {len(arguments)} items", value)
-        return tuple(convert(item_hint, item, extend_pointer(pointer, index)) for index, (item_hint, item) in enumerate(zip(arguments, value)))
+        _expect(
+            len(value) == len(arguments),
+            value,
+            pointer,
+            f"an array of {len(arguments)} items",
+            value,
+        )
+        return tuple(
+            convert(item_hint, item, extend_pointer(pointer, index))
+            for index, (item_hint, item) in enumerate(zip(arguments, value))
+        )
     items = value
     if arguments and hints.unwrap(arguments[0]) not in (object, typing.Any):
-        items = [convert(arguments[0], item, extend_pointer(pointer, index)) for index, item in enumerate(value)]
+        items = [
+            convert(arguments[0], item, extend_pointer(pointer, index))
+            for index, item in enumerate(value)
+        ]
     try:
         return base(items) if base in (tuple, set, frozenset) else items
     except TypeError as error:
@@ -101,10 +124,19 @@ def _convert_union(hint, value, pointer: str):
             return convert(member, value, pointer)
         except InvalidInput as problem:
             problems.append(problem)
-    told = [problem for problem in problems if not problem.detail.endswith("must be null, not " + _name_json_type(value))]
+    told = [
+        problem
+        for problem in problems
+        if not problem.detail.endswith("must be null, not " + _name_json_type(value))
+    ]
     if len(told) == 1:
         raise told[0]
-    raise InvalidInput(pointer, "fits none of the allowed forms (" + "; ".join(problem.detail for problem in told[:MAX_REPORTED]) + ")")
+    raise InvalidInput(
+        pointer,
+        "fits none of the allowed forms ("
+        + "; ".join(problem.detail for problem in told[:MAX_REPORTED])
+        + ")",
+    )
 
 
 def _convert_literal(hint, value, pointer: str):
@@ -119,7 +151,9 @@ def _convert_enum(hint, value, pointer: str):
     for member in hint:
         if member.value == value and isinstance(member.value, bool) == isinstance(value, bool):
             return member
-    raise InvalidInput(pointer, "must be one of " + ", ".join(repr(member.value) for member in hint))
+    raise InvalidInput(
+        pointer, "must be one of " + ", ".join(repr(member.value) for member in hint)
+    )
 
 
 def _convert_dataclass(hint, value, pointer: str):
@@ -127,7 +161,9 @@ def _convert_dataclass(hint, value, pointer: str):
     fields = hints.fields_of(hint)
     unknown = [key for key in value if key not in {name for name, _, _ in fields}]
     if unknown:
-        raise InvalidInput(extend_pointer(pointer, unknown[0]), f"is not a field of {hint.__name__}")
+        raise InvalidInput(
+            extend_pointer(pointer, unknown[0]), f"is not a field of {hint.__name__}"
+        )
     arguments = _convert_members(fields, value, pointer)
     try:
         return hint(**arguments)
@@ -158,7 +194,9 @@ def _convert_model(hint, value, pointer: str):
         if not problems:
             raise InvalidInput(pointer, describe_exception(error)) from None
         first, *others = problems
-        raise InvalidInput(first[0], "; ".join([first[1], *(f"{place}: {message}" for place, message in others)])) from None
+        raise InvalidInput(
+            first[0], "; ".join([first[1], *(f"{place}: {message}" for place, message in others)])
+        ) from None
 
 
 def _read_model_errors(error: Exception, pointer: str) -> list[tuple[str, str]]:

@@ -32,7 +32,9 @@ def serve_request(control: socket.socket, load) -> None:
     except BaseException as error:
         frames = [_encode_failure(error, options["memory"])] if os.getpid() == own else []
     release_streams()
-    if os.getpid() == own:  # user code that forked may come back here twice: only the execution itself answers
+    if (
+        os.getpid() == own
+    ):  # user code that forked may come back here twice: only the execution itself answers
         _send(control, frames)
     os._exit(0)
 
@@ -64,7 +66,11 @@ def _run(load, inputs: dict, result_limit: int) -> tuple[bytes, bytes | None]:
         if hasattr(value, "__await__"):
             value = _await(value)
     except BaseException as error:
-        failure = None if isinstance(error, MemoryError) else read_chosen_failure(error) or read_connection_failure(error)
+        failure = (
+            None
+            if isinstance(error, MemoryError)
+            else read_chosen_failure(error) or read_connection_failure(error)
+        )
         if failure is None:
             raise
         failure.traceback = format_traceback(error)
@@ -86,7 +92,10 @@ def _parse_inputs(inputs: dict) -> dict:
     body = _parse(inputs.pop("body"), "/")
     if not isinstance(body, dict):
         raise InvalidInput("/", "must be a JSON object")
-    return {name: _parse(inputs.pop(name), "/" + name) if name in inputs else body.get(name, {}) for name in NAMES}
+    return {
+        name: _parse(inputs.pop(name), "/" + name) if name in inputs else body.get(name, {})
+        for name in NAMES
+    }
 
 
 def _parse(text: bytearray, pointer: str):
@@ -113,7 +122,9 @@ def _encode_failure(error: BaseException, memory: int) -> bytes:
         failure = Failure("EXECUTION_ERROR", describe_exception(error), format_traceback(error))
     if failure.traceback is not None:
         write_error(failure.traceback)
-    return wire.encode_frame(wire.FAILURE, json.dumps({"code": failure.code, "detail": failure.detail}).encode("ascii"))
+    return wire.encode_frame(
+        wire.FAILURE, json.dumps({"code": failure.code, "detail": failure.detail}).encode("ascii")
+    )
 
 
 def _send(control: socket.socket, frames: list[bytes]) -> None:

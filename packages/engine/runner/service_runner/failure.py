@@ -9,7 +9,9 @@ class Failure(Exception):
     def __init__(self, code: str, detail: str, traceback: str | None = None) -> None:
         super().__init__(detail)
         self.code = code
-        self.detail = detail if len(detail) <= DETAIL_LIMIT else detail[: DETAIL_LIMIT - 1] + "\u2026"
+        self.detail = (
+            detail if len(detail) <= DETAIL_LIMIT else detail[: DETAIL_LIMIT - 1] + "\u2026"
+        )
         self.traceback = traceback
 
 
@@ -52,6 +54,10 @@ def format_traceback(error: BaseException) -> str:
 def _strip_frames(report, own: str, depth: int) -> None:
     hidden = (own, "<frozen importlib", "<frozen runpy")
     report.stack[:] = [frame for frame in report.stack if not frame.filename.startswith(hidden)]
-    for linked in (report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ())):
+    for linked in (
+        report.__cause__,
+        report.__context__,
+        *(getattr(report, "exceptions", None) or ()),
+    ):
         if linked is not None and depth < 20:
             _strip_frames(linked, own, depth + 1)

@@ -31,7 +31,12 @@ def find_fork_hazard(before: opened.Descriptors, project: str) -> str | None:
     loaded = [name for name in _UNSAFE_MODULES if name in sys.modules]
     if loaded:
         return _advise(f"The module {loaded[0]} does not survive a fork", "import")
-    return _find_held(before, project) or _rehearse_fork() or _find_held(before, project) or _find_memory()
+    return (
+        _find_held(before, project)
+        or _rehearse_fork()
+        or _find_held(before, project)
+        or _find_memory()
+    )
 
 
 def _find_held(before: opened.Descriptors, project: str) -> str | None:
@@ -68,7 +73,11 @@ def _rehearse_fork() -> str | None:
     if pid == 0:
         os._exit(len(os.listdir("/proc/self/task")) > 1)
     _, status = os.waitpid(pid, 0)
-    return None if status == 0 else _advise("A thread is started, or the process ended, at each fork", "do")
+    return (
+        None
+        if status == 0
+        else _advise("A thread is started, or the process ended, at each fork", "do")
+    )
 
 
 def _advise(found: str, verb: str) -> str:

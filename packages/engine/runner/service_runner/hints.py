@@ -6,7 +6,16 @@ import types
 import typing
 from collections import abc
 
-SEQUENCES = (list, tuple, set, frozenset, abc.Sequence, abc.Iterable, abc.Collection, abc.MutableSequence)
+SEQUENCES = (
+    list,
+    tuple,
+    set,
+    frozenset,
+    abc.Sequence,
+    abc.Iterable,
+    abc.Collection,
+    abc.MutableSequence,
+)
 MAPPINGS = (dict, abc.Mapping, abc.MutableMapping)
 
 
@@ -14,7 +23,13 @@ def unwrap(hint):
     """Takes off what says nothing about the value: Annotated, NewType, Required, Final, a type alias."""
     while True:
         origin = typing.get_origin(hint)
-        if origin in (typing.Annotated, typing.Required, typing.NotRequired, typing.Final, typing.ClassVar):
+        if origin in (
+            typing.Annotated,
+            typing.Required,
+            typing.NotRequired,
+            typing.Final,
+            typing.ClassVar,
+        ):
             hint = typing.get_args(hint)[0]
         elif hasattr(hint, "__supertype__"):
             hint = hint.__supertype__
@@ -26,7 +41,11 @@ def unwrap(hint):
 
 def is_model(hint) -> bool:
     """A pydantic v2 model, known by what it can do: pydantic itself is never imported here."""
-    return isinstance(hint, type) and hasattr(hint, "model_validate") and hasattr(hint, "model_json_schema")
+    return (
+        isinstance(hint, type)
+        and hasattr(hint, "model_validate")
+        and hasattr(hint, "model_json_schema")
+    )
 
 
 def is_dataclass(hint) -> bool:
@@ -55,7 +74,11 @@ def fields_of(hint) -> list[tuple[str, object, bool]]:
     hints = typing.get_type_hints(hint)
     missing = dataclasses.MISSING
     return [
-        (field.name, hints.get(field.name, object), field.default is missing and field.default_factory is missing)
+        (
+            field.name,
+            hints.get(field.name, object),
+            field.default is missing and field.default_factory is missing,
+        )
         for field in dataclasses.fields(hint)
         if field.init
     ]
@@ -63,4 +86,7 @@ def fields_of(hint) -> list[tuple[str, object, bool]]:
 
 def keys_of(hint) -> list[tuple[str, object, bool]]:
     """Name, hint and whether it must be given, for each key of a TypedDict."""
-    return [(name, key, name in hint.__required_keys__) for name, key in typing.get_type_hints(hint).items()]
+    return [
+        (name, key, name in hint.__required_keys__)
+        for name, key in typing.get_type_hints(hint).items()
+    ]

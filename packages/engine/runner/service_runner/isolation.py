@@ -55,7 +55,9 @@ def enter_namespaces(memory: int, keep: list[str]) -> bool:
         kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
     for path, descriptor in kept:
         os.makedirs(path, exist_ok=True)
-        kernel.mount(f"/proc/self/fd/{descriptor}", path, "none", kernel.MS_BIND | kernel.MS_REC, "")
+        kernel.mount(
+            f"/proc/self/fd/{descriptor}", path, "none", kernel.MS_BIND | kernel.MS_REC, ""
+        )
         os.close(descriptor)
     kernel.drop_capabilities()
     return True
@@ -109,9 +111,14 @@ def limit_resources(memory: int, data_size: int, processes: int | None) -> None:
 
 def limit_import(memory: int, processes: int) -> None:
     """For the zygote while it imports user code: soft limits, lifted by `lift_import_limits`."""
-    for kind, most in ((resource.RLIMIT_DATA, read_data_size() + memory), (resource.RLIMIT_NPROC, processes)):
+    for kind, most in (
+        (resource.RLIMIT_DATA, read_data_size() + memory),
+        (resource.RLIMIT_NPROC, processes),
+    ):
         _, hard = resource.getrlimit(kind)
-        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+        resource.setrlimit(
+            kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard)
+        )
 
 
 def lift_import_limits() -> None:

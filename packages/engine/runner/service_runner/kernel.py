@@ -36,7 +36,12 @@ def unshare(flags: int) -> None:
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str) -> None:
-    _check(_libc.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode()), "mount")
+    _check(
+        _libc.mount(
+            source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode()
+        ),
+        "mount",
+    )
 
 
 def hide_session_keyring() -> None:

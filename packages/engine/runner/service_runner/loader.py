@@ -20,13 +20,20 @@ def load_program(project: str) -> Binder:
         __import__("src.program")  # importlib.import_module would add a frame to each traceback
         module = sys.modules["src.program"]
     except BaseException as error:  # sys.exit at import is an import that failed
-        raise Failure(STARTUP_ERROR, f"src/program.py cannot be imported: {describe_exception(error)}", format_traceback(error)) from None
+        raise Failure(
+            STARTUP_ERROR,
+            f"src/program.py cannot be imported: {describe_exception(error)}",
+            format_traceback(error),
+        ) from None
     try:
         run = module.run
     except AttributeError:
         raise Failure(STARTUP_ERROR, "src/program.py has no function named run") from None
     if not callable(run):
-        raise Failure(STARTUP_ERROR, f"run in src/program.py is not callable, it is of type {type(run).__name__}")
+        raise Failure(
+            STARTUP_ERROR,
+            f"run in src/program.py is not callable, it is of type {type(run).__name__}",
+        )
     try:
         return Binder(run)
     except Failure:

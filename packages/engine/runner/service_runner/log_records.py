@@ -14,7 +14,12 @@ _NAMES = {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}
 
 
 def _letter(level: int) -> str:
-    for minimum, letter in ((logging.CRITICAL, "C"), (logging.ERROR, "E"), (logging.WARNING, "W"), (logging.INFO, "I")):
+    for minimum, letter in (
+        (logging.CRITICAL, "C"),
+        (logging.ERROR, "E"),
+        (logging.WARNING, "W"),
+        (logging.INFO, "I"),
+    ):
         if level >= minimum:
             return letter
     return "D"

@@ -39,12 +39,23 @@ def list_descriptors() -> Descriptors:
 def list_inherited(own: int) -> Descriptors:
     """What was there before the interpreter, and `own`. Start-up hooks of the environment (.pth files) run before anything of
     ours: what they opened is the project's, and Python closes it on exec, which nothing inherited can be."""
-    return {number: identity for number, identity in list_descriptors().items() if number == own or os.get_inheritable(number)}
+    return {
+        number: identity
+        for number, identity in list_descriptors().items()
+        if number == own or os.get_inheritable(number)
+    }
 
 
 def find_descriptor(before: Descriptors) -> str | None:
     """The first descriptor, in words, that was opened since and that children would share; None when there is none."""
-    return next((_describe(number) for number in _list_new(before) if not _is_stateless(number) and not _is_reopenable(number)), None)
+    return next(
+        (
+            _describe(number)
+            for number in _list_new(before)
+            if not _is_stateless(number) and not _is_reopenable(number)
+        ),
+        None,
+    )
 
 
 def list_reopenable(before: Descriptors) -> list[int]:
@@ -62,7 +73,11 @@ def reopen(numbers: list[int]) -> None:
 
 
 def _list_new(before: Descriptors) -> list[int]:
-    return [number for number, identity in sorted(list_descriptors().items()) if before.get(number) != identity and number not in _STREAMS]
+    return [
+        number
+        for number, identity in sorted(list_descriptors().items())
+        if before.get(number) != identity and number not in _STREAMS
+    ]
 
 
 def _is_stateless(number: int) -> bool:
@@ -75,7 +90,11 @@ def _is_stateless(number: int) -> bool:
 def _is_reopenable(number: int) -> bool:
     """A file that nobody can write and nobody has locked, opened for reading: only its position is shared."""
     mode = fcntl.fcntl(number, fcntl.F_GETFL) & (os.O_ACCMODE | _O_PATH)
-    if not stat.S_ISREG(os.fstat(number).st_mode) or mode != os.O_RDONLY or not _is_read_only(number):
+    if (
+        not stat.S_ISREG(os.fstat(number).st_mode)
+        or mode != os.O_RDONLY
+        or not _is_read_only(number)
+    ):
         return False
     with open(f"/proc/self/fdinfo/{number}", encoding="ascii", errors="replace") as state:
         if "lock:" in state.read():

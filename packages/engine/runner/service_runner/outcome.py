@@ -28,12 +28,18 @@ def read_chosen_failure(error: BaseException) -> Failure | None:
         code, detail = getattr(error, "code", None), getattr(error, "detail", None)
     except Exception:
         return None
-    return Failure(code, detail) if isinstance(code, str) and code and isinstance(detail, str) else None
+    return (
+        Failure(code, detail)
+        if isinstance(code, str) and code and isinstance(detail, str)
+        else None
+    )
 
 
 def _declared_fields(value) -> set[str] | None:
     """Names of the fields of a model or dataclass; None for objects that declare none."""
-    fields = getattr(type(value), "model_fields", None) or getattr(type(value), "__dataclass_fields__", None)
+    fields = getattr(type(value), "model_fields", None) or getattr(
+        type(value), "__dataclass_fields__", None
+    )
     return set(fields) if fields is not None else None
 
 
@@ -64,7 +70,9 @@ def _as_object(value) -> dict:
 def _as_metadata(value) -> dict:
     value = _lower(value)
     if not isinstance(value, dict):
-        raise Failure("INVALID_RESULT", f"metadata must be an object, not of type {type(value).__name__}")
+        raise Failure(
+            "INVALID_RESULT", f"metadata must be an object, not of type {type(value).__name__}"
+        )
     return value
 
 
@@ -99,7 +107,10 @@ def _encode(name: str, value: dict, limit: int) -> bytes:
     except (TypeError, ValueError) as error:
         raise Failure("INVALID_RESULT", _explain(name, value, error)) from None
     if len(data) > limit:
-        raise Failure("RESULT_TOO_LARGE", f"The {name} has {len(data)} bytes of JSON text, the limit is {limit} bytes")
+        raise Failure(
+            "RESULT_TOO_LARGE",
+            f"The {name} has {len(data)} bytes of JSON text, the limit is {limit} bytes",
+        )
     return data
 
 
@@ -132,7 +143,9 @@ def _find_offender(root) -> tuple[str, str] | None:
                     return extend_pointer(pointer, key), f"a key of type {type(key).__name__}"
                 stack.append((extend_pointer(pointer, key), item, parents))
         elif isinstance(value, (list, tuple)):
-            stack.extend((extend_pointer(pointer, index), item, parents) for index, item in enumerate(value))
+            stack.extend(
+                (extend_pointer(pointer, index), item, parents) for index, item in enumerate(value)
+            )
         else:
             try:
                 stack.append((pointer, _lower_or_refuse(value), parents))

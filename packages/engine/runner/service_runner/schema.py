@@ -5,31 +5,58 @@ import typing
 from . import hints
 from .binder import NAMES, Binder
 
-_PRIMITIVES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null", None: "null"}
+_PRIMITIVES = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+    None: "null",
+}
 _MAX_DEPTH = 30
 
 
 def derive_schemas(binder: Binder) -> tuple[dict | None, dict | None]:
     """Schema of the input (an object with `data` and `params`) and of the result; None where nothing is hinted."""
-    members = {name: binder.hints[name] for name in NAMES if binder.hints.get(name) not in (None, object)}
+    members = {
+        name: binder.hints[name] for name in NAMES if binder.hints.get(name) not in (None, object)
+    }
     source = _Schemas("#/$defs/", "validation")
     properties = {name: source.derive(hint, 0) for name, hint in members.items()}
     properties = {name: schema for name, schema in properties.items() if schema != {}}
     required = [name for name in properties if source.requires_members(members[name])]
-    given = source.close({"type": "object", "properties": properties, **({"required": required} if required else {})}) if properties else None
+    given = (
+        source.close(
+            {
+                "type": "object",
+                "properties": properties,
+                **({"required": required} if required else {}),
+            }
+        )
+        if properties
+        else None
+    )
     return given, _derive_output(binder.hints.get("return"))
 
 
 def _derive_output(hint) -> dict | None:
     """The result is always an object: what is none is wrapped as `value`; None where the hint does not say which."""
     hint = hints.unwrap(hint)
-    if hints.is_dataclass(hint) and {name for name, _, _ in hints.fields_of(hint)} in ({"result"}, {"result", "metadata"}):
-        return _derive_output(dict((name, kind) for name, kind, _ in hints.fields_of(hint))["result"])
+    if hints.is_dataclass(hint) and {name for name, _, _ in hints.fields_of(hint)} in (
+        {"result"},
+        {"result", "metadata"},
+    ):
+        return _derive_output(
+            dict((name, kind) for name, kind, _ in hints.fields_of(hint))["result"]
+        )
     target = _Schemas("#/$defs/", "serialization")
     schema = target.derive(hint, 0)
     if hint in (None, object, type(None)) or hints.is_union(hint) or not schema:
         return None
-    named = "$ref" in schema and target.definitions[schema["$ref"].removeprefix(target.prefix)].get("type") == "object"
+    named = (
+        "$ref" in schema
+        and target.definitions[schema["$ref"].removeprefix(target.prefix)].get("type") == "object"
+    )
     if not named and schema.get("type") != "object":
         schema = {"type": "object", "properties": {"value": schema}, "required": ["value"]}
     return target.close(schema)
@@ -63,9 +90,13 @@ class _Schemas:
         if hints.is_model(hint):
             return self._refer(hint, self._derive_model)
         if hints.is_dataclass(hint):
-            return self._refer(hint, lambda kind: self._derive_members(hints.fields_of(kind), depth, closed=True))
+            return self._refer(
+                hint, lambda kind: self._derive_members(hints.fields_of(kind), depth, closed=True)
+            )
         if typing.is_typeddict(hint):
-            return self._refer(hint, lambda kind: self._derive_members(hints.keys_of(kind), depth, closed=False))
+            return self._refer(
+                hint, lambda kind: self._derive_members(hints.keys_of(kind), depth, closed=False)
+            )
         if hints.is_union(hint):
             return self._derive_union(hint, depth)
         if hints.is_literal(hint):
@@ -88,7 +119,12 @@ class _Schemas:
     def _derive_sequence(self, base, arguments, depth: int) -> dict:
         if base is tuple and arguments and arguments[-1] is not Ellipsis:
             size = len(arguments)
-            return {"type": "array", "prefixItems": [self.derive(item, depth + 1) for item in arguments], "minItems": size, "maxItems": size}
+            return {
+                "type": "array",
+                "prefixItems": [self.derive(item, depth + 1) for item in arguments],
+                "minItems": size,
+                "maxItems": size,
+            }
         items = self.derive(arguments[0], depth + 1) if arguments else {}
         return {"type": "array", **({"items": items} if items else {})}
 

@@ -17,11 +17,25 @@ def start_spawned(boot: dict, order: dict, zygote: int) -> None:
     """In the forked child of the spawning zygote: replaces itself by a fresh interpreter. Never returns."""
     try:
         reader, writer = os.pipe()
-        kept = {name: value for name, value in boot.items() if name != "variables"}  # they are in the environment already
-        os.write(writer, json.dumps({"boot": kept, "order": order, "zygote": zygote}).encode("ascii"))
+        kept = {
+            name: value for name, value in boot.items() if name != "variables"
+        }  # they are in the environment already
+        os.write(
+            writer, json.dumps({"boot": kept, "order": order, "zygote": zygote}).encode("ascii")
+        )
         os.close(writer)
         os.dup2(reader, 0)
-        os.execv(sys.executable, [sys.executable, "-I", "-X", "utf8", os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "spawned"])
+        os.execv(
+            sys.executable,
+            [
+                sys.executable,
+                "-I",
+                "-X",
+                "utf8",
+                os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                "spawned",
+            ],
+        )
     finally:
         os._exit(71)
 
@@ -40,7 +54,12 @@ def main_spawned() -> None:
         loaded = _load(boot["project"])
         child.serve_child(boot, order["token"], loaded)
     except BaseException as error:
-        os.write(2, f"child {order['id']} could not start: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
+        os.write(
+            2,
+            f"child {order['id']} could not start: {type(error).__name__}: {error}\n".encode(
+                "utf-8", "replace"
+            ),
+        )
     finally:
         os._exit(70)
 

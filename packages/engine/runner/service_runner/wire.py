@@ -58,7 +58,9 @@ def _read_exactly(connection: socket.socket, size: int) -> bytearray | None:
     return buffer
 
 
-def read_frame(connection: socket.socket, limit: int = MAX_INPUT_FRAME) -> tuple[int, bytearray] | None:
+def read_frame(
+    connection: socket.socket, limit: int = MAX_INPUT_FRAME
+) -> tuple[int, bytearray] | None:
     """The next frame, or None when the other side has closed. The size is checked before anything is read."""
     header = _read_exactly(connection, HEADER.size)
     if header is None:

@@ -65,7 +65,9 @@ def main_zygote() -> None:
     control.emit("hello", pid=os.getpid(), python=platform.python_version())
     faulthandler.enable(2)
     gc.disable()
-    kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 9)  # user code may hang at import, deaf to the end of file
+    kernel.set_process_option(
+        kernel.PR_SET_PDEATHSIG, 9
+    )  # user code may hang at import, deaf to the end of file
     kernel.set_process_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
     prepare_streams()
     os.environ.update(boot["variables"])
@@ -129,7 +131,13 @@ def _probe(control: Control, boot: dict) -> None:
     try:
         given, returned = derive_schemas(binder)
     except Exception as error:
-        _fail(control, Failure("STARTUP_ERROR", f"No schema can be derived from run: {type(error).__name__}: {error}"))
+        _fail(
+            control,
+            Failure(
+                "STARTUP_ERROR",
+                f"No schema can be derived from run: {type(error).__name__}: {error}",
+            ),
+        )
     reason = None if boot["startMode"] == "spawn" else hazard
     mode = "spawn" if boot["startMode"] == "spawn" or hazard is not None else "fork"
     control.emit("probed", input=given, output=returned, mode=mode, reason=reason)
@@ -167,7 +175,9 @@ class Zygote:
         self.leaving: dict[int, int] = {}
 
     def serve(self, orders: list[dict]) -> None:
-        reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK) if hasattr(os, "pipe2") else os.pipe()
+        reader, writer = (
+            os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK) if hasattr(os, "pipe2") else os.pipe()
+        )
         os.set_blocking(writer, False)
         self.wakeup = (reader, writer)
         signal.signal(signal.SIGCHLD, _wake)
@@ -199,7 +209,9 @@ class Zygote:
     def fork(self, order: dict) -> None:
         flush_streams()  # what user code left in a buffer would be printed again by every child
         try:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # for the child: there it would cost 0.1 ms; what ends meanwhile is reaped after the orders
+            signal.signal(
+                signal.SIGCHLD, signal.SIG_DFL
+            )  # for the child: there it would cost 0.1 ms; what ends meanwhile is reaped after the orders
             pid = os.fork()
         except OSError as error:
             self.control.emit("refused", id=order["id"], reason=str(error))
@@ -240,7 +252,12 @@ class Zygote:
             code = os.waitstatus_to_exitcode(status)
             cpu = round(usage.ru_utime + usage.ru_stime, 6)
             self.control.emit(
-                "exit", id=identity, code=code if code >= 0 else None, signal=-code if code < 0 else None, cpu=cpu, rss=usage.ru_maxrss
+                "exit",
+                id=identity,
+                code=code if code >= 0 else None,
+                signal=-code if code < 0 else None,
+                cpu=cpu,
+                rss=usage.ru_maxrss,
             )
             signal_group(pid, signal.SIGKILL)
         if self.leaving:

@@ -44,7 +44,11 @@ FITTING = [
     (Colour, "red", Colour.RED),
     (typing.Literal["a", 1], 1, 1),
     (Options, {"mode": "a", "more": 1}, {"mode": "a", "more": 1}),
-    (Path, {"points": [], "next": {"points": [{"x": 0, "label": "l"}]}}, Path([], Path([Point(0.0, "l")]))),
+    (
+        Path,
+        {"points": [], "next": {"points": [{"x": 0, "label": "l"}]}},
+        Path([], Path([Point(0.0, "l")])),
+    ),
     (typing.Annotated[int, "unit"], 1, 1),
     (typing.Any, {"a": [1]}, {"a": [1]}),
 ]
@@ -81,7 +85,9 @@ class Conversion(unittest.TestCase):
             with self.subTest(hint=hint, value=value):
                 with self.assertRaises(InvalidInput) as raised:
                     convert(hint, value, "/data")
-                self.assertEqual((raised.exception.code, raised.exception.detail), ("INVALID_INPUT", detail))
+                self.assertEqual(
+                    (raised.exception.code, raised.exception.detail), ("INVALID_INPUT", detail)
+                )
 
     def test_a_constructor_that_refuses_is_an_invalid_input(self):
         @dataclasses.dataclass

@@ -27,7 +27,11 @@ ADD_KEY = {"x86_64": 248, "aarch64": 217}
 class Keyring(unittest.TestCase):
     def test_no_key_is_found_or_left_in_the_session_keyring_of_the_platform(self):
         machine = os.uname().machine
-        done = subprocess.run([sys.executable, "-c", PROGRAM, machine, str(ADD_KEY[machine])], capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, machine, str(ADD_KEY[machine])],
+            capture_output=True,
+            text=True,
+        )
         if done.stderr == "no keyrings here\n":
             self.skipTest("the container refuses keyctl")
         self.assertEqual(done.stdout, "True True\nFalse False\n", done.stderr)

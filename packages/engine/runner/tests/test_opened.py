@@ -40,9 +40,13 @@ class Opened(unittest.TestCase):
             port = server.getsockname()[1]
             before = opened.list_descriptors()
             with socket.create_connection(("127.0.0.1", port)):
-                self.assertEqual(opened.find_descriptor(before), f"A connection to 127.0.0.1:{port}")
+                self.assertEqual(
+                    opened.find_descriptor(before), f"A connection to 127.0.0.1:{port}"
+                )
 
-    def test_shared_memory_that_can_be_written_is_found_and_a_private_or_read_only_mapping_is_not(self):
+    def test_shared_memory_that_can_be_written_is_found_and_a_private_or_read_only_mapping_is_not(
+        self,
+    ):
         self.assertIsNone(opened.find_shared_memory())
         with mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS):
             self.assertIsNone(opened.find_shared_memory())
@@ -51,7 +55,10 @@ class Opened(unittest.TestCase):
         with mmap.mmap(-1, 4096, prot=mmap.PROT_READ):  # mprotect(2) would make it writable
             self.assertEqual(opened.find_shared_memory(), "Shared memory (/dev/zero (deleted))")
         lock = multiprocessing.Lock()
-        self.assertEqual(opened.find_shared_memory(), "A lock or semaphore of several processes (multiprocessing)")
+        self.assertEqual(
+            opened.find_shared_memory(),
+            "A lock or semaphore of several processes (multiprocessing)",
+        )
         del lock
 
     def test_reopened_files_have_the_same_position_and_move_alone(self):

@@ -60,7 +60,10 @@ class Outcome(unittest.TestCase):
                 self.assertEqual(encode_outcome(value, LIMIT), (expected, None))
 
     def test_an_envelope_sets_result_and_metadata(self):
-        self.assertEqual(encode_outcome(Envelope([1], {"seconds": 2}), LIMIT), (b'{"value":[1]}', b'{"seconds":2}'))
+        self.assertEqual(
+            encode_outcome(Envelope([1], {"seconds": 2}), LIMIT),
+            (b'{"value":[1]}', b'{"seconds":2}'),
+        )
         self.assertEqual(encode_outcome(Envelope({"a": 1}), LIMIT), (b'{"a":1}', None))
 
     def test_what_is_no_json_is_refused_with_its_place(self):
@@ -74,7 +77,10 @@ class Outcome(unittest.TestCase):
             with self.subTest(reason=reason):
                 with self.assertRaises(Failure) as raised:
                     encode_outcome(value, LIMIT)
-                self.assertEqual((raised.exception.code, raised.exception.detail), ("INVALID_RESULT", f"The result is not JSON: {reason}"))
+                self.assertEqual(
+                    (raised.exception.code, raised.exception.detail),
+                    ("INVALID_RESULT", f"The result is not JSON: {reason}"),
+                )
 
     def test_metadata_must_be_an_object(self):
         with self.assertRaises(Failure) as raised:
@@ -92,11 +98,16 @@ class Outcome(unittest.TestCase):
     def test_a_service_chooses_its_code_by_returning_or_raising(self):
         with self.assertRaises(Failure) as raised:
             encode_outcome(Refusal(), LIMIT)
-        self.assertEqual((raised.exception.code, raised.exception.detail), ("NO_LICENCE", "none is free"))
+        self.assertEqual(
+            (raised.exception.code, raised.exception.detail), ("NO_LICENCE", "none is free")
+        )
         error = ValueError()
         error.code, error.detail = "NO_LICENCE", "x" * (DETAIL_LIMIT + 1)
         chosen = read_chosen_failure(error)
-        self.assertEqual((chosen.code, len(chosen.detail), chosen.detail[-1]), ("NO_LICENCE", DETAIL_LIMIT, "\u2026"))
+        self.assertEqual(
+            (chosen.code, len(chosen.detail), chosen.detail[-1]),
+            ("NO_LICENCE", DETAIL_LIMIT, "\u2026"),
+        )
 
     def test_an_exception_with_a_code_of_another_kind_chooses_nothing(self):
         class Hostile(Exception):

@@ -36,7 +36,12 @@ class Model:
     @classmethod
     def model_json_schema(cls, ref_template="#/$defs/{model}", mode="validation"):
         reference = {"$ref": ref_template.format(model="Part")}
-        return {"type": "object", "properties": {"part": reference}, "required": ["part"], "$defs": {"Part": {"type": "string"}}}
+        return {
+            "type": "object",
+            "properties": {"part": reference},
+            "required": ["part"],
+            "$defs": {"Part": {"type": "string"}},
+        }
 
 
 def derive(run):
@@ -53,7 +58,15 @@ class Schemas(unittest.TestCase):
             (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
             (typing.Optional[bool], {"anyOf": [{"type": "boolean"}, {"type": "null"}]}),
             (list, {"type": "array"}),
-            (tuple[int, str], {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 2, "maxItems": 2}),
+            (
+                tuple[int, str],
+                {
+                    "type": "array",
+                    "prefixItems": [{"type": "integer"}, {"type": "string"}],
+                    "minItems": 2,
+                    "maxItems": 2,
+                },
+            ),
             (Colour, {"enum": ["red"]}),
             (typing.Literal["a", 1], {"enum": ["a", 1]}),
         ]
@@ -64,7 +77,9 @@ class Schemas(unittest.TestCase):
                     pass
 
                 run.__annotations__ = {"data": hint}
-                self.assertEqual(derive(run)[0], {"type": "object", "properties": {"data": expected}})
+                self.assertEqual(
+                    derive(run)[0], {"type": "object", "properties": {"data": expected}}
+                )
 
     def test_a_type_that_refers_to_itself_has_a_finite_schema(self):
         def run(data: Tree):
@@ -73,7 +88,10 @@ class Schemas(unittest.TestCase):
         given, _ = derive(run)
         self.assertEqual(given["properties"], {"data": {"$ref": "#/$defs/Tree"}})
         self.assertEqual(given["required"], ["data"])
-        self.assertEqual(given["$defs"]["Tree"]["properties"]["children"], {"type": "array", "items": {"$ref": "#/$defs/Tree"}})
+        self.assertEqual(
+            given["$defs"]["Tree"]["properties"]["children"],
+            {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+        )
         self.assertEqual(given["$defs"]["Tree"]["required"], ["value"])
 
     def test_a_type_nested_without_end_is_cut_at_a_depth(self):
@@ -106,12 +124,18 @@ class Schemas(unittest.TestCase):
         def enveloped() -> Envelope:
             pass
 
-        def unknown() -> typing.Union[int, str]:
+        def unknown() -> int | str:
             pass
 
-        wrapped = {"type": "object", "properties": {"value": {"type": "array", "items": {"type": "integer"}}}, "required": ["value"]}
+        wrapped = {
+            "type": "object",
+            "properties": {"value": {"type": "array", "items": {"type": "integer"}}},
+            "required": ["value"],
+        }
         self.assertEqual(derive(listing)[1], wrapped)
-        self.assertEqual(derive(enveloped)[1], {"type": "object", "additionalProperties": {"type": "integer"}})
+        self.assertEqual(
+            derive(enveloped)[1], {"type": "object", "additionalProperties": {"type": "integer"}}
+        )
         self.assertIsNone(derive(unknown)[1])
 
     def test_hints_that_do_not_resolve_are_the_projects_fault(self):

@@ -19,7 +19,9 @@ class GoldenMessages(unittest.TestCase):
     def test_frames_are_printed_byte_for_byte(self):
         for sample in read_samples("frames.json"):
             with self.subTest(sample["name"]):
-                self.assertEqual(wire.encode_frame(sample["type"], sample["text"].encode()).hex(), sample["hex"])
+                self.assertEqual(
+                    wire.encode_frame(sample["type"], sample["text"].encode()).hex(), sample["hex"]
+                )
 
     def test_frames_are_parsed_also_when_they_come_byte_by_byte(self):
         for sample in read_samples("frames.json"):
@@ -28,10 +30,14 @@ class GoldenMessages(unittest.TestCase):
                 with ours, theirs:
                     for byte in bytes.fromhex(sample["hex"]):
                         theirs.send(bytes([byte]))
-                    self.assertEqual(wire.read_frame(ours), (sample["type"], bytearray(sample["text"].encode())))
+                    self.assertEqual(
+                        wire.read_frame(ours), (sample["type"], bytearray(sample["text"].encode()))
+                    )
 
     def test_a_hello_is_the_channel_and_the_token(self):
-        sample = next(sample for sample in read_samples("frames.json") if sample["type"] == wire.HELLO)
+        sample = next(
+            sample for sample in read_samples("frames.json") if sample["type"] == wire.HELLO
+        )
         self.assertEqual(wire.encode_hello("c", sample["text"][1:]).hex(), sample["hex"])
 
     def test_a_frame_above_the_limit_is_refused_before_its_payload_is_read(self):
