@@ -1,0 +1,59 @@
+import process from "node:process";
+import type { DataDirectory } from "../host/data-directory.ts";
+import { createDatabase } from "../postgres/database.ts";
+import type { ConnectionTarget, Database } from "../postgres/database.ts";
+import { startEmbeddedPostgres } from "../postgres/supervisor.ts";
+import {
+  createExecutionDatabase,
+  createLargeDatabase,
+  createPostgresExecutionStore,
+  createVitalDatabase,
+} from "../store/executions/execution-store.ts";
+import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
+import { createMaintenanceDatabase, prepareDatabase } from "../store/prepare.ts";
+import type { HostProcess } from "./host-process.ts";
+
+export interface Databases {
+  readonly database: Database;
+  /** For statements that may take long: migrations, partitions, statistics. */
+  readonly maintenance: Database;
+  /** On connections of its own, so that nothing else keeps leases from being renewed. */
+  readonly executionStore: PostgresExecutionStore;
+}
+
+/** Connects, starting the embedded PostgreSQL unless the operator named another, and brings the schema up to date. */
+export async function openDatabases(host: HostProcess, data: DataDirectory): Promise<Databases> {
+  const { config, logger, closers } = host;
+  const target = await findServer(host, data);
+  const open = (name: string, create: typeof createDatabase): Database => {
+    const database = create(target, { logger });
+    closers.add(name, database.close);
+    return database;
+  };
+  const database = open("database", createDatabase);
+  const maintenance = open("maintenance database", createMaintenanceDatabase);
+  await prepareDatabase(maintenance, { logger, retentionDays: config.retentionDays });
+  const executionStore = createPostgresExecutionStore({
+    database: open("execution database", createExecutionDatabase),
+    vital: open("vital database", createVitalDatabase),
+    large: open("database for large results", createLargeDatabase),
+    leaseSeconds: config.leaseSeconds,
+  });
+  closers.add("execution store", executionStore.close);
+  return { database, maintenance, executionStore };
+}
+
+async function findServer(host: HostProcess, data: DataDirectory): Promise<ConnectionTarget> {
+  const { config, logger, closers, stop, fail } = host;
+  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl };
+  const postgres = await startEmbeddedPostgres({
+    directory: data.postgres,
+    user: config.postgresUser ?? undefined,
+    logger,
+    signal: stop.stopping,
+    atExit: (stopNow) => void process.once("exit", stopNow),
+  });
+  closers.add("PostgreSQL", postgres.stop);
+  postgres.onExit(fail);
+  return postgres.connection;
+}

@@ -1,0 +1,60 @@
+import process from "node:process";
+import { pino } from "pino";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import { createClosers } from "../host/closers.ts";
+import type { Closers } from "../host/closers.ts";
+import { createStop } from "../host/stop.ts";
+import type { Stop } from "../host/stop.ts";
+
+/** What every role of this process needs of the process itself. */
+export interface HostProcess {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Whatever is started here is closed by them, in the opposite order. */
+  readonly closers: Closers;
+  readonly stop: Stop;
+  /** What nothing else catches ends the process; what must not outlive it is stopped all the same. */
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Runs `start` in this process until a signal stops it.
+ *
+ * @throws what `start` throws, after closing what it had started; nothing when it was stopped while starting
+ */
+export async function runProcess(config: Config, start: (host: HostProcess) => Promise<void>): Promise<void> {
+  const logger = createLogger(config);
+  const closers = createClosers(logger);
+  let starting: Promise<unknown> = Promise.resolve();
+  const stop = createStop({
+    // What is being started must be there before it can be closed.
+    close: () => starting.then(closers.closeAll),
+    exit: (code) => process.exit(code),
+    onPhase: (phase, signal) =>
+      logger.info({ signal }, phase === "draining" ? "stopping" : "ending what still runs"),
+  });
+  const fail = (error: unknown): void => {
+    logger.fatal({ err: error }, "fatal error, exiting");
+    stop.fail();
+  };
+  // A closed terminal (SIGHUP) asks for a stop as well: by default it would end this process and leave PostgreSQL.
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, stop.ask);
+  process.on("uncaughtException", fail);
+  process.on("unhandledRejection", fail);
+  const started = start({ config, logger, closers, stop, fail });
+  starting = started.catch(() => undefined);
+  try {
+    await started;
+  } catch (error) {
+    await closers.closeAll();
+    if (!stop.stopping.aborted) throw error;
+  }
+}
+
+/** One JSON line an entry on stderr. A reader that went away (a closed terminal or pipe) must not end the platform. */
+function createLogger(config: Config): Logger {
+  const destination = pino.destination({ dest: 2, sync: true });
+  destination.on("error", () => undefined);
+  return pino({ level: config.logLevel, base: null }, destination);
+}

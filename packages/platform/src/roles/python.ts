@@ -1,0 +1,20 @@
+import { createPythonRuntime } from "@platform/engine/python/python-runtime";
+import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
+import type { PythonRuntime } from "@platform/engine/python/port/runtime";
+import { findPythonTools } from "./python-tools.ts";
+import type { Shared } from "./shared.ts";
+
+/** What the roles that run user code, worker and builder, share in one process. */
+export interface Python {
+  readonly runtime: PythonRuntime;
+  readonly environments: EnvironmentBuilder;
+}
+
+/** @throws StartError when this machine lacks what user code needs */
+export async function startPython({ config, data, logger, closers }: Shared): Promise<Python> {
+  const { environments, ...tools } = await findPythonTools(config, data);
+  const runtime = createPythonRuntime({ runDirectory: data.run, ...tools, logger });
+  closers.add("Python", runtime.close);
+  closers.add("environments", environments.close);
+  return { runtime, environments };
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { createDispatcher } from "@platform/engine/worker/dispatcher";
+import { registerControl } from "../api/platform-api.ts";
+import { createBuilder } from "../builder/builder.ts";
+import type { Role } from "../config/config.ts";
+import { registerGateway } from "../gateway/gateway.ts";
+import { createLeaseWatchdog } from "../host/lease-watchdog.ts";
+import { createNoDataPools } from "../pools/no-data-pools.ts";
+import { createVersionSource } from "../versions/version-source.ts";
+import type { HttpServers } from "./http-servers.ts";
+import { startPython } from "./python.ts";
+import type { Python } from "./python.ts";
+import type { Shared } from "./shared.ts";
+
+/** Starts the roles that this process plays; their routes are there before anything listens. */
+export async function startRoles(shared: Shared, { gateway, api }: HttpServers): Promise<void> {
+  const plays = (role: Role) => shared.config.roles.has(role);
+  if (plays("gateway")) await startGateway(shared, gateway);
+  if (plays("control")) await startControl(shared, api);
+  if (!plays("worker") && !plays("builder")) return;
+  const python = await startPython(shared);
+  // Names this process in the claims of both roles.
+  const workerId = randomUUID();
+  if (plays("worker")) startWorker(shared, python, workerId);
+  if (plays("builder")) startBuilder(shared, python, workerId);
+}
+
+/** Token endpoint and service API. */
+async function startGateway(
+  { stores, executions, secret, config, logger }: Shared,
+  app: HttpServers["gateway"],
+): Promise<void> {
+  const { access, accessKeys, signingKeys } = stores;
+  const { gatewayUrl } = config;
+  await registerGateway(app, { access, accessKeys, signingKeys, executions, secret, gatewayUrl, logger });
+}
+
+/** The platform API. */
+async function startControl(
+  { stores, identity, executions, objects, disk, config }: Shared,
+  app: HttpServers["api"],
+): Promise<void> {
+  const { services, versions, builds, applications, accessKeys, subscriptions } = stores;
+  await registerControl(app, {
+    identity,
+    services,
+    versions,
+    builds,
+    applications,
+    accessKeys,
+    subscriptions,
+    executions,
+    objects,
+    disk,
+    gatewayUrl: config.gatewayUrl,
+  });
+}
+
+/** Runs executions. */
+function startWorker(shared: Shared, { runtime, environments }: Python, workerId: string): void {
+  const { config, closers, stop, disk, stores, files, executionStore, readiness, logger } = shared;
+  const watchdog = createLeaseWatchdog(config.leaseSeconds);
+  closers.add("watchdog", watchdog.close);
+  const dispatcher = createDispatcher({
+    store: executionStore,
+    versions: createVersionSource({ versions: stores.versions, files, environments }),
+    runtime,
+    workerId,
+    capacity: config.capacity,
+    leaseSeconds: config.leaseSeconds,
+    isHeldUp: disk.isLow,
+    logger,
+    inputs: createNoDataPools(),
+    onDeadline: watchdog.setDeadline,
+  });
+  closers.add("worker", () => dispatcher.drain(config.drainSeconds, stop.killing));
+  readiness.watchWorker(dispatcher.findFault);
+  dispatcher.start();
+}
+
+/** Makes versions of archives. */
+function startBuilder(shared: Shared, { runtime, environments }: Python, workerId: string): void {
+  const { config, closers, stores, files, executionStore, logger } = shared;
+  const { builds, versions } = stores;
+  const builder = createBuilder(
+    { builds, versions, files, environments, runtime, workers: executionStore, workerId, logger },
+    { leaseSeconds: config.leaseSeconds },
+  );
+  closers.add("builder", builder.close);
+}

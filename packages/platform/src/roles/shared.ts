@@ -1,0 +1,98 @@
+import { createExecutions } from "@platform/engine/executions/executions";
+import type { Executions } from "@platform/engine/executions/executions";
+import { removeTree } from "@platform/engine/files/remove-tree";
+import { startSweeper } from "@platform/engine/queue/sweeper";
+import { createIdentity } from "../accounts/identity.ts";
+import type { Identity } from "../accounts/identity.ts";
+import { readSpace } from "../base/free-space.ts";
+import { watchDisk } from "../disk/disk-guard.ts";
+import type { DiskGuard } from "../disk/disk-guard.ts";
+import { guardBuilds, guardExecutions } from "../disk/guarded-stores.ts";
+import { createReserve } from "../disk/reserve.ts";
+import { openDataDirectory, readSecret } from "../host/data-directory.ts";
+import type { DataDirectory } from "../host/data-directory.ts";
+import { createReadiness } from "../host/readiness.ts";
+import type { Readiness } from "../host/readiness.ts";
+import { createObjectStore } from "../objects/object-store.ts";
+import type { ObjectStore } from "../objects/object-store.ts";
+import { createNoDataPools } from "../pools/no-data-pools.ts";
+import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
+import { createStores } from "../store/stores.ts";
+import type { Stores } from "../store/stores.ts";
+import { createVersionFiles } from "../versions/version-files.ts";
+import type { VersionFiles } from "../versions/version-files.ts";
+import { openDatabases } from "./databases.ts";
+import type { Databases } from "./databases.ts";
+import type { HostProcess } from "./host-process.ts";
+
+/** What the roles of one process share; each takes from it what it needs, by name. */
+export interface Shared extends HostProcess {
+  readonly data: DataDirectory;
+  readonly disk: DiskGuard;
+  /** The platform's secret: keys for encryption at rest are derived from it. */
+  readonly secret: string;
+  /** For statements that may take long. */
+  readonly maintenance: Databases["maintenance"];
+  readonly stores: Stores;
+  readonly executionStore: PostgresExecutionStore;
+  readonly executions: Executions;
+  readonly identity: Identity;
+  readonly objects: ObjectStore;
+  readonly files: VersionFiles;
+  readonly readiness: Readiness;
+}
+
+export async function createShared(host: HostProcess): Promise<Shared> {
+  const { config, logger, closers, stop } = host;
+  const data = await openDataDirectory(config.dataDirectory, logger);
+  closers.add("run directory", () => removeTree(data.run));
+  const disk = await startDiskGuard(host, data);
+  const secret = await readSecret(data.root, config.secret);
+  const { database, maintenance, executionStore: unguarded } = await openDatabases(host, data);
+  const executionStore = guardExecutions(unguarded, disk);
+  const sweeper = startSweeper({ store: executionStore, leaseSeconds: config.leaseSeconds, logger });
+  closers.add("sweeper", sweeper.close);
+  const stores = createStores(database, config.buildQuota);
+  const objects = createObjectStore(data.objects);
+  return {
+    ...host,
+    data,
+    disk,
+    secret,
+    maintenance,
+    stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
+    executionStore,
+    executions: createSharedExecutions(host, executionStore),
+    identity: createIdentity({ pool: database.pool, secret, baseUrl: config.apiUrl, logger }),
+    objects,
+    files: createVersionFiles({ directory: data.versions, objects }),
+    readiness: createReadiness({ database, disk, roles: config.roles, stopping: stop.stopping }),
+  };
+}
+
+/** The reserve is for a database of our own. */
+async function startDiskGuard(
+  { config, logger, closers }: HostProcess,
+  data: DataDirectory,
+): Promise<DiskGuard> {
+  const { total } = await readSpace(data.root);
+  const disk = await watchDisk({
+    directory: data.root,
+    floorBytes: config.minFreeDiskBytes,
+    reserve: config.databaseUrl === null ? createReserve(data.root, total) : null,
+    logger,
+  });
+  closers.add("disk guard", disk.close);
+  return disk;
+}
+
+function createSharedExecutions({ config, logger }: HostProcess, store: PostgresExecutionStore): Executions {
+  return createExecutions({
+    store,
+    inputs: createNoDataPools(),
+    retentionDays: config.retentionDays,
+    queueLimits: config.queueLimits,
+    onUndecided: (versionId) =>
+      logger.warn({ versionId }, "checking an input takes too long at the start; it is left to the run"),
+  });
+}
