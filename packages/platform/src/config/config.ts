@@ -25,10 +25,10 @@ const SETTINGS = {
     [...ROLES, "all"],
     ["all"],
   ),
-  "data-dir": text("PLATFORM_DATA_DIR", "DIR", "Where everything is kept", () => "data"),
-  host: text("PLATFORM_HOST", "ADDRESS", "Address to listen on", () => "127.0.0.1"),
-  "gateway-port": number("PLATFORM_GATEWAY_PORT", "Port of the gateway", PORT, () => 8080),
-  "api-port": number("PLATFORM_API_PORT", "Port of the platform API", PORT, () => 8090),
+  "data-dir": text("PLATFORM_DATA_DIR", "DIR", "Where everything is kept", "data"),
+  host: text("PLATFORM_HOST", "ADDRESS", "Address to listen on", "127.0.0.1"),
+  "gateway-port": number("PLATFORM_GATEWAY_PORT", "Port of the gateway", PORT, 8080),
+  "api-port": number("PLATFORM_API_PORT", "Port of the platform API", PORT, 8090),
   "gateway-url": optionalOrigin(
     "PLATFORM_GATEWAY_URL",
     "Origin of the gateway as callers see it; default http://HOST:PORT",
@@ -61,61 +61,64 @@ const SETTINGS = {
     "PLATFORM_WORKER_CPU",
     "vCPUs that the executions of this worker share",
     { min: 0.1, max: 4096, isWhole: false },
-    availableParallelism,
+    { compute: availableParallelism, text: "those of the machine" },
   ),
   "worker-memory": number(
     "PLATFORM_WORKER_MEMORY",
     "GB that the executions of this worker share",
     { min: 0.1, max: 65_536, isWhole: false },
-    () => Math.max(1, Math.floor(totalmem() / GIB) - OWN_MEMORY),
+    {
+      compute: () => Math.max(1, Math.floor(totalmem() / GIB) - OWN_MEMORY),
+      text: "that of the machine but for 1 GB",
+    },
   ),
   "lease-seconds": number(
     "PLATFORM_LEASE_SECONDS",
-    "How long a silent worker is believed to be alive",
+    "Seconds without renewal after which a worker counts as lost",
     { min: 1, max: 3600, isWhole: false },
-    () => 30,
+    30,
   ),
   "drain-seconds": number(
     "PLATFORM_DRAIN_SECONDS",
-    "How long running executions may go on after SIGTERM",
+    "Seconds that running executions may go on after SIGTERM",
     { min: 0, max: 86_400, isWhole: false },
-    () => 30,
+    30,
   ),
   "retention-days": number(
     "PLATFORM_RETENTION_DAYS",
     "For how many days after their end executions and their results are kept",
     { min: 1, max: 3650, isWhole: true },
-    () => 30,
+    30,
   ),
   "organization-builds": number(
     "PLATFORM_ORGANIZATION_BUILDS",
     "Builds of one organisation that may wait or run",
     { min: 1, max: 100_000, isWhole: true },
-    () => DEFAULT_BUILD_QUOTA.builds,
+    DEFAULT_BUILD_QUOTA.builds,
   ),
   "organization-storage": number(
     "PLATFORM_ORGANIZATION_STORAGE",
     "GB that archives and unpacked projects of one organisation's live versions may take",
     { min: 0.001, max: 1_000_000, isWhole: false },
-    () => DEFAULT_BUILD_QUOTA.storedBytes / GIB,
+    DEFAULT_BUILD_QUOTA.storedBytes / GIB,
   ),
   "min-free-disk": number(
     "PLATFORM_MIN_FREE_DISK",
     "GB that stay free on the data directory's disk: below that, no uploads, builds and new runs",
     { min: 0, max: 1_000_000, isWhole: false },
-    () => 1,
+    1,
   ),
   "max-queued-per-subscription": number(
     "PLATFORM_MAX_QUEUED_PER_SUBSCRIPTION",
     "How many executions of one subscription (for jobs: organisation) may wait to start; more are refused with 429",
     { min: 1, max: 10_000_000, isWhole: true },
-    () => DEFAULT_QUEUE_LIMITS.perOwner,
+    DEFAULT_QUEUE_LIMITS.perOwner,
   ),
   "max-queued": number(
     "PLATFORM_MAX_QUEUED",
     "How many executions may wait to start in all; more are refused with 503",
     { min: 1, max: 10_000_000, isWhole: true },
-    () => DEFAULT_QUEUE_LIMITS.total,
+    DEFAULT_QUEUE_LIMITS.total,
   ),
   sandbox: choice(
     "PLATFORM_SANDBOX",
@@ -209,7 +212,8 @@ export function isHelpWanted(): boolean {
 /** The settings as a text for people. */
 export function describeSettings(): string {
   const rows = Object.entries<Setting<unknown>>(SETTINGS).map(
-    ([name, setting]) => `  --${name} ${setting.hint}\n      ${setting.help} [${setting.env}]`,
+    ([name, { hint, help, fallback, env: variable }]) =>
+      `  --${name} ${hint}\n      ${help}${fallback.text === null ? "" : `; default ${fallback.text}`} [${variable}]`,
   );
   const commands = Object.entries(COMMANDS).map(([name, help]) => `  ${name}\n      ${help}`);
   return [
@@ -253,7 +257,7 @@ function readCommand(words: readonly string[]): Command {
 function readSetting(name: string, setting: Setting<unknown>, flag: string | boolean | undefined): unknown {
   // A variable that is set to nothing (`PLATFORM_HOST=` in a file of variables) is not set.
   const value = typeof flag === "string" ? flag : env[setting.env] || undefined;
-  if (value === undefined) return setting.fallback();
+  if (value === undefined) return setting.fallback.compute();
   try {
     return setting.parse(value);
   } catch (cause) {

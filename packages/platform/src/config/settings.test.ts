@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { choice, choices, number, optionalText, text } from "./settings.ts";
 
-const cpu = number("CPU", "vCPUs", { min: 0.5, max: 8, isWhole: false }, () => 2);
-const port = number("PORT", "Port", { min: 0, max: 65_535, isWhole: true }, () => 8080);
+const cpu = number("CPU", "vCPUs", { min: 0.5, max: 8, isWhole: false }, 2);
+const port = number("PORT", "Port", { min: 0, max: 65_535, isWhole: true }, 8080);
 const level = choice("LEVEL", "Level", ["info", "warn"], "info");
 const roles = choices("ROLES", "Roles", ["gateway", "worker"], ["gateway"]);
 
@@ -37,7 +37,7 @@ test("a choice is one of its values as they are written, several are separated b
 test("an empty optional text is none, another empty text is refused, any other text is taken as it is", () => {
   const secret = optionalText("SECRET", "TEXT", "A secret");
   expect([secret.parse(""), secret.parse(" x ")]).toEqual([null, " x "]);
-  const host = text("HOST", "ADDRESS", "Address", () => "::1");
+  const host = text("HOST", "ADDRESS", "Address", "::1");
   expect(host.parse(" x ")).toBe(" x ");
   for (const empty of ["", " "]) expect(() => host.parse(empty)).toThrow("given, not empty");
 });

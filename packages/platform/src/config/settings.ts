@@ -3,19 +3,31 @@ export interface Setting<T> {
   readonly env: string;
   readonly hint: string;
   readonly help: string;
-  readonly fallback: () => T;
+  readonly fallback: Fallback<T>;
   /** Throws an Error whose message completes "must be …". */
   readonly parse: (text: string) => T;
 }
 
+/** What holds when nothing is set, and how the list of settings says so; null where `help` does. */
+export interface Fallback<T> {
+  readonly compute: () => T;
+  readonly text: string | null;
+}
+
 export class SettingError extends Error {}
 
-export function text(env: string, hint: string, help: string, fallback: () => string): Setting<string> {
+const NOTHING: Fallback<null> = { compute: () => null, text: null };
+
+function always<T>(value: T, shown = String(value)): Fallback<T> {
+  return { compute: () => value, text: shown };
+}
+
+export function text(env: string, hint: string, help: string, fallback: string): Setting<string> {
   return {
     env,
     hint,
     help,
-    fallback,
+    fallback: always(fallback),
     parse: (value) => {
       if (value.trim() === "") throw new SettingError("given, not empty");
       return value;
@@ -24,7 +36,7 @@ export function text(env: string, hint: string, help: string, fallback: () => st
 }
 
 export function optionalText(env: string, hint: string, help: string): Setting<string | null> {
-  return { env, hint, help, fallback: () => null, parse: (value) => (value === "" ? null : value) };
+  return { env, hint, help, fallback: NOTHING, parse: (value) => (value === "" ? null : value) };
 }
 
 /** Where others reach this program, such as https://api.example.org; without its final slashes. */
@@ -33,7 +45,7 @@ export function optionalOrigin(env: string, help: string): Setting<string | null
     env,
     hint: "URL",
     help,
-    fallback: () => null,
+    fallback: NOTHING,
     parse: (value) => {
       if (!/^https?:\/\//i.test(value) || !URL.canParse(value))
         throw new SettingError("a URL that begins with http:// or https://");
@@ -46,14 +58,14 @@ export function number(
   env: string,
   help: string,
   range: { readonly min: number; readonly max: number; readonly isWhole: boolean },
-  fallback: () => number,
+  fallback: number | Fallback<number>,
 ): Setting<number> {
   const wanted = `a ${range.isWhole ? "whole " : ""}number from ${range.min} to ${range.max}`;
   return {
     env,
     hint: "N",
     help,
-    fallback,
+    fallback: typeof fallback === "number" ? always(fallback) : fallback,
     parse: (value) => {
       const parsed = value.trim() === "" ? Number.NaN : Number(value);
       if (!(parsed >= range.min && parsed <= range.max) || (range.isWhole && !Number.isInteger(parsed)))
@@ -73,7 +85,7 @@ export function choice<const T extends string>(
     env,
     hint: values.join("|"),
     help,
-    fallback: () => fallback,
+    fallback: always(fallback),
     parse: (value) => {
       const found = values.find((candidate) => candidate === value);
       if (found === undefined) throw new SettingError(`one of ${values.join(", ")}`);
@@ -94,7 +106,7 @@ export function choices<const T extends string>(
     env,
     hint: values.join("|"),
     help,
-    fallback: () => fallback,
+    fallback: always(fallback, fallback.join(",")),
     parse: (value) => value.split(",").map((item) => one.parse(item.trim())),
   };
 }
