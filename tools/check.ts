@@ -13,7 +13,7 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ["unused code", "knip"],
   ["python format", ...TOOL, "ruff", "format", "--quiet", "--diff"],
   ["shell lint", ...TOOL, "shellcheck", "--external-sources", ...listShellScripts()],
-  ["guarantees", "node", "tools/check-guarantees.ts"],
+  ["documentation", "node", "tools/check-docs.ts"],
   ["generated files", "node", "tools/gen.ts", "--check"],
 ];
 
