@@ -1,4 +1,4 @@
-import type { ZygoteEvent } from "./wire/control-lines.ts";
+import type { ZygoteEvent } from "./wire/control-messages.ts";
 import type { LogLine, Probe, RunnableVersion } from "./port/runtime.ts";
 import type { PoolHost } from "./pool/pool-host.ts";
 import type { Settings } from "./port/settings.ts";

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { FRAME } from "../wire/frames.ts";
-import type { ExitEvent } from "../wire/control-lines.ts";
+import type { ExitEvent } from "../wire/control-messages.ts";
 import type { DecodeStep, Frame } from "../wire/frames.ts";
 import { cleanText } from "./log-splitter.ts";
 import type { NotStarted, Outcome } from "../port/runtime.ts";

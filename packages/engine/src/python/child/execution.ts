@@ -1,9 +1,9 @@
 import { createAnswerReader, describeExit, fail, limitFrames } from "./answers.ts";
-import type { ExitEvent } from "../wire/control-lines.ts";
+import type { ExitEvent } from "../wire/control-messages.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { FRAME, createFrameDecoder, encodeFrame, encodeHeader } from "../wire/frames.ts";
-import type { Lines } from "../wire/home-socket.ts";
-import type { Line } from "../wire/line.ts";
+import type { Connections } from "../wire/home-socket.ts";
+import type { Connection } from "../wire/connection.ts";
 import { createJournal } from "./journal.ts";
 import { CHUNK_COST } from "../wire/pace.ts";
 import type { Taken } from "../wire/paced-reader.ts";
@@ -37,7 +37,7 @@ export interface ExecutionHost {
 export interface Execution {
   readonly run: Run;
   readonly request: RunRequest;
-  readonly handOver: (lines: Lines, host: ExecutionHost) => void;
+  readonly handOver: (connections: Connections, host: ExecutionHost) => void;
   /** Ends an execution that was never handed over. */
   readonly refuse: (outcome: Outcome | NotStarted, lines?: readonly LogLine[]) => void;
   readonly onExit: (exit: ExitEvent) => void;
@@ -57,7 +57,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
   const journal = createJournal(settings, request.onLog);
   let state: "queued" | "running" | "answered" | "gone" = "queued";
   let host: ExecutionHost | null = null;
-  let control: Line | null = null;
+  let control: Connection | null = null;
   let controlClosed = false;
   let reason: KillReason | null = null;
   let exit: ExitEvent | null = null;
@@ -80,7 +80,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
     host?.onAnswered();
   }
 
-  /** Without an answer on the control line, the end of the process has to say how it went. */
+  /** Without an answer on the control connection, the end of the process has to say how it went. */
   function conclude(): void {
     if (answer !== null) return;
     if (lost !== null) return decide({ status: "UNKNOWN", code: "WORKER_LOST", detail: lost });
@@ -125,7 +125,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
     ended.resolve(undefined);
   }
 
-  function listenForAnswer(line: Line): void {
+  function listenForAnswer(connection: Connection): void {
     const decoder = createFrameDecoder(limitFrames(settings.resultBytes));
     const read = createAnswerReader(settings.resultBytes);
     function readAnswer(chunk: Buffer): Taken {
@@ -138,15 +138,15 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
       }
       return { cost: CHUNK_COST + chunk.length / ANSWER_BYTES, rest: null };
     }
-    control = line;
-    line.attach(readAnswer, () => {
+    control = connection;
+    connection.attach(readAnswer, () => {
       controlClosed = true;
       if (exit !== null || lost !== null) conclude();
       else if (answer === null) timers.set("answer", SECOND, conclude);
     });
   }
 
-  function handOver(lines: Lines, given: ExecutionHost): void {
+  function handOver(connections: Connections, given: ExecutionHost): void {
     state = "running";
     began.resolve(true);
     host = given;
@@ -156,9 +156,9 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
         detail: `The execution exceeded its time limit of ${request.timeoutSeconds} s`,
       }),
     );
-    lines.control.write(encodeRequest(request, settings.resultBytes));
-    journal.read(lines.stdout, lines.stderr);
-    listenForAnswer(lines.control);
+    connections.control.write(encodeRequest(request, settings.resultBytes));
+    journal.read(connections.stdout, connections.stderr);
+    listenForAnswer(connections.control);
   }
 
   function finish(): void {

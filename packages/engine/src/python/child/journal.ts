@@ -1,5 +1,5 @@
 import { createDeferred } from "../../base/deferred.ts";
-import type { Line } from "../wire/line.ts";
+import type { Connection } from "../wire/connection.ts";
 import { createLogBudget, createLogSplitter } from "./log-splitter.ts";
 import type { SplitLines } from "./log-splitter.ts";
 import type { Taken } from "../wire/paced-reader.ts";
@@ -23,7 +23,7 @@ const MAX_DRAINS = 40;
  */
 export interface Journal {
   /** Passes on what both streams bring from now on. */
-  readonly read: (stdout: Line, stderr: Line) => void;
+  readonly read: (stdout: Connection, stderr: Connection) => void;
   /** Passes on what was printed before there were streams. */
   readonly write: (lines: readonly LogLine[]) => void;
   /**
@@ -38,7 +38,7 @@ type JournalSettings = Pick<Settings, "logBytes" | "logLineBytes" | "drainMs">;
 export function createJournal(settings: JournalSettings, onLog: RunRequest["onLog"]): Journal {
   const budget = createLogBudget(settings.logBytes);
   const drained = createDeferred<undefined>();
-  let streams: readonly Line[] = [];
+  let streams: readonly Connection[] = [];
   let openStreams = 0;
   let writes = 0;
   let unwrittenBytes = 0;
@@ -69,7 +69,7 @@ export function createJournal(settings: JournalSettings, onLog: RunRequest["onLo
     await onLog(lines).catch(() => undefined);
     writes -= 1;
     unwrittenBytes -= bytes;
-    for (const line of streams) line.wake();
+    for (const stream of streams) stream.wake();
     settle();
   }
 
@@ -85,10 +85,10 @@ export function createJournal(settings: JournalSettings, onLog: RunRequest["onLo
     return { cost, rest };
   }
 
-  function attach(line: Line, severity: LogLine["severity"]): void {
+  function attach(connection: Connection, severity: LogLine["severity"]): void {
     const options = { severity, lineBytes: settings.logLineBytes, budget, now: Date.now };
     const splitter = createLogSplitter(options);
-    line.attach(
+    connection.attach(
       (chunk, allowance) => consume(splitter.split, chunk, allowance),
       () => {
         const { lines, bytes } = splitter.end();
@@ -108,7 +108,7 @@ export function createJournal(settings: JournalSettings, onLog: RunRequest["onLo
     state = "closed";
     timers.clear("batch");
     timers.clear("drain");
-    for (const line of streams) line.destroy();
+    for (const stream of streams) stream.destroy();
     settle();
   }
 
@@ -118,7 +118,7 @@ export function createJournal(settings: JournalSettings, onLog: RunRequest["onLo
 
   function awaitEnd(rounds: number): void {
     timers.set("drain", settings.drainMs, () => {
-      const waited = streams.map((line) => line.hasWaited()).includes(true);
+      const waited = streams.map((stream) => stream.hasWaited()).includes(true);
       if (waited && rounds > 1) awaitEnd(rounds - 1);
       else close();
     });

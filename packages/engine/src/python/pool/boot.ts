@@ -1,7 +1,7 @@
 import { fail, failStart, notStarted } from "../child/answers.ts";
 import type { Failed } from "../child/answers.ts";
-import type { ZygoteEvent } from "../wire/control-lines.ts";
-import type { Lines } from "../wire/home-socket.ts";
+import type { ZygoteEvent } from "../wire/control-messages.ts";
+import type { Connections } from "../wire/home-socket.ts";
 import { createLogBudget, createLogSplitter } from "../child/log-splitter.ts";
 import type { LogLine, NotStarted } from "../port/runtime.ts";
 import type { PoolHost } from "./pool-host.ts";
@@ -19,7 +19,7 @@ export interface BootFailure {
 
 /** A zygote from its start to its end, also while it is not there yet: orders wait until it is. */
 export interface Boot {
-  readonly order: (id: number, token: string, onReady: (lines: Lines) => void) => void;
+  readonly order: (id: number, token: string, onReady: (lines: Connections) => void) => void;
   readonly forget: (token: string) => void;
   readonly kill: (id: number, signal: 9 | 15) => void;
   readonly killSandbox: () => void;

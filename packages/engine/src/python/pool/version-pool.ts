@@ -4,12 +4,12 @@ import { failStart, notStarted } from "../child/answers.ts";
 import { createBoot } from "./boot.ts";
 import type { Failed } from "../child/answers.ts";
 import type { Boot, BootFailure } from "./boot.ts";
-import type { ExitEvent, ZygoteEvent } from "../wire/control-lines.ts";
+import type { ExitEvent, ZygoteEvent } from "../wire/control-messages.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import type { Deferred } from "../../base/deferred.ts";
 import type { Execution } from "../child/execution.ts";
 import { TOKEN_LENGTH } from "../wire/home-socket.ts";
-import type { Lines } from "../wire/home-socket.ts";
+import type { Connections } from "../wire/home-socket.ts";
 import type { PoolHost } from "./pool-host.ts";
 import type { NotStarted } from "../port/runtime.ts";
 
@@ -30,7 +30,7 @@ interface Child {
   /** Killed because it did not get ready in time. */
   late: boolean;
   exit: ExitEvent | null;
-  lines: Lines | null;
+  lines: Connections | null;
   execution: Execution | null;
 }
 
@@ -125,7 +125,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
     boot = started;
   }
 
-  function onReady(child: Child, lines: Lines): void {
+  function onReady(child: Child, lines: Connections): void {
     if (!children.has(child.id)) return;
     child.lines = lines;
     fruitlessBoots = 0;
@@ -134,7 +134,7 @@ export function createVersionPool(host: PoolHost): VersionPool {
     else handOver(next, child, lines);
   }
 
-  function handOver(execution: Execution, child: Child, lines: Lines): void {
+  function handOver(execution: Execution, child: Child, lines: Connections): void {
     queue.delete(execution);
     child.execution = execution;
     peak = Math.max(peak, countRunning());

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { FRAME, encodeFrame } from "./frames.ts";
 import { openHomeSocket } from "./home-socket.ts";
-import type { HomeSocket, Lines } from "./home-socket.ts";
+import type { HomeSocket, Connections } from "./home-socket.ts";
 import { createPaces } from "./pace.ts";
 import { waitFor } from "../../testing/python-fixture.ts";
 
@@ -47,8 +47,8 @@ async function expectRefused(socket: Socket): Promise<void> {
 }
 
 test("three connections with the token make a child, and what came early is not lost", async () => {
-  const complete: Lines[] = [];
-  home.expect(TOKEN, (lines) => complete.push(lines));
+  const complete: Connections[] = [];
+  home.expect(TOKEN, (connections) => complete.push(connections));
   const bytes = hello("o");
   const early = await dial(bytes.subarray(0, 7));
   early.write(bytes.subarray(7));
@@ -70,8 +70,8 @@ test("three connections with the token make a child, and what came early is not 
 });
 
 test("a token is good for three connections, each channel once, and never again", async () => {
-  const complete: Lines[] = [];
-  home.expect(TOKEN, (lines) => complete.push(lines));
+  const complete: Connections[] = [];
+  home.expect(TOKEN, (connections) => complete.push(connections));
   await dial(hello("c"));
   await expectRefused(await dial(hello("c")));
   await dial(hello("o"));

@@ -3,8 +3,8 @@ import type { Server, Socket } from "node:net";
 import { chmodSync } from "node:fs";
 import { once } from "node:events";
 import { FRAME, HEADER_BYTES } from "./frames.ts";
-import { createLine } from "./line.ts";
-import type { Line } from "./line.ts";
+import { createConnection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import type { Paces } from "./pace.ts";
 
 /** Hex digits of a single-use token: 128 random bits. */
@@ -14,24 +14,24 @@ const HELLO_DEADLINE_MS = 10_000;
 /** Connections that have not said hello yet; a hostile child may open any number. */
 const MAX_STRANGERS = 64;
 
-export interface Lines {
-  readonly control: Line;
-  readonly stdout: Line;
-  readonly stderr: Line;
+export interface Connections {
+  readonly control: Connection;
+  readonly stdout: Connection;
+  readonly stderr: Connection;
 }
 
 /** The socket that the children of one zygote dial. */
 export interface HomeSocket {
   /** Accepts three connections with this token, each channel once; calls back when the last has come. */
-  readonly expect: (token: string, onComplete: (lines: Lines) => void) => void;
+  readonly expect: (token: string, onComplete: (connections: Connections) => void) => void;
   /** Closes what had come for a token that is not completed any more. */
   readonly forget: (token: string) => void;
   readonly close: () => void;
 }
 
 interface Expected {
-  readonly lines: Map<string, Line>;
-  readonly onComplete: (lines: Lines) => void;
+  readonly connections: Map<string, Connection>;
+  readonly onComplete: (connections: Connections) => void;
 }
 
 export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSocket> {
@@ -65,11 +65,11 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
     const channel = received.toString("latin1", HEADER_BYTES, HEADER_BYTES + 1);
     const token = received.toString("latin1", HEADER_BYTES + 1, HELLO_BYTES);
     const entry = expected.get(token);
-    if (!isHello || entry === undefined || entry.lines.has(channel)) return false;
+    if (!isHello || entry === undefined || entry.connections.has(channel)) return false;
     if (channel !== "c" && channel !== "o" && channel !== "e") return false;
     const pace = channel === "c" ? paces.answers : paces.logs;
-    entry.lines.set(channel, createLine(socket, received.subarray(HELLO_BYTES), pace));
-    const [control, stdout, stderr] = ["c", "o", "e"].map((name) => entry.lines.get(name));
+    entry.connections.set(channel, createConnection(socket, received.subarray(HELLO_BYTES), pace));
+    const [control, stdout, stderr] = ["c", "o", "e"].map((name) => entry.connections.get(name));
     if (control !== undefined && stdout !== undefined && stderr !== undefined) {
       expected.delete(token);
       entry.onComplete({ control, stdout, stderr });
@@ -80,12 +80,12 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
   function forget(token: string): void {
     const entry = expected.get(token);
     expected.delete(token);
-    for (const line of entry?.lines.values() ?? []) line.destroy();
+    for (const connection of entry?.connections.values() ?? []) connection.destroy();
   }
 
   return {
     expect: (token, onComplete) => {
-      expected.set(token, { lines: new Map(), onComplete });
+      expected.set(token, { connections: new Map(), onComplete });
     },
     forget,
     close: () => {

@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test, vi } from "vitest";
-import { createEventReader, decodeEvent, encodeOrder } from "./control-lines.ts";
-import type { Order, ZygoteEvent } from "./control-lines.ts";
+import { decodeEvent, encodeOrder } from "./control-messages.ts";
+import type { Order, ZygoteEvent } from "./control-messages.ts";
+import { createEventReader } from "./event-reader.ts";
 import { createFrameDecoder, encodeFrame } from "./frames.ts";
 import { INTERPRETER } from "../../testing/python-fixture.ts";
 

@@ -9,7 +9,7 @@ const MAX_EARLY_BYTES = 1024 * 1024;
 const MAX_EARLY_CHUNKS = 1024;
 
 /** One of a child's three connections. Read from the first moment on; what came early is kept for who attaches. */
-export interface Line {
+export interface Connection {
   /** Takes over what was kept and all that follows; `onClose` is called once, also when it had closed already. */
   readonly attach: (consumer: Consumer, onClose: () => void) => void;
   /** Offers again what its consumer did not take. */
@@ -21,7 +21,7 @@ export interface Line {
   readonly destroy: () => void;
 }
 
-export function createLine(socket: Socket, rest: Buffer, pace: Pace): Line {
+export function createConnection(socket: Socket, rest: Buffer, pace: Pace): Connection {
   let early: Buffer[] = [];
   let earlyBytes = 0;
 

@@ -1,0 +1,63 @@
+import { decodeEvent } from "./control-messages.ts";
+import type { ZygoteEvent } from "./control-messages.ts";
+import { CHUNK_COST } from "./pace.ts";
+import type { Consumer } from "./paced-reader.ts";
+
+/** To parse a line, even one that is no event, and to tell of it: in units of `Pace`. A flood of newlines cost most of the thread. */
+const LINE_COST = 512;
+/** A line that comes byte by byte must not become a list of millions of buffers. */
+const MAX_PARTS = 1024;
+
+export interface EventReader {
+  readonly read: Consumer;
+}
+
+/** Splits a stream into events; calls `onBroken` once when a line exceeds `maxBytes`. Lines that are no events are dropped. */
+export function createEventReader(
+  maxBytes: number,
+  onEvent: (event: ZygoteEvent) => void,
+  onBroken: () => void,
+): EventReader {
+  let parts: Buffer[] = [];
+  let size = 0;
+  let broken = false;
+
+  function take(part: Buffer): boolean {
+    size += part.length;
+    if (size > maxBytes) {
+      broken = true;
+      onBroken();
+      return false;
+    }
+    parts.push(part);
+    if (parts.length >= MAX_PARTS) parts = [Buffer.concat(parts)];
+    return true;
+  }
+
+  /** False: the line is too long, and nothing is read any more. */
+  function takePart(part: Buffer, isEnd: boolean): boolean {
+    if (broken || !take(part)) return false;
+    if (!isEnd) return true;
+    const event = decodeEvent(Buffer.concat(parts).toString("utf8"));
+    parts = [];
+    size = 0;
+    if (event !== null) onEvent(event);
+    return true;
+  }
+
+  return {
+    read: (chunk, allowance) => {
+      let from = 0;
+      let cost = CHUNK_COST;
+      while (from < chunk.length) {
+        if (from > 0 && cost >= allowance) return { cost, rest: chunk.subarray(from) };
+        const end = chunk.indexOf(10, from);
+        const next = end < 0 ? chunk.length : end + 1;
+        cost += next - from + LINE_COST;
+        if (!takePart(chunk.subarray(from, end < 0 ? next : end), end >= 0)) break;
+        from = next;
+      }
+      return { cost, rest: null };
+    },
+  };
+}
