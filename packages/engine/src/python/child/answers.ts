@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import { FRAME } from "../wire/frames.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
 import type { DecodeStep, Frame } from "../wire/frames.ts";
-import { cleanText } from "./log-splitter.ts";
+import { readCause } from "../wire/untrusted-text.ts";
 import type { NotStarted, Outcome } from "../port/runtime.ts";
 
 /** What is known not to have succeeded. */
@@ -10,8 +10,6 @@ export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
 
 const MAX_METADATA_BYTES = 1024 * 1024;
 const MAX_FAILURE_BYTES = 256 * 1024;
-const MAX_CODE_LENGTH = 128;
-const MAX_DETAIL_LENGTH = 8000;
 const SIGKILL = 9;
 const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;
@@ -95,22 +93,6 @@ function readFailure(payload: Buffer): Outcome {
   if (typeof value.code !== "string" || value.code === "" || typeof value.detail !== "string")
     return BROKEN_PROTOCOL;
   return { status: "FAILED", ...readCause({ code: value.code, detail: value.detail }) };
-}
-
-/** As it may be stored and shown in a list; the runner keeps to these lengths, user code need not. */
-export function readCause({ code, detail }: { readonly code: string; readonly detail: string }): {
-  readonly code: string;
-  readonly detail: string;
-} {
-  return {
-    code: cleanText(toWellFormed(code.slice(0, MAX_CODE_LENGTH))),
-    detail: cleanText(toWellFormed(detail.slice(0, MAX_DETAIL_LENGTH))),
-  };
-}
-
-/** Lone surrogates have no UTF-8 form: Node writes U+FFFD for them. */
-function toWellFormed(text: string): string {
-  return Buffer.from(text, "utf8").toString("utf8");
 }
 
 /** How a process ended, as a clause: "ended with exit code 3". */

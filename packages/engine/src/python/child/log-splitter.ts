@@ -1,4 +1,5 @@
 import { CHUNK_COST } from "../wire/pace.ts";
+import { cleanText } from "../wire/untrusted-text.ts";
 import type { LogLine } from "../port/runtime.ts";
 
 type Severity = LogLine["severity"];
@@ -144,9 +145,4 @@ function readLine(line: Buffer, size: number, plain: Severity, time: number): Lo
   const text = cleanText(line.toString("utf8", start, end));
   const message = size > line.length ? `${text} [line cut: ${size} bytes]` : text;
   return { time, severity: marked ?? plain, message };
-}
-
-/** NUL cannot be stored by PostgreSQL's text type; everything else can, since decoding left no lone surrogate. */
-export function cleanText(text: string): string {
-  return text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text;
 }

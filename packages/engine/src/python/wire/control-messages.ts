@@ -1,6 +1,6 @@
 /** Control messages between Node and a zygote: JSON objects, one per line. User code may have written what comes from a zygote. */
 
-import { readCause } from "../child/answers.ts";
+import { readCause } from "./untrusted-text.ts";
 
 export interface BootOrder {
   readonly order: "boot";
@@ -81,12 +81,12 @@ function isCountOrNull(value: unknown): value is number | null {
   return value === null || isCount(value);
 }
 
-function readTextOrNull(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
-
 function isMode(value: unknown): value is "fork" | "spawn" {
   return value === "fork" || value === "spawn";
+}
+
+function readTextOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 /** The event of a line, or null when it is none. */
@@ -97,34 +97,57 @@ export function decodeEvent(line: string): ZygoteEvent | null {
   } catch {
     return null;
   }
-  return isRecord(value) ? readEvent(value) : null;
+  if (!isRecord(value)) return null;
+  const name = value["event"];
+  return typeof name === "string" ? (EVENT_PARSERS.get(name)?.(value) ?? null) : null;
 }
 
-function readEvent(value: Record<string, unknown>): ZygoteEvent | null {
-  const { id, code, signal, cpu, rss, mode, detail, traceback, input, output, pid, python, reason } = value;
-  switch (value["event"]) {
-    case "hello":
-      return isCount(pid) && typeof python === "string" ? { event: "hello", pid, python } : null;
-    case "ready":
-      return isMode(mode) ? { event: "ready", mode } : null;
-    case "unsafe":
-      return typeof reason === "string" ? { event: "unsafe", reason } : null;
-    case "failed":
-      if (typeof code !== "string" || typeof detail !== "string") return null;
-      return { event: "failed", ...readCause({ code, detail }), traceback: readTextOrNull(traceback) };
-    case "probed":
-      return isMode(mode) && isSchema(input) && isSchema(output)
-        ? { event: "probed", input, output, mode, reason: readTextOrNull(reason) }
-        : null;
-    case "exit":
-      return isCount(id) && isCountOrNull(code) && isCountOrNull(signal) && isCount(cpu) && isCount(rss)
-        ? { event: "exit", id, code, signal, cpu, rss }
-        : null;
-    case "refused":
-      return isCount(id) && typeof reason === "string" ? { event: "refused", id, reason } : null;
-    case "gone":
-      return isCount(id) ? { event: "gone", id } : null;
-    default:
-      return null;
-  }
+type EventParser = (fields: Record<string, unknown>) => ZygoteEvent | null;
+
+const EVENT_PARSERS: ReadonlyMap<string, EventParser> = new Map<ZygoteEvent["event"], EventParser>([
+  ["hello", readHello],
+  ["ready", readReady],
+  ["unsafe", readUnsafe],
+  ["failed", readFailed],
+  ["probed", readProbed],
+  ["exit", readExit],
+  ["refused", readRefused],
+  ["gone", readGone],
+]);
+
+function readHello({ pid, python }: Record<string, unknown>): ZygoteEvent | null {
+  return isCount(pid) && typeof python === "string" ? { event: "hello", pid, python } : null;
+}
+
+function readReady({ mode }: Record<string, unknown>): ZygoteEvent | null {
+  return isMode(mode) ? { event: "ready", mode } : null;
+}
+
+function readUnsafe({ reason }: Record<string, unknown>): ZygoteEvent | null {
+  return typeof reason === "string" ? { event: "unsafe", reason } : null;
+}
+
+function readFailed({ code, detail, traceback }: Record<string, unknown>): ZygoteEvent | null {
+  if (typeof code !== "string" || typeof detail !== "string") return null;
+  return { event: "failed", ...readCause({ code, detail }), traceback: readTextOrNull(traceback) };
+}
+
+function readProbed({ input, output, mode, reason }: Record<string, unknown>): ZygoteEvent | null {
+  return isMode(mode) && isSchema(input) && isSchema(output)
+    ? { event: "probed", input, output, mode, reason: readTextOrNull(reason) }
+    : null;
+}
+
+function readExit({ id, code, signal, cpu, rss }: Record<string, unknown>): ZygoteEvent | null {
+  return isCount(id) && isCountOrNull(code) && isCountOrNull(signal) && isCount(cpu) && isCount(rss)
+    ? { event: "exit", id, code, signal, cpu, rss }
+    : null;
+}
+
+function readRefused({ id, reason }: Record<string, unknown>): ZygoteEvent | null {
+  return isCount(id) && typeof reason === "string" ? { event: "refused", id, reason } : null;
+}
+
+function readGone({ id }: Record<string, unknown>): ZygoteEvent | null {
+  return isCount(id) ? { event: "gone", id } : null;
 }

@@ -1,0 +1,28 @@
+/** Text that user code may have written, as it may be stored and shown. */
+
+const MAX_CODE_LENGTH = 128;
+const MAX_DETAIL_LENGTH = 8000;
+
+/** Why a start or a run failed. */
+export interface Cause {
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** Short enough for a list of executions; the runner keeps to these lengths, user code need not. */
+export function readCause({ code, detail }: Cause): Cause {
+  return {
+    code: cleanText(toWellFormed(code.slice(0, MAX_CODE_LENGTH))),
+    detail: cleanText(toWellFormed(detail.slice(0, MAX_DETAIL_LENGTH))),
+  };
+}
+
+/** NUL cannot be stored by PostgreSQL's text type; everything else can, if the text has no lone surrogate. */
+export function cleanText(text: string): string {
+  return text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text;
+}
+
+/** Lone surrogates have no UTF-8 form: Node writes U+FFFD for them. */
+function toWellFormed(text: string): string {
+  return Buffer.from(text, "utf8").toString("utf8");
+}
