@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { argv, exit, stderr } from "node:process";
 import { createCliReference } from "../packages/cli/generate-reference.ts";
-import { createServiceOpenApi } from "../packages/contract/src/openapi.ts";
 import { createPlatformOpenApi } from "../packages/contract/src/platform-api/openapi.ts";
+import { createServiceOpenApi } from "../packages/contract/src/service-openapi.ts";
 import { EXECUTION_STATES } from "../packages/contract/src/execution.ts";
 import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/problems.ts";
 import { ProjectSchema } from "../packages/contract/src/project.ts";
@@ -24,9 +24,21 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
         name: "service",
         version: "1.0.0",
         description: "The API of every deployed service, relative to its endpoint URL.",
-        url: "/{serviceKey}/{serviceName}/{version}",
+        server: {
+          url: "{gateway}/{serviceKey}/{serviceName}/{version}",
+          description: "Endpoint of a version, at the gateway",
+          variables: {
+            gateway: { default: "https://gateway.example.org", description: "Origin of the gateway" },
+            serviceKey: {
+              default: "00000000-0000-4000-8000-000000000000",
+              description: "Key of the service",
+            },
+            serviceName: { default: "service", description: "Name of the service" },
+            version: { default: "1.0.0", description: "MAJOR.MINOR.PATCH" },
+          },
+        },
         inputSchema: null,
-        tokenUrl: "/token",
+        tokenUrl: "https://gateway.example.org/token",
       }),
     ),
   "packages/contract/openapi/platform.schema.json": () =>

@@ -45,6 +45,7 @@ let operations: readonly FuzzedOperation[];
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
 interface DocumentedOperation {
@@ -111,7 +112,10 @@ async function listOperations(serviceKey: string): Promise<readonly FuzzedOperat
           query: (operation.parameters ?? [])
             .filter((parameter) => parameter.in === "query")
             .map(({ name }) => (name === "serviceKey" ? `serviceKey=${serviceKey}` : name)),
-          body: type === undefined || content === undefined ? null : { type, schema: { ...content.schema } },
+          body:
+            type === undefined || content === undefined
+              ? null
+              : { type, schema: { ...resolveReferences(content.schema, document.components.schemas) } },
           host,
           token,
         };
@@ -134,6 +138,16 @@ async function listOperations(serviceKey: string): Promise<readonly FuzzedOperat
     ...read(platform.body, "/api", null, apiHost, `Bearer ${world.login.personalAccessToken}`),
     tokenEndpoint,
   ];
+}
+
+/** The schema with every component in the place of its reference; those of a request body do not refer to themselves. */
+function resolveReferences(schema: object, components: Readonly<Record<string, object>>): object {
+  return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
+    if (typeof value !== "object" || value === null || !("$ref" in value)) return value;
+    const component = components[String(value.$ref).replace("#/components/schemas/", "")];
+    if (component === undefined) throw new Error(`There is no component ${String(value.$ref)}.`);
+    return resolveReferences(component, components);
+  }) as object;
 }
 
 /** What is wrong with an answer; null where nothing is. */

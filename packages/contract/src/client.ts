@@ -58,7 +58,7 @@ export class RequestRefused extends Error {
 
 interface AnyRequest {
   readonly params?: Readonly<Record<string, unknown>>;
-  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
   readonly prefer?: string;
   readonly signal?: AbortSignal;
@@ -83,7 +83,7 @@ function buildUrl(baseUrl: string, operation: Operation, request: AnyRequest): s
   );
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(request.query ?? {})) {
-    if (value !== undefined) query.set(name, value);
+    if (value !== undefined) query.set(name, String(value));
   }
   const search = query.toString();
   return `${baseUrl.replace(/\/+$/, "")}${path}${search === "" ? "" : `?${search}`}`;

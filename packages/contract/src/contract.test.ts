@@ -2,10 +2,10 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
 import { createClient, RequestRefused } from "./client.ts";
 import { canMove, EXECUTION_STATUSES, formatTimestamp, isFinal } from "./execution.ts";
-import { createServiceOpenApi } from "./openapi.ts";
 import { createPlatformOpenApi } from "./platform-api/openapi.ts";
 import { PLATFORM_API } from "./platform-api/platform-api.ts";
 import { SERVICE_API } from "./service-api.ts";
+import { createServiceOpenApi } from "./service-openapi.ts";
 
 const TYPED = {
   type: "object",
@@ -18,7 +18,7 @@ function describeService(inputSchema: Readonly<Record<string, unknown>> | null, 
     name: "demo",
     version: "1.2.3",
     description: "",
-    url: "https://gateway.example.org/key/demo/1.2.3",
+    server: { url: "https://gateway.example.org/key/demo/1.2.3", description: "" },
     inputSchema,
     tokenUrl,
   });
@@ -99,7 +99,7 @@ describe("the client", () => {
     "puts ids and queries safely into the URL below %s",
     async (baseUrl) => {
       const { sent, platform } = create(Response.json({}), baseUrl);
-      await platform.getBuild({ params: { key: "a/b?c#d%", version: "1.0.0" }, query: { offset: "7" } });
+      await platform.getBuild({ params: { key: "a/b?c#d%", version: "1.0.0" }, query: { offset: 7 } });
       await platform.listServices({ query: { name: "a&b=c", limit: undefined } as never });
       expect(sent.map(({ url }) => url)).toEqual([
         "https://example.org/api/services/a%2Fb%3Fc%23d%25/versions/1.0.0/build?offset=7",

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { JsonObject, Nullable, StringEnum, Timestamp } from "./schemas.ts";
 
 interface StateRule {
   readonly isFinal: boolean;
@@ -51,19 +52,12 @@ export function formatTimestamp(time: number): string {
   return new Date(time).toISOString().slice(0, 19).replace("T", " ");
 }
 
-const Timestamp = (description: string) =>
-  Type.String({
-    pattern: "^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$",
-    description,
-    examples: ["2026-11-20 21:17:00"],
-  });
-
-export const ExecutionStatusSchema = Type.Unsafe<ExecutionStatus>(
-  Type.Union(
-    EXECUTION_STATUSES.map((status) => Type.Literal(status)),
-    { description: "State of the execution" },
+export const ExecutionStatusSchema = StringEnum(EXECUTION_STATUSES, {
+  title: "ExecutionStatus",
+  description: EXECUTION_STATUSES.map((status) => `${status}: ${EXECUTION_STATES[status].meaning}`).join(
+    ". ",
   ),
-);
+});
 
 /** Why an execution waits though it has its turn. New reasons may be added. */
 export const PENDING_REASONS = {
@@ -78,10 +72,10 @@ export const StatusRecordSchema = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "Identifier of the execution" }),
     status: ExecutionStatusSchema,
-    createdAt: Timestamp("When the execution became durable, UTC"),
-    startedAt: Type.Optional(Timestamp("When user code may have begun, UTC")),
-    endedAt: Type.Optional(Timestamp("When the execution reached its final state, UTC")),
-    expiresAt: Type.Optional(Timestamp("Until when state, result and log can be fetched, once final, UTC")),
+    createdAt: Timestamp("When the execution became durable"),
+    startedAt: Type.Optional(Timestamp("When user code may have begun")),
+    endedAt: Type.Optional(Timestamp("When the execution reached its final state")),
+    expiresAt: Type.Optional(Timestamp("Until when state, result and log can be fetched, once final")),
     pendingReason: Type.Optional(
       Type.String({
         description: `While PENDING, where no worker can start it at present: ${Object.entries(
@@ -93,24 +87,26 @@ export const StatusRecordSchema = Type.Object(
     ),
     terminal: Type.Boolean({ description: "Whether the state is final" }),
   },
-  { title: "Execution" },
+  { title: "Execution", description: "The state of an execution" },
 );
 
-export type StatusRecord = Omit<Static<typeof StatusRecordSchema>, "status"> & { status: ExecutionStatus };
+export type StatusRecord = Static<typeof StatusRecordSchema>;
 
 /** A file of a data pool, pinned by three ids. */
 export const FileReferenceSchema = Type.Object(
   {
-    dataPoolId: Type.String({ format: "uuid" }),
-    dataSourceDescriptorId: Type.String({ format: "uuid" }),
-    fileId: Type.String({ format: "uuid" }),
+    dataPoolId: Type.String({ format: "uuid", description: "Identifier of the data pool" }),
+    dataSourceDescriptorId: Type.String({ format: "uuid", description: "Identifier of the data source" }),
+    fileId: Type.String({ format: "uuid", description: "Identifier of the file" }),
   },
-  { additionalProperties: false, title: "FileReference" },
+  {
+    additionalProperties: false,
+    title: "FileReference",
+    description: "A JSON file of a data pool, pinned by three ids",
+  },
 );
 
 export type FileReference = Static<typeof FileReferenceSchema>;
-
-const JsonObject = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 
 /** The body of start: `data` xor `dataRef`, `params` xor `paramsRef`; each may be missing, which means `{}`. */
 export const StartBodySchema = Type.Object(
@@ -120,7 +116,16 @@ export const StartBodySchema = Type.Object(
     params: Type.Optional(JsonObject("Parameters by value, at most 1 MB of JSON text")),
     paramsRef: Type.Optional(FileReferenceSchema),
   },
-  { additionalProperties: false, title: "StartRequest" },
+  {
+    additionalProperties: false,
+    // A keyword that code generators leave out: of `not` and `oneOf` they make types of their own.
+    dependentSchemas: {
+      data: { properties: { dataRef: false } },
+      params: { properties: { paramsRef: false } },
+    },
+    title: "StartRequest",
+    description: "Input of an execution: each part by value or by reference, not both; a missing part is {}",
+  },
 );
 
 export type StartBody = Static<typeof StartBodySchema>;
@@ -131,18 +136,31 @@ export const MAX_INPUT_BYTES = 1_048_576;
 /** Deeper JSON is refused at the door: Python's parser would run out of stack. */
 export const MAX_INPUT_DEPTH = 200;
 
-export const LinkSchema = Type.Object({ href: Type.String() });
+export const LinkSchema = Type.Object(
+  { href: Type.String({ description: "URL, absolute or relative to the origin" }) },
+  { title: "Link", description: "Where a related resource is" },
+);
 
 export const ResultSchema = Type.Object(
   {
     result: Type.Optional(JsonObject("Output of the service (SUCCEEDED)")),
-    metadata: Type.Optional(Type.Union([JsonObject("Additional information"), Type.Null()])),
+    metadata: Type.Optional(Nullable(JsonObject("Additional information"))),
     code: Type.Optional(Type.String({ description: "Why it did not succeed (FAILED, UNKNOWN)" })),
     detail: Type.Optional(Type.String({ description: "The same for people" })),
-    _links: Type.Record(Type.String(), LinkSchema),
-    _embedded: Type.Object({ status: StatusRecordSchema }),
+    _links: Type.Object(
+      { self: LinkSchema, status: LinkSchema },
+      { title: "ResultLinks", description: "The result itself, and the state" },
+    ),
+    _embedded: Type.Object(
+      { status: StatusRecordSchema },
+      { title: "ResultEmbedded", description: "The state with which the execution ended" },
+    ),
   },
-  { title: "Result" },
+  {
+    title: "Result",
+    description:
+      "`result` and `metadata` of an execution that succeeded, `code` and `detail` of one that did not",
+  },
 );
 
 export type ExecutionResult = Static<typeof ResultSchema>;
@@ -151,11 +169,11 @@ export const LOG_SEVERITIES = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] 
 
 export const LogEntrySchema = Type.Object(
   {
-    timestamp: Timestamp("When the line was received, UTC"),
-    severity: Type.Union(LOG_SEVERITIES.map((severity) => Type.Literal(severity))),
-    message: Type.String(),
+    timestamp: Timestamp("When the line was received"),
+    severity: StringEnum(LOG_SEVERITIES, { title: "LogSeverity", description: "Severity of the line" }),
+    message: Type.String({ description: "The line, without its end" }),
   },
-  { title: "LogEntry" },
+  { title: "LogEntry", description: "One line of a log" },
 );
 
 export type LogEntry = Static<typeof LogEntrySchema>;

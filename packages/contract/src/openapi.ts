@@ -1,123 +1,93 @@
 import type { TSchema } from "typebox";
+import { createComponents } from "./openapi-components.ts";
+import type { Components } from "./openapi-components.ts";
+import { BODY_PROBLEMS, COMMON_PROBLEMS } from "./operation.ts";
 import type { Operation, OperationResponse, OperationTable } from "./operation.ts";
 import { PROBLEMS, ProblemSchema } from "./problems.ts";
 import type { ProblemCode } from "./problems.ts";
-import { SERVICE_API } from "./service-api.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** An OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.0). */
 export interface OpenApiDocument {
   readonly openapi: "3.1.0";
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string }[];
+  readonly info: Json;
+  readonly servers: readonly OpenApiServer[];
+  readonly tags: readonly Json[];
   readonly security: readonly Json[];
   readonly paths: Readonly<Record<string, Json>>;
-  readonly components: Json;
+  readonly components: { readonly schemas: Readonly<Record<string, Json>>; readonly securitySchemes?: Json };
+}
+
+export interface OpenApiServer {
+  /** Base URL of all paths, absolute or relative to the document. */
+  readonly url: string;
+  readonly description: string;
+  readonly variables?: Readonly<Record<string, { readonly default: string; readonly description: string }>>;
+}
+
+/** Operations that documentation and generated clients keep together. */
+export interface OperationGroup {
+  readonly name: string;
+  readonly description: string;
+  readonly operations: OperationTable;
 }
 
 export interface OpenApiOptions {
   readonly title: string;
   readonly version: string;
   readonly description: string;
-  /** Base URL of all paths, absolute or relative to the document. */
-  readonly url: string;
+  readonly server: OpenApiServer;
+  /** Each of them is enough. */
   readonly security: Readonly<Record<string, Json>>;
-  readonly operations: OperationTable;
+  readonly groups: readonly OperationGroup[];
 }
 
-/** Writes an operation table down as OpenAPI. */
+const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
+const CONTACT = { name: "The operator of this platform" };
+
+/** Writes operation tables down as OpenAPI. */
 export function createOpenApi(options: OpenApiOptions): OpenApiDocument {
+  const { title, version, description, security, groups } = options;
+  const components = createComponents();
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const [id, operation] of Object.entries(options.operations)) {
-    const path = (paths[operation.path] ??= {});
-    path[operation.method.toLowerCase()] = describeOperation(id, operation);
+  for (const group of groups) {
+    for (const [id, operation] of Object.entries(group.operations)) {
+      const path = (paths[operation.path] ??= {});
+      path[operation.method.toLowerCase()] = {
+        operationId: id,
+        tags: [group.name],
+        ...describeOperation(operation, components),
+      };
+    }
   }
   return {
     openapi: "3.1.0",
-    info: { title: options.title, version: options.version, description: options.description },
-    servers: [{ url: options.url }],
-    security: Object.keys(options.security).map((name) => ({ [name]: [] })),
+    info: { title, version, description, contact: CONTACT, license: LICENSE },
+    servers: [options.server],
+    tags: groups.map((group) => ({ name: group.name, description: group.description })),
+    security: Object.keys(security).map((name) => ({ [name]: [] })),
     paths,
-    components: { schemas: { Problem: toPlain(ProblemSchema) }, securitySchemes: options.security },
+    components: {
+      schemas: components.schemas(),
+      ...(Object.keys(security).length === 0 ? {} : { securitySchemes: security }),
+    },
   };
 }
 
-export interface ServiceOpenApiOptions {
-  readonly name: string;
-  readonly version: string;
-  readonly description: string;
-  readonly url: string;
-  /** Derived from the hints of `run`: an object schema with `data` and `params`; null where it has none. */
-  readonly inputSchema: Json | null;
-  /** Null for the local server, which accepts any bearer or none. */
-  readonly tokenUrl: string | null;
-}
-
-/** The service API of one version, with the types that its `run` declares. */
-export function createServiceOpenApi(options: ServiceOpenApiOptions): OpenApiDocument {
-  const document = createOpenApi({
-    title: options.name,
-    version: options.version,
-    description: options.description,
-    url: options.url,
-    operations: SERVICE_API,
-    security:
-      options.tokenUrl === null
-        ? {}
-        : {
-            accessToken: {
-              type: "oauth2",
-              flows: { clientCredentials: { tokenUrl: options.tokenUrl, scopes: {} } },
-            },
-          },
-  });
-  return options.inputSchema === null ? document : withInputSchema(document, options.inputSchema);
-}
-
-/** Puts the declared types of `data` and `params` in the place of "any object"; their `$defs` become components. */
-function withInputSchema(document: OpenApiDocument, inputSchema: Json): OpenApiDocument {
-  const { $defs, properties } = toPlain(inputSchema) as { $defs?: Json; properties?: Json };
-  const text = JSON.stringify(document.paths);
-  const paths = JSON.parse(text) as Record<
-    string,
-    {
-      post?: {
-        requestBody?: { content: Record<string, { schema: { properties: Record<string, unknown> } }> };
-      };
-    }
-  >;
-  const start = paths["/"]?.post?.requestBody?.content["application/json"]?.schema;
-  if (start === undefined) return document;
-  for (const key of ["data", "params"]) {
-    if (properties?.[key] !== undefined) start.properties[key] = moveReferences(properties[key]);
-  }
-  const schemas = { ...(document.components["schemas"] as Json), ...(moveReferences($defs ?? {}) as Json) };
+function describeOperation(operation: Operation, components: Components): Json {
   return {
-    ...document,
-    paths,
-    components: { ...document.components, schemas },
-  };
-}
-
-function moveReferences(schema: unknown): unknown {
-  return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));
-}
-
-function describeOperation(id: string, operation: Operation): Json {
-  return {
-    operationId: id,
     summary: operation.summary,
-    ...(operation.description === undefined ? {} : { description: operation.description }),
+    description: operation.description,
     parameters: [
-      ...describeParameters("path", operation.params),
-      ...describeParameters("query", operation.query),
-      ...describeParameters("header", operation.headers),
+      ...describeParameters("path", operation.params, components),
+      ...describeParameters("query", operation.query, components),
+      ...describeParameters("header", operation.headers, components),
     ],
-    ...describeBody(operation),
+    ...describeBody(operation, components),
     responses: {
-      ...mapEntries(operation.responses, describeResponse),
-      ...describeProblems(operation.problems),
+      ...mapEntries(operation.responses, (response) => describeResponse(response, components)),
+      ...describeProblems(operation, components),
     },
   };
 }
@@ -125,65 +95,66 @@ function describeOperation(id: string, operation: Operation): Json {
 function describeParameters(
   place: "path" | "query" | "header",
   schema: TSchema | undefined,
+  components: Components,
 ): readonly Json[] {
   if (schema === undefined) return [];
-  const { properties = {}, required = [] } = toPlain(schema) as {
-    properties?: Record<string, Json>;
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, TSchema & { readonly description?: string }>;
     required?: readonly string[];
   };
-  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+  return Object.entries(properties).map(([name, property]) => ({
     name: place === "header" ? toHeaderName(name) : name,
     in: place,
     required: place === "path" || required.includes(name),
-    ...(description === undefined ? {} : { description }),
-    schema: rest,
+    ...(property.description === undefined ? {} : { description: property.description }),
+    schema: components.refer(property),
   }));
 }
 
-function describeBody(operation: Operation): Json {
+function describeBody(operation: Operation, components: Components): Json {
   if (operation.bodyType === "application/zip") {
-    return {
-      requestBody: {
-        required: true,
-        content: { "application/zip": { schema: { type: "string", contentMediaType: "application/zip" } } },
-      },
-    };
+    const schema = { type: "string", format: "binary" };
+    return { requestBody: { required: true, content: { "application/zip": { schema } } } };
   }
   return operation.body === undefined
     ? {}
-    : {
-        requestBody: { required: true, content: { "application/json": { schema: toPlain(operation.body) } } },
-      };
+    : { requestBody: { required: true, ...describeJson(operation.body, components) } };
 }
 
-function describeResponse(response: OperationResponse): Json {
+function describeResponse(response: OperationResponse, components: Components): Json {
+  const headers = mapEntries(response.headers ?? {}, (description) => ({
+    description,
+    schema: { type: "string" },
+  }));
   return {
     description: response.description,
-    ...(response.headers === undefined
-      ? {}
-      : {
-          headers: mapEntries(response.headers, (description) => ({
-            description,
-            schema: { type: "string" },
-          })),
-        }),
-    ...(response.schema === undefined
-      ? {}
-      : { content: { "application/json": { schema: toPlain(response.schema) } } }),
+    ...(response.headers === undefined ? {} : { headers }),
+    ...(response.schema === undefined ? {} : describeJson(response.schema, components)),
   };
 }
 
 /** One response a status, naming the codes that may come with it. */
-function describeProblems(codes: readonly ProblemCode[]): Json {
+function describeProblems(operation: Operation, components: Components): Json {
+  const codes = new Set<ProblemCode>([
+    ...operation.problems,
+    ...COMMON_PROBLEMS,
+    ...(operation.method === "GET" ? [] : BODY_PROBLEMS),
+  ]);
   const byStatus = new Map<number, string[]>();
   for (const code of codes) {
     const lines = byStatus.get(PROBLEMS[code].status) ?? [];
     byStatus.set(PROBLEMS[code].status, [...lines, `\`${code}\`: ${PROBLEMS[code].detail}`]);
   }
-  const content = { "application/json": { schema: { $ref: "#/components/schemas/Problem" } } };
   return Object.fromEntries(
-    [...byStatus].map(([status, lines]) => [status, { description: lines.join("\n\n"), content }]),
+    [...byStatus].map(([status, lines]) => [
+      status,
+      { description: lines.join("\n\n"), ...describeJson(ProblemSchema, components) },
+    ]),
   );
+}
+
+function describeJson(schema: TSchema, components: Components): Json {
+  return { content: { "application/json": { schema: components.refer(schema) } } };
 }
 
 function mapEntries<V, R>(object: Readonly<Record<string, V>>, map: (value: V) => R): Record<string, R> {
@@ -192,8 +163,4 @@ function mapEntries<V, R>(object: Readonly<Record<string, V>>, map: (value: V) =
 
 function toHeaderName(name: string): string {
   return name.replace(/(?:^|-)[a-z]/g, (part) => part.toUpperCase());
-}
-
-function toPlain(schema: TSchema | Json): Json {
-  return JSON.parse(JSON.stringify(schema)) as Json;
 }

@@ -92,10 +92,13 @@ export const BUILD_FAILURES = {
 
 export type BuildFailureCode = keyof typeof BUILD_FAILURES;
 
-export const FieldErrorSchema = Type.Object({
-  path: Type.String({ description: "JSON pointer (RFC 6901) of the field at fault" }),
-  message: Type.String(),
-});
+export const FieldErrorSchema = Type.Object(
+  {
+    path: Type.String({ description: "JSON pointer (RFC 6901) of the field at fault" }),
+    message: Type.String({ description: "What is wrong with it" }),
+  },
+  { title: "FieldError", description: "One field that is at fault" },
+);
 
 export type FieldError = Static<typeof FieldErrorSchema>;
 
@@ -104,10 +107,12 @@ export const ProblemSchema = Type.Object(
   {
     code: Type.String({ description: "Machine-readable code" }),
     detail: Type.String({ description: "What happened, to which thing, and what to do" }),
-    errors: Type.Optional(Type.Array(FieldErrorSchema)),
+    errors: Type.Optional(
+      Type.Array(FieldErrorSchema, { description: "The fields at fault, where they are known" }),
+    ),
     requestId: Type.Optional(Type.String({ description: "Names the request in the operator's log (5xx)" })),
   },
-  { title: "Problem" },
+  { title: "Problem", description: "Why a request was refused" },
 );
 
 export type ProblemBody = Static<typeof ProblemSchema>;

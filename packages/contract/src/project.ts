@@ -29,7 +29,11 @@ export const ResourcesSchema = Type.Object(
       description: "Memory of one execution in GB",
     }),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    title: "Resources",
+    description: "What one execution may use",
+  },
 );
 
 /** What one execution may use: `cpu` in vCPUs, `memory` in GB. */

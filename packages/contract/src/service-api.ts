@@ -7,8 +7,11 @@ import {
   StatusRecordSchema,
 } from "./execution.ts";
 import type { OperationTable } from "./operation.ts";
+import { Timestamp } from "./schemas.ts";
 
-const IdParams = Type.Object({ id: Type.String({ description: "Execution id" }) });
+const IdParams = Type.Object({
+  id: Type.String({ format: "uuid", description: "Identifier of the execution" }),
+});
 
 /** The longest that `Prefer: wait=N` holds a request, in seconds. */
 export const MAX_WAIT_SECONDS = 60;
@@ -27,13 +30,18 @@ export const DEFAULT_PAGE_SIZE = 25;
 
 export const PageQuery = {
   limit: Type.Optional(
-    Type.String({
-      pattern: "^[0-9]{1,3}$",
-      description: `Items a page, 1 to ${MAX_PAGE_SIZE}; default ${DEFAULT_PAGE_SIZE}`,
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_PAGE_SIZE,
+      default: DEFAULT_PAGE_SIZE,
+      description: "Items a page",
     }),
   ),
-  cursor: Type.Optional(Type.String({ description: "nextCursor of the page before" })),
+  cursor: Type.Optional(Type.String({ description: "Where to read on, as the page before says" })),
 };
+
+/** What every operation on executions may be refused with. */
+const SUBSCRIBED = ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND"] as const;
 
 /** The operations of every live version, relative to its endpoint URL. The local server has the same. */
 export const SERVICE_API = {
@@ -51,20 +59,7 @@ export const SERVICE_API = {
         headers: { Location: "URL of the execution" },
       },
     },
-    problems: [
-      "INVALID_JSON",
-      "INVALID_INPUT",
-      "UNAUTHENTICATED",
-      "NOT_SUBSCRIBED",
-      "SERVICE_NOT_FOUND",
-      "NOT_ACCEPTABLE",
-      "VERSION_RETIRED",
-      "INPUT_TOO_LARGE",
-      "UNSUPPORTED_MEDIA_TYPE",
-      "DATA_REFERENCE_INVALID",
-      "RATE_LIMITED",
-      "UNAVAILABLE",
-    ],
+    problems: [...SUBSCRIBED, "VERSION_RETIRED", "DATA_REFERENCE_INVALID", "RATE_LIMITED"],
   },
   listExecutions: {
     method: "GET",
@@ -74,18 +69,29 @@ export const SERVICE_API = {
     query: Type.Object({
       ...PageQuery,
       status: Type.Optional(ExecutionStatusSchema),
-      createdAfter: Type.Optional(Type.String({ description: "YYYY-MM-DD HH:MM:SS, UTC, inclusive" })),
-      createdBefore: Type.Optional(Type.String({ description: "YYYY-MM-DD HH:MM:SS, UTC, exclusive" })),
+      createdAfter: Type.Optional(Timestamp("Only executions that were created then or later")),
+      createdBefore: Type.Optional(Timestamp("Only executions that were created earlier")),
     }),
-    responses: { 200: { description: "One page", schema: Type.Array(StatusRecordSchema) } },
-    problems: ["INVALID_INPUT", "UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND"],
+    responses: {
+      200: {
+        description: "One page",
+        schema: Type.Array(StatusRecordSchema),
+        headers: { Link: "Where to read on; missing on the last page" },
+      },
+    },
+    problems: SUBSCRIBED,
   },
   getState: {
     method: "GET",
     path: "/{id}",
     summary: "Get the state of an execution",
+    description:
+      "With `Prefer: wait=N` the answer is held until the execution is finished, at most N seconds.",
     params: IdParams,
-    headers: PreferHeaders,
+    headers: Type.Object({
+      ...PreferHeaders.properties,
+      "if-none-match": Type.Optional(Type.String({ description: "ETag of the state that is known already" })),
+    }),
     responses: {
       200: {
         description: "Status record",
@@ -94,13 +100,7 @@ export const SERVICE_API = {
       },
       304: { description: "Not changed since the ETag in If-None-Match" },
     },
-    problems: [
-      "UNAUTHENTICATED",
-      "NOT_SUBSCRIBED",
-      "SERVICE_NOT_FOUND",
-      "EXECUTION_NOT_FOUND",
-      "RESULT_EXPIRED",
-    ],
+    problems: [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"],
   },
   getResult: {
     method: "GET",
@@ -110,14 +110,7 @@ export const SERVICE_API = {
     params: IdParams,
     headers: PreferHeaders,
     responses: { 200: { description: "Result, or cause of failure", schema: ResultSchema } },
-    problems: [
-      "UNAUTHENTICATED",
-      "NOT_SUBSCRIBED",
-      "SERVICE_NOT_FOUND",
-      "EXECUTION_NOT_FOUND",
-      "RESULT_NOT_READY",
-      "RESULT_EXPIRED",
-    ],
+    problems: [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_NOT_READY", "RESULT_EXPIRED"],
   },
   getLog: {
     method: "GET",
@@ -134,14 +127,7 @@ export const SERVICE_API = {
         headers: { Link: "Where to read on" },
       },
     },
-    problems: [
-      "INVALID_INPUT",
-      "UNAUTHENTICATED",
-      "NOT_SUBSCRIBED",
-      "SERVICE_NOT_FOUND",
-      "EXECUTION_NOT_FOUND",
-      "RESULT_EXPIRED",
-    ],
+    problems: [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"],
   },
   cancelExecution: {
     method: "PUT",
@@ -151,13 +137,7 @@ export const SERVICE_API = {
       "A pending execution ends at once; the processes of a running one are ended. A finished one stays as it is.",
     params: IdParams,
     responses: { 200: { description: "Status record", schema: StatusRecordSchema } },
-    problems: [
-      "UNAUTHENTICATED",
-      "NOT_SUBSCRIBED",
-      "SERVICE_NOT_FOUND",
-      "EXECUTION_NOT_FOUND",
-      "RESULT_EXPIRED",
-    ],
+    problems: [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"],
   },
 } as const satisfies OperationTable;
 

@@ -1,4 +1,4 @@
-const PAGE_SIZE = "100";
+const PAGE_SIZE = 100;
 
 interface ListPage<T> {
   readonly items: readonly T[];
@@ -7,7 +7,7 @@ interface ListPage<T> {
 
 /** All items of a paged list of the platform API, in its order. */
 export async function readAllPages<T>(
-  readPage: (query: { limit: string; cursor?: string }) => Promise<ListPage<T>>,
+  readPage: (query: { limit: number; cursor?: string }) => Promise<ListPage<T>>,
 ): Promise<readonly T[]> {
   const items: T[] = [];
   let cursor: string | null = null;

@@ -147,7 +147,7 @@ async function followBuild(
   if (!first.terminal) show();
   while (!build.terminal && !context.signal.aborted) {
     await pause(POLL_MILLISECONDS, context.signal);
-    const query = { offset: String(build.nextOffset) };
+    const query = { offset: build.nextOffset };
     const params = { key: service.key, version: build.version };
     if (!context.signal.aborted)
       build = await retryRead(() => client.getBuild({ params, query }), context.signal);

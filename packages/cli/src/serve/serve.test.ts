@@ -237,7 +237,11 @@ describe("documentation", () => {
         "/{id}": { get: {} },
         "/{id}/result": {
           get: {
-            responses: { 200: { content: { "application/json": { schema: { title: "LocalResult" } } } } },
+            responses: {
+              200: {
+                content: { "application/json": { schema: { $ref: "#/components/schemas/LocalResult" } } },
+              },
+            },
           },
         },
       },

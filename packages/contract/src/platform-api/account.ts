@@ -1,42 +1,48 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
-import { AUTHENTICATED, DisplayName, IdParams, PageQuerySchema, Timestamp, pageOf } from "./common.ts";
+import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
+import { AUTHENTICATED, DisplayName, PageQuerySchema, idOf } from "./common.ts";
 
 export const OrganizationSchema = Type.Object(
   {
-    id: Type.String(),
-    name: Type.String(),
-    role: Type.Union([Type.Literal("owner"), Type.Literal("maintainer"), Type.Literal("viewer")]),
+    id: Type.String({ description: "Identifier of the organisation" }),
+    name: Type.String({ description: "A name for people" }),
+    role: StringEnum(["owner", "maintainer", "viewer"], {
+      title: "Role",
+      description: "What the user may do in it",
+    }),
     isPersonal: Type.Boolean({
       description: "The user's own organisation, used where no X-OrganizationId is sent",
     }),
   },
-  { title: "Organization" },
+  { title: "Organization", description: "An organisation of which the user is a member" },
 );
 
 export type Organization = Static<typeof OrganizationSchema>;
 
 const MeSchema = Type.Object(
   {
-    id: Type.String(),
-    email: Type.String(),
-    name: Type.String(),
+    id: Type.String({ description: "Identifier of the user" }),
+    email: Type.String({ description: "Email address of the user" }),
+    name: Type.String({ description: "Name of the user" }),
     organization: OrganizationSchema,
   },
-  { title: "Me" },
+  { title: "Me", description: "The user of the token and the organisation in use" },
 );
 
 export const PersonalAccessTokenSchema = Type.Object(
   {
-    id: Type.String(),
-    name: Type.String(),
-    scopes: Type.Array(Type.String()),
-    createdAt: Timestamp,
-    expiresAt: Type.Union([Timestamp, Type.Null()]),
-    lastUsedAt: Type.Union([Timestamp, Type.Null()]),
+    id: Type.String({ description: "Identifier of the token" }),
+    name: Type.String({ description: "A name for people" }),
+    scopes: Type.Array(Type.String(), { description: "What the token may be used for" }),
+    createdAt: Timestamp("When it was created"),
+    expiresAt: Nullable(Timestamp("When it ends"), { description: "When it ends; null: never" }),
+    lastUsedAt: Nullable(Timestamp("When it was last used"), {
+      description: "When it was last used; null: not yet",
+    }),
   },
-  { title: "PersonalAccessToken" },
+  { title: "PersonalAccessToken", description: "A personal access token, without its value" },
 );
 
 /** Who am I, and with which organisations and tokens. */
@@ -44,24 +50,29 @@ export const ACCOUNT_API = {
   getMe: {
     method: "GET",
     path: "/me",
-    summary: "The user of this token and the organisation in use",
+    summary: "Get the user of this token and the organisation in use",
+    description: "The organisation is that of X-OrganizationId, or else the user's own.",
     responses: { 200: { description: "User and organisation", schema: MeSchema } },
     problems: AUTHENTICATED,
   },
   listOrganizations: {
     method: "GET",
     path: "/organizations",
-    summary: "Organisations of which the user is a member",
+    summary: "List the organisations of which the user is a member",
+    description: "The user's own organisation is among them.",
     query: PageQuerySchema,
-    responses: { 200: { description: "One page", schema: pageOf(OrganizationSchema) } },
+    responses: { 200: { description: "One page", schema: pageOf("OrganizationPage", OrganizationSchema) } },
     problems: AUTHENTICATED,
   },
   listPersonalAccessTokens: {
     method: "GET",
     path: "/personal-access-tokens",
-    summary: "The user's personal access tokens, without their secrets",
+    summary: "List the user's personal access tokens, without their values",
+    description: "The tokens are the user's own, whatever the organisation in use.",
     query: PageQuerySchema,
-    responses: { 200: { description: "One page", schema: pageOf(PersonalAccessTokenSchema) } },
+    responses: {
+      200: { description: "One page", schema: pageOf("PersonalAccessTokenPage", PersonalAccessTokenSchema) },
+    },
     problems: AUTHENTICATED,
   },
   createPersonalAccessToken: {
@@ -73,31 +84,38 @@ export const ACCOUNT_API = {
       {
         name: DisplayName,
         scopes: Type.Optional(
-          Type.Array(Type.Union([Type.Literal("api"), Type.Literal("quantum")]), {
-            minItems: 1,
-            description: "Default: api",
-          }),
+          Type.Array(StringEnum(["api", "quantum"]), { minItems: 1, description: "Default: api" }),
         ),
-        expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650, description: "Default 365" })),
+        expiresInDays: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 3650, description: "Days until it ends; default 365" }),
+        ),
       },
-      { additionalProperties: false },
+      {
+        additionalProperties: false,
+        title: "CreatePersonalAccessTokenRequest",
+        description: "The token to create",
+      },
     ),
     responses: {
       201: {
         description: "Created",
-        schema: Type.Object({
-          ...PersonalAccessTokenSchema.properties,
-          token: Type.String({ description: "Shown once" }),
-        }),
+        schema: Type.Object(
+          {
+            ...PersonalAccessTokenSchema.properties,
+            token: Type.String({ description: "Value of the token, shown once" }),
+          },
+          { title: "CreatedPersonalAccessToken", description: "A new personal access token with its value" },
+        ),
       },
     },
-    problems: [...AUTHENTICATED, "INVALID_INPUT"],
+    problems: AUTHENTICATED,
   },
   revokePersonalAccessToken: {
     method: "DELETE",
     path: "/personal-access-tokens/{id}",
     summary: "Revoke a personal access token",
-    params: IdParams,
+    description: "Requests with it are refused from then on.",
+    params: idOf("token"),
     responses: { 204: { description: "Revoked" } },
     problems: [...AUTHENTICATED, "NOT_FOUND"],
   },

@@ -1,39 +1,46 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
-import { AUTHENTICATED, DisplayName, IdParams, PageQuerySchema, Timestamp, pageOf } from "./common.ts";
+import { Nullable, Timestamp, pageOf } from "../schemas.ts";
+import { AUTHENTICATED, DisplayName, PageQuerySchema, ServiceKey, idOf } from "./common.ts";
 
 export const ApplicationSchema = Type.Object(
-  { id: Type.String(), name: Type.String(), createdAt: Timestamp },
-  { title: "Application" },
+  {
+    id: Type.String({ description: "Identifier of the application" }),
+    name: Type.String({ description: "A name for people" }),
+    createdAt: Timestamp("When it was created"),
+  },
+  { title: "Application", description: "A caller of services, with access keys and subscriptions" },
 );
 
 export type Application = Static<typeof ApplicationSchema>;
 
 export const AccessKeySchema = Type.Object(
   {
-    keyId: Type.String(),
-    createdAt: Timestamp,
-    revokedAt: Type.Union([Timestamp, Type.Null()]),
-    lastUsedAt: Type.Union([Timestamp, Type.Null()], {
-      description: "When it was last exchanged for an access token, to the minute",
+    keyId: Type.String({ description: "Identifier of the key, the client id at the token endpoint" }),
+    createdAt: Timestamp("When it was created"),
+    revokedAt: Nullable(Timestamp("When it was revoked"), {
+      description: "When it was revoked; null while it is active",
+    }),
+    lastUsedAt: Nullable(Timestamp("When it was last used"), {
+      description: "When it was last exchanged for an access token, to the minute; null: not yet",
     }),
   },
-  { title: "AccessKey" },
+  { title: "AccessKey", description: "An access key, without its secret" },
 );
 
 export const SubscriptionSchema = Type.Object(
   {
-    id: Type.String(),
-    applicationId: Type.String(),
-    serviceKey: Type.String(),
-    serviceName: Type.String(),
-    endpointUrl: Type.Union([Type.String(), Type.Null()], {
+    id: Type.String({ description: "Identifier of the subscription" }),
+    applicationId: Type.String({ description: "Identifier of the application" }),
+    serviceKey: ServiceKey,
+    serviceName: Type.String({ description: "Name of the service" }),
+    endpointUrl: Nullable(Type.String(), {
       description: "Endpoint of the latest version, ends with a slash; null before the first version is live",
     }),
-    createdAt: Timestamp,
+    createdAt: Timestamp("When it was created"),
   },
-  { title: "Subscription" },
+  { title: "Subscription", description: "Lets an application call a service" },
 );
 
 export type Subscription = Static<typeof SubscriptionSchema>;
@@ -43,56 +50,72 @@ export const APPLICATIONS_API = {
   listApplications: {
     method: "GET",
     path: "/applications",
-    summary: "Applications of the organisation, newest first",
+    summary: "List the applications of the organisation",
+    description: "Newest first.",
     query: PageQuerySchema,
-    responses: { 200: { description: "One page", schema: pageOf(ApplicationSchema) } },
+    responses: { 200: { description: "One page", schema: pageOf("ApplicationPage", ApplicationSchema) } },
     problems: AUTHENTICATED,
   },
   createApplication: {
     method: "POST",
     path: "/applications",
     summary: "Create an application",
-    body: Type.Object({ name: DisplayName }, { additionalProperties: false }),
+    description: "It has no access key and no subscription yet.",
+    body: Type.Object(
+      { name: DisplayName },
+      {
+        additionalProperties: false,
+        title: "CreateApplicationRequest",
+        description: "The application to create",
+      },
+    ),
     responses: { 201: { description: "Created", schema: ApplicationSchema } },
-    problems: [...AUTHENTICATED, "INVALID_INPUT"],
+    problems: AUTHENTICATED,
   },
   getApplication: {
     method: "GET",
     path: "/applications/{id}",
-    summary: "One application",
-    params: IdParams,
+    summary: "Get an application",
+    description: "Only applications of the organisation in use are found.",
+    params: idOf("application"),
     responses: { 200: { description: "Application", schema: ApplicationSchema } },
     problems: [...AUTHENTICATED, "NOT_FOUND"],
   },
   deleteApplication: {
     method: "DELETE",
     path: "/applications/{id}",
-    summary: "Delete an application with its access keys and subscriptions",
-    params: IdParams,
+    summary: "Delete an application",
+    description: "Its access keys are revoked and its subscriptions ended.",
+    params: idOf("application"),
     responses: { 204: { description: "Deleted" } },
     problems: [...AUTHENTICATED, "NOT_FOUND"],
   },
   listAccessKeys: {
     method: "GET",
     path: "/applications/{id}/access-keys",
-    summary: "Access keys of an application, without their secrets",
-    params: IdParams,
+    summary: "List the access keys of an application",
+    description: "Without their secrets; revoked ones are listed as well.",
+    params: idOf("application"),
     query: PageQuerySchema,
-    responses: { 200: { description: "One page", schema: pageOf(AccessKeySchema) } },
+    responses: { 200: { description: "One page", schema: pageOf("AccessKeyPage", AccessKeySchema) } },
     problems: [...AUTHENTICATED, "NOT_FOUND"],
   },
   createAccessKey: {
     method: "POST",
     path: "/applications/{id}/access-keys",
     summary: "Create an access key; its secret is shown once",
-    params: IdParams,
+    description: "Key id and secret are exchanged for access tokens at the gateway's token endpoint.",
+    params: idOf("application"),
     responses: {
       201: {
         description: "Created",
-        schema: Type.Object({
-          ...AccessKeySchema.properties,
-          secret: Type.String({ description: "Shown once" }),
-        }),
+        schema: Type.Object(
+          {
+            ...AccessKeySchema.properties,
+            secret: Type.String({ description: "Secret of the key, shown once" }),
+          },
+          { title: "CreatedAccessKey", description: "A new access key with its secret" },
+        ),
       },
     },
     problems: [...AUTHENTICATED, "NOT_FOUND", "CONFLICT"],
@@ -100,43 +123,61 @@ export const APPLICATIONS_API = {
   revokeAccessKey: {
     method: "DELETE",
     path: "/applications/{id}/access-keys/{keyId}",
-    summary: "Revoke an access key; its tokens stop working within seconds",
-    params: Type.Object({ id: Type.String(), keyId: Type.String() }),
+    summary: "Revoke an access key",
+    description: "Access tokens that were made with it stop working within seconds.",
+    params: Type.Object({
+      id: Type.String({ description: "Identifier of the application" }),
+      keyId: Type.String({ description: "Identifier of the key" }),
+    }),
     responses: { 204: { description: "Revoked" } },
     problems: [...AUTHENTICATED, "NOT_FOUND"],
   },
   listSubscriptions: {
     method: "GET",
     path: "/subscriptions",
-    summary: "Active subscriptions of the organisation's applications, newest first",
-    query: Type.Object({ ...PageQuerySchema.properties, applicationId: Type.Optional(Type.String()) }),
-    responses: { 200: { description: "One page", schema: pageOf(SubscriptionSchema) } },
+    summary: "List the active subscriptions of the organisation's applications",
+    description: "Newest first.",
+    query: Type.Object({
+      ...PageQuerySchema.properties,
+      applicationId: Type.Optional(Type.String({ description: "Only subscriptions of this application" })),
+    }),
+    responses: { 200: { description: "One page", schema: pageOf("SubscriptionPage", SubscriptionSchema) } },
     problems: AUTHENTICATED,
   },
   createSubscription: {
     method: "POST",
     path: "/subscriptions",
     summary: "Subscribe an application to a published service",
+    description: "Access tokens of the application's keys may call every live version of the service.",
     body: Type.Object(
-      { applicationId: Type.String(), serviceKey: Type.String() },
-      { additionalProperties: false },
+      {
+        applicationId: Type.String({ description: "Identifier of the application" }),
+        serviceKey: ServiceKey,
+      },
+      {
+        additionalProperties: false,
+        title: "CreateSubscriptionRequest",
+        description: "Which application, and to which service",
+      },
     ),
     responses: { 201: { description: "Created", schema: SubscriptionSchema } },
-    problems: [...AUTHENTICATED, "INVALID_INPUT", "NOT_FOUND", "SERVICE_NOT_FOUND", "CONFLICT"],
+    problems: [...AUTHENTICATED, "NOT_FOUND", "SERVICE_NOT_FOUND", "CONFLICT"],
   },
   getSubscription: {
     method: "GET",
     path: "/subscriptions/{id}",
-    summary: "One subscription",
-    params: IdParams,
+    summary: "Get a subscription",
+    description: "Only subscriptions of the organisation's applications are found.",
+    params: idOf("subscription"),
     responses: { 200: { description: "Subscription", schema: SubscriptionSchema } },
     problems: [...AUTHENTICATED, "NOT_FOUND"],
   },
   cancelSubscription: {
     method: "DELETE",
     path: "/subscriptions/{id}",
-    summary: "End a subscription; the gateway refuses its calls within seconds",
-    params: IdParams,
+    summary: "End a subscription",
+    description: "The gateway refuses the application's calls of the service within seconds.",
+    params: idOf("subscription"),
     responses: { 204: { description: "Ended" } },
     problems: [...AUTHENTICATED, "NOT_FOUND"],
   },

@@ -1,30 +1,31 @@
 import { Type } from "typebox";
-import type { TSchema } from "typebox";
 import { SERVICE_NAME_PATTERN } from "../project.ts";
 import { PageQuery } from "../service-api.ts";
 
-export const Timestamp = Type.String({
-  description: "YYYY-MM-DD HH:MM:SS, UTC",
-  examples: ["2026-11-20 21:17:00"],
-});
-
 export const PageQuerySchema = Type.Object(PageQuery);
-
-/** One page of a list: `nextCursor` is null on the last. */
-export function pageOf<T extends TSchema>(item: T) {
-  return Type.Object({ items: Type.Array(item), nextCursor: Type.Union([Type.String(), Type.Null()]) });
-}
 
 export const ServiceName = Type.String({
   pattern: SERVICE_NAME_PATTERN,
   description: "Lower-case letters, digits and hyphens, at most 63",
 });
 
-export const DisplayName = Type.String({ minLength: 1, maxLength: 120, pattern: "\\S" });
+export const DisplayName = Type.String({
+  minLength: 1,
+  maxLength: 120,
+  pattern: "\\S",
+  description: "A name for people",
+});
 
-export const KeyParams = Type.Object({ key: Type.String({ description: "Service key" }) });
+export const VersionNumber = Type.String({ description: "MAJOR.MINOR.PATCH", examples: ["1.0.0"] });
 
-export const IdParams = Type.Object({ id: Type.String() });
+export const ServiceKey = Type.String({ description: "Stable UUID of the service" });
 
-/** What every authenticated operation may answer besides its own problems. */
+export const KeyParams = Type.Object({ key: Type.String({ description: "Key of the service" }) });
+
+/** The path parameters of an operation on one thing, e.g. `idOf("application")`. */
+export function idOf(thing: string) {
+  return Type.Object({ id: Type.String({ description: `Identifier of the ${thing}` }) });
+}
+
+/** What every operation of the platform API may be refused with. */
 export const AUTHENTICATED = ["UNAUTHENTICATED", "FORBIDDEN"] as const;

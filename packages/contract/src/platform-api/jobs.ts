@@ -2,7 +2,8 @@ import { Type } from "typebox";
 import { LogEntrySchema, StatusRecordSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { SERVICE_API } from "../service-api.ts";
-import { AUTHENTICATED, pageOf } from "./common.ts";
+import { pageOf } from "../schemas.ts";
+import { AUTHENTICATED } from "./common.ts";
 
 const JOB_PROBLEMS = [...AUTHENTICATED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
 
@@ -12,30 +13,29 @@ export const JOBS_API = {
     ...SERVICE_API.startExecution,
     path: "/jobs",
     summary: "Start a job",
+    description:
+      "Starts a service of the organisation without application or subscription. Every call creates a new job; a 201 means that it is durable.",
     query: Type.Object({
       serviceKey: Type.String({ description: "Key of a service of the organisation" }),
-      version: Type.Optional(Type.String({ description: "Default: the latest live version" })),
+      version: Type.Optional(
+        Type.String({ description: "MAJOR.MINOR.PATCH; default: the latest live version" }),
+      ),
     }),
     problems: [
       ...AUTHENTICATED,
       "SERVICE_NOT_FOUND",
       "VERSION_RETIRED",
-      "INVALID_JSON",
-      "INVALID_INPUT",
-      "INPUT_TOO_LARGE",
-      "UNSUPPORTED_MEDIA_TYPE",
       "DATA_REFERENCE_INVALID",
       "RATE_LIMITED",
-      "UNAVAILABLE",
     ],
   },
   listJobs: {
     ...SERVICE_API.listExecutions,
     path: "/jobs",
-    summary: "Jobs of the organisation, newest first",
-    description: "Pages as all lists of this API.",
-    responses: { 200: { description: "One page", schema: pageOf(StatusRecordSchema) } },
-    problems: [...AUTHENTICATED, "INVALID_INPUT"],
+    summary: "List the jobs of the organisation",
+    description: "Newest first, in pages as all lists of this API.",
+    responses: { 200: { description: "One page", schema: pageOf("JobPage", StatusRecordSchema) } },
+    problems: AUTHENTICATED,
   },
   getJob: {
     ...SERVICE_API.getState,
@@ -55,8 +55,8 @@ export const JOBS_API = {
     summary: "Get the log lines of a job, oldest first",
     description:
       "About 1 MB a page. nextCursor says where to read on; it is null once the job is finished and its last line was read.",
-    responses: { 200: { description: "One page", schema: pageOf(LogEntrySchema) } },
-    problems: [...JOB_PROBLEMS, "INVALID_INPUT"],
+    responses: { 200: { description: "One page", schema: pageOf("LogPage", LogEntrySchema) } },
+    problems: JOB_PROBLEMS,
   },
   cancelJob: {
     ...SERVICE_API.cancelExecution,

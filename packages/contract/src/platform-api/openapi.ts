@@ -1,6 +1,9 @@
 import { createOpenApi } from "../openapi.ts";
 import type { OpenApiDocument } from "../openapi.ts";
-import { PLATFORM_API } from "./platform-api.ts";
+import { ACCOUNT_API } from "./account.ts";
+import { APPLICATIONS_API } from "./applications.ts";
+import { JOBS_API } from "./jobs.ts";
+import { SERVICES_API } from "./services.ts";
 
 /** Below which path of the platform API's origin its operations lie. */
 export const PLATFORM_API_PREFIX = "/api";
@@ -10,9 +13,27 @@ export function createPlatformOpenApi(): OpenApiDocument {
   return createOpenApi({
     title: "Platform API",
     version: "1",
-    description: "Services, versions, applications, access keys, subscriptions and jobs of an organisation.",
-    url: PLATFORM_API_PREFIX,
-    operations: PLATFORM_API,
+    description:
+      "Services, versions, applications, access keys, subscriptions and jobs of an organisation. The header X-OrganizationId names the organisation; without it the user's own is used.",
+    server: { url: PLATFORM_API_PREFIX, description: "This platform" },
+    groups: [
+      {
+        name: "Account",
+        description: "The user, organisations, personal access tokens",
+        operations: ACCOUNT_API,
+      },
+      { name: "Services", description: "Services, their versions and builds", operations: SERVICES_API },
+      {
+        name: "Applications",
+        description: "Applications, their access keys and subscriptions",
+        operations: APPLICATIONS_API,
+      },
+      {
+        name: "Jobs",
+        description: "Executions that the organisation starts itself",
+        operations: JOBS_API,
+      },
+    ],
     security: {
       bearer: { type: "http", scheme: "bearer", description: "Personal access token" },
       authToken: {

@@ -3,60 +3,68 @@ import type { Static } from "typebox";
 import { ExecutionStatusSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { ResourcesSchema } from "../project.ts";
-import { AUTHENTICATED, KeyParams, PageQuerySchema, ServiceName, Timestamp, pageOf } from "./common.ts";
+import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
+import { AUTHENTICATED, KeyParams, PageQuerySchema, ServiceName, VersionNumber } from "./common.ts";
 
 export const ServiceSchema = Type.Object(
   {
     key: Type.String({ description: "Stable UUID; first segment of every endpoint URL" }),
     name: ServiceName,
-    description: Type.String(),
-    publication: Type.Union([Type.Null(), Type.Literal("internal")], {
+    description: Type.String({ description: "Markdown text" }),
+    publication: Nullable(StringEnum(["internal"]), {
       description: "null: nobody can subscribe; internal: applications of the organisation can",
     }),
-    latestVersion: Type.Union([Type.String(), Type.Null()]),
-    createdAt: Timestamp,
+    latestVersion: Nullable(VersionNumber, { description: "The highest live version; null: there is none" }),
+    createdAt: Timestamp("When it was created"),
   },
-  { title: "Service" },
+  { title: "Service", description: "A Python function behind an endpoint, in versions" },
 );
 
 export type Service = Static<typeof ServiceSchema>;
 
 export const VersionSchema = Type.Object(
   {
-    version: Type.String({ description: "MAJOR.MINOR.PATCH" }),
-    state: Type.Union([Type.Literal("LIVE"), Type.Literal("RETIRED")]),
+    version: VersionNumber,
+    state: StringEnum(["LIVE", "RETIRED"], {
+      title: "VersionState",
+      description: "LIVE: takes executions. RETIRED: takes no new ones",
+    }),
     resources: ResourcesSchema,
-    timeoutSeconds: Type.Integer(),
-    inputSchema: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
-    createdAt: Timestamp,
-    retiredAt: Type.Union([Timestamp, Type.Null()]),
+    timeoutSeconds: Type.Integer({ description: "Wall-clock limit of one execution in seconds" }),
+    inputSchema: Nullable(JsonObject("JSON Schema"), {
+      description: "JSON Schema of the input, from the type hints of run; null: there are none",
+    }),
+    createdAt: Timestamp("When it was created"),
+    retiredAt: Nullable(Timestamp("When it was retired"), {
+      description: "When it was retired; null while it is live",
+    }),
   },
-  { title: "Version" },
+  { title: "Version", description: "One built version of a service" },
 );
 
 export type Version = Static<typeof VersionSchema>;
 
 export const BuildSchema = Type.Object(
   {
-    version: Type.String(),
+    version: VersionNumber,
     state: ExecutionStatusSchema,
-    terminal: Type.Boolean(),
-    code: Type.Optional(Type.String()),
-    detail: Type.Optional(Type.String()),
-    createdAt: Timestamp,
-    startedAt: Type.Optional(Timestamp),
-    endedAt: Type.Optional(Timestamp),
+    terminal: Type.Boolean({ description: "Whether the state is final" }),
+    code: Type.Optional(Type.String({ description: "Why it made no version (FAILED, UNKNOWN)" })),
+    detail: Type.Optional(Type.String({ description: "The same for people" })),
+    createdAt: Timestamp("When the build became durable"),
+    startedAt: Type.Optional(Timestamp("When it began")),
+    endedAt: Type.Optional(Timestamp("When it reached its final state")),
     log: Type.Array(Type.String(), { description: "Lines from `offset` on" }),
     nextOffset: Type.Integer({ description: "Pass as `offset` to read on" }),
   },
-  { title: "Build" },
+  { title: "Build", description: "State and log of a build" },
 );
 
 export type Build = Static<typeof BuildSchema>;
 
 const VersionParams = Type.Object({
-  key: Type.String(),
-  version: Type.String({ description: "MAJOR.MINOR.PATCH" }),
+  key: Type.String({ description: "Key of the service" }),
+  version: VersionNumber,
 });
 
 /** Services and their versions. */
@@ -64,29 +72,39 @@ export const SERVICES_API = {
   listServices: {
     method: "GET",
     path: "/services",
-    summary: "Services of the organisation, newest first",
+    summary: "List the services of the organisation",
+    description: "Newest first.",
     query: Type.Object({
       ...PageQuerySchema.properties,
       name: Type.Optional(Type.String({ description: "Only the service of this name" })),
     }),
-    responses: { 200: { description: "One page", schema: pageOf(ServiceSchema) } },
+    responses: { 200: { description: "One page", schema: pageOf("ServicePage", ServiceSchema) } },
     problems: AUTHENTICATED,
   },
   createService: {
     method: "POST",
     path: "/services",
-    summary: "Create a service without versions",
+    summary: "Create a service",
+    description: "It has no versions yet; names are unique in the organisation.",
     body: Type.Object(
-      { name: ServiceName, description: Type.Optional(Type.String({ maxLength: 65_536 })) },
-      { additionalProperties: false },
+      {
+        name: ServiceName,
+        description: Type.Optional(Type.String({ maxLength: 65_536, description: "Markdown text" })),
+      },
+      {
+        additionalProperties: false,
+        title: "CreateServiceRequest",
+        description: "The service to create",
+      },
     ),
     responses: { 201: { description: "Created", schema: ServiceSchema } },
-    problems: [...AUTHENTICATED, "INVALID_INPUT", "CONFLICT"],
+    problems: [...AUTHENTICATED, "CONFLICT"],
   },
   getService: {
     method: "GET",
     path: "/services/{key}",
-    summary: "One service",
+    summary: "Get a service",
+    description: "Only services of the organisation in use are found.",
     params: KeyParams,
     responses: { 200: { description: "Service", schema: ServiceSchema } },
     problems: [...AUTHENTICATED, "SERVICE_NOT_FOUND"],
@@ -94,19 +112,28 @@ export const SERVICES_API = {
   publishService: {
     method: "POST",
     path: "/services/{key}/publish",
-    summary: "Let applications subscribe",
+    summary: "Let applications subscribe to a service",
+    description: "Applications of the organisation can subscribe from then on.",
     params: KeyParams,
-    body: Type.Object({ scope: Type.Literal("internal") }, { additionalProperties: false }),
+    body: Type.Object(
+      { scope: StringEnum(["internal"], { description: "Who may subscribe: the own organisation" }) },
+      {
+        additionalProperties: false,
+        title: "PublishServiceRequest",
+        description: "Who may subscribe",
+      },
+    ),
     responses: { 200: { description: "Published", schema: ServiceSchema } },
-    problems: [...AUTHENTICATED, "SERVICE_NOT_FOUND", "INVALID_INPUT", "CONFLICT"],
+    problems: [...AUTHENTICATED, "SERVICE_NOT_FOUND", "CONFLICT"],
   },
   listVersions: {
     method: "GET",
     path: "/services/{key}/versions",
-    summary: "Versions of a service, newest first",
+    summary: "List the versions of a service",
+    description: "Newest first; retired ones are listed as well.",
     params: KeyParams,
     query: PageQuerySchema,
-    responses: { 200: { description: "One page", schema: pageOf(VersionSchema) } },
+    responses: { 200: { description: "One page", schema: pageOf("VersionPage", VersionSchema) } },
     problems: [...AUTHENTICATED, "SERVICE_NOT_FOUND"],
   },
   createVersion: {
@@ -118,18 +145,18 @@ export const SERVICES_API = {
     params: KeyParams,
     query: Type.Object({
       bump: Type.Optional(
-        Type.Union([Type.Literal("patch"), Type.Literal("minor"), Type.Literal("major")], {
-          description: "Default patch; the first version is 1.0.0",
+        StringEnum(["patch", "minor", "major"], {
+          description: "Which number to raise, default patch; the first version is 1.0.0",
         }),
       ),
       version: Type.Optional(
         Type.String({
-          pattern: "^(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})\\.(0|[1-9]\\d{0,8})$",
+          pattern: "^(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})$",
           description: "Exactly this version",
         }),
       ),
       force: Type.Optional(
-        Type.Literal("true", { description: "Accept a schema that breaks callers of the same major" }),
+        StringEnum(["true"], { description: "Accept a schema that breaks callers of the same major" }),
       ),
     }),
     bodyType: "application/zip",
@@ -144,34 +171,38 @@ export const SERVICES_API = {
     problems: [
       ...AUTHENTICATED,
       "SERVICE_NOT_FOUND",
-      "INVALID_INPUT",
       "INVALID_PROJECT",
       "INVALID_ARCHIVE",
       "ARCHIVE_TOO_LARGE",
-      "UNSUPPORTED_MEDIA_TYPE",
       "CONFLICT",
       "RATE_LIMITED",
       "QUOTA_EXCEEDED",
-      "UNAVAILABLE",
     ],
   },
   getBuild: {
     method: "GET",
     path: "/services/{key}/versions/{version}/build",
-    summary: "State and log of the latest build of a version",
+    summary: "Get state and log of the latest build of a version",
+    description: "The log comes in pages of lines; `nextOffset` says where to read on.",
     params: VersionParams,
     query: Type.Object({
       offset: Type.Optional(
-        Type.String({ pattern: "^[0-9]{1,9}$", description: "First log line wanted; default 0" }),
+        Type.Integer({
+          minimum: 0,
+          maximum: 999_999_999,
+          default: 0,
+          description: "Number of the first log line wanted",
+        }),
       ),
     }),
     responses: { 200: { description: "Build", schema: BuildSchema } },
-    problems: [...AUTHENTICATED, "SERVICE_NOT_FOUND", "INVALID_INPUT"],
+    problems: [...AUTHENTICATED, "SERVICE_NOT_FOUND"],
   },
   retireVersion: {
     method: "POST",
     path: "/services/{key}/versions/{version}/retire",
-    summary: "Take no new executions; running ones finish and results stay",
+    summary: "Retire a version",
+    description: "It takes no new executions; running ones finish and results stay.",
     params: VersionParams,
     responses: { 200: { description: "Retired", schema: VersionSchema } },
     problems: [...AUTHENTICATED, "SERVICE_NOT_FOUND"],

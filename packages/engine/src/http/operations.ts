@@ -1,8 +1,12 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest, RouteShorthandOptions } from "fastify";
+import type { TObject } from "typebox";
 import type { Operation, OperationTable } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
 import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
+
+/** As many as any bound of an operation has. */
+const DIGITS = /^[0-9]{1,9}$/;
 
 export interface OperationsOptions<T extends OperationTable, C> {
   readonly prefix: string;
@@ -50,6 +54,7 @@ function registerOperation<T extends OperationTable, C>(
         ),
       ),
     },
+    ...readIntegers(operation.query),
     onRequest: async (request) => {
       requireJsonAccepted(request);
       callers.set(request, await options.authorize(request, id));
@@ -71,6 +76,23 @@ function registerOperation<T extends OperationTable, C>(
         .send("body" in answer ? answer.body : undefined);
     },
   });
+}
+
+/** A query string carries text: where the schema wants an integer, digits become one. All else stays text, which the schema refuses. */
+function readIntegers(query: TObject | undefined): Pick<RouteShorthandOptions, "preValidation"> {
+  const names = Object.entries(query?.properties ?? {}).flatMap(([name, property]) =>
+    "type" in property && property.type === "integer" ? [name] : [],
+  );
+  if (names.length === 0) return {};
+  return {
+    preValidation: async (request) => {
+      const given = request.query as Record<string, unknown>;
+      for (const name of names) {
+        const text = given[name];
+        if (typeof text === "string" && DIGITS.test(text)) given[name] = Number(text);
+      }
+    },
+  };
 }
 
 /** `Accept` must leave room for JSON. @throws Problem NOT_ACCEPTABLE */

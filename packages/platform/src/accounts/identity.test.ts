@@ -291,17 +291,37 @@ describe("a personal access token", () => {
     expect(rest.json()).toMatchObject({ items: [{ id: friend.organizationId }], nextCursor: null });
   });
 
-  test.each(["limit=0", "limit=101", "limit=x", "cursor=x", "cursor=-1"])(
-    "meets a list with %s with INVALID_INPUT",
-    async (query) => {
-      const response = await here.api.inject({
-        method: "GET",
-        url: `/api/personal-access-tokens?${query}`,
-        headers: { "x-auth-token": user.token },
-      });
-      expect(response.json()).toMatchObject({ code: "INVALID_INPUT" });
-    },
-  );
+  const list = (query: string) =>
+    here.api.inject({
+      method: "GET",
+      url: `/api/personal-access-tokens?${query}`,
+      headers: { "x-auth-token": user.token },
+    });
+
+  test.each([
+    "limit=0",
+    "limit=101",
+    "limit=x",
+    "limit=-1",
+    "limit=1.0",
+    "limit=1e1",
+    "limit=",
+    "limit=1&limit=2",
+  ])("meets a list with %s with INVALID_INPUT and the field's path", async (query) => {
+    const { statusCode, body } = await list(query);
+    expect([statusCode, JSON.parse(body)]).toMatchObject([
+      400,
+      { code: "INVALID_INPUT", errors: [{ path: "/limit" }] },
+    ]);
+  });
+
+  test.each(["cursor=x", "cursor=-1"])("meets a list with %s with INVALID_INPUT", async (query) => {
+    expect((await list(query)).json()).toMatchObject({ code: "INVALID_INPUT" });
+  });
+
+  test.each(["", "limit=1", "limit=100", "limit=007"])("answers a list with %s", async (query) => {
+    expect((await list(query)).statusCode).toBe(200);
+  });
 
   test("cannot belong to a second user of the same address", async () => {
     const email = `${randomUUID()}@example.org`;

@@ -66,7 +66,7 @@ export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
       const { lines, nextOffset } = await deps.builds.readLog(
         caller.organizationId,
         build.id,
-        Number(query.offset ?? "0"),
+        query.offset ?? 0,
       );
       return { status: 200, body: showBuild(build, lines, nextOffset) };
     },

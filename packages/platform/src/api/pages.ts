@@ -1,27 +1,21 @@
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@platform/contract/service-api";
+import { DEFAULT_PAGE_SIZE } from "@platform/contract/service-api";
 import { Problem } from "@platform/contract/problems";
 import type { PageRequest } from "../store/base/page.ts";
 
-interface PageQueryText {
-  readonly limit?: string;
+interface PageQuery {
+  readonly limit?: number;
   readonly cursor?: string;
 }
 
-/** @throws Problem INVALID_INPUT for a limit out of bounds */
-export function readPage(query: PageQueryText): PageRequest {
-  const limit = query.limit === undefined ? DEFAULT_PAGE_SIZE : Number(query.limit);
-  if (limit < 1 || limit > MAX_PAGE_SIZE) {
-    throw new Problem("INVALID_INPUT", `limit must be between 1 and ${MAX_PAGE_SIZE}.`, {
-      errors: [{ path: "/limit", message: `must be between 1 and ${MAX_PAGE_SIZE}` }],
-    });
-  }
-  return query.cursor === undefined ? { limit } : { limit, cursor: query.cursor };
+/** The schema of the query has bounded `limit`. */
+export function readPage({ limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): PageRequest {
+  return cursor === undefined ? { limit } : { limit, cursor };
 }
 
 const OFFSET = /^\d{1,9}$/;
 
 /** For short lists that are counted through: the cursor is an offset. @throws Problem INVALID_INPUT */
-export function readOffsetPage(query: PageQueryText): { readonly limit: number; readonly offset: number } {
+export function readOffsetPage(query: PageQuery): { readonly limit: number; readonly offset: number } {
   const { limit, cursor } = readPage(query);
   if (cursor === undefined) return { limit, offset: 0 };
   if (!OFFSET.test(cursor))

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { createServiceOpenApi } from "@platform/contract/openapi";
+import { createServiceOpenApi } from "@platform/contract/service-openapi";
 import { registerDocs } from "@platform/engine/http/docs";
 import { readBasicCredentials } from "../access/client-credentials.ts";
 import { OAuthError } from "../access/oauth-error.ts";
@@ -34,8 +34,11 @@ export async function registerServiceDocs(app: FastifyInstance, deps: ServiceDoc
         return createServiceOpenApi({
           name: serviceName,
           version,
-          description: "",
-          url: `${deps.gatewayUrl}/${serviceKey}/${serviceName}/${version}`,
+          description: `Starts executions of the service ${serviceName} in version ${version}, follows them and fetches their results.`,
+          server: {
+            url: `${deps.gatewayUrl}/${serviceKey}/${serviceName}/${version}`,
+            description: "Endpoint of this version",
+          },
           inputSchema: caller.version.inputSchema,
           tokenUrl: `${deps.gatewayUrl}/token`,
         });

@@ -1,0 +1,55 @@
+import { Type } from "typebox";
+import { ExecutionStatusSchema, LinkSchema } from "./execution.ts";
+import type { OperationTable } from "./operation.ts";
+import { Nullable, Timestamp } from "./schemas.ts";
+import { SERVICE_API } from "./service-api.ts";
+
+const LocalStatusSchema = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "Identifier of the execution" }),
+    status: ExecutionStatusSchema,
+    created_at: Timestamp("When the execution was created"),
+    started_at: Nullable(Timestamp("When user code may have begun")),
+    ended_at: Nullable(Timestamp("When the execution reached its final state")),
+  },
+  { title: "LocalStatus", description: "The state with which the execution ended" },
+);
+
+/** The result of the local server: the service's output as top-level fields, or `code` and `detail`. */
+const LocalResultSchema = Type.Object(
+  {
+    code: Type.Optional(Type.Unknown({ description: "Why it did not succeed (FAILED, UNKNOWN)" })),
+    detail: Type.Optional(Type.Unknown({ description: "The same for people" })),
+    _links: Type.Object({ status: LinkSchema }, { title: "LocalResultLinks", description: "The state" }),
+    _embedded: Type.Object(
+      { status: LocalStatusSchema },
+      { title: "LocalResultEmbedded", description: "The state with which the execution ended" },
+    ),
+  },
+  {
+    title: "LocalResult",
+    additionalProperties: true,
+    description:
+      "The output of the service as top-level fields (SUCCEEDED), or code and detail (FAILED, UNKNOWN). A deployed service answers the output inside `result`.",
+  },
+);
+
+const { startExecution, listExecutions, getState, getResult, getLog, cancelExecution } = SERVICE_API;
+
+/** The local server refuses names that are not its own, and has neither tokens nor other versions. */
+const OWN = ["FORBIDDEN"] as const;
+const OF_ONE = [...OWN, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
+
+/** The service API as `platform serve` has it: the same operations, with the flat form of results. */
+export const LOCAL_SERVICE_API = {
+  startExecution: { ...startExecution, problems: [...OWN, "DATA_REFERENCE_INVALID", "RATE_LIMITED"] },
+  listExecutions: { ...listExecutions, problems: OWN },
+  getState: { ...getState, problems: OF_ONE },
+  getResult: {
+    ...getResult,
+    responses: { 200: { description: "Result, or cause of failure", schema: LocalResultSchema } },
+    problems: [...OF_ONE, "RESULT_NOT_READY"],
+  },
+  getLog: { ...getLog, problems: OF_ONE },
+  cancelExecution: { ...cancelExecution, problems: OF_ONE },
+} as const satisfies OperationTable;
