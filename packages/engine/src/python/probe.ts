@@ -8,6 +8,9 @@ import type { Zygote, ZygoteEnd } from "./pool/zygote.ts";
 const STARTUP_ERROR = "STARTUP_ERROR";
 const MAX_REASON_LENGTH = 500;
 
+/** Until the zygote says hello, nothing of the project is known to have run. */
+type Stage = "starting" | "importing";
+
 /**
  * Boots a version only to look at it: nothing of it is left running. Never longer than both limits together.
  *
@@ -19,62 +22,63 @@ export async function probeVersion(
   { helloMs, bootMs }: Pick<Settings, "helloMs" | "bootMs">,
 ): Promise<Probe> {
   let found: Probe | null = null;
-  const printed: LogLine[] = [];
-  let greeted = false;
-
-  function onEvent(event: ZygoteEvent): void {
-    if (event.event === "hello" && !greeted) {
-      greeted = true;
-      limit(bootMs, `The import of src/program.py took longer than ${bootMs / 1000} s`);
-    }
-    if (event.event === "probed")
-      found ??= {
-        ok: true,
-        inputSchema: event.input,
-        outputSchema: event.output,
-        startMode: event.mode,
-        startModeReason: event.reason === null ? null : readReason(event.reason),
-      };
-    if (event.event === "failed")
-      found ??= { ok: false, code: event.code, detail: event.detail, traceback: event.traceback };
-  }
-
-  function describeEnd({ description, hasBegun }: ZygoteEnd): Probe {
-    const output = printed.map((line) => line.message).join("\n");
-    if (!greeted && !hasBegun)
-      throw new Error(`the sandbox of the version ${description}${output === "" ? "" : `: ${output}`}`);
-    const doing = greeted ? "while it imported src/program.py" : "before it could import src/program.py";
-    return {
-      ok: false,
-      code: STARTUP_ERROR,
-      detail: `The process ${description} ${doing}`,
-      traceback: output || null,
-    };
-  }
-
+  let stage: Stage = "starting";
   let zygote: Zygote | null = null;
+  const printed: LogLine[] = [];
   const timers = createTimers<"limit">();
+
   function limit(milliseconds: number, detail: string): void {
     timers.set("limit", milliseconds, () => {
-      found ??= { ok: false, code: STARTUP_ERROR, detail, traceback: null };
+      found ??= failStartup(detail, null);
       zygote?.kill();
     });
   }
 
+  function onEvent(event: ZygoteEvent): void {
+    if (event.event === "hello" && stage === "starting") {
+      stage = "importing";
+      limit(bootMs, `The import of src/program.py took longer than ${bootMs / 1000} s`);
+    }
+    found ??= readProbe(event);
+  }
+
+  const onOutput = (lines: readonly LogLine[]): void => void printed.push(...lines);
   try {
-    zygote = await startZygote({
-      version,
-      startMode: version.startMode,
-      probe: true,
-      onEvent,
-      onOutput: (lines) => void printed.push(...lines),
-    });
-    if (!greeted) limit(helloMs, `The interpreter did not begin within ${helloMs / 1000} s`);
+    zygote = await startZygote({ version, startMode: version.startMode, probe: true, onEvent, onOutput });
+    if (stage === "starting") limit(helloMs, `The interpreter did not begin within ${helloMs / 1000} s`);
     const end = await zygote.closed;
-    return found ?? describeEnd(end);
+    return found ?? describeEnd(end, stage, printed);
   } finally {
     timers.clear("limit");
   }
+}
+
+/** The first of these events says how it went. */
+function readProbe(event: ZygoteEvent): Probe | null {
+  if (event.event === "failed")
+    return { ok: false, code: event.code, detail: event.detail, traceback: event.traceback };
+  if (event.event !== "probed") return null;
+  return {
+    ok: true,
+    inputSchema: event.input,
+    outputSchema: event.output,
+    startMode: event.mode,
+    startModeReason: event.reason === null ? null : readReason(event.reason),
+  };
+}
+
+/** A zygote that ended without saying how it went. */
+function describeEnd({ description, hasBegun }: ZygoteEnd, stage: Stage, printed: readonly LogLine[]): Probe {
+  const output = printed.map((line) => line.message).join("\n");
+  if (stage === "starting" && !hasBegun)
+    throw new Error(`the sandbox of the version ${description}${output === "" ? "" : `: ${output}`}`);
+  const doing =
+    stage === "importing" ? "while it imported src/program.py" : "before it could import src/program.py";
+  return failStartup(`The process ${description} ${doing}`, output || null);
+}
+
+function failStartup(detail: string, traceback: string | null): Probe {
+  return { ok: false, code: STARTUP_ERROR, detail, traceback };
 }
 
 /** It came through user code's process, and goes to a terminal. */

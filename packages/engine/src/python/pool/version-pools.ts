@@ -1,0 +1,65 @@
+import type { RunnableVersion } from "../port/runtime.ts";
+import type { Settings } from "../port/settings.ts";
+import type { VersionPool } from "./version-pool.ts";
+
+/** The pools of a runtime, one per version. */
+export interface VersionPools {
+  readonly find: (version: RunnableVersion) => VersionPool;
+  /** Called about every second: ends what idles. */
+  readonly tick: (now: number) => void;
+  /** Ends the zygote of a version once nothing runs; resolves when it is gone. */
+  readonly retire: (versionId: string) => Promise<void>;
+  /** Ends all zygotes now. */
+  readonly close: () => Promise<void>;
+}
+
+export function createVersionPools(
+  { maxZygotes, zygoteIdleMs }: Pick<Settings, "maxZygotes" | "zygoteIdleMs">,
+  createPool: (version: RunnableVersion) => VersionPool,
+): VersionPools {
+  const pools = new Map<string, VersionPool>();
+  const retiring = new Map<VersionPool, Promise<void>>();
+
+  /** A cap on memory: the idle zygote that was used longest ago makes room. */
+  function makeRoom(): void {
+    const warm = [...pools].filter(([, pool]) => pool.hasZygote());
+    if (warm.length < maxZygotes) return;
+    const [oldest] = warm
+      .filter(([, pool]) => !pool.isBusy())
+      .sort(([, left], [, right]) => left.lastUsed() - right.lastUsed());
+    if (oldest !== undefined) void retirePool(oldest[0], oldest[1]);
+  }
+
+  async function retirePool(id: string, pool: VersionPool): Promise<void> {
+    if (pools.get(id) === pool) pools.delete(id);
+    const gone = pool.retire();
+    retiring.set(pool, gone);
+    await gone;
+    retiring.delete(pool);
+  }
+
+  return {
+    find: (version) => {
+      const known = pools.get(version.id);
+      if (known !== undefined) return known;
+      makeRoom();
+      const pool = createPool(version);
+      pools.set(version.id, pool);
+      return pool;
+    },
+    tick: (now) => {
+      for (const [id, pool] of pools) {
+        pool.tick(now);
+        if (!pool.hasZygote() && !pool.isBusy() && now - pool.lastUsed() > zygoteIdleMs) pools.delete(id);
+      }
+    },
+    retire: async (versionId) => {
+      const pool = pools.get(versionId);
+      if (pool !== undefined) await retirePool(versionId, pool);
+    },
+    close: async () => {
+      await Promise.all([...pools.values(), ...retiring.keys()].map((pool) => pool.close()));
+      await Promise.all(retiring.values());
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { chmodSync, cpSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runTrusted } from "../host/processes.ts";
+import type { PythonRuntimeOptions } from "./port/settings.ts";
+
+const COMPILE_TIMEOUT_MS = 60_000;
+/** 107 bytes are the kernel's limit for a socket's path (unix(7)); ours adds a folder and a name to the run directory. */
+const MAX_RUN_DIRECTORY_LENGTH = 80;
+
+/**
+ * Copies the Python half to where the sandbox's uid can read it (the source may lie in a home that is closed to others), and returns
+ * the folder of the copy.
+ *
+ * @throws Error when the run directory cannot be used
+ */
+export function installRunner(options: PythonRuntimeOptions): string {
+  const { runDirectory } = options;
+  if (!isAbsolute(runDirectory)) throw new Error(`runDirectory must be absolute: ${runDirectory}`);
+  if (Buffer.byteLength(runDirectory) > MAX_RUN_DIRECTORY_LENGTH)
+    throw new Error(
+      `runDirectory must have at most ${MAX_RUN_DIRECTORY_LENGTH} bytes, a socket's path is limited: ${runDirectory}`,
+    );
+  mkdirSync(runDirectory, { recursive: true });
+  const runner = join(runDirectory, "runner");
+  rmSync(runner, { recursive: true, force: true });
+  const source = options.runnerDirectory ?? fileURLToPath(new URL("../../runner", import.meta.url));
+  cpSync(source, runner, {
+    recursive: true,
+    filter: (path) => !path.endsWith("__pycache__") && !path.endsWith("tests"),
+  });
+  chmodSync(runDirectory, 0o711);
+  for (const path of [runner, join(runner, "service_runner")]) chmodSync(path, 0o755);
+  if (options.sandbox.level === "bubblewrap" && process.getuid?.() === 0) refuseClosedParents(runDirectory);
+  return runner;
+}
+
+function refuseClosedParents(path: string): void {
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) === 0)
+      throw new Error(
+        `${folder} is closed to the uids that versions run as: choose a run directory elsewhere, or chmod o+x it`,
+      );
+  }
+}
+
+/**
+ * Compiling our own modules takes longer than anything else in a cold start; the sandbox itself cannot write the results. Never with a
+ * version's own interpreter: that file lies in an environment, where packages may have put what they like. The base installation's
+ * bytecode serves, because an environment has the same cache tag. Never rejects: without bytecode a start is only slower.
+ */
+export async function compileRunner(
+  { interpreter, logger }: PythonRuntimeOptions,
+  runnerDirectory: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (interpreter === null) return;
+  const args = ["-I", "-S", "-m", "compileall", "-q", runnerDirectory];
+  try {
+    await runTrusted(interpreter, args, { env: {}, timeout: COMPILE_TIMEOUT_MS, signal });
+  } catch (error) {
+    if (!signal.aborted) logger.warn({ err: error }, "the Python half could not be compiled ahead");
+  }
+}
