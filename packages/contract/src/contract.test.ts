@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createClient, RequestRefused } from "./client.ts";
 import { canMove, EXECUTION_STATUSES, formatTimestamp, isFinal } from "./execution.ts";
 import { createPlatformOpenApi } from "./platform-api/openapi.ts";
+import type { Operation } from "./operation.ts";
 import { PLATFORM_API } from "./platform-api/platform-api.ts";
 import { SERVICE_API } from "./service-api.ts";
 import { createServiceOpenApi } from "./service-openapi.ts";
@@ -69,6 +70,32 @@ describe("the states of an execution", () => {
 
   test("show their times in UTC to the second", () => {
     expect(formatTimestamp(Date.UTC(2026, 10, 20, 21, 17, 0, 999))).toBe("2026-11-20 21:17:00");
+  });
+});
+
+describe("the rows of the operation tables", () => {
+  const rows: readonly (readonly [string, Operation])[] = [
+    ...Object.entries(SERVICE_API),
+    ...Object.entries(PLATFORM_API),
+  ];
+
+  test.each(rows)("%s reads without a trace, or names what it changes in the audit log", (_id, row) => {
+    const reads = row.method === "GET";
+    expect(row.audit === null).toBe(reads);
+    expect(row.audit ?? "thing.read").toMatch(/^[a-z-]+\.[a-z]+$/);
+    expect(row.rate === "read" || row.rate === "poll").toBe(reads);
+  });
+
+  test.each(rows)("%s takes and answers what its modes say", (_id, row) => {
+    const takes = row.bodyType === undefined ? (row.body ? ["json", "raw"] : ["none"]) : ["stream"];
+    expect(takes).toContain(row.bodyMode);
+    const answers = Object.values(row.responses).some((response) => response.schema !== undefined);
+    expect(answers ? ["json", "bytes"] : ["none"]).toContain(row.answerMode);
+  });
+
+  test("share an audit name with no other", () => {
+    const names = rows.flatMap(([, { audit }]) => (audit === null ? [] : [audit]));
+    expect(new Set(names).size).toBe(names.length);
   });
 });
 

@@ -9,11 +9,34 @@ export interface OperationResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** What may be done in an organisation: `read` looks, `write` creates and edits, `delete` removes permanently. */
+export type Action = "read" | "write" | "delete";
+
+/** What a limit on requests is counted by: operations of one class share it. */
+export type RateClass = "start" | "poll" | "read" | "write" | "upload";
+
 /** One row of an operation table: from it come the route, its validation, OpenAPI and the typed client. */
 export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Path below the API's base, with `{name}` for parameters. */
   readonly path: string;
+  /** `caller`: everybody who is authenticated. An action: members of the organisation whose role allows it. */
+  readonly allows: "caller" | Action;
+  /** To whom belongs what it reads or changes: the calling user, the organisation that is called for, or the subscription. */
+  readonly scope: "user" | "organization" | "subscription";
+  /** What the operation is called in an audit log, `resource.verb`; null where it changes nothing. */
+  readonly audit: string | null;
+  readonly rate: RateClass;
+  /**
+   * How the body reaches the handler. `none`: a body is read and ignored. `json`: parsed and checked against `body`.
+   * `raw`: the bytes as received, which the handler checks. `stream`: while it is received.
+   */
+  readonly bodyMode: "none" | "json" | "raw" | "stream";
+  /**
+   * How the answer is written. `json`: serialised by the schema of its status. `bytes`: JSON text that the handler has;
+   * these are the hot paths, and their handlers check the query as well. `none`: there is no body.
+   */
+  readonly answerMode: "json" | "bytes" | "none";
   readonly summary: string;
   readonly description: string;
   readonly params?: TObject;

@@ -48,6 +48,12 @@ export const SERVICE_API = {
   startExecution: {
     method: "POST",
     path: "/",
+    allows: "caller",
+    scope: "subscription",
+    audit: "execution.start",
+    rate: "start",
+    bodyMode: "raw",
+    answerMode: "bytes",
     summary: "Start an execution",
     description: "Creates a new execution on every call. A 201 means that it is durable.",
     headers: PreferHeaders,
@@ -64,6 +70,12 @@ export const SERVICE_API = {
   listExecutions: {
     method: "GET",
     path: "/",
+    allows: "caller",
+    scope: "subscription",
+    audit: null,
+    rate: "read",
+    bodyMode: "none",
+    answerMode: "bytes",
     summary: "List executions, newest first",
     description: "The Link header (RFC 8288) carries the next page.",
     query: Type.Object({
@@ -84,6 +96,12 @@ export const SERVICE_API = {
   getState: {
     method: "GET",
     path: "/{id}",
+    allows: "caller",
+    scope: "subscription",
+    audit: null,
+    rate: "poll",
+    bodyMode: "none",
+    answerMode: "bytes",
     summary: "Get the state of an execution",
     description:
       "With `Prefer: wait=N` the answer is held until the execution is finished, at most N seconds.",
@@ -105,6 +123,12 @@ export const SERVICE_API = {
   getResult: {
     method: "GET",
     path: "/{id}/result",
+    allows: "caller",
+    scope: "subscription",
+    audit: null,
+    rate: "poll",
+    bodyMode: "none",
+    answerMode: "bytes",
     summary: "Get the result of an execution, or why there is none",
     description: "200 for FAILED and UNKNOWN as well: the body then carries code and detail.",
     params: IdParams,
@@ -115,6 +139,12 @@ export const SERVICE_API = {
   getLog: {
     method: "GET",
     path: "/{id}/log",
+    allows: "caller",
+    scope: "subscription",
+    audit: null,
+    rate: "read",
+    bodyMode: "none",
+    answerMode: "bytes",
     summary: "Get the log lines of an execution, oldest first",
     description:
       "The log of a finished execution comes whole. While it is not finished, and for any request with a cursor, the answer has about 1 MB and the Link header (RFC 8288) says where to read on; it is missing once the execution is finished and its last line was read.",
@@ -132,6 +162,12 @@ export const SERVICE_API = {
   cancelExecution: {
     method: "PUT",
     path: "/{id}/cancel",
+    allows: "caller",
+    scope: "subscription",
+    audit: "execution.cancel",
+    rate: "write",
+    bodyMode: "none",
+    answerMode: "bytes",
     summary: "Cancel an execution",
     description:
       "A pending execution ends at once; the processes of a running one are ended. A finished one stays as it is.",

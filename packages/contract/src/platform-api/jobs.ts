@@ -12,6 +12,9 @@ export const JOBS_API = {
   startJob: {
     ...SERVICE_API.startExecution,
     path: "/jobs",
+    allows: "write",
+    scope: "organization",
+    audit: "job.start",
     summary: "Start a job",
     description:
       "Starts a service of the organisation without application or subscription. Every call creates a new job; a 201 means that it is durable.",
@@ -32,6 +35,8 @@ export const JOBS_API = {
   listJobs: {
     ...SERVICE_API.listExecutions,
     path: "/jobs",
+    allows: "read",
+    scope: "organization",
     summary: "List the jobs of the organisation",
     description: "Newest first, in pages as all lists of this API.",
     responses: { 200: { description: "One page", schema: pageOf("JobPage", StatusRecordSchema) } },
@@ -40,18 +45,24 @@ export const JOBS_API = {
   getJob: {
     ...SERVICE_API.getState,
     path: "/jobs/{id}",
+    allows: "read",
+    scope: "organization",
     summary: "Get the state of a job",
     problems: JOB_PROBLEMS,
   },
   getJobResult: {
     ...SERVICE_API.getResult,
     path: "/jobs/{id}/result",
+    allows: "read",
+    scope: "organization",
     summary: "Get the result of a job, or why there is none",
     problems: [...JOB_PROBLEMS, "RESULT_NOT_READY"],
   },
   getJobLog: {
     ...SERVICE_API.getLog,
     path: "/jobs/{id}/log",
+    allows: "read",
+    scope: "organization",
     summary: "Get the log lines of a job, oldest first",
     description:
       "About 1 MB a page. nextCursor says where to read on; it is null once the job is finished and its last line was read.",
@@ -61,6 +72,9 @@ export const JOBS_API = {
   cancelJob: {
     ...SERVICE_API.cancelExecution,
     path: "/jobs/{id}/cancel",
+    allows: "write",
+    scope: "organization",
+    audit: "job.cancel",
     summary: "Cancel a job",
     problems: JOB_PROBLEMS,
   },

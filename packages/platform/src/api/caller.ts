@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { Action, Operation } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 import type { Identity } from "../accounts/identity.ts";
 import type { Membership } from "../accounts/memberships.ts";
 import type { VerifiedToken } from "../accounts/personal-access-tokens.ts";
 import { can } from "../accounts/roles.ts";
-import type { Action } from "../accounts/roles.ts";
 import { isPersonalAccessToken } from "../access/token-kinds.ts";
 
 /** A user, in one of their organisations. */
@@ -23,13 +23,13 @@ const ROLE_NEEDED: Readonly<Record<Action, string>> = {
 };
 
 /**
- * Who calls, and whether their role allows it.
+ * Who calls, and whether their role allows this operation.
  * @throws Problem UNAUTHENTICATED, FORBIDDEN
  */
 export async function authorizeCaller(
   identity: Identity,
   headers: IncomingHttpHeaders,
-  action: Action,
+  { allows }: Operation,
 ): Promise<ControlCaller> {
   const verified = await identity.verifyToken(readToken(headers));
   if (!verified)
@@ -43,10 +43,10 @@ export async function authorizeCaller(
       "FORBIDDEN",
       "You are not a member of this organisation, or there is none with this id.",
     );
-  if (!can(membership.role, action)) {
+  if (allows !== "caller" && !can(membership.role, allows)) {
     throw new Problem(
       "FORBIDDEN",
-      `You are ${membership.role} of ${membership.organizationName}; this needs ${ROLE_NEEDED[action]}.`,
+      `You are ${membership.role} of ${membership.organizationName}; this needs ${ROLE_NEEDED[allows]}.`,
     );
   }
   return { userId: verified.userId, token: verified, membership, organizationId: membership.organizationId };

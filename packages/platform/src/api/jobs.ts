@@ -1,19 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
-import type { JOBS_API } from "@platform/contract/platform-api/jobs";
+import type { Operation } from "@platform/contract/operation";
+import { JOBS_API } from "@platform/contract/platform-api/jobs";
 import type { ServiceOperationId } from "@platform/contract/service-api";
 import type { Executions, VersionTarget } from "@platform/engine/executions/executions";
 import { jobPresenter } from "@platform/engine/http/presenters";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
 import type { ControlCaller } from "./caller.ts";
-import type { ControlOperationId } from "./operations.ts";
 
 export interface JobDeps {
   readonly executions: Executions;
   readonly versions: VersionStore;
   readonly prefix: string;
-  readonly authorize: (request: FastifyRequest, operationId: ControlOperationId) => Promise<ControlCaller>;
+  readonly authorize: (request: FastifyRequest, operation: Operation) => Promise<ControlCaller>;
 }
 
 const OPERATION_IDS = {
@@ -34,7 +34,7 @@ export async function registerJobs(app: FastifyInstance, deps: JobDeps): Promise
     presenter: jobPresenter,
     baseOf: () => base,
     authorize: async (request, operationId) => {
-      const caller = await deps.authorize(request, OPERATION_IDS[operationId]);
+      const caller = await deps.authorize(request, JOBS_API[OPERATION_IDS[operationId]]);
       return {
         ownerId: caller.organizationId,
         target: () => findTarget(deps.versions, caller, request.query),

@@ -1,5 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Operation } from "@platform/contract/operation";
+import { ACCOUNT_API } from "@platform/contract/platform-api/account";
+import { APPLICATIONS_API } from "@platform/contract/platform-api/applications";
 import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "@platform/contract/platform-api/openapi";
+import { SERVICES_API } from "@platform/contract/platform-api/services";
 import type { Executions } from "@platform/engine/executions/executions";
 import { registerDocs } from "@platform/engine/http/docs";
 import { registerOperations } from "@platform/engine/http/operations";
@@ -18,8 +22,6 @@ import { createBuildHandlers } from "./builds.ts";
 import { authorizeCaller } from "./caller.ts";
 import type { ControlCaller } from "./caller.ts";
 import { registerJobs } from "./jobs.ts";
-import { MANAGEMENT_API, OPERATION_ACTIONS } from "./operations.ts";
-import type { ControlOperationId } from "./operations.ts";
 import { refuseNullCharacters } from "./null-characters.ts";
 import { createServiceHandlers } from "./services.ts";
 import { createUploadGate } from "./upload-gate.ts";
@@ -45,17 +47,20 @@ export interface ControlDeps {
 
 const DEFAULT_ARCHIVE_BYTES = 256 * 1024 * 1024;
 
+/** The operations with handlers of their own; those on jobs are the service API's. */
+const OWN_OPERATIONS = { ...ACCOUNT_API, ...SERVICES_API, ...APPLICATIONS_API } as const;
+
 /** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
 export async function registerControl(app: FastifyInstance, deps: ControlDeps): Promise<void> {
-  const authorize = (request: FastifyRequest, operationId: ControlOperationId): Promise<ControlCaller> =>
-    authorizeCaller(deps.identity, request.headers, OPERATION_ACTIONS[operationId]);
+  const authorize = (request: FastifyRequest, operation: Operation): Promise<ControlCaller> =>
+    authorizeCaller(deps.identity, request.headers, operation);
   const document = createPlatformOpenApi();
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
   await app.register(async (scope) => {
     scope.addHook("preValidation", refuseNullCharacters);
-    await registerOperations(scope, MANAGEMENT_API, {
+    await registerOperations<typeof OWN_OPERATIONS, ControlCaller>(scope, OWN_OPERATIONS, {
       prefix: PLATFORM_API_PREFIX,
-      authorize,
+      authorize: (request, id) => authorize(request, OWN_OPERATIONS[id]),
       handlers: {
         ...createAccountHandlers(deps.identity),
         ...createServiceHandlers(deps.services, deps.versions),
