@@ -4,7 +4,7 @@ import { createLeaseKeeper } from "./lease-keeper.ts";
 import type { Clocks, LeaseKeeper } from "./lease-keeper.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { readMonotonic } from "../base/monotonic.ts";
-import type { Claim, ExecutionStore } from "../store/execution-store.ts";
+import type { Claim, ClaimKey, ExecutionStore } from "../store/execution-store.ts";
 
 const WORKER = createUuid();
 const OWNER = "owner";
@@ -14,10 +14,10 @@ const SECOND = 1_000;
 const LEASE_SECONDS = 2;
 const HOUR = 3_600_000;
 
-let keeper: LeaseKeeper | undefined;
+let opened: LeaseKeeper<ClaimKey> | undefined;
 
 afterEach(() => {
-  keeper?.close();
+  opened?.close();
   vi.useRealTimers();
 });
 
@@ -40,9 +40,8 @@ async function claimOne(store: ExecutionStore, leaseSeconds: number): Promise<Cl
 
 function watch(store: Pick<ExecutionStore, "renew">, leaseSeconds: number, clocks?: Clocks) {
   const seen = { lost: [] as string[], cancelled: [] as string[], deadlines: [] as (number | null)[] };
-  keeper = createLeaseKeeper({
-    store,
-    workerId: WORKER,
+  const keeper = createLeaseKeeper<ClaimKey>({
+    renew: (claims) => store.renew(WORKER, claims, leaseSeconds),
     leaseSeconds,
     onCancelled: (id) => seen.cancelled.push(id),
     onLost: (id) => seen.lost.push(id),
@@ -50,6 +49,7 @@ function watch(store: Pick<ExecutionStore, "renew">, leaseSeconds: number, clock
     onDeadline: (giveUpAt) => seen.deadlines.push(giveUpAt),
     ...(clocks === undefined ? {} : { clocks }),
   });
+  opened = keeper;
   return { keeper, seen };
 }
 

@@ -41,6 +41,16 @@ export interface InputReferences {
   readonly params?: FileReference;
 }
 
+/** How a store answers a renewal of leases, by id: everything else was renewed. */
+export interface Renewal {
+  /** Held no more. */
+  readonly lost: readonly string[];
+  /** To be cancelled; renewed all the same. */
+  readonly cancelled: readonly string[];
+  /** Being written at this moment, so that nothing was done; a later renewal will tell. */
+  readonly busy: readonly string[];
+}
+
 /** A right to run one execution once: every later write names `id`, `attempt` and `workerId`. */
 export interface Claim extends Omit<NewExecution, "id"> {
   readonly id: string;
@@ -161,19 +171,8 @@ export interface ExecutionStore extends WorkerRegistry {
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** PENDING becomes RUNNING with attempt + 1 and a lease, in order of priority and age; what was given back only after its pause. */
   readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
-  /**
-   * Extends the lease of all that this worker still holds; says which of them to cancel, which it holds no more, and which are
-   * being written at this moment, so that nothing was done and a later renewal will tell.
-   */
-  readonly renew: (
-    workerId: string,
-    claims: readonly ClaimKey[],
-    leaseSeconds: number,
-  ) => Promise<{
-    readonly lost: readonly string[];
-    readonly cancelled: readonly string[];
-    readonly busy: readonly string[];
-  }>;
+  /** Extends the lease of all that this worker still holds. */
+  readonly renew: (workerId: string, claims: readonly ClaimKey[], leaseSeconds: number) => Promise<Renewal>;
   /**
    * False when the claim is no longer held: the outcome was dropped and nothing has changed. Repeating it after a lost answer says true.
    *

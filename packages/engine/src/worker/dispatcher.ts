@@ -2,7 +2,13 @@ import type { Resources } from "@platform/contract/project";
 import { createLeaseKeeper } from "../queue/lease-keeper.ts";
 import type { Logger } from "../base/logger.ts";
 import { readMonotonic } from "../base/monotonic.ts";
-import type { Claim, ExecutionStore, InputSource, VersionSource } from "../store/execution-store.ts";
+import type {
+  Claim,
+  ClaimKey,
+  ExecutionStore,
+  InputSource,
+  VersionSource,
+} from "../store/execution-store.ts";
 import { createRoomMaker } from "./reservation.ts";
 import type { PythonRuntime } from "../python/port/runtime.ts";
 import { createRoom } from "./free-room.ts";
@@ -70,14 +76,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let state: "idle" | "claiming" | "claim again" | "stopped" = "stopped";
 
   const stop = (id: string, reason: StopReason) => running.get(id)?.stop(reason);
-  const leases = createLeaseKeeper({
-    store,
-    workerId,
+  const leases = createLeaseKeeper<ClaimKey>({
+    renew: (claims) => store.renew(workerId, claims, options.leaseSeconds),
     leaseSeconds: options.leaseSeconds,
     onCancelled: (id) => stop(id, "cancelled"),
     onLost: (id) => stop(id, "lost"),
     onError: (error) => logger.warn({ err: error }, "leases could not be renewed"),
-    onDeadline: options.onDeadline ?? (() => undefined),
+    ...(options.onDeadline === undefined ? {} : { onDeadline: options.onDeadline }),
   });
   const listStarting = () => [...running.values()].filter((run) => run.phase() === "starting");
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import type { Build, Version } from "@platform/contract/platform-api/services";
 import type { Resources } from "@platform/contract/project";
@@ -30,6 +31,7 @@ import { createVersionFiles } from "../versions/version-files.ts";
 import { createVersionSource } from "../versions/version-source.ts";
 
 const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
 
 const PROGRAM =
   "def run(data: dict, params: dict):\n    print('ran')\n    return {'sum': sum(data['values'])}\n";
@@ -374,6 +376,39 @@ describe("a build", () => {
     const build = await readBuild(key, "1.0.0");
     expect(build.state).toBe("SUCCEEDED");
     expect(build.log.filter((line) => line === "Building version 1.0.0")).toHaveLength(1);
+  });
+
+  test("is stopped before its lease ends when the lease cannot be renewed, and nothing is written of it", async () => {
+    const { key, name } = await createService();
+    await upload(key, await pack(name));
+    const leaseSeconds = 3;
+    const times = { asked: 0, stopped: 0 };
+    const builds: BuilderDeps["builds"] = {
+      ...instance.stores.builds,
+      renew: () => Promise.reject(new Error("the store is away")),
+      claim: async (...given) => {
+        const asked = readMonotonic();
+        const claim = await instance.stores.builds.claim(...given);
+        if (claim !== null) times.asked = asked;
+        return claim;
+      },
+    };
+    const hanging: EnvironmentBuilder = {
+      ...environments,
+      ensure: (_directory, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => {
+            times.stopped = readMonotonic();
+            reject(signal.reason);
+          });
+        }),
+    };
+    const builder = createBuilder({ ...deps, builds, environments: hanging }, { leaseSeconds, pollMs: HOUR });
+    await waitUntil(() => times.stopped > 0);
+    expect(times.stopped - times.asked).toBeLessThan(leaseSeconds * SECOND);
+    await builder.drain();
+    expect(await readBuild(key, "1.0.0")).toMatchObject({ state: "RUNNING" });
+    expect(await buildAll(key, "1.0.0")).toMatchObject({ state: "SUCCEEDED" });
   });
 
   test("is put back by a builder that closes, however often, and made by the next", async () => {

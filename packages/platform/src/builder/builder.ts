@@ -1,7 +1,9 @@
 import { Problem } from "@platform/contract/problems";
 import { readMonotonic } from "@platform/engine/base/monotonic";
+import { createLeaseKeeper } from "@platform/engine/queue/lease-keeper";
+import type { LeaseKeeper } from "@platform/engine/queue/lease-keeper";
 import type { Logger } from "../base/logger.ts";
-import type { BuildClaim, BuildOutcome, BuildStore } from "../store/builds/builds.ts";
+import type { BuildClaim, BuildClaimKey, BuildOutcome, BuildStore } from "../store/builds/builds.ts";
 import { createBuildLogWriter } from "./build-log-writer.ts";
 import { runBuild } from "./run-build.ts";
 import type { BuildDeps } from "./run-build.ts";
@@ -38,8 +40,11 @@ export interface Builder {
 interface Room {
   readonly deps: BuilderDeps;
   readonly concurrency: number;
-  readonly leaseMs: number;
+  readonly leaseSeconds: number;
   readonly running: Set<Promise<void>>;
+  readonly leases: LeaseKeeper<BuildClaimKey>;
+  /** By build: aborted when its lease is lost. */
+  readonly lost: Map<string, AbortController>;
   readonly stopping: AbortController;
   /** Takes no more from now on. */
   isDraining: boolean;
@@ -51,16 +56,27 @@ const SECOND = 1_000;
 const DEFAULT_CONCURRENCY = 2;
 const DEFAULT_LEASE_SECONDS = 30;
 const DEFAULT_POLL = 5 * SECOND;
-/** A lease is renewed so many times in its length. */
-const RENEWALS = 3;
 
 /** Looks for builds from now on. */
 export function createBuilder(deps: BuilderDeps, options: BuilderOptions = {}): Builder {
+  const { builds, logger } = deps;
+  const leaseSeconds = options.leaseSeconds ?? DEFAULT_LEASE_SECONDS;
+  const lost = new Map<string, AbortController>();
   const room: Room = {
     deps,
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
-    leaseMs: (options.leaseSeconds ?? DEFAULT_LEASE_SECONDS) * SECOND,
+    leaseSeconds,
     running: new Set(),
+    lost,
+    leases: createLeaseKeeper({
+      renew: (claims) => builds.renew(claims, leaseSeconds),
+      leaseSeconds,
+      onLost: (buildId) => {
+        logger.warn({ buildId }, "the lease of a build was lost; the build is stopped");
+        lost.get(buildId)?.abort();
+      },
+      onError: (error) => logger.warn({ err: error }, "leases of builds could not be renewed"),
+    }),
     stopping: new AbortController(),
     isDraining: false,
     looking: null,
@@ -81,11 +97,13 @@ export function createBuilder(deps: BuilderDeps, options: BuilderOptions = {}): 
     drain: async () => {
       await stopLooking();
       await Promise.all(room.running);
+      room.leases.close();
     },
     close: async () => {
       room.stopping.abort();
       await stopLooking();
       await Promise.all(room.running);
+      room.leases.close();
     },
   };
 }
@@ -111,17 +129,18 @@ async function takeBuilds(room: Room): Promise<void> {
     const given = await builds.sweep();
     if (given > 0) logger.warn({ builds: given }, "gave up builds whose builders vanished");
     while (!room.isDraining && room.running.size < room.concurrency) {
-      const claim = await builds.claim(workerId, room.leaseMs / SECOND);
+      const since = readMonotonic();
+      const claim = await builds.claim(workerId, room.leaseSeconds);
       if (!claim) return;
-      hold(room, claim);
+      hold(room, claim, since);
     }
   } catch (error) {
     logger.warn({ err: error }, "could not look for builds; trying again");
   }
 }
 
-function hold(room: Room, claim: BuildClaim): void {
-  const run: Promise<void> = build(room, claim)
+function hold(room: Room, claim: BuildClaim, since: number): void {
+  const run: Promise<void> = build(room, claim, since)
     .catch((error: unknown) => {
       room.deps.logger.error(
         { err: error, buildId: claim.id },
@@ -135,10 +154,11 @@ function hold(room: Room, claim: BuildClaim): void {
   room.running.add(run);
 }
 
-async function build(room: Room, claim: BuildClaim): Promise<void> {
+async function build(room: Room, claim: BuildClaim, since: number): Promise<void> {
   const { builds, logger } = room.deps;
   const lost = new AbortController();
-  const lease = keepLease(room, claim, lost);
+  room.lost.set(claim.id, lost);
+  const release = room.leases.hold(claim, since);
   const log = createBuildLogWriter({ logger, store: (lines) => builds.appendLog(claim, lines) });
   try {
     const signal = AbortSignal.any([lost.signal, room.stopping.signal]);
@@ -155,7 +175,9 @@ async function build(room: Room, claim: BuildClaim): Promise<void> {
       "a build ended",
     );
   } finally {
-    clearInterval(lease);
+    release();
+    // Lost and taken anew, another run of it may stand there.
+    if (room.lost.get(claim.id) === lost) room.lost.delete(claim.id);
     await log.close();
   }
 }
@@ -175,19 +197,4 @@ async function settle(
     if (error instanceof Problem && error.code === "UNAVAILABLE") return null;
     return { status: "FAILED", code: "INTERNAL_ERROR", detail: "The build failed on our side; try again." };
   }
-}
-
-function keepLease(room: Room, claim: BuildClaim, lost: AbortController): NodeJS.Timeout {
-  let heldUntil = readMonotonic() + room.leaseMs;
-  const renew = async (): Promise<void> => {
-    const asked = readMonotonic();
-    try {
-      if (await room.deps.builds.renew(claim, room.leaseMs / SECOND)) heldUntil = asked + room.leaseMs;
-      else lost.abort();
-    } catch (error) {
-      room.deps.logger.warn({ err: error, buildId: claim.id }, "a lease could not be renewed");
-    }
-    if (readMonotonic() > heldUntil) lost.abort();
-  };
-  return setInterval(() => void renew(), room.leaseMs / RENEWALS);
 }

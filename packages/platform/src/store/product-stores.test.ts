@@ -201,7 +201,8 @@ test("a build runs once at a time, keeps its log, and makes its version live whe
     lines: ["two", "three \u{FFFD}"],
     nextOffset: 3,
   });
-  expect(await stores.builds.renew(claim, 30)).toBe(true);
+  const renewed = { lost: [], cancelled: [], busy: [] };
+  expect(await stores.builds.renew([claim], 30)).toEqual(renewed);
   expect(
     await stores.builds.finish(claim, { status: "SUCCEEDED", version: createVersion(serviceKey, "1.0.1") }),
   ).toBe(true);
@@ -210,7 +211,7 @@ test("a build runs once at a time, keeps its log, and makes its version live whe
     state: "SUCCEEDED",
     failure: null,
   });
-  expect(await stores.builds.renew(claim, 30)).toBe(false);
+  expect(await stores.builds.renew([claim], 30)).toEqual({ ...renewed, lost: [claim.id] });
 });
 
 async function drainBuilds(): Promise<void> {
@@ -241,6 +242,26 @@ test("a builder that lost its lease can write no more, and after three builders 
     failure: { code: "WORKER_LOST" },
   });
   expect(await stores.builds.claim("fourth", 30)).toBeNull();
+});
+
+test("a build that is being written keeps no other lease of its builder from being renewed", async () => {
+  const { organizationId, serviceKey } = await createWorld();
+  await drainBuilds();
+  for (const version of ["4.0.0", "4.1.0"])
+    await stores.builds.create(createBuild(organizationId, serviceKey, version));
+  const [written, other] = [await stores.builds.claim("one", 30), await stores.builds.claim("one", 30)];
+  if (written === null || other === null) throw new Error("The builds were not claimed.");
+  const lost = { ...other, id: written.id, attempt: written.attempt + 1 };
+  await home.database.transaction(async (run) => {
+    await run({ text: "select id from build where id = $1 for update", values: [written.id] });
+    expect(await stores.builds.renew([written, other], 30)).toEqual({
+      lost: [],
+      cancelled: [],
+      busy: [written.id],
+    });
+    expect((await stores.builds.renew([lost], 30)).lost).toEqual([written.id]);
+  });
+  expect((await stores.builds.renew([written, other], 30)).busy).toEqual([]);
 });
 
 async function claimWhenFree(workerId: string) {

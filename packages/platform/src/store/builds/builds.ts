@@ -1,4 +1,5 @@
 import { Problem } from "@platform/contract/problems";
+import type { Renewal } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 import { DEFAULT_BUILD_QUOTA, checkQuota, lockQuota } from "./build-quota.ts";
 import type { BuildQuota } from "./build-quota.ts";
@@ -69,8 +70,7 @@ export interface BuildStore {
    * then the oldest.
    */
   readonly claim: (workerId: string, leaseSeconds: number) => Promise<BuildClaim | null>;
-  /** False when the claim is held no more. */
-  readonly renew: (claim: BuildClaimKey, leaseSeconds: number) => Promise<boolean>;
+  readonly renew: (claims: readonly BuildClaimKey[], leaseSeconds: number) => Promise<Renewal>;
   /** Ends the build and makes its version live, in one step. False when the claim is held no more: nothing changed. */
   readonly finish: (claim: BuildClaimKey, outcome: BuildOutcome) => Promise<boolean>;
   /** The builder stops: the build waits again at once. False when the claim is held no more. */
@@ -116,7 +116,7 @@ export function createBuildStore(database: Database, quota: BuildQuota = DEFAULT
     create: (build, storedBytes = 0) => insertBuild(database, quota, build, storedBytes),
     checkQuota: (organizationId) => checkQuota(database.query, organizationId, quota, null),
     claim: (workerId, leaseSeconds) => claimBuild(database, workerId, leaseSeconds),
-    renew: (claim, leaseSeconds) => renewBuild(database, claim, leaseSeconds),
+    renew: (claims, leaseSeconds) => renewBuilds(database, claims, leaseSeconds),
     finish: (claim, outcome) =>
       outcome.status === "SUCCEEDED"
         ? succeed(database, claim, outcome.version)
@@ -207,13 +207,38 @@ async function claimBuild(
   return row === undefined ? null : toRecord(row);
 }
 
-async function renewBuild(database: Database, claim: BuildClaimKey, leaseSeconds: number): Promise<boolean> {
-  const rows = await database.query({
-    text: `update build set lease_until = now() + make_interval(secs => $4) where ${IS_HELD} returning id`,
-    values: [claim.id, claim.attempt, claim.workerId, leaseSeconds],
+/** A row that is being written at this moment is left out, as with executions: the others need not wait for it. */
+async function renewBuilds(
+  database: Database,
+  claims: readonly BuildClaimKey[],
+  leaseSeconds: number,
+): Promise<Renewal> {
+  const rows = await database.query<{ id: string; isBusy: boolean }>({
+    text: `with held as materialized (
+        select b.id, b.attempt from unnest($1::uuid[], $2::int[], $3::text[]) as i (id, attempt, worker_id)
+        join build b on b.id = i.id and b.attempt = i.attempt and b.worker_id = i.worker_id and b.state = 'RUNNING'
+      ), free as materialized (
+        select b.id from held join build b on b.id = held.id and b.attempt = held.attempt and b.state = 'RUNNING'
+        for update of b skip locked
+      ), renewed as (
+        update build b set lease_until = now() + make_interval(secs => $4) from free where b.id = free.id returning b.id
+      )
+      select id, false as "isBusy" from renewed
+      union all select id, true from held where id <> all (array(select id from free))`,
+    values: [
+      claims.map(({ id }) => id),
+      claims.map(({ attempt }) => attempt),
+      claims.map(({ workerId }) => workerId),
+      leaseSeconds,
+    ],
     idempotent: true,
   });
-  return rows.length > 0;
+  const held = new Set(rows.map(({ id }) => id));
+  return {
+    lost: claims.map(({ id }) => id).filter((id) => !held.has(id)),
+    cancelled: [],
+    busy: rows.filter(({ isBusy }) => isBusy).map(({ id }) => id),
+  };
 }
 
 async function succeed(database: Database, claim: BuildClaimKey, version: NewVersion): Promise<boolean> {
