@@ -19,6 +19,7 @@ import {
   createPostgresExecutionStore,
 } from "../packages/platform/src/store/executions/execution-store.ts";
 import { prepareDatabase } from "../packages/platform/src/store/prepare.ts";
+import { createOwner } from "../packages/engine/src/testing/create-owner.ts";
 import { createUuidV7, getLowestUuid } from "../packages/platform/src/store/base/uuid.ts";
 
 const WORKER = "bench";
@@ -40,7 +41,7 @@ interface Latency {
 function createExecution() {
   return {
     id: createUuidV7(),
-    ownerId: randomUUID(),
+    owner: createOwner(),
     versionId: randomUUID(),
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,
@@ -78,8 +79,8 @@ async function measureLatencies(store: ExecutionStore) {
     for (const claim of claims) {
       await time(finish, () => store.finish(claim, { status: "SUCCEEDED", result: RESULT, metadata: null }));
     }
-    await time(find, () => store.find(execution.id, execution.ownerId));
-    await time(readResult, () => store.readResult(execution.id, execution.ownerId));
+    await time(find, () => store.find(execution.id, execution.owner.id));
+    await time(readResult, () => store.readResult(execution.id, execution.owner.id));
   }
   return {
     create: summarize(create),
@@ -144,12 +145,12 @@ const BACKLOG_OWNERS = 100;
 
 /** Creates and claims where much waits: what fair turns cost. Per second, and the server's processor time for each. */
 async function measureBacklog(store: ExecutionStore, postmaster: number) {
-  const owners = Array.from({ length: BACKLOG_OWNERS }, () => randomUUID());
+  const owners = Array.from({ length: BACKLOG_OWNERS }, () => createOwner());
   const before = await readServerCpu(postmaster);
   const started = performance.now();
   await Promise.all(
     Array.from({ length: BACKLOG }, (_, index) =>
-      store.create({ ...createExecution(), ownerId: owners[index % BACKLOG_OWNERS] ?? randomUUID() }),
+      store.create({ ...createExecution(), owner: owners[index % BACKLOG_OWNERS] ?? createOwner() }),
     ),
   );
   const created = performance.now();
@@ -194,11 +195,11 @@ async function addFinished(database: Database, rows: number): Promise<void> {
     const count = Math.min(chunk, rows - done);
     await database.query({
       text: `with made as (
-          insert into execution (id, owner_id, version_id, state, cpu_milli, memory_mb, timeout_seconds, attempt, worker_id,
+          insert into execution (id, owner_kind, owner_id, organisation_id, version_id, state, cpu_milli, memory_mb, timeout_seconds, attempt, worker_id,
             started_at, finished_at)
           select ($2 || right(lpad(to_hex(n), 6, '0'), 2) || '-' || '7' || substr(md5(n::text), 1, 3) || '-8'
               || substr(md5(n::text), 4, 3) || '-' || substr(md5(n::text), 7, 12))::uuid,
-            gen_random_uuid(), gen_random_uuid(), 'SUCCEEDED', 1000, 1000, 60, 1, 'bench', now(), now()
+            'subscription', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'SUCCEEDED', 1000, 1000, 60, 1, 'bench', now(), now()
           from generate_series($1::int + 1, $1::int + $3::int) n returning id
         ), inputs as (insert into execution_input (id, body) select id, convert_to(repeat('x', 200), 'UTF8') from made)
         insert into execution_result (id, result) select id, convert_to(repeat('y', 200), 'UTF8') from made`,

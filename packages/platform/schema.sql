@@ -63,14 +63,15 @@ CREATE INDEX "apikey_referenceId_idx" ON public.apikey USING btree ("referenceId
 
 create table application (
   id uuid not null,
-  organization_id text not null,
+  organisation_id uuid not null,
   name text not null,
   created_by text not null,
   created_at timestamp(3) with time zone not null default now(),
   deleted_at timestamp(3) with time zone,
+  constraint application_organisation FOREIGN KEY (organisation_id) REFERENCES organization(id),
   constraint application_pkey PRIMARY KEY (id)
 );
-CREATE INDEX application_organization ON public.application USING btree (organization_id, id) WHERE (deleted_at IS NULL);
+CREATE INDEX application_organisation ON public.application USING btree (organisation_id, id) WHERE (deleted_at IS NULL);
 
 create table build (
   id uuid not null,
@@ -133,8 +134,16 @@ create table execution (
   setbacks smallint not null default 0,
   not_before timestamp with time zone,
   rank bigint not null default 0,
+  owner_kind text not null,
+  organisation_id uuid not null,
   constraint execution_failure_told CHECK (((failure_code IS NOT NULL) = (state = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (state = 'RUNNING'::text))),
+  constraint execution_owner_consistent CHECK (
+CASE owner_kind
+    WHEN 'subscription'::text THEN true
+    WHEN 'organisation'::text THEN (organisation_id = owner_id)
+    ELSE false
+END),
   constraint execution_resources_positive CHECK (((cpu_milli > 0) AND (memory_mb > 0) AND (timeout_seconds > 0))),
   constraint execution_state_consistent CHECK (
 CASE state
@@ -232,16 +241,17 @@ create table schema_migration (
 
 create table service (
   key uuid not null,
-  organization_id text not null,
+  organisation_id uuid not null,
   name text not null,
   description text not null default ''::text,
   publication text,
   created_at timestamp(3) with time zone not null default now(),
   constraint service_publication_known CHECK ((publication = 'internal'::text)),
+  constraint service_organisation FOREIGN KEY (organisation_id) REFERENCES organization(id),
   constraint service_pkey PRIMARY KEY (key),
-  constraint service_name_unique UNIQUE (organization_id, name)
+  constraint service_name_unique UNIQUE (organisation_id, name)
 );
-CREATE INDEX service_organization ON public.service USING btree (organization_id, key);
+CREATE INDEX service_organisation ON public.service USING btree (organisation_id, key);
 
 create table session (
   id uuid not null default gen_random_uuid(),

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { toJobOwner } from "@platform/engine/store/owner";
 import { createLocalFiles } from "./local-files.ts";
 
 const POOL = "11111111-1111-4111-8111-111111111111";
@@ -17,12 +18,13 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true, force: true }));
 
+const OWNER = toJobOwner("local");
 const reference = (fileId: string) => ({ dataPoolId: POOL, dataSourceDescriptorId: POOL, fileId });
 
 test("ids never lead out of the folder, whoever lets them in", async () => {
   const files = createLocalFiles(join(root, "pools"));
-  expect(await files.read(reference("../../../secret"), "local")).toBeNull();
-  await expect(files.check(reference("../../../secret"), "local")).rejects.toMatchObject({
+  expect(await files.read(reference("../../../secret"), OWNER)).toBeNull();
+  await expect(files.check(reference("../../../secret"), OWNER)).rejects.toMatchObject({
     code: "DATA_REFERENCE_INVALID",
   });
 });
@@ -31,10 +33,10 @@ test("a file that vanishes between start and run is none", async () => {
   const files = createLocalFiles(join(root, "pools"));
   const path = join(root, "pools", POOL, POOL, FILE);
   await writeFile(path, '{"a": 1}');
-  await files.check(reference(FILE), "local");
-  expect(Buffer.from((await files.read(reference(FILE), "local")) ?? []).toString()).toBe('{"a": 1}');
+  await files.check(reference(FILE), OWNER);
+  expect(Buffer.from((await files.read(reference(FILE), OWNER)) ?? []).toString()).toBe('{"a": 1}');
   await rm(path);
-  expect(await files.read(reference(FILE), "local")).toBeNull();
+  expect(await files.read(reference(FILE), OWNER)).toBeNull();
 });
 
 test.each([
@@ -43,7 +45,7 @@ test.each([
   ["\u00FF", "not JSON"],
 ])("a file with %s is refused at the door", async (text, reason) => {
   await writeFile(join(root, "pools", POOL, POOL, `${FILE}.json`), text, "latin1");
-  await expect(createLocalFiles(join(root, "pools")).check(reference(FILE), "local")).rejects.toMatchObject({
+  await expect(createLocalFiles(join(root, "pools")).check(reference(FILE), OWNER)).rejects.toMatchObject({
     code: "DATA_REFERENCE_INVALID",
     message: expect.stringContaining(reason),
   });

@@ -11,6 +11,7 @@ import { createHttpServer } from "@platform/engine/http/server";
 import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
+import { toJobOwner } from "@platform/engine/store/owner";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { UserError, getErrorCode } from "../base/errors.ts";
@@ -31,7 +32,7 @@ const GIGABYTE = 1024 ** 3;
 /** Store and worker are one process here: a lease only has to outlast a laptop's sleep. */
 const LEASE_SECONDS = 6 * 60 * 60;
 /** Everything belongs to the one developer. */
-const OWNER = "local";
+const OWNER = toJobOwner("local");
 const CUT_MILLISECONDS = 50;
 const LISTEN_FAULTS = new Set(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTFOUND"]);
 
@@ -154,7 +155,7 @@ async function createApp(
     prefix: "",
     executions,
     presenter: localPresenter,
-    authorize: () => ({ ownerId: OWNER, target: async () => (await versions.current()).target }),
+    authorize: () => ({ owner: OWNER, target: async () => (await versions.current()).target }),
     baseOf: () => "",
   });
   await registerDocs(app, {
@@ -246,7 +247,7 @@ function findExcluded({ projectDirectory, dataPoolsDirectory }: LocalServerOptio
 
 async function hasUnfinished(store: ExecutionStore, versionId: string): Promise<boolean> {
   for (const status of ["PENDING", "RUNNING"] as const) {
-    const page = await store.list(OWNER, { status, limit: Number.MAX_SAFE_INTEGER });
+    const page = await store.list(OWNER.id, { status, limit: Number.MAX_SAFE_INTEGER });
     if (page.items.some((record) => record.versionId === versionId)) return true;
   }
   return false;

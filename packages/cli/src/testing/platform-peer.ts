@@ -13,6 +13,7 @@ import type { Outcome } from "@platform/engine/python/port/runtime";
 import type { FastifyRequest } from "fastify";
 import { createLocalFiles } from "../serve/local-files.ts";
 import { createOutput } from "../base/output.ts";
+import { toJobOwner } from "@platform/engine/store/owner";
 import { createServerLogger } from "../serve/server-logger.ts";
 
 export const TOKEN = "plat_test_token";
@@ -123,7 +124,7 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
     presenter: jobPresenter,
     authorize: (request) => {
       authorize(request);
-      return { ownerId: OWNER, target: () => TARGET };
+      return { owner: toJobOwner(OWNER), target: () => TARGET };
     },
     baseOf: () => "/api/jobs",
   });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { createAdmission } from "./admission.ts";
 import type { QueueLimits } from "./admission.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
+import { createOwner } from "../testing/create-owner.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 
 const SECOND = 1_000;
@@ -26,7 +27,7 @@ function open(limits: Partial<QueueLimits>, store = createMemoryStore()) {
 async function create(store: ExecutionStore, ownerId: string): Promise<string> {
   const { id } = await store.create({
     id: createUuid(),
-    ownerId,
+    owner: createOwner(ownerId),
     versionId: "version",
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,

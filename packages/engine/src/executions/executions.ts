@@ -16,6 +16,7 @@ import type {
   Page,
   StoredResult,
 } from "../store/execution-store.ts";
+import type { Owner } from "../store/owner.ts";
 import { createRecordCache } from "./record-cache.ts";
 import { acceptStartBody } from "./start-body.ts";
 import { createWaiters } from "./waiters.ts";
@@ -32,7 +33,7 @@ export interface VersionTarget {
 /** The use-cases of executions. Whoever calls names the owner; what is not the owner's does not exist. */
 export interface Executions {
   /** Durable when it resolves. @throws Problem */
-  readonly start: (ownerId: string, target: VersionTarget, body: Uint8Array) => Promise<ExecutionRecord>;
+  readonly start: (owner: Owner, target: VersionTarget, body: Uint8Array) => Promise<ExecutionRecord>;
   /** The state where it is known without asking the store, so that polling costs next to nothing. */
   readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
   /** @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED, as all that name an execution */
@@ -99,14 +100,14 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     requireKept(id, await cache.find(id, ownerId));
 
   return {
-    start: async (ownerId, target, bytes) => {
+    start: async (owner, target, bytes) => {
       const body = acceptStartBody(bytes);
       validator.check(target.versionId, target.inputSchema, body);
-      await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, ownerId)));
-      const record = await admission.admit(ownerId, () =>
+      await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, owner)));
+      const record = await admission.admit(owner.id, () =>
         store.create({
           id: createUuid(),
-          ownerId,
+          owner,
           versionId: target.versionId,
           resources: target.resources,
           timeoutSeconds: target.timeoutSeconds,

@@ -2,6 +2,7 @@ import { v7 as createUuid } from "uuid";
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { withPendingReason } from "./pending-reason.ts";
+import { createOwner } from "../testing/create-owner.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 
 const SECOND = 1_000;
@@ -13,7 +14,7 @@ async function open(base: ExecutionStore = createMemoryStore()) {
   const id = createUuid();
   await store.create({
     id,
-    ownerId: OWNER,
+    owner: createOwner(OWNER),
     versionId: "version",
     resources: { cpu: 2, memory: 8 },
     timeoutSeconds: 60,

@@ -9,6 +9,7 @@ import type { Claim, ExecutionStore } from "../store/execution-store.ts";
 import type { Outcome } from "../python/port/runtime.ts";
 import { hostedPresenter, jobPresenter, localPresenter } from "./presenters.ts";
 import { createHttpServer } from "./server.ts";
+import { createOwner } from "../testing/create-owner.ts";
 import { registerServiceApi } from "./service-api.ts";
 
 const TARGET = {
@@ -35,7 +36,7 @@ function toTime(timestamp = ""): number {
 }
 
 function caller(ownerId: unknown) {
-  return { ownerId: String(ownerId), target: () => TARGET };
+  return { owner: createOwner(String(ownerId)), target: () => TARGET };
 }
 
 beforeEach(async () => {
@@ -374,7 +375,13 @@ describe("result", () => {
 
   test("of an execution that waited longer than the retention is there when it has ended", async () => {
     const id = createUuid({ msecs: Date.now() - (RETENTION_DAYS + 5) * DAY });
-    await store.create({ id, ownerId: "alice", ...TARGET, body: Buffer.from("{}"), references: {} });
+    await store.create({
+      id,
+      owner: createOwner("alice"),
+      ...TARGET,
+      body: Buffer.from("{}"),
+      references: {},
+    });
     await store.finish(await claimOne(), SUCCESS);
     expect((await app.inject({ url: `/hosted/${id}/result` })).statusCode).toBe(200);
   });

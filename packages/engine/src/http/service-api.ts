@@ -7,6 +7,7 @@ import { MAX_WAIT_SECONDS, SERVICE_API } from "@platform/contract/service-api";
 import type { ServiceOperationId } from "@platform/contract/service-api";
 import type { Executions, VersionTarget } from "../executions/executions.ts";
 import type { ExecutionRecord, LogPage } from "../store/execution-store.ts";
+import type { Owner } from "../store/owner.ts";
 import { MAX_BODY_BYTES } from "../executions/start-body.ts";
 import { parseCursor, parseListFilter } from "./list-filter.ts";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
@@ -16,7 +17,7 @@ import type { Presenter } from "./presenters.ts";
 
 /** Who calls, and what. */
 export interface Caller {
-  readonly ownerId: string;
+  readonly owner: Owner;
   /** The version to start; throws Problem where it takes no executions. Asked by start alone. */
   readonly target: () => VersionTarget | Promise<VersionTarget>;
 }
@@ -130,9 +131,11 @@ function createHandlers({
   return {
     startExecution: async (request, reply, caller) => {
       const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-      const created = await executions.start(caller.ownerId, await caller.target(), body);
+      const created = await executions.start(caller.owner, await caller.target(), body);
       const record =
-        readWait(request) === 0 ? created : await waitAsPreferred(request, reply, created.id, caller.ownerId);
+        readWait(request) === 0
+          ? created
+          : await waitAsPreferred(request, reply, created.id, caller.owner.id);
       return reply
         .code(201)
         .header("location", `${baseOf(request)}/${record.id}`)
@@ -140,17 +143,17 @@ function createHandlers({
         .send(render(record).body);
     },
     listExecutions: async (request, reply, caller) => {
-      const page = await executions.list(caller.ownerId, parseListFilter(request.query));
+      const page = await executions.list(caller.owner.id, parseListFilter(request.query));
       if (page.nextCursor !== null)
         reply.header("link", linkNext(request, `${baseOf(request)}/`, page.nextCursor));
       return reply.header("content-type", JSON_TYPE).send(JSON.stringify(presenter.list(page)));
     },
     getState: (request, reply, caller) => {
       const id = readId(request);
-      const known = executions.peek(id, caller.ownerId);
+      const known = executions.peek(id, caller.owner.id);
       if (known !== undefined && (isFinal(known.status) || readWait(request) === 0))
         return sendState(request, reply, known);
-      return waitAsPreferred(request, reply, id, caller.ownerId).then((record) =>
+      return waitAsPreferred(request, reply, id, caller.owner.id).then((record) =>
         sendState(request, reply, record),
       );
     },
@@ -158,8 +161,8 @@ function createHandlers({
       const id = readId(request);
       // What is wrong with the id is told by the result itself.
       if (readWait(request) > 0)
-        await waitAsPreferred(request, reply, id, caller.ownerId).catch(() => undefined);
-      const { record, output } = await executions.result(id, caller.ownerId);
+        await waitAsPreferred(request, reply, id, caller.owner.id).catch(() => undefined);
+      const { record, output } = await executions.result(id, caller.owner.id);
       return reply
         .header("content-type", JSON_TYPE)
         .send(presenter.result(record, output, `${baseOf(request)}/${id}`));
@@ -167,18 +170,18 @@ function createHandlers({
     getLog: async (request, reply, caller) => {
       const id = readId(request);
       const cursor = parseCursor(request.query);
-      const page = await executions.log(id, caller.ownerId, cursor);
+      const page = await executions.log(id, caller.owner.id, cursor);
       const isWhole = presenter.isLogWhole && cursor === undefined && page.nextCursor !== null;
-      if (isWhole && (await isFinished(id, caller.ownerId)))
+      if (isWhole && (await isFinished(id, caller.owner.id)))
         return reply
           .header("content-type", JSON_TYPE)
-          .send(Readable.from(readWholeLog(executions, id, caller.ownerId, page)));
+          .send(Readable.from(readWholeLog(executions, id, caller.owner.id, page)));
       if (page.nextCursor !== null)
         reply.header("link", linkNext(request, `${baseOf(request)}/${id}/log`, page.nextCursor));
       return reply.header("content-type", JSON_TYPE).send(presenter.log(page));
     },
     cancelExecution: async (request, reply, caller) => {
-      const record = await executions.cancel(readId(request), caller.ownerId);
+      const record = await executions.cancel(readId(request), caller.owner.id);
       return reply.header("content-type", JSON_TYPE).send(render(record).body);
     },
   };

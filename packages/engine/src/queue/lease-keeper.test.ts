@@ -5,6 +5,7 @@ import type { Clocks, LeaseKeeper } from "./lease-keeper.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Claim, ClaimKey, ExecutionStore } from "../store/execution-store.ts";
+import { createOwner } from "../testing/create-owner.ts";
 
 const WORKER = createUuid();
 const OWNER = "owner";
@@ -25,7 +26,7 @@ async function claimOne(store: ExecutionStore, leaseSeconds: number): Promise<Cl
   const resources = { cpu: 1, memory: 1 };
   await store.create({
     id: createUuid(),
-    ownerId: OWNER,
+    owner: createOwner(OWNER),
     versionId: createUuid(),
     resources,
     timeoutSeconds: 60,

@@ -1,11 +1,12 @@
 import type { ExecutionStatus, FileReference, PendingReason } from "@platform/contract/execution";
 import type { Resources } from "@platform/contract/project";
 import type { LogLine, Outcome, RunnableVersion } from "../python/port/runtime.ts";
+import type { Owner } from "./owner.ts";
 
 /** Bookkeeping of one execution; times in milliseconds since the epoch. */
 export interface ExecutionRecord {
   readonly id: string;
-  /** The subscription (or, for jobs, the organisation) it belongs to: every read names it. */
+  /** `id` of the `Owner`: every read names it. */
   readonly ownerId: string;
   readonly versionId: string;
   /** vCPUs and GB that it needs. */
@@ -25,7 +26,7 @@ export interface ExecutionRecord {
 export interface NewExecution {
   /** UUIDv7, made by the caller so that a repeated create after a lost answer is one execution. */
   readonly id: string;
-  readonly ownerId: string;
+  readonly owner: Owner;
   readonly versionId: string;
   /** vCPUs and GB that one run needs. */
   readonly resources: Resources;
@@ -208,7 +209,7 @@ export interface VersionSource {
 /** Where referenced input comes from. */
 export interface InputSource {
   /** At the door: throws Problem DATA_REFERENCE_INVALID where the owner may not read it or it is no JSON object. */
-  readonly check: (reference: FileReference, ownerId: string) => Promise<void>;
+  readonly check: (reference: FileReference, owner: Owner) => Promise<void>;
   /** At the run: the content, or null when it is gone for good; throws when that cannot be said now. */
-  readonly read: (reference: FileReference, ownerId: string) => Promise<Uint8Array | null>;
+  readonly read: (reference: FileReference, owner: Owner) => Promise<Uint8Array | null>;
 }

@@ -4,7 +4,7 @@ import type { ExecutionRecord, NewExecution } from "./execution-store.ts";
 
 /** An execution as the queue sees it; `rank` is its place, given when it is created. */
 export interface Queued {
-  readonly execution: Pick<NewExecution, "ownerId" | "resources">;
+  readonly execution: Pick<NewExecution, "owner" | "resources">;
   readonly record: Pick<ExecutionRecord, "status">;
   readonly rank: number;
 }
@@ -26,7 +26,7 @@ export function findRank(execution: Queued["execution"], others: Iterable<Queued
       firstNotLarger = Math.min(firstNotLarger, other.rank);
     if (isRunning && fits(execution.resources, other.execution.resources))
       behindRunning = Math.max(behindRunning, other.rank + 1);
-    if (isPending && other.execution.ownerId === execution.ownerId)
+    if (isPending && other.execution.owner.id === execution.owner.id)
       behindOwn = Math.max(behindOwn, other.rank + 1);
   }
   const place = [behindRunning, firstNotLarger, firstPending, 0].find(Number.isFinite) ?? 0;

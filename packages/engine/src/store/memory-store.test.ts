@@ -1,6 +1,7 @@
 import { v7 as createUuid } from "uuid";
 import { afterEach, expect, test, vi } from "vitest";
 import { createMemoryStore } from "./memory-store.ts";
+import { createOwner } from "../testing/create-owner.ts";
 import { describeExecutionStore } from "../testing/store-conformance.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -14,7 +15,7 @@ test("a host's clock that is set ends no lease and makes no worker fall silent",
   const worker = { workerId: "worker", excludedVersionIds: [] };
   await store.create({
     id,
-    ownerId: "owner",
+    owner: createOwner("owner"),
     versionId: "version",
     resources,
     timeoutSeconds: 60,

@@ -46,7 +46,7 @@ export function createMemoryStore(): ExecutionStore {
   const emit = (event: StoreEvent) => void events.emit("event", event);
   const findOwned = (id: string, ownerId: string) => {
     const entry = entries.get(id);
-    return entry?.execution.ownerId === ownerId ? entry : undefined;
+    return entry?.record.ownerId === ownerId ? entry : undefined;
   };
   const move = (entry: Entry, change: Partial<ExecutionRecord> & Pick<ExecutionRecord, "status">) => {
     if (!canMove(entry.record.status, change.status))
@@ -66,7 +66,7 @@ export function createMemoryStore(): ExecutionStore {
     create: async (execution) => {
       const known = entries.get(execution.id);
       if (known !== undefined) {
-        if (known.execution.ownerId !== execution.ownerId) throw new Problem("CONFLICT", "The id is taken.");
+        if (known.record.ownerId !== execution.owner.id) throw new Problem("CONFLICT", "The id is taken.");
         return known.record;
       }
       const entry = createEntry(execution, findRank(execution, entries.values()));
@@ -180,10 +180,10 @@ export function createMemoryStore(): ExecutionStore {
 }
 
 function createEntry(execution: NewExecution, rank: number): Entry {
-  const { id, ownerId, versionId, resources } = execution;
+  const { id, owner, versionId, resources } = execution;
   const record: ExecutionRecord = {
     id,
-    ownerId,
+    ownerId: owner.id,
     versionId,
     resources,
     status: "PENDING",

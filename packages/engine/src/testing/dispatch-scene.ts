@@ -6,6 +6,7 @@ import { createMemoryStore } from "../store/memory-store.ts";
 import type { ExecutionRecord, ExecutionStore, NewExecution } from "../store/execution-store.ts";
 import { createFixture } from "./python-fixture.ts";
 import type { Fixture } from "./python-fixture.ts";
+import { createOwner } from "./create-owner.ts";
 import type { RunnableVersion } from "../python/port/runtime.ts";
 
 export const OWNER = "owner";
@@ -94,7 +95,7 @@ export async function createDispatchScene(): Promise<DispatchScene> {
       const id = createUuid();
       await store.create({
         id,
-        ownerId: OWNER,
+        owner: createOwner(OWNER),
         versionId: version.id,
         resources: { cpu: 1, memory: 1 },
         timeoutSeconds: 20,

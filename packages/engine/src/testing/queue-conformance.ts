@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { v7 as createUuidV7 } from "uuid";
 import { expect, test } from "vitest";
 import type { Claim, ExecutionStore, NewExecution } from "../store/execution-store.ts";
+import { createOwner } from "./create-owner.ts";
+import type { Owner } from "../store/owner.ts";
 import type { Outcome } from "../python/port/runtime.ts";
 
 const SUCCEEDED: Outcome = { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null };
@@ -104,8 +106,8 @@ export function describeFairness(use: () => ExecutionStore): void {
     const claims = await claim(store, PLENTY, 1);
     expect(await store.countPending()).toEqual(
       new Map([
-        [findOwner(store, "A"), 2],
-        [findOwner(store, "B"), 2],
+        [findOwner(store, "A").id, 2],
+        [findOwner(store, "B").id, 2],
       ]),
     );
     await finishAll(store, claims);
@@ -125,26 +127,26 @@ export function describeFairness(use: () => ExecutionStore): void {
 }
 
 /** Owners by names, for one store: an id each. */
-const ids = new WeakMap<ExecutionStore, Map<string, string>>();
+const ids = new WeakMap<ExecutionStore, Map<string, Owner>>();
 
-function findOwner(store: ExecutionStore, name: string): string {
-  const known = ids.get(store) ?? new Map<string, string>();
+function findOwner(store: ExecutionStore, name: string): Owner {
+  const known = ids.get(store) ?? new Map<string, Owner>();
   ids.set(store, known);
-  const id = known.get(name) ?? randomUUID();
-  known.set(name, id);
-  return id;
+  const owner = known.get(name) ?? createOwner();
+  known.set(name, owner);
+  return owner;
 }
 
 async function createMany(
   store: ExecutionStore,
   length: number,
-  owner: string,
+  name: string,
   resources = SMALL,
 ): Promise<readonly NewExecution[]> {
-  const ownerId = findOwner(store, owner);
+  const owner = findOwner(store, name);
   const executions = Array.from({ length }, () => ({
     id: createUuidV7(),
-    ownerId,
+    owner,
     versionId: randomUUID(),
     resources,
     timeoutSeconds: 60,
@@ -187,8 +189,8 @@ async function serve(
   const served: string[] = [];
   for (let turn = 0; turn < turns; turn++) {
     const claims = await claim(store, free, 1);
-    for (const [name, id] of ids.get(store) ?? []) names.set(id, name);
-    const name = names.get(claims[0]?.ownerId ?? "") ?? "nobody";
+    for (const [name, { id }] of ids.get(store) ?? []) names.set(id, name);
+    const name = names.get(claims[0]?.owner.id ?? "") ?? "nobody";
     served.push(name);
     await during(turn, name);
     await finishAll(store, claims);

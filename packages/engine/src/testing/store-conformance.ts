@@ -15,6 +15,7 @@ import type {
 } from "../store/execution-store.ts";
 import type { LogLine, Outcome } from "../python/port/runtime.ts";
 import { describeFairness } from "./queue-conformance.ts";
+import { createOwner } from "./create-owner.ts";
 import { describeWorkers } from "./worker-conformance.ts";
 
 /** What a test needs of an adapter. `close` frees everything, the store included. */
@@ -69,7 +70,7 @@ type Use = () => ExecutionStore;
 function createExecution(overrides: Partial<NewExecution> = {}): NewExecution {
   return {
     id: createUuidV7(),
-    ownerId: randomUUID(),
+    owner: createOwner(),
     versionId: randomUUID(),
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,
@@ -112,8 +113,8 @@ async function start(
   return { execution, claim };
 }
 
-async function read(store: ExecutionStore, { id, ownerId }: NewExecution): Promise<ExecutionRecord> {
-  const record = await store.find(id, ownerId);
+async function read(store: ExecutionStore, { id, owner }: NewExecution): Promise<ExecutionRecord> {
+  const record = await store.find(id, owner.id);
   if (record === null) throw new Error(`There is no execution ${id}.`);
   return record;
 }
@@ -129,10 +130,10 @@ function describeCreate(use: Use): void {
     const execution = createExecution();
     const before = Date.now();
     const record = await store.create(execution);
-    const { id, ownerId, versionId } = execution;
+    const { id, owner, versionId } = execution;
     expect(record).toEqual({
       id,
-      ownerId,
+      ownerId: owner.id,
       versionId,
       resources: { cpu: 1, memory: 1 },
       status: "PENDING",
@@ -142,10 +143,10 @@ function describeCreate(use: Use): void {
       failure: null,
     });
     expect(Math.abs(record.createdAt - before)).toBeLessThan(60_000);
-    expect(await store.find(id, ownerId)).toEqual(record);
+    expect(await store.find(id, owner.id)).toEqual(record);
     expect(await store.find(id, randomUUID())).toBeNull();
-    expect(await store.find(createUuidV7(), ownerId)).toBeNull();
-    await store.cancel(id, ownerId);
+    expect(await store.find(createUuidV7(), owner.id)).toBeNull();
+    await store.cancel(id, owner.id);
   });
 
   test("an id that is no uuid names nothing", async () => {
@@ -176,10 +177,10 @@ function describeCreate(use: Use): void {
     const store = use();
     const execution = createExecution();
     await store.create(execution);
-    const intruder = { ...execution, ownerId: randomUUID() };
+    const intruder = { ...execution, owner: createOwner() };
     await expect(store.create(intruder)).rejects.toMatchObject({ code: "CONFLICT" });
-    expect(await store.find(execution.id, intruder.ownerId)).toBeNull();
-    await store.cancel(execution.id, execution.ownerId);
+    expect(await store.find(execution.id, intruder.owner.id)).toBeNull();
+    await store.cancel(execution.id, execution.owner.id);
   });
 
   test("executions that are created at the same moment are all there", async () => {
@@ -299,11 +300,11 @@ function describeFinish(use: Use): void {
     const store = use();
     const result = Buffer.from([0x7b, 0x00, 0xff, 0xfe, 0x5c, 0x78, 0x7d]);
     const { execution, claim } = await start(store);
-    expect(await store.readResult(execution.id, execution.ownerId)).toBeNull();
+    expect(await store.readResult(execution.id, execution.owner.id)).toBeNull();
     expect(await store.finish(claim, { status: "SUCCEEDED", result, metadata: Buffer.from("{}") })).toBe(
       true,
     );
-    const stored = await store.readResult(execution.id, execution.ownerId);
+    const stored = await store.readResult(execution.id, execution.owner.id);
     expect(Buffer.from(stored?.result ?? [])).toEqual(result);
     expect(Buffer.from(stored?.metadata ?? [])).toEqual(Buffer.from("{}"));
     expect(await store.readResult(execution.id, randomUUID())).toBeNull();
@@ -316,7 +317,7 @@ function describeFinish(use: Use): void {
     const store = use();
     const { execution, claim } = await start(store);
     await store.finish(claim, { status: "SUCCEEDED", result: Buffer.alloc(0), metadata: null });
-    const stored = await store.readResult(execution.id, execution.ownerId);
+    const stored = await store.readResult(execution.id, execution.owner.id);
     expect(stored?.metadata).toBeNull();
     expect(stored?.result.byteLength).toBe(0);
   });
@@ -329,7 +330,7 @@ function describeFinish(use: Use): void {
       expect(await store.finish(claim, outcome)).toBe(true);
       const failure = outcome.status === "SUCCEEDED" ? null : { code: outcome.code, detail: outcome.detail };
       expect(await read(store, execution)).toMatchObject({ status: outcome.status, failure });
-      expect(await store.readResult(execution.id, execution.ownerId)).toBeNull();
+      expect(await store.readResult(execution.id, execution.owner.id)).toBeNull();
     },
   );
 
@@ -353,8 +354,8 @@ function describeFinish(use: Use): void {
       ),
     );
     expect((await Promise.all(ends)).every(Boolean)).toBe(true);
-    for (const [index, { id, ownerId }] of claims.entries()) {
-      const stored = await store.readResult(id, ownerId);
+    for (const [index, { id, owner }] of claims.entries()) {
+      const stored = await store.readResult(id, owner.id);
       expect(stored === null ? null : Buffer.from(stored.result).toString()).toBe(
         index % 3 === 0 ? null : id,
       );
@@ -390,7 +391,7 @@ function describeFinish(use: Use): void {
     expect(await store.giveBack(claim, 0)).toBe(false);
     await store.appendLog(claim, [createLine("too late")]);
     expect(await store.finish(claim, FAILED)).toBe(false);
-    expect(await store.cancel(execution.id, execution.ownerId)).toEqual(before);
+    expect(await store.cancel(execution.id, execution.owner.id)).toEqual(before);
     expect(await store.renew("worker", [claim], LONG_LEASE)).toEqual({
       lost: [claim.id],
       cancelled: [],
@@ -399,8 +400,8 @@ function describeFinish(use: Use): void {
     await store.sweep();
     expect(await store.create(execution)).toEqual(before);
     expect(await read(store, execution)).toEqual(before);
-    expect(parseLog(await store.readLog(execution.id, execution.ownerId))).toEqual([]);
-    expect(Buffer.from((await store.readResult(execution.id, execution.ownerId))?.result ?? [])).toEqual(
+    expect(parseLog(await store.readLog(execution.id, execution.owner.id))).toEqual([]);
+    expect(Buffer.from((await store.readResult(execution.id, execution.owner.id))?.result ?? [])).toEqual(
       Buffer.from('{"sum":3}'),
     );
   });
@@ -412,7 +413,7 @@ function describeCancel(use: Use): void {
     await emptyQueue(store);
     const execution = createExecution();
     await store.create(execution);
-    const record = await store.cancel(execution.id, execution.ownerId);
+    const record = await store.cancel(execution.id, execution.owner.id);
     expect(record).toMatchObject({ status: "FAILED", startedAt: null, failure: { code: "CANCELLED" } });
     expect(record?.endedAt).toEqual(expect.any(Number));
     expect(await read(store, execution)).toEqual(record);
@@ -427,7 +428,7 @@ function describeCancel(use: Use): void {
       cancelled: [],
       busy: [],
     });
-    expect(await store.cancel(execution.id, execution.ownerId)).toMatchObject({
+    expect(await store.cancel(execution.id, execution.owner.id)).toMatchObject({
       status: "RUNNING",
       endedAt: null,
     });
@@ -469,8 +470,8 @@ function describeLeases(use: Use): void {
       busy: [],
     });
     expect(await read(store, execution)).toEqual(record);
-    expect(await store.readResult(execution.id, execution.ownerId)).toBeNull();
-    expect(parseLog(await store.readLog(execution.id, execution.ownerId))).toEqual([]);
+    expect(await store.readResult(execution.id, execution.owner.id)).toBeNull();
+    expect(parseLog(await store.readLog(execution.id, execution.owner.id))).toEqual([]);
     expect((await store.claim(request())).claims).toEqual([]);
   });
 
@@ -518,7 +519,7 @@ function describeGiveBack(use: Use): void {
     expect((await store.renew("worker", [claim], LONG_LEASE)).lost).toEqual([execution.id]);
     expect(await store.finish(next, SUCCEEDED)).toBe(true);
     expect(await read(store, execution)).toMatchObject({ status: "SUCCEEDED" });
-    expect(parseLog(await store.readLog(execution.id, execution.ownerId))).toEqual([]);
+    expect(parseLog(await store.readLog(execution.id, execution.owner.id))).toEqual([]);
   });
 
   test("what was given back is not claimed before its pause is over, and counts as pending meanwhile", async () => {
@@ -540,7 +541,7 @@ function describeGiveBack(use: Use): void {
     });
     expect(claimed).toMatchObject([{ id: short.id, attempt: 2, setbacks: 1 }]);
     await Promise.all(claimed.map((each) => store.finish(each, SUCCEEDED)));
-    await store.cancel(long.execution.id, long.execution.ownerId);
+    await store.cancel(long.execution.id, long.execution.owner.id);
   });
 
   test("only who holds the claim of this very attempt gives it back; repeating it says yes and counts once", async () => {
@@ -569,7 +570,7 @@ function describeGiveBack(use: Use): void {
   test("what is given back after its cancellation was asked for is cancelled", async () => {
     const store = use();
     const { execution, claim } = await start(store);
-    await store.cancel(execution.id, execution.ownerId);
+    await store.cancel(execution.id, execution.owner.id);
     expect([await store.giveBack(claim, 0), await store.giveBack(claim, 0)]).toEqual([true, true]);
     const record = await read(store, execution);
     expect(record).toMatchObject({ status: "FAILED", startedAt: null, failure: { code: "CANCELLED" } });
@@ -604,12 +605,12 @@ function parseLog(page: LogPage | null): readonly LogEntry[] | null {
 }
 
 /** From a cursor on, as `logs` does: until the log is complete or there is nothing more for now. */
-async function readToEnd(store: ExecutionStore, { id, ownerId }: NewExecution, cursor?: string) {
+async function readToEnd(store: ExecutionStore, { id, owner }: NewExecution, cursor?: string) {
   const messages: string[] = [];
   let largest = 0;
   let next = cursor;
   for (;;) {
-    const page = await store.readLog(id, ownerId, next);
+    const page = await store.readLog(id, owner.id, next);
     const entries = parseLog(page) ?? [];
     messages.push(...entries.map(({ message }) => message));
     largest = Math.max(largest, page?.lines.byteLength ?? 0);
@@ -623,7 +624,7 @@ function describeLog(use: Use): void {
   test("log lines come back in order as JSON, to their owner only", async () => {
     const store = use();
     const { execution, claim } = await start(store);
-    expect(parseLog(await store.readLog(execution.id, execution.ownerId))).toEqual([]);
+    expect(parseLog(await store.readLog(execution.id, execution.owner.id))).toEqual([]);
     const awkward = 'quote " backslash \\ newline \n nul \0 emoji \u{1F600}';
     await store.appendLog(claim, []);
     await store.appendLog(claim, [createLine("one"), createLine(awkward, "ERROR")]);
@@ -632,7 +633,7 @@ function describeLog(use: Use): void {
     );
     await store.finish(claim, SUCCEEDED);
     const timestamp = "2026-11-20 21:17:05";
-    expect(parseLog(await store.readLog(execution.id, execution.ownerId))).toEqual([
+    expect(parseLog(await store.readLog(execution.id, execution.owner.id))).toEqual([
       { timestamp, severity: "INFO", message: "one" },
       { timestamp, severity: "ERROR", message: awkward },
       ...["three", "four", "five"].map((message) => ({ timestamp, severity: "INFO", message })),
@@ -677,7 +678,7 @@ function describeLog(use: Use): void {
       nextCursor: null,
     });
     for (const cursor of ["", "-1", "x", "1e9", "WyIxIiwiMiJd", "9".repeat(40)])
-      await expect(store.readLog(execution.id, execution.ownerId, cursor)).rejects.toMatchObject({
+      await expect(store.readLog(execution.id, execution.owner.id, cursor)).rejects.toMatchObject({
         code: "INVALID_INPUT",
       });
   });
@@ -687,7 +688,7 @@ function describeLog(use: Use): void {
     const { execution, claim } = await start(store);
     await store.appendLog({ ...claim, workerId: "another" }, [createLine("foreign")]);
     await store.appendLog({ ...claim, attempt: 2 }, [createLine("foreign")]);
-    expect(parseLog(await store.readLog(execution.id, execution.ownerId))).toEqual([]);
+    expect(parseLog(await store.readLog(execution.id, execution.owner.id))).toEqual([]);
     await store.finish(claim, SUCCEEDED);
   });
 }
@@ -695,35 +696,35 @@ function describeLog(use: Use): void {
 function describeList(use: Use): void {
   test("a list shows the owner's executions newest first, page by page, each once", async () => {
     const store = use();
-    const ownerId = randomUUID();
+    const owner = createOwner();
     const executions: NewExecution[] = [];
     for (let index = 0; index < 5; index++) {
-      const execution = createExecution({ ownerId });
+      const execution = createExecution({ owner });
       await store.create(execution);
       executions.unshift(execution);
     }
     const shown: string[] = [];
     let cursor: string | null = null;
     do {
-      const page = await store.list(ownerId, { limit: 2, ...(cursor === null ? {} : { cursor }) });
+      const page = await store.list(owner.id, { limit: 2, ...(cursor === null ? {} : { cursor }) });
       expect(page.items.length).toBeLessThanOrEqual(2);
       shown.push(...page.items.map(({ id }) => id));
       cursor = page.nextCursor;
     } while (cursor !== null);
     expect(shown).toEqual(executions.map(({ id }) => id));
-    expect((await store.list(ownerId, { limit: 5 })).nextCursor).toBeNull();
+    expect((await store.list(owner.id, { limit: 5 })).nextCursor).toBeNull();
     expect(await store.list(randomUUID(), { limit: 5 })).toEqual({ items: [], nextCursor: null });
     await emptyQueue(store);
   });
 
   test("a list can be cut by state and time", async () => {
     const store = use();
-    const ownerId = randomUUID();
-    const { execution, claim } = await start(store, { ownerId });
-    const waiting = createExecution({ ownerId });
+    const owner = createOwner();
+    const { execution, claim } = await start(store, { owner });
+    const waiting = createExecution({ owner });
     const { createdAt } = await store.create(waiting);
     const ids = async (filter: Omit<Parameters<ExecutionStore["list"]>[1], "limit">) =>
-      (await store.list(ownerId, { limit: 10, ...filter })).items.map(({ id }) => id);
+      (await store.list(owner.id, { limit: 10, ...filter })).items.map(({ id }) => id);
     expect(await ids({ status: "RUNNING" })).toEqual([execution.id]);
     expect(await ids({ status: "PENDING" })).toEqual([waiting.id]);
     expect(await ids({ status: "UNKNOWN" })).toEqual([]);
@@ -732,7 +733,7 @@ function describeList(use: Use): void {
     expect(await ids({ createdBefore: createdAt + 1 })).toEqual([waiting.id, execution.id]);
     expect(await ids({ createdAfter: createdAt + 1 })).toEqual([]);
     await store.finish(claim, SUCCEEDED);
-    await store.cancel(waiting.id, ownerId);
+    await store.cancel(waiting.id, owner.id);
   });
 }
 
@@ -751,13 +752,13 @@ function describeEvents(use: Use): void {
     await waitUntil(() => events.some(({ type }) => type === "pending"));
     const [claim] = (await store.claim(request({ leaseSeconds: LONG_LEASE }))).claims;
     if (claim === undefined) throw new Error("There was nothing to claim.");
-    await store.cancel(first.id, first.ownerId);
+    await store.cancel(first.id, first.owner.id);
     await waitUntil(() => events.some((event) => event.type === "cancel" && event.id === first.id));
     await store.finish(claim, SUCCEEDED);
     await waitUntil(() => changedTo(first.id).includes("SUCCEEDED"));
     const second = createExecution();
     await store.create(second);
-    await store.cancel(second.id, second.ownerId);
+    await store.cancel(second.id, second.owner.id);
     await waitUntil(() => changedTo(second.id).includes("FAILED"));
     const third = await start(store, {}, SHORT_LEASE);
     await waitUntil(async () => (await store.sweep()) > 0);

@@ -4,6 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import type { Resources } from "@platform/contract/project";
 import type { Claim, ExecutionStore, NewExecution, WorkerReport } from "../store/execution-store.ts";
 import type { Outcome } from "../python/port/runtime.ts";
+import { createOwner } from "./create-owner.ts";
 import { createRoomMaker } from "../worker/reservation.ts";
 
 const SUCCEEDED: Outcome = { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null };
@@ -158,7 +159,7 @@ function createSimulation(store: ExecutionStore) {
 async function create(store: ExecutionStore, resources: Resources): Promise<NewExecution> {
   const execution = {
     id: createUuidV7(),
-    ownerId: randomUUID(),
+    owner: createOwner(),
     versionId: randomUUID(),
     resources,
     timeoutSeconds: 60,

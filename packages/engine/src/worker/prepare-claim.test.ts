@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import type { Claim } from "../store/execution-store.ts";
 import { prepareClaim } from "./prepare-claim.ts";
+import { createOwner } from "../testing/create-owner.ts";
 import { ProjectError } from "../project/project-error.ts";
 
 const CLAIM: Claim = {
   id: "execution",
-  ownerId: "owner",
+  owner: createOwner(),
   versionId: "version",
   resources: { cpu: 1, memory: 1 },
   // Not what bounds the preparation: it begins with user code.

@@ -58,7 +58,7 @@ async function gather(
 ): Promise<Preparation> {
   const read = async (key: "data" | "params") => {
     const reference = claim.references[key];
-    return reference === undefined ? undefined : inputs.read(reference, claim.ownerId);
+    return reference === undefined ? undefined : inputs.read(reference, claim.owner);
   };
   const [version, data, params] = await Promise.all([
     versions.prepare(claim.versionId, signal),

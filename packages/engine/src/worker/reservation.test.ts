@@ -1,6 +1,7 @@
 import { v7 as createUuid } from "uuid";
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../store/memory-store.ts";
+import { createOwner } from "../testing/create-owner.ts";
 import { createRoomMaker } from "./reservation.ts";
 
 const SECOND = 1_000;
@@ -14,7 +15,7 @@ async function createWaiting(memory: number) {
   const id = createUuid();
   await store.create({
     id,
-    ownerId: "owner",
+    owner: createOwner(),
     versionId: "version",
     resources: { cpu: 1, memory },
     timeoutSeconds: 60,

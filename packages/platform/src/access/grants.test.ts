@@ -50,7 +50,13 @@ describe("a gateway that hears no notification", () => {
     await access.authorize(authorization, service);
     await instance.stores.accessKeys.revoke(owner.organizationId, client.applicationId, client.keyId);
     time += 4 * SECOND;
-    expect(await access.authorize(authorization, service)).toMatchObject({ ownerId: client.subscriptionId });
+    expect(await access.authorize(authorization, service)).toMatchObject({
+      owner: {
+        kind: "subscription",
+        id: client.subscriptionId,
+        organisationId: owner.organizationId,
+      },
+    });
     time += 1 * SECOND;
     await expect(access.authorize(authorization, service)).rejects.toMatchObject({ code: "UNAUTHENTICATED" });
   });
@@ -62,7 +68,7 @@ describe("a gateway that hears no notification", () => {
     await expect(access.authorize(authorization, other)).rejects.toMatchObject({ code: "NOT_SUBSCRIBED" });
     await instance.stores.subscriptions.create(owner.organizationId, client.applicationId, other.serviceKey);
     time += 1 * SECOND;
-    expect(await access.authorize(authorization, other)).toHaveProperty("ownerId");
+    expect(await access.authorize(authorization, other)).toHaveProperty("owner");
   });
 
   test("asks the database once for many calls at the same moment, and answers polls without waiting", async () => {

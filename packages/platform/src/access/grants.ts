@@ -98,7 +98,7 @@ function decide(answer: GrantAnswer): Decision {
 
 function createCaller(grant: Grant, version: GrantedVersion): ServiceCaller {
   return {
-    ownerId: grant.subscriptionId,
+    owner: { kind: "subscription", id: grant.subscriptionId, organisationId: grant.organisationId },
     version,
     target: () => {
       if (version.isRetired) {

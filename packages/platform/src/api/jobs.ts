@@ -6,6 +6,7 @@ import type { ServiceOperationId } from "@platform/contract/service-api";
 import type { Executions, VersionTarget } from "@platform/engine/executions/executions";
 import { jobPresenter } from "@platform/engine/http/presenters";
 import { registerServiceApi } from "@platform/engine/http/service-api";
+import { toJobOwner } from "@platform/engine/store/owner";
 import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
 import type { ControlCaller } from "./caller.ts";
 
@@ -36,7 +37,7 @@ export async function registerJobs(app: FastifyInstance, deps: JobDeps): Promise
     authorize: async (request, operationId) => {
       const caller = await deps.authorize(request, JOBS_API[OPERATION_IDS[operationId]]);
       return {
-        ownerId: caller.organizationId,
+        owner: toJobOwner(caller.organizationId),
         target: () => findTarget(deps.versions, caller, request.query),
       };
     },

@@ -6,6 +6,7 @@ import { createMemoryStore } from "@platform/engine/store/memory-store";
 import { createRecordingLogger } from "../testing/test-database.ts";
 import { watchDisk } from "./disk-guard.ts";
 import { guardExecutions } from "./guarded-stores.ts";
+import { createOwner } from "@platform/engine/testing/create-owner";
 import { createReserve } from "./reserve.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -14,7 +15,7 @@ const UNREACHABLE = 2 ** 60;
 
 const EXECUTION = {
   id: "01890000-0000-7000-8000-000000000001",
-  ownerId: "01890000-0000-7000-8000-000000000002",
+  owner: createOwner(),
   versionId: "01890000-0000-7000-8000-000000000003",
   resources: { cpu: 1, memory: 1 },
   timeoutSeconds: 60,

@@ -112,8 +112,8 @@ describe("the collector", () => {
       );
       if (name !== "busy") continue;
       await run(
-        `insert into execution (id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds)
-          values (gen_random_uuid(), gen_random_uuid(), $1, 1, 1, 1)`,
+        `insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_mb, timeout_seconds)
+          values (gen_random_uuid(), 'subscription', gen_random_uuid(), gen_random_uuid(), $1, 1, 1, 1)`,
         version,
       );
     }

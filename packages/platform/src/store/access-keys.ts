@@ -48,7 +48,7 @@ const COLUMNS = `k.id, k.application_id as "applicationId", ${selectMilliseconds
   ${selectMilliseconds("k.revoked_at")} as "revokedAt", ${selectMilliseconds("k.last_used_at")} as "lastUsedAt"`;
 
 const IS_OWN = `exists (select 1 from application a
-  where a.id = $1 and a.organization_id = $2 and a.deleted_at is null)`;
+  where a.id = $1 and a.organisation_id = $2 and a.deleted_at is null)`;
 
 export function createAccessKeyStore(database: Database): AccessKeyStore {
   return {
@@ -100,7 +100,7 @@ async function listKeys(
           and ($3::float8 is null or (k.created_at, k.id) < (to_timestamp($3 / 1000), $4::text))
         order by k.created_at desc, k.id desc limit $5
       ) k on true
-      where a.id = $1 and a.organization_id = $2 and a.deleted_at is null
+      where a.id = $1 and a.organisation_id = $2 and a.deleted_at is null
       order by k.created_at desc, k.id desc`,
     values: [applicationId, organizationId, time, id, page.limit + 1],
     idempotent: true,
@@ -150,7 +150,7 @@ async function revokeKey(
 async function findActive(database: Database, id: string): Promise<ActiveAccessKey | null> {
   const [row] = await database.query<ActiveAccessKey>({
     name: "access-key-find-active",
-    text: `select k.id, k.application_id as "applicationId", a.organization_id as "organizationId",
+    text: `select k.id, k.application_id as "applicationId", a.organisation_id as "organizationId",
         k.secret_hash as "secretHash"
       from access_key k join application a on a.id = k.application_id
       where k.id = $1 and k.revoked_at is null and a.deleted_at is null`,

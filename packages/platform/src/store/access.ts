@@ -18,7 +18,8 @@ export interface GrantedVersion {
 
 export interface Grant {
   readonly subscriptionId: string;
-  readonly organizationId: string;
+  /** The subscription's, which is that of its application. */
+  readonly organisationId: string;
   readonly serviceName: string;
   readonly versions: readonly GrantedVersion[];
 }
@@ -70,8 +71,8 @@ function parseChange(payload: string): AccessChange {
 interface StoredVersion extends StoredResources, Omit<GrantedVersion, "resources"> {}
 
 interface Row {
-  readonly organizationId: string;
-  readonly isApplicationActive: boolean;
+  /** The application's; null when it was deleted or never was. */
+  readonly organisationId: string | null;
   readonly isKeyActive: boolean;
   readonly subscriptionId: string | null;
   readonly serviceName: string;
@@ -86,8 +87,8 @@ async function findGrant(database: Database, question: GrantQuestion): Promise<G
   if (!isUuid(applicationId)) return refuse("APPLICATION_DELETED");
   const [row] = await database.query<Row>({
     name: "access-find-grant",
-    text: `select s.organization_id as "organizationId", s.name as "serviceName",
-        exists (select 1 from application a where a.id = $1 and a.deleted_at is null) as "isApplicationActive",
+    text: `select s.name as "serviceName",
+        (select a.organisation_id from application a where a.id = $1 and a.deleted_at is null) as "organisationId",
         exists (select 1 from access_key k where k.id = $2 and k.application_id = $1 and k.revoked_at is null)
           as "isKeyActive",
         (select b.id from subscription b
@@ -111,20 +112,20 @@ async function findGrant(database: Database, question: GrantQuestion): Promise<G
     idempotent: true,
   });
   if (row === undefined) return refuse("SERVICE_NOT_FOUND");
-  if (!row.isApplicationActive) return refuse("APPLICATION_DELETED");
+  if (row.organisationId === null) return refuse("APPLICATION_DELETED");
   if (!row.isKeyActive) return refuse("KEY_REVOKED");
   if (row.subscriptionId === null) return refuse("NOT_SUBSCRIBED");
-  return { granted: true, grant: toGrant(row, row.subscriptionId) };
+  return { granted: true, grant: toGrant(row, row.subscriptionId, row.organisationId) };
 }
 
 function refuse(reason: Refusal): GrantAnswer {
   return { granted: false, reason };
 }
 
-function toGrant(row: Row, subscriptionId: string): Grant {
+function toGrant(row: Row, subscriptionId: string, organisationId: string): Grant {
   return {
     subscriptionId,
-    organizationId: row.organizationId,
+    organisationId,
     serviceName: row.serviceName,
     versions: row.versions.map(({ cpu_milli, memory_mb, ...version }) => ({
       ...version,

@@ -26,14 +26,14 @@ export interface ApplicationStore {
   readonly delete: (organizationId: string, id: string) => Promise<boolean>;
 }
 
-const COLUMNS = `a.id, a.organization_id as "organizationId", a.name, a.created_by as "createdBy",
+const COLUMNS = `a.id, a.organisation_id as "organizationId", a.name, a.created_by as "createdBy",
   ${selectMilliseconds("a.created_at")} as "createdAt"`;
 
 export function createApplicationStore(database: Database): ApplicationStore {
   return {
     create: async ({ organizationId, name, createdBy }) => {
       const [row] = await database.query<ApplicationRecord>({
-        text: `insert into application as a (id, organization_id, name, created_by) values ($1, $2, $3, $4) returning ${COLUMNS}`,
+        text: `insert into application as a (id, organisation_id, name, created_by) values ($1, $2, $3, $4) returning ${COLUMNS}`,
         values: [createUuidV7(), organizationId, name, createdBy],
       });
       if (row === undefined) throw new Error("The insert returned no row.");
@@ -53,7 +53,7 @@ async function listApplications(
   const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
   const rows = await database.query<ApplicationRecord>({
     text: `select ${COLUMNS} from application a
-      where a.organization_id = $1 and a.deleted_at is null and ($2::uuid is null or a.id < $2) order by a.id desc limit $3`,
+      where a.organisation_id = $1 and a.deleted_at is null and ($2::uuid is null or a.id < $2) order by a.id desc limit $3`,
     values: [organizationId, before, page.limit + 1],
     idempotent: true,
   });
@@ -72,7 +72,7 @@ async function findApplication(
 ): Promise<ApplicationRecord | null> {
   if (!isUuid(id)) return null;
   const [row] = await database.query<ApplicationRecord>({
-    text: `select ${COLUMNS} from application a where a.id = $1 and a.organization_id = $2 and a.deleted_at is null`,
+    text: `select ${COLUMNS} from application a where a.id = $1 and a.organisation_id = $2 and a.deleted_at is null`,
     values: [id, organizationId],
     idempotent: true,
   });
@@ -83,7 +83,7 @@ async function deleteApplication(database: Database, organizationId: string, id:
   if (!isUuid(id)) return false;
   const rows = await database.query({
     text: `with gone as (
-        update application set deleted_at = now() where id = $1 and organization_id = $2 and deleted_at is null returning id
+        update application set deleted_at = now() where id = $1 and organisation_id = $2 and deleted_at is null returning id
       ), keys as (
         update access_key set revoked_at = now() where application_id in (select id from gone) and revoked_at is null
       ), subscriptions as (

@@ -4,6 +4,7 @@ import { createStores } from "./stores.ts";
 import type { Stores } from "./stores.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
+import { createTestOrganisation } from "../testing/fixtures.ts";
 import type { AccessChange } from "./access.ts";
 import type { NewBuild } from "./builds/builds.ts";
 import { createUuidV7 } from "./base/uuid.ts";
@@ -12,7 +13,7 @@ import type { NewVersion } from "./versions/versions.ts";
 let home: TestDatabase;
 let stores: Stores;
 const PAGE = { limit: 10 };
-const OTHER = "another-organisation";
+const OTHER = createUuidV7();
 
 beforeAll(async () => {
   home = await createTestDatabase();
@@ -41,7 +42,7 @@ function createVersion(serviceKey: string, version: string): NewVersion {
 
 /** An organisation of its own with a published service 1.0.0 and an application that has a key. */
 async function createWorld() {
-  const organizationId = createUuidV7();
+  const organizationId = await createTestOrganisation(home.database);
   const created = await stores.services.create({ organizationId, name: "counter", description: "" });
   const service = await stores.services.publish(organizationId, created.key);
   await stores.versions.insertLive(createVersion(created.key, "1.0.0"));
@@ -302,7 +303,7 @@ test("a subscribed application is granted all versions; each way of revoking end
     granted: true,
     grant: {
       subscriptionId: subscription.id,
-      organizationId,
+      organisationId: organizationId,
       serviceName: "counter",
       versions: [
         {

@@ -43,7 +43,7 @@ export interface ServiceStore {
 
 type Row = ServiceRecord;
 
-const COLUMNS = `s.key, s.organization_id as "organizationId", s.name, s.description, s.publication,
+const COLUMNS = `s.key, s.organisation_id as "organizationId", s.name, s.description, s.publication,
   ${selectLatestVersion("s.key")} as "latestVersion", ${selectMilliseconds("s.created_at")} as "createdAt"`;
 
 export function createServiceStore(database: Database): ServiceStore {
@@ -62,7 +62,7 @@ async function insertService(database: Database, service: NewService): Promise<S
   const key = createUuidV7();
   try {
     const [row] = await database.query<Row>({
-      text: `insert into service as s (key, organization_id, name, description) values ($1, $2, $3, $4)
+      text: `insert into service as s (key, organisation_id, name, description) values ($1, $2, $3, $4)
         returning ${COLUMNS}`,
       values: [key, service.organizationId, service.name, service.description],
     });
@@ -84,7 +84,7 @@ async function findByKey(
   if (!isUuid(key)) return null;
   const [row] = await database.query<Row>({
     name: "service-find",
-    text: `select ${COLUMNS} from service s where s.key = $1 and s.organization_id = $2`,
+    text: `select ${COLUMNS} from service s where s.key = $1 and s.organisation_id = $2`,
     values: [key, organizationId],
     idempotent: true,
   });
@@ -97,7 +97,7 @@ async function findByName(
   name: string,
 ): Promise<ServiceRecord | null> {
   const [row] = await database.query<Row>({
-    text: `select ${COLUMNS} from service s where s.name = $1 and s.organization_id = $2`,
+    text: `select ${COLUMNS} from service s where s.name = $1 and s.organisation_id = $2`,
     values: [name, organizationId],
     idempotent: true,
   });
@@ -111,7 +111,7 @@ async function listServices(
 ): Promise<Page<ServiceRecord>> {
   const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
   const rows = await database.query<Row>({
-    text: `select ${COLUMNS} from service s where s.organization_id = $1 and ($2::uuid is null or s.key < $2)
+    text: `select ${COLUMNS} from service s where s.organisation_id = $1 and ($2::uuid is null or s.key < $2)
       order by s.key desc limit $3`,
     values: [organizationId, before, page.limit + 1],
     idempotent: true,
@@ -132,7 +132,7 @@ async function describeService(
 ): Promise<ServiceRecord | null> {
   if (!isUuid(key)) return null;
   const [row] = await database.query<Row>({
-    text: `update service s set description = $3 where s.key = $1 and s.organization_id = $2 returning ${COLUMNS}`,
+    text: `update service s set description = $3 where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
     values: [key, organizationId, description],
     idempotent: true,
   });
@@ -146,7 +146,7 @@ async function publishService(
 ): Promise<ServiceRecord | null> {
   if (!isUuid(key)) return null;
   const [row] = await database.query<Row>({
-    text: `update service s set publication = 'internal' where s.key = $1 and s.organization_id = $2 returning ${COLUMNS}`,
+    text: `update service s set publication = 'internal' where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
     values: [key, organizationId],
     idempotent: true,
   });

@@ -44,7 +44,7 @@ const COLUMNS = `b.id, b.application_id as "applicationId", b.service_key as "se
   ${selectLatestVersion("s.key")} as "latestVersion", ${selectMilliseconds("b.created_at")} as "createdAt"`;
 
 const ACTIVE = `from subscription b join application a on a.id = b.application_id join service s on s.key = b.service_key
-  where a.organization_id = $1 and b.cancelled_at is null`;
+  where a.organisation_id = $1 and b.cancelled_at is null`;
 
 export function createSubscriptionStore(database: Database): SubscriptionStore {
   return {
@@ -87,10 +87,10 @@ async function tryInsert(database: Database, values: readonly string[]): Promise
     return await database.query<Candidates>({
       text: `with found as (
           select
-            (select a.id from application a where a.id = $2 and a.organization_id = $1 and a.deleted_at is null for share)
+            (select a.id from application a where a.id = $2 and a.organisation_id = $1 and a.deleted_at is null for share)
               as application,
-            (select s.key from service s where s.key = $3 and s.organization_id = $1) as service,
-            (select s.publication from service s where s.key = $3 and s.organization_id = $1) as publication
+            (select s.key from service s where s.key = $3 and s.organisation_id = $1) as service,
+            (select s.publication from service s where s.key = $3 and s.organisation_id = $1) as publication
         ), made as (
           insert into subscription (id, application_id, service_key)
           select $4::uuid, application, service from found
@@ -147,7 +147,7 @@ async function cancelSubscription(database: Database, organizationId: string, id
     text: `with gone as (
         update subscription set cancelled_at = now()
         where id = $2 and cancelled_at is null
-          and exists (select 1 from application a where a.id = application_id and a.organization_id = $1)
+          and exists (select 1 from application a where a.id = application_id and a.organisation_id = $1)
         returning application_id
       ) select application_id from gone
         cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.application_id)`,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createAccessKeySecret } from "../access/access-key-secrets.ts";
 import type { Role } from "../accounts/roles.ts";
+import type { Database } from "../postgres/database.ts";
 import { createUuidV7 } from "../store/base/uuid.ts";
 import type { TestInstance } from "./instance.ts";
 
@@ -116,4 +117,14 @@ export async function fetchAccessToken({ gateway }: TestInstance, client: TestCl
     return body.access_token;
   }
   throw new Error(`No access token: ${response.statusCode} ${response.body}`);
+}
+
+/** An organisation without members; returns its id. */
+export async function createTestOrganisation(database: Database): Promise<string> {
+  const id = createUuidV7();
+  await database.query({
+    text: `insert into "organization" ("id", "name", "slug", "createdAt") values ($1, 'Test', $2, now())`,
+    values: [id, id],
+  });
+  return id;
 }

@@ -39,7 +39,7 @@ export async function checkQuota(
   wanted: WantedArchive | null,
 ): Promise<void> {
   const [row] = await run<{ builds: number; bytes: number }>({
-    text: `with own as (select key from service where organization_id = $1),
+    text: `with own as (select key from service where organisation_id = $1),
       open as (
         select b.archive_hash, b.stored_bytes from build b join own on own.key = b.service_key
         where b.state in ('PENDING', 'RUNNING')

@@ -102,7 +102,7 @@ interface Row extends VersionNumber, Omit<BuildClaim, "version" | "failure"> {
   readonly failureDetail: string | null;
 }
 
-const COLUMNS = `b.id, s.organization_id as "organizationId", b.service_key as "serviceKey", b.major, b.minor, b.patch,
+const COLUMNS = `b.id, s.organisation_id as "organizationId", b.service_key as "serviceKey", b.major, b.minor, b.patch,
   b.archive_hash as "archiveHash", b.content_hash as "contentHash", b.is_forced as "isForced",
   b.requested_by as "requestedBy", b.state, b.attempt, b.worker_id as "workerId", b.failure_code as "failureCode",
   b.failure_detail as "failureDetail", ${selectMilliseconds("b.created_at")} as "createdAt",
@@ -156,7 +156,7 @@ async function insertBuild(
       return run<Row>({
         text: `with b as (
           insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, is_forced, requested_by, stored_bytes)
-          select $1, s.key, $4, $5, $6, $7, $8, $9, $10, $11 from service s where s.key = $2 and s.organization_id = $3
+          select $1, s.key, $4, $5, $6, $7, $8, $9, $10, $11 from service s where s.key = $2 and s.organisation_id = $3
           returning *
         ) select ${COLUMNS} from b join service s on s.key = b.service_key cross join lateral pg_notify('${CHANNEL}', '')`,
         values: [
@@ -192,7 +192,7 @@ async function claimBuild(
         select b.id from build b join service s on s.key = b.service_key
         cross join lateral (
           select count(*) filter (where r.state = 'RUNNING' and r.lease_until >= now()) as running, max(r.started_at) as last_turn
-          from service own join build r on r.service_key = own.key where own.organization_id = s.organization_id
+          from service own join build r on r.service_key = own.key where own.organisation_id = s.organisation_id
         ) o
         where b.state in ('PENDING', 'RUNNING')
           and (b.state = 'PENDING' or (b.lease_until < now() and b.attempt < ${MAX_ATTEMPTS}))
@@ -309,7 +309,7 @@ async function readLog(
   if (!isUuid(buildId)) return { lines: [], nextOffset: offset };
   const rows = await database.query<{ text: string }>({
     text: `select l.text from build_log l join build b on b.id = l.build_id join service s on s.key = b.service_key
-      where l.build_id = $1 and s.organization_id = $2 and l.line >= $3 order by l.line limit ${MAX_LOG_LINES}`,
+      where l.build_id = $1 and s.organisation_id = $2 and l.line >= $3 order by l.line limit ${MAX_LOG_LINES}`,
     values: [buildId, organizationId, offset],
     idempotent: true,
   });
@@ -326,7 +326,7 @@ async function findLatest(
   if (number === null || !isUuid(serviceKey)) return null;
   const [row] = await database.query<Row>({
     text: `select ${COLUMNS} from build b join service s on s.key = b.service_key
-      where b.service_key = $1 and s.organization_id = $2 and b.major = $3 and b.minor = $4 and b.patch = $5
+      where b.service_key = $1 and s.organisation_id = $2 and b.major = $3 and b.minor = $4 and b.patch = $5
       order by b.id desc limit 1`,
     values: [serviceKey, organizationId, number.major, number.minor, number.patch],
     idempotent: true,

@@ -5,6 +5,7 @@ import type {
   ClaimRequest,
   InputReferences,
 } from "@platform/engine/store/execution-store";
+import type { Owner } from "@platform/engine/store/owner";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";
@@ -26,6 +27,8 @@ export interface Claimer {
 }
 
 interface ClaimRow extends RecordRow {
+  readonly ownerKind: Owner["kind"];
+  readonly organisationId: string;
   readonly timeoutSeconds: number;
   readonly attempt: number;
   readonly workerId: string;
@@ -71,7 +74,7 @@ async function claimRows(
   }
 }
 
-const COLUMNS = `${selectRecord("c")}, c.timeout_seconds as "timeoutSeconds", c.attempt,
+const COLUMNS = `${selectRecord("c")}, c.owner_kind as "ownerKind", c.organisation_id as "organisationId", c.timeout_seconds as "timeoutSeconds", c.attempt,
   c.worker_id as "workerId", c.setbacks, i.body, i."references"`;
 
 /**
@@ -155,11 +158,11 @@ async function recoverClaim(
 }
 
 function toClaim(row: ClaimRow): Claim {
-  const { id, ownerId, versionId, timeoutSeconds, attempt, workerId, setbacks, body } = row;
+  const { id, versionId, timeoutSeconds, attempt, workerId, setbacks, body } = row;
   const resources = fromStoredResources(row);
   return {
     id,
-    ownerId,
+    owner: { kind: row.ownerKind, id: row.ownerId, organisationId: row.organisationId },
     versionId,
     resources,
     timeoutSeconds,

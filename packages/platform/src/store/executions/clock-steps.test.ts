@@ -7,6 +7,7 @@ import type { TestDatabase } from "../../testing/test-database.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createEvents } from "./events.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
+import { createOwner } from "@platform/engine/testing/create-owner";
 import { createSweep } from "./sweep.ts";
 
 /** What the clock of the database's host has been set ahead by. */
@@ -40,7 +41,7 @@ afterAll(async () => {
 function createExecution(): NewExecution {
   return {
     id: createUuidV7(),
-    ownerId: randomUUID(),
+    owner: createOwner(),
     versionId: randomUUID(),
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,
@@ -67,7 +68,7 @@ test("when the clock of the database's host is set ahead, no execution whose wor
   expect(await store.sweep()).toBe(0);
   expect(await store.renew("worker", [claim], 30)).toEqual({ lost: [], cancelled: [], busy: [] });
   expect(await store.sweep()).toBe(0);
-  expect(await store.find(execution.id, execution.ownerId)).toMatchObject({ status: "RUNNING" });
+  expect(await store.find(execution.id, execution.owner.id)).toMatchObject({ status: "RUNNING" });
   await store.close();
 });
 
@@ -83,7 +84,7 @@ test("what a vanished worker held is settled all the same: in time, or one lease
   for (time.now of [20_000, 32_000, 34_000, 36_000]) swept.push(await sweep());
   expect(swept).toEqual([0, 0, 0, 1, 0, 1]);
   for (const { store, execution } of [before, after]) {
-    expect(await store.find(execution.id, execution.ownerId)).toMatchObject({ status: "UNKNOWN" });
+    expect(await store.find(execution.id, execution.owner.id)).toMatchObject({ status: "UNKNOWN" });
     await store.close();
   }
 });

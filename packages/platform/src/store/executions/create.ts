@@ -41,7 +41,7 @@ export function createCreator(database: Database, events: Events): Batcher<NewEx
     maxBytes: 8 * MEGABYTE,
     maxInFlight: 3,
     measureBytes: (execution) => execution.body.byteLength,
-    keyOf: (execution) => execution.ownerId,
+    keyOf: (execution) => execution.owner.id,
     flush: async (executions) => {
       const created = await insertExecutions(database, events.origin, executions, await readHorizon());
       if (created.size > 0) events.emitPending();
@@ -68,10 +68,10 @@ function refuseUnknown(error: unknown): never {
 }
 
 function toPendingRecord(execution: NewExecution, createdAt: number): ExecutionRecord {
-  const { id, ownerId, versionId } = execution;
+  const { id, owner, versionId } = execution;
   return {
     id,
-    ownerId,
+    ownerId: owner.id,
     versionId,
     resources: fromStoredResources(toStoredResources(execution.resources)),
     status: "PENDING",
@@ -83,8 +83,8 @@ function toPendingRecord(execution: NewExecution, createdAt: number): ExecutionR
 }
 
 async function findRepeated(database: Database, execution: NewExecution): Promise<ExecutionRecord> {
-  const { id, ownerId } = execution;
-  const record = await findExecution(database, id, ownerId).catch((error: unknown) => {
+  const { id, owner } = execution;
+  const record = await findExecution(database, id, owner.id).catch((error: unknown) => {
     throw error instanceof Problem ? new FateUnknown(error) : error;
   });
   if (record !== null) return record;
@@ -92,7 +92,7 @@ async function findRepeated(database: Database, execution: NewExecution): Promis
 }
 
 /** Leaves out the days before the oldest execution that waits or runs (queue-horizon.ts). */
-const RECENT = "e.priority = 0 and e.id >= $12 and e.id < $13";
+const RECENT = "e.priority = 0 and e.id >= $14 and e.id < $15";
 
 /** So many of the queue's first are looked through for one that is no larger, where nothing runs. */
 const HEAD = 256;
@@ -111,9 +111,10 @@ const FIRST_PENDING_NOT_LARGER = `(select head.rank from (
     ) head where head.cpu_milli <= t.cpu_milli and head.memory_mb <= t.memory_mb limit 1)`;
 
 const TEXT = `with input as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::text[], $8::int[], $9::int[])
+    select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::int[], $7::int[], $8::int[], $9::text[],
+        $10::int[], $11::int[])
       with ordinality
-      as i (id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds, refs, start, length, position)
+      as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_mb, timeout_seconds, refs, start, length, position)
   ), turn as (
     select *, row_number() over (partition by owner_id order by position) - 1 as turn,
       row_number() over (partition by cpu_milli, memory_mb) = 1 as is_first_of_size
@@ -128,14 +129,14 @@ const TEXT = `with input as (
   ), ranked as (
     select *, first_value(place) over (partition by owner_id order by turn) + turn as rank from line
   ), created as (
-    insert into execution (id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds, rank)
-    select id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds, rank from ranked
+    insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_mb, timeout_seconds, rank)
+    select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_mb, timeout_seconds, rank from ranked
     on conflict do nothing returning id, created_at
   ), bodies as (
     insert into execution_input (id, body, "references")
-    select id, substr($10::bytea, start, length), refs::jsonb from input on conflict do nothing
+    select id, substr($12::bytea, start, length), refs::jsonb from input on conflict do nothing
   ), told as materialized (
-    select pg_notify('${EXECUTIONS_CHANNEL}', $11 || ':pending') where exists (select 1 from created)
+    select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':pending') where exists (select 1 from created)
   )
   select created.id, ${selectMilliseconds("created.created_at")} as "createdAt" from created left join told on true`;
 
@@ -154,7 +155,9 @@ async function insertExecutions(
     text: TEXT,
     values: [
       executions.map(({ id }) => id),
-      executions.map(({ ownerId }) => ownerId),
+      executions.map(({ owner }) => owner.kind),
+      executions.map(({ owner }) => owner.id),
+      executions.map(({ owner }) => owner.organisationId),
       executions.map(({ versionId }) => versionId),
       resources.map(({ cpu_milli }) => cpu_milli),
       resources.map(({ memory_mb }) => memory_mb),

@@ -6,6 +6,7 @@ import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
+import { createOwner } from "@platform/engine/testing/create-owner";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 
 const BACKLOG = 10_000;
@@ -30,7 +31,7 @@ afterAll(async () => {
 async function start(ownerId: string): Promise<void> {
   await store.create({
     id: createUuidV7(),
-    ownerId,
+    owner: createOwner(ownerId),
     versionId: randomUUID(),
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,
@@ -54,7 +55,7 @@ function createWorker() {
       excludedVersionIds: [],
     });
     running.push(...claims);
-    return claims.map(({ ownerId }) => ownerId);
+    return claims.map(({ owner }) => owner.id);
   };
 }
 

@@ -13,6 +13,7 @@ import type { TestDatabase } from "../../testing/test-database.ts";
 import { prepareDatabase } from "../prepare.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
+import { createOwner } from "@platform/engine/testing/create-owner";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 
 let home: TestDatabase;
@@ -34,7 +35,7 @@ afterAll(async () => {
 function createExecution(overrides: Partial<NewExecution> = {}): NewExecution {
   return {
     id: createUuidV7(),
-    ownerId: randomUUID(),
+    owner: createOwner(),
     versionId: randomUUID(),
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,
@@ -86,7 +87,7 @@ test("a start that may have been accepted is not refused with UNAVAILABLE, which
   });
   const execution = createExecution();
   await expect(disturbed.create(execution)).rejects.toMatchObject({ code: "INTERNAL_ERROR", status: 500 });
-  expect(await store.cancel(execution.id, execution.ownerId)).toMatchObject({ status: "FAILED" });
+  expect(await store.cancel(execution.id, execution.owner.id)).toMatchObject({ status: "FAILED" });
 });
 
 test("what a claim took whose answer was lost is handed out by the next claim", async () => {
@@ -102,7 +103,7 @@ test("what a claim took whose answer was lost is handed out by the next claim", 
   const execution = createExecution();
   await store.create(execution);
   await expect(disturbed.claim(REQUEST)).rejects.toMatchObject({ code: "UNAVAILABLE" });
-  expect(await store.find(execution.id, execution.ownerId)).toMatchObject({ status: "RUNNING" });
+  expect(await store.find(execution.id, execution.owner.id)).toMatchObject({ status: "RUNNING" });
   const claims = (await disturbed.claim(REQUEST)).claims;
   expect(claims.map(({ id, attempt }) => ({ id, attempt }))).toEqual([{ id: execution.id, attempt: 1 }]);
   expect((await disturbed.claim(REQUEST)).claims).toEqual([]);
@@ -208,7 +209,7 @@ test("another process hears of what this one does, and of lost hints when its co
   await store.create(execution);
   await waitUntil(() => events.some(({ type }) => type === "pending"));
   const claims = (await store.claim(REQUEST)).claims;
-  await store.cancel(execution.id, execution.ownerId);
+  await store.cancel(execution.id, execution.owner.id);
   await waitUntil(() => events.some((event) => event.type === "cancel" && event.id === execution.id));
   await finishAll(claims);
   await waitUntil(() => events.some((event) => event.type === "changed" && event.id === execution.id));
@@ -228,7 +229,7 @@ test("a process does not hear its own notifications a second time", async () => 
   await waitUntil(() => own.some(({ type }) => type === "reset"));
   const execution = createExecution();
   await store.create(execution);
-  await store.cancel(execution.id, execution.ownerId);
+  await store.cancel(execution.id, execution.owner.id);
   // A notification of somebody else comes after ours in the same channel.
   await home.database.query({ text: "select pg_notify('executions', 'somebody:pending')" });
   await waitUntil(() => own.filter(({ type }) => type === "pending").length >= 2);
@@ -255,10 +256,10 @@ test("no statement reads more than what it names, however many executions have f
   await freshStore.renew("worker", [claim], 60);
   await freshStore.appendLog(claim, [{ time: 0, severity: "INFO", message: "one" }]);
   await freshStore.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
-  await freshStore.find(execution.id, execution.ownerId);
-  await freshStore.readResult(execution.id, execution.ownerId);
-  await freshStore.readLog(execution.id, execution.ownerId);
-  await freshStore.list(execution.ownerId, { limit: 10 });
+  await freshStore.find(execution.id, execution.owner.id);
+  await freshStore.readResult(execution.id, execution.owner.id);
+  await freshStore.readLog(execution.id, execution.owner.id);
+  await freshStore.list(execution.owner.id, { limit: 10 });
   await freshStore.sweep();
   await freshStore.countPending();
   await freshStore.report({
@@ -310,7 +311,7 @@ test("no acknowledged execution is lost when every process of the server is kill
     await waitUntil(() => acknowledged.length > 100);
     await killServer(join(root, "postgres", "data", "postmaster.pid"));
     await calls;
-    const found = await Promise.all(acknowledged.map(({ id, ownerId }) => ownStore.find(id, ownerId)));
+    const found = await Promise.all(acknowledged.map(({ id, owner }) => ownStore.find(id, owner.id)));
     expect(found.filter((record) => record?.status === "PENDING")).toHaveLength(8 * 60);
   } finally {
     await ownStore.close();

@@ -6,6 +6,7 @@ import { createRecordingLogger, createTestDatabase } from "../../testing/test-da
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import { createUuidV7 } from "../base/uuid.ts";
+import { createOwner } from "@platform/engine/testing/create-owner";
 import { createNoDataPools } from "../../pools/no-data-pools.ts";
 
 const WITHIN = { interval: 20 };
@@ -71,7 +72,7 @@ test("a result arrives though the database took no writes for longer than a stat
   });
   const execution = {
     id: createUuidV7(),
-    ownerId: randomUUID(),
+    owner: createOwner(),
     versionId: randomUUID(),
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,
@@ -81,12 +82,12 @@ test("a result arrives though the database took no writes for longer than a stat
   await store.create(execution);
   dispatcher.start();
   await expect.poll(() => refused, WITHIN).toBeGreaterThan(3);
-  expect((await store.find(execution.id, execution.ownerId))?.status).toBe("RUNNING");
+  expect((await store.find(execution.id, execution.owner.id))?.status).toBe("RUNNING");
   await setWrites(home, "allowed");
   await expect
-    .poll(async () => (await store.find(execution.id, execution.ownerId))?.status, WITHIN)
+    .poll(async () => (await store.find(execution.id, execution.owner.id))?.status, WITHIN)
     .toBe("SUCCEEDED");
-  const result = await store.readResult(execution.id, execution.ownerId);
+  const result = await store.readResult(execution.id, execution.owner.id);
   expect(Buffer.from(result?.result ?? []).toString()).toBe('{"sum":3}');
   await dispatcher.drain(5);
   await fixture.close();

@@ -5,6 +5,7 @@ import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createUuidV7, getLowestUuid } from "../base/uuid.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
+import { createOwner } from "@platform/engine/testing/create-owner";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 
 const DAY = 86_400_000;
@@ -28,7 +29,7 @@ afterAll(async () => {
 async function start(ownerId: string, on = store): Promise<void> {
   await on.create({
     id: createUuidV7(),
-    ownerId,
+    owner: createOwner(ownerId),
     versionId: randomUUID(),
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,
@@ -45,7 +46,7 @@ async function serve(turns: number): Promise<readonly string[]> {
     for (const claim of last)
       await store.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
     last = (await store.claim({ ...request, excludedVersionIds: [] })).claims;
-    begun.push(...last.map(({ ownerId }) => ownerId));
+    begun.push(...last.map(({ owner }) => owner.id));
   }
   return begun;
 }

@@ -6,6 +6,7 @@ import { createExecutionDatabase, createPostgresExecutionStore } from "./executi
 import type { PostgresExecutionStore } from "./execution-store.ts";
 import type { Database } from "../../postgres/database.ts";
 import { ensurePartitions, maintainPartitions } from "./partitions.ts";
+import { createOwner } from "@platform/engine/testing/create-owner";
 import { createUuidV7, getLowestUuid } from "../base/uuid.ts";
 
 const DAY = 86_400_000;
@@ -30,7 +31,7 @@ function createOldExecution(daysAgo: number) {
   const id = `${getLowestUuid(Date.now() - daysAgo * DAY).slice(0, 13)}${createUuidV7().slice(13)}`;
   return {
     id,
-    ownerId: randomUUID(),
+    owner: createOwner(),
     versionId: randomUUID(),
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,
@@ -115,7 +116,7 @@ test("an execution of a day that was missing is kept, told of, and moved to its 
   });
   expect(repaired?.strays).toBe(0);
   expect(await findTable(execution.id)).toBe(`execution_p${formatDay(Date.now() - 3 * DAY)}`);
-  expect(await store.find(execution.id, execution.ownerId)).toMatchObject({ status: "PENDING" });
+  expect(await store.find(execution.id, execution.owner.id)).toMatchObject({ status: "PENDING" });
 });
 
 test("a day past retention goes with inputs, results and logs; younger ones stay", async () => {
@@ -126,12 +127,12 @@ test("a day past retention goes with inputs, results and logs; younger ones stay
   await backdateEnds(39);
   await store.create(young);
   await finishEverything();
-  expect(await store.readResult(old.id, old.ownerId)).not.toBeNull();
+  expect(await store.readResult(old.id, old.owner.id)).not.toBeNull();
   const report = await keepDays(Date.now());
   expect(report?.dropped).toContain(formatDay(Date.now() - 40 * DAY));
-  expect(await store.find(old.id, old.ownerId)).toBeNull();
-  expect(await store.readResult(old.id, old.ownerId)).toBeNull();
-  expect(await store.readResult(young.id, young.ownerId)).not.toBeNull();
+  expect(await store.find(old.id, old.owner.id)).toBeNull();
+  expect(await store.readResult(old.id, old.owner.id)).toBeNull();
+  expect(await store.readResult(young.id, young.owner.id)).not.toBeNull();
   const left = await database.query({
     text: "select 1 from pg_class where relname ~ $1",
     values: [`_p${formatDay(Date.now() - 40 * DAY)}$`],
@@ -145,11 +146,11 @@ test("a day past retention stays while an execution of it is unfinished, and unt
   const waiting = createOldExecution(40);
   await store.create(waiting);
   expect((await keepDays(Date.now()))?.dropped).not.toContain(day);
-  expect(await store.find(waiting.id, waiting.ownerId)).toMatchObject({ status: "PENDING" });
+  expect(await store.find(waiting.id, waiting.owner.id)).toMatchObject({ status: "PENDING" });
   await finishEverything();
   await backdateEnds(29);
   expect((await keepDays(Date.now()))?.dropped).toEqual([]);
-  expect(await store.readResult(waiting.id, waiting.ownerId)).not.toBeNull();
+  expect(await store.readResult(waiting.id, waiting.owner.id)).not.toBeNull();
   await backdateEnds(31);
   expect((await keepDays(Date.now()))?.dropped).toEqual([day]);
 });
@@ -163,8 +164,8 @@ test("what stands in the default partition expires as well", async () => {
   await finishEverything();
   expect(await findTable(old.id)).toBe("execution_default");
   expect((await keepDays(Date.now()))?.strays).toBe(1);
-  expect(await store.find(old.id, old.ownerId)).toBeNull();
-  expect(await store.readResult(young.id, young.ownerId)).not.toBeNull();
+  expect(await store.find(old.id, old.owner.id)).toBeNull();
+  expect(await store.readResult(young.id, young.owner.id)).not.toBeNull();
   const [left] = await database.query({
     text: `select (select count(*)::int from execution_input_default) as inputs,
       (select count(*)::int from execution_result_default) as results`,

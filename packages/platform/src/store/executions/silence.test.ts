@@ -8,6 +8,7 @@ import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { openSilentProxy } from "../../testing/silent-proxy.ts";
 import { createUuidV7 } from "../base/uuid.ts";
+import { createOwner } from "@platform/engine/testing/create-owner";
 import {
   createExecutionDatabase,
   createLargeDatabase,
@@ -38,7 +39,7 @@ afterAll(async () => {
 function createExecution(): NewExecution {
   return {
     id: createUuidV7(),
-    ownerId: randomUUID(),
+    owner: createOwner(),
     versionId: randomUUID(),
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,
@@ -110,7 +111,7 @@ test("a large result is given the time that writing it takes, which is more than
   if (claim === undefined) throw new Error("There was nothing to claim.");
   const result = randomBytes(16 * 1024 * 1024);
   expect(await ending.finish(claim, { status: "SUCCEEDED", result, metadata: null })).toBe(true);
-  expect((await store.readResult(execution.id, execution.ownerId))?.result.length).toBe(result.length);
+  expect((await store.readResult(execution.id, execution.owner.id))?.result.length).toBe(result.length);
   await store.close();
   await ending.close();
   for (const each of [large, vital, database]) await each.close();
@@ -145,7 +146,7 @@ test("when the database falls silent, starts and reads are refused within a boun
     proxy.recover();
     const execution = createExecution();
     await store.create(execution);
-    expect(await store.find(execution.id, execution.ownerId)).toMatchObject({ status: "PENDING" });
+    expect(await store.find(execution.id, execution.owner.id)).toMatchObject({ status: "PENDING" });
   } finally {
     stop();
     proxy.fallSilent();

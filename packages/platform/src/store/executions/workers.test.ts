@@ -6,6 +6,7 @@ import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
+import { createOwner } from "@platform/engine/testing/create-owner";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 
 let home: TestDatabase;
@@ -45,7 +46,7 @@ test("a worker that fell silent counts for nothing: not its capacity, and not wh
   const id = createUuidV7();
   await store.create({
     id,
-    ownerId: randomUUID(),
+    owner: createOwner(),
     versionId: randomUUID(),
     resources: { cpu: 1, memory: 8 },
     timeoutSeconds: 60,

@@ -84,7 +84,7 @@ const COLUMNS = `v.id, v.service_key as "serviceKey", v.major, v.minor, v.patch,
   ${selectMilliseconds("v.created_at")} as "createdAt", ${selectMilliseconds("v.retired_at")} as "retiredAt"`;
 
 const OF_ORGANIZATION = `from version v join service s on s.key = v.service_key
-  where v.service_key = $1 and s.organization_id = $2`;
+  where v.service_key = $1 and s.organisation_id = $2`;
 
 export function createVersionStore(database: Database): VersionStore {
   return {
@@ -139,7 +139,7 @@ async function findOne(
 async function findOwned(database: Database, id: string): Promise<OwnedVersionRecord | null> {
   if (!isUuid(id)) return null;
   const [row] = await database.query<Row & { readonly organizationId: string }>({
-    text: `select ${COLUMNS}, s.organization_id as "organizationId"
+    text: `select ${COLUMNS}, s.organisation_id as "organizationId"
       from version v join service s on s.key = v.service_key where v.id = $1`,
     values: [id],
     idempotent: true,
@@ -230,7 +230,7 @@ async function findHighest(
         union all
         select major, minor, patch from build where service_key = s.key and state in ('PENDING', 'RUNNING')
       ) n
-      where s.key = $1 and s.organization_id = $2
+      where s.key = $1 and s.organisation_id = $2
       order by n.major desc, n.minor desc, n.patch desc limit 1`,
     values: [serviceKey, organizationId],
     idempotent: true,
@@ -250,7 +250,7 @@ async function retireVersion(
     text: `with v as (
         update version set retired_at = coalesce(retired_at, now())
         where service_key = $1 and major = $3 and minor = $4 and patch = $5
-          and exists (select 1 from service s where s.key = $1 and s.organization_id = $2)
+          and exists (select 1 from service s where s.key = $1 and s.organisation_id = $2)
         returning *
       ) select ${COLUMNS} from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
     values: [serviceKey, organizationId, number.major, number.minor, number.patch],

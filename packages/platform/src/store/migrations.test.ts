@@ -1,0 +1,158 @@
+import { randomUUID } from "node:crypto";
+import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { toJobOwner } from "@platform/engine/store/owner";
+import type { Owner } from "@platform/engine/store/owner";
+import type { Database } from "../postgres/database.ts";
+import { MIGRATIONS_DIRECTORY, migrate } from "../postgres/migrate.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+import { createPostgresExecutionStore } from "./executions/execution-store.ts";
+import { ensurePartitions } from "./executions/partitions.ts";
+import { createStores } from "./stores.ts";
+import { createUuidV7 } from "./base/uuid.ts";
+
+let home: TestDatabase;
+let former: string;
+
+beforeEach(async () => {
+  home = await createTestDatabase({ isEmpty: true });
+  former = await mkdtemp(join(tmpdir(), "platform-former-"));
+});
+
+afterEach(async () => {
+  await home.close();
+  await rm(former, { recursive: true });
+});
+
+/** The schema as the release had it whose last migration is of this number. */
+async function migrateTo(database: Database, number: number): Promise<void> {
+  const names = (await readdir(MIGRATIONS_DIRECTORY)).sort().slice(0, number);
+  for (const name of names) await copyFile(join(MIGRATIONS_DIRECTORY, name), join(former, name));
+  await migrate(database, former);
+}
+
+interface FormerRows {
+  readonly organisationId: string;
+  readonly applicationId: string;
+  readonly serviceKey: string;
+  readonly versionId: string;
+  /** Cancelled by now; its executions are still read. */
+  readonly subscriptionId: string;
+  /** By the id of their owner. */
+  readonly executionIds: Readonly<Record<string, string>>;
+}
+
+/** What schema 0008 held, written with its own columns. */
+async function insertFormerRows(database: Database): Promise<FormerRows> {
+  const run = async (text: string, ...values: unknown[]) => database.query({ text, values });
+  const organisationId = createUuidV7();
+  const applicationId = createUuidV7();
+  const serviceKey = createUuidV7();
+  const subscriptionId = createUuidV7();
+  const versionId = createUuidV7();
+  await run(
+    `insert into "organization" ("id", "name", "slug", "createdAt") values ($1, 'Ada', 'ada', now())`,
+    organisationId,
+  );
+  await run(
+    "insert into service (key, organization_id, name) values ($1, $2, 'demo')",
+    serviceKey,
+    organisationId,
+  );
+  await run(
+    `insert into version (id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_mb,
+        timeout_seconds, start_mode) values ($1, $2, 1, 0, 0, 'a', 'c', 500, 1500, 60, 'auto')`,
+    versionId,
+    serviceKey,
+  );
+  await run(
+    `insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, requested_by, state,
+        started_at, finished_at) values ($1, $2, 1, 0, 0, 'a', 'c', 'ada', 'SUCCEEDED', now(), now())`,
+    createUuidV7(),
+    serviceKey,
+  );
+  await run(
+    "insert into application (id, organization_id, name, created_by) values ($1, $2, 'shop', 'ada')",
+    applicationId,
+    organisationId,
+  );
+  await run(
+    "insert into subscription (id, application_id, service_key, cancelled_at) values ($1, $2, $3, now())",
+    subscriptionId,
+    applicationId,
+    serviceKey,
+  );
+  const executionIds: Record<string, string> = {};
+  for (const ownerId of [subscriptionId, organisationId, randomUUID()]) {
+    const id = createUuidV7();
+    executionIds[ownerId] = id;
+    await run(
+      "insert into execution (id, owner_id, version_id, cpu_milli, memory_mb, timeout_seconds) values ($1, $2, $3, 500, 1500, 60)",
+      id,
+      ownerId,
+      versionId,
+    );
+    await run("insert into execution_input (id, body) values ($1, '{}')", id);
+  }
+  return { organisationId, applicationId, serviceKey, versionId, subscriptionId, executionIds };
+}
+
+test.each(["in the partitions of their days", "in the default partition"])(
+  "an installation of schema 0008 keeps its rows, and executions %s learn who owns them",
+  async (place) => {
+    const options = { logger: home.logger, retentionDays: 30 };
+    await migrateTo(home.database, 8);
+    if (place !== "in the default partition") await ensurePartitions(home.database, options);
+    const rows = await insertFormerRows(home.database);
+    await migrate(home.database);
+    await ensurePartitions(home.database, options);
+
+    const { organisationId, subscriptionId } = rows;
+    const stores = createStores(home.database);
+    expect(await stores.services.findByKey(organisationId, rows.serviceKey)).toMatchObject({ name: "demo" });
+    expect(await stores.applications.find(organisationId, rows.applicationId)).toMatchObject({
+      name: "shop",
+    });
+    expect(await stores.versions.findById(rows.versionId)).toMatchObject({
+      resources: { cpu: 0.5, memory: 1.5 },
+    });
+    expect(await stores.builds.findLatest(organisationId, rows.serviceKey, "1.0.0")).toMatchObject({
+      attempt: 0,
+    });
+
+    const store = createPostgresExecutionStore({ database: home.database });
+    const { claims } = await store.claim({
+      workerId: "worker",
+      limit: 10,
+      free: { cpu: 10, memory: 10 },
+      leaseSeconds: 60,
+      excludedVersionIds: [],
+    });
+    const owners = new Map<string, Owner>([
+      [subscriptionId, { kind: "subscription", id: subscriptionId, organisationId }],
+    ]);
+    for (const [ownerId, id] of Object.entries(rows.executionIds)) {
+      const claim = claims.find((one) => one.id === id);
+      // An owner that is neither known as a subscription nor as an organisation stands for itself.
+      expect(claim?.owner).toEqual(owners.get(ownerId) ?? toJobOwner(ownerId));
+      expect(claim?.resources).toEqual({ cpu: 0.5, memory: 1.5 });
+      expect(await store.find(id, ownerId)).toMatchObject({ id, ownerId, status: "RUNNING" });
+    }
+    await store.close();
+  },
+);
+
+test("a service or an application belongs to an organisation that exists", async () => {
+  await migrate(home.database);
+  const { services, applications } = createStores(home.database);
+  const organizationId = randomUUID();
+  await expect(services.create({ organizationId, name: "a", description: "" })).rejects.toThrow(
+    /foreign key/u,
+  );
+  await expect(applications.create({ organizationId, name: "a", createdBy: "ada" })).rejects.toThrow(
+    /foreign key/u,
+  );
+});
