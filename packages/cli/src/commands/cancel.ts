@@ -17,7 +17,8 @@ export const cancelCommand = defineCommand({
   run: async (context, { arguments: { id } }) => {
     const { client } = await openSession(context);
     const asked = await client.cancelJob({ params: { id } });
-    const job = asked.terminal ? asked : await waitForJob(client, id, context.signal, SETTLE_SECONDS);
+    const waiting = { signal: context.signal, timeoutSeconds: SETTLE_SECONDS };
+    const job = asked.terminal ? asked : await waitForJob(client, id, waiting);
     const succeeded = job.status === "FAILED" || !job.terminal;
     if (!job.terminal) context.output.print(`The job is ${job.status}; its end has been asked for.`);
     else if (job.status === "FAILED") context.output.print("The job has ended (FAILED).");

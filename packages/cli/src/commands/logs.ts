@@ -1,6 +1,5 @@
 import type { LogEntry } from "@platform/contract/execution";
 import { defineCommand } from "../base/command.ts";
-import type { CommandContext } from "../base/context.ts";
 import { createInterruption } from "../base/errors.ts";
 import type { Output } from "../base/output.ts";
 import { cleanText } from "../base/output.ts";
@@ -29,7 +28,8 @@ export const logsCommand = defineCommand({
     const { client } = await openSession(context);
     const writer = createLogWriter(context.output);
     try {
-      await readLog(context, client, id, options.follow, writer.add);
+      const log = { id, isFollowed: options.follow, signal: context.signal };
+      for await (const entries of readLog(client, log)) writer.add(entries);
     } catch (error) {
       writer.breakOff();
       throw error;
@@ -39,24 +39,28 @@ export const logsCommand = defineCommand({
   },
 });
 
-/** Page by page: each line is fetched once. Nobody waits for a read that fails without `isFollowed`. */
-async function readLog(
-  context: CommandContext,
+interface LogReading {
+  readonly id: string;
+  /** A read that fails is repeated only while following. */
+  readonly isFollowed: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Page by page: each line is fetched once. @throws an interruption once `signal` aborts */
+async function* readLog(
   client: PlatformClient,
-  id: string,
-  isFollowed: boolean,
-  add: (entries: readonly LogEntry[]) => void,
-): Promise<void> {
+  { id, isFollowed, signal }: LogReading,
+): AsyncGenerator<readonly LogEntry[]> {
   let query: { readonly cursor?: string } = {};
   for (;;) {
     const readPage = () => client.getJobLog({ params: { id }, query });
-    const { items, nextCursor } = isFollowed ? await retryRead(readPage, context.signal) : await readPage();
-    add(items);
-    if (context.signal.aborted) throw createInterruption();
+    const { items, nextCursor } = isFollowed ? await retryRead(readPage, signal) : await readPage();
+    yield items;
+    if (signal.aborted) throw createInterruption();
     const isAtEnd = nextCursor === null || (items.length === 0 && !isFollowed);
     if (isAtEnd) return;
     query = { cursor: nextCursor };
-    if (items.length === 0) await pause(POLL_MILLISECONDS, context.signal);
+    if (items.length === 0) await pause(POLL_MILLISECONDS, signal);
   }
 }
 

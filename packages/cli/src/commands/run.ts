@@ -100,10 +100,14 @@ async function followJob(
   const clock = setInterval(() => progress.detail(`${Math.round((Date.now() - began) / SECOND)} s`), SECOND);
   let shown: string = job.status;
   try {
-    const last = await waitForJob(client, job.id, signal, timeoutSeconds, (seen) => {
-      if (seen.status === shown) return;
-      shown = seen.status;
-      progress.step(`Job ${job.id}: ${seen.status}`);
+    const last = await waitForJob(client, job.id, {
+      signal,
+      timeoutSeconds,
+      onState: (seen) => {
+        if (seen.status === shown) return;
+        shown = seen.status;
+        progress.step(`Job ${job.id}: ${seen.status}`);
+      },
     });
     if (last.terminal) return last;
     if (signal.aborted) throw createInterruption(describeWayOn(job.id));

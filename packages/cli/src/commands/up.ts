@@ -5,6 +5,7 @@ import { createInterruption, createUsageError } from "../base/errors.ts";
 import { cleanText, formatSize } from "../base/output.ts";
 import { openSession } from "../base/session.ts";
 import { deployProject } from "../project/deploy.ts";
+import type { Deployment } from "../project/deploy.ts";
 
 export const upCommand = defineCommand({
   name: "up",
@@ -37,34 +38,28 @@ export const upCommand = defineCommand({
     if (options.version !== undefined && !/^\d+\.\d+\.\d+$/.test(options.version))
       throw createUsageError("--version takes three numbers with dots between them, such as 1.4.0.");
     const session = await openSession(context);
-    const { build, packed, service, changed } = await deployProject(context, session, {
+    const deployment = await deployProject(context, session, {
       ...(options.version === undefined ? {} : { version: options.version }),
       ...(options.minor ? { bump: "minor" } : {}),
       ...(options.major ? { bump: "major" } : {}),
       ...(options.force ? { force: "true" } : {}),
     });
+    const { build, service } = deployment;
     if (!build.terminal) {
       throw createInterruption(
         `The build of ${build.version} goes on; see 'platform versions ${service.name}'.`,
       );
     }
     const succeeded = build.state === "SUCCEEDED";
-    if (succeeded) printSuccess(context, service, build, changed, packed.archive.length);
+    if (succeeded) printSuccess(context, deployment);
     else printFailure(context, service, build);
-    return { json: describe(service, build, changed, packed.hash), succeeded };
+    return { json: describe(deployment), succeeded };
   },
 });
 
-function printSuccess(
-  context: CommandContext,
-  service: Service,
-  build: Build,
-  changed: boolean,
-  bytes: number,
-): void {
-  const { output } = context;
+function printSuccess({ output }: CommandContext, { service, build, packed, changed }: Deployment): void {
   const what = changed
-    ? `is live (${formatSize(bytes)} uploaded)`
+    ? `is live (${formatSize(packed.archive.length)} uploaded)`
     : "is live and has the same content: nothing to do";
   output.print(`${output.paint("green", "✓")} ${service.name} ${build.version} ${what}.`);
   output.print(`Service key  ${service.key}`);
@@ -80,18 +75,18 @@ function printFailure(context: CommandContext, service: Service, build: Build): 
   );
   if (cause !== "") output.note(cleanText(cause));
   output.note(
-    "The log is above. Fix the project and run 'platform up' again; versions that are live stay live.",
+    "The log is above. Fix the project and run 'platform up' again. Live versions are not affected.",
   );
 }
 
-function describe(service: Service, build: Build, changed: boolean, hash: string) {
+function describe({ service, build, packed, changed }: Deployment) {
   return {
     serviceKey: service.key,
     name: service.name,
     version: build.version,
     state: build.state,
     changed,
-    hash,
+    hash: packed.hash,
     ...(build.code === undefined ? {} : { code: build.code }),
     ...(build.detail === undefined ? {} : { detail: build.detail }),
     ...(build.state === "SUCCEEDED" ? {} : { log: build.log }),

@@ -13,20 +13,25 @@ const HOLD_SECONDS = 20;
 /** A platform that does not hold the answer is not asked more often than this. */
 const SHORTEST_POLL = 0.5 * SECOND;
 
+export interface WaitOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutSeconds: number;
+  /** Called with each record that was read, the last one included. */
+  readonly onState?: (job: Job) => void;
+}
+
 /** Waits for the end of a job: the final record, or the last one seen when the time is over or `signal` aborted. */
 export async function waitForJob(
   client: PlatformClient,
   id: string,
-  signal: AbortSignal,
-  timeoutSeconds: number,
-  onState: (job: Job) => void = () => undefined,
+  { signal, timeoutSeconds, onState }: WaitOptions,
 ): Promise<Job> {
   const deadline = Date.now() + timeoutSeconds * SECOND;
   for (;;) {
     const asked = Date.now();
     const hold = Math.max(1, Math.min(HOLD_SECONDS, Math.ceil((deadline - asked) / SECOND)));
     const job = await retryRead(() => client.getJob({ params: { id }, prefer: `wait=${hold}` }), signal);
-    onState(job);
+    onState?.(job);
     if (job.terminal || signal.aborted || Date.now() >= deadline) return job;
     await pause(Math.max(0, SHORTEST_POLL - (Date.now() - asked)), signal);
   }

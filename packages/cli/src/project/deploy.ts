@@ -7,7 +7,7 @@ import type { CommandContext } from "../base/context.ts";
 import { findServiceByName } from "./find-service.ts";
 import { cleanText, formatSize } from "../base/output.ts";
 import type { Progress } from "../base/output.ts";
-import type { PlatformClient, Session } from "../base/session.ts";
+import type { Session } from "../base/session.ts";
 import { pause, retryRead } from "../base/wait.ts";
 
 const POLL_MILLISECONDS = 500;
@@ -42,23 +42,28 @@ export async function deployProject(
     const packed = await packProject(context.directory, {
       onProgress: ({ done, total }) => progress.detail(`${done} of ${total} files`),
     });
-    const service = await ensureService(context, session.client, packed, progress);
+    const deploying = { context, session, packed, progress };
+    const service = await ensureService(deploying);
     progress.step(`Uploading ${packed.files} files (${formatSize(packed.archive.length)})`);
-    const uploaded = await upload(context, session, service, packed, wish, progress);
+    const uploaded = await upload(deploying, service, wish);
     if (uploaded.changed) progress.step(`Building ${service.name} ${uploaded.build.version}`);
-    const build = await followBuild(context, session.client, service, uploaded.build, progress);
+    const build = await followBuild(deploying, service, uploaded.build);
     return { service, build, packed, changed: uploaded.changed };
   } finally {
     progress.stop();
   }
 }
 
-async function ensureService(
-  context: CommandContext,
-  client: PlatformClient,
-  packed: PackedProject,
-  progress: Progress,
-): Promise<Service> {
+/** One deployment under way. */
+interface Deploying {
+  readonly context: CommandContext;
+  readonly session: Session;
+  readonly packed: PackedProject;
+  readonly progress: Progress;
+}
+
+async function ensureService({ context, session, packed, progress }: Deploying): Promise<Service> {
+  const { client } = session;
   const { name } = packed.project;
   const found = await findServiceByName(client, name);
   if (found !== null) return found;
@@ -67,7 +72,7 @@ async function ensureService(
   try {
     return await client.createService({ body: { name, ...(description === null ? {} : { description }) } });
   } catch (error) {
-    // Somebody else deployed the same name in this moment: theirs is the service of this name.
+    // Another deployment of the same name was faster: the service is theirs to create, and ours to use.
     const created =
       error instanceof RequestRefused && error.status === 409 ? await findServiceByName(client, name) : null;
     if (created === null) throw error;
@@ -82,12 +87,9 @@ async function readDescription(directory: string, file: string | undefined): Pro
 }
 
 async function upload(
-  context: CommandContext,
-  session: Session,
+  { context, session, packed, progress }: Deploying,
   service: Service,
-  packed: PackedProject,
   wish: VersionWish,
-  progress: Progress,
 ): Promise<{ readonly build: Build; readonly changed: boolean }> {
   let status = 0;
   const client = session.connect({
@@ -130,11 +132,9 @@ function createUploadStream(
 }
 
 async function followBuild(
-  context: CommandContext,
-  client: PlatformClient,
+  { context, session, progress }: Deploying,
   service: Service,
   first: Build,
-  progress: Progress,
 ): Promise<Build> {
   const lines: string[] = [];
   let build = first;
@@ -150,7 +150,7 @@ async function followBuild(
     const query = { offset: build.nextOffset };
     const params = { key: service.key, version: build.version };
     if (!context.signal.aborted)
-      build = await retryRead(() => client.getBuild({ params, query }), context.signal);
+      build = await retryRead(() => session.client.getBuild({ params, query }), context.signal);
     show();
   }
   return { ...build, log: lines };

@@ -31,72 +31,83 @@ export interface WatchOptions {
   readonly onChange: () => Promise<void>;
 }
 
+/** `waiting` for the next look, `looking`, `looking` with an event since that look began, or `closed`. */
+type State =
+  | { readonly phase: "waiting"; readonly timer: NodeJS.Timeout }
+  | { readonly phase: "looking"; readonly sawEvent: boolean }
+  | { readonly phase: "closed" };
+
 /** Watches the files that belong to a version (`listProjectFiles`), from their present state on. */
 export async function watchProject(options: WatchOptions): Promise<ProjectWatcher> {
-  const watchers = new Map<string, FSWatcher>();
+  let state: State = { phase: "looking", sawEvent: false };
   let fingerprint = await takeFingerprint(options);
-  let timer: NodeJS.Timeout | undefined;
-  let looking = false;
-  let lookAgain = false;
-  let closed = false;
+  const isClosed = () => state.phase === "closed";
+  const folders = createFolderWatchers(options, () => {
+    if (state.phase === "looking") state = { phase: "looking", sawEvent: true };
+    if (state.phase === "waiting") wait(SETTLE_MILLISECONDS);
+  });
 
-  const schedule = (milliseconds: number) => {
-    clearTimeout(timer);
-    if (!closed) timer = setTimeout(() => void look(), milliseconds);
-  };
-
-  const onEvent = () => {
-    if (looking) lookAgain = true;
-    else schedule(SETTLE_MILLISECONDS);
+  const wait = (milliseconds: number) => {
+    if (state.phase === "waiting") clearTimeout(state.timer);
+    if (!isClosed()) state = { phase: "waiting", timer: setTimeout(() => void look(), milliseconds) };
   };
 
   const look = async (): Promise<void> => {
-    looking = true;
+    state = { phase: "looking", sawEvent: false };
     const began = Date.now();
     const found = await takeFingerprint(options);
     const took = Date.now() - began;
     const hasChanged = found !== fingerprint;
     fingerprint = found;
-    if (hasChanged && !closed) {
-      await attach();
+    if (hasChanged && !isClosed()) {
+      await folders.update();
       await options.onChange();
     }
-    looking = false;
-    const isAskedAgain = lookAgain;
-    lookAgain = false;
-    schedule(isAskedAgain ? SETTLE_MILLISECONDS : Math.max(LOOK_MILLISECONDS, took / LOOK_SHARE));
+    if (isClosed()) return folders.close();
+    const sawEvent = state.phase === "looking" && state.sawEvent;
+    wait(sawEvent ? SETTLE_MILLISECONDS : Math.max(LOOK_MILLISECONDS, took / LOOK_SHARE));
   };
 
-  const attach = async (): Promise<void> => {
-    const folders = new Set(await listFolders(options.directory, options.exclude));
-    for (const [folder, watcher] of watchers) {
-      if (folders.has(folder)) continue;
-      watcher.close();
-      watchers.delete(folder);
-    }
-    for (const folder of folders) if (!watchers.has(folder) && !closed) attachOne(folder);
+  await folders.update();
+  wait(LOOK_MILLISECONDS);
+  return {
+    close: () => {
+      if (state.phase === "waiting") clearTimeout(state.timer);
+      state = { phase: "closed" };
+      folders.close();
+    },
   };
+}
 
-  const attachOne = (folder: string) => {
+interface FolderWatchers {
+  /** Watches the folders that are there now, and those only. */
+  readonly update: () => Promise<void>;
+  readonly close: () => void;
+}
+
+function createFolderWatchers({ directory, exclude }: WatchOptions, onEvent: () => void): FolderWatchers {
+  const watchers = new Map<string, FSWatcher>();
+  const remove = (folder: string) => {
+    watchers.get(folder)?.close();
+    watchers.delete(folder);
+  };
+  const add = (folder: string) => {
     try {
-      const watcher = watch(join(options.directory, folder), { persistent: false }, onEvent);
-      watcher.on("error", () => {
-        watcher.close();
-        watchers.delete(folder);
-      });
+      const watcher = watch(join(directory, folder), { persistent: false }, onEvent);
+      watcher.on("error", () => remove(folder));
       watchers.set(folder, watcher);
     } catch {
       // Gone already, or the system's watches are used up: the slow look remains.
     }
   };
-
-  await attach();
-  schedule(LOOK_MILLISECONDS);
   return {
+    update: async () => {
+      const folders = new Set(await listFolders(directory, exclude));
+      for (const folder of watchers.keys()) if (!folders.has(folder)) remove(folder);
+      for (const folder of folders) if (!watchers.has(folder)) add(folder);
+    },
     close: () => {
-      closed = true;
-      clearTimeout(timer);
-      for (const watcher of watchers.values()) watcher.close();
+      for (const folder of watchers.keys()) remove(folder);
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Stats } from "node:fs";
 import { chmod, chown, copyFile, lchown, lstat, mkdir, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { removeTree } from "../files/remove-tree.ts";
@@ -235,11 +236,7 @@ const FILES_AT_ONCE = 64;
  */
 async function publishTree(path: string, build: Pick<EnvironmentBuild, "user" | "signal">): Promise<void> {
   const stats = await lstat(path).catch(refuseDepth);
-  if (build.user !== null) {
-    if (stats.uid !== build.user.uid && !stats.isSymbolicLink())
-      throw createForeign("a file of another user");
-    await lchown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
-  }
+  if (build.user !== null) await takeOver(path, stats, build.user);
   if (stats.isSymbolicLink()) return;
   if (stats.isFile()) return chmod(path, (stats.mode & EXECUTABLE_BITS) === 0 ? 0o644 : 0o755);
   if (!stats.isDirectory()) throw createForeign("a socket, pipe or device");
@@ -251,6 +248,11 @@ async function publishTree(path: string, build: Pick<EnvironmentBuild, "user" | 
     const some = names.slice(start, start + FILES_AT_ONCE);
     await Promise.all(some.map((name) => publishTree(join(path, name), build)));
   }
+}
+
+async function takeOver(path: string, stats: Stats, user: SystemUser): Promise<void> {
+  if (stats.uid !== user.uid && !stats.isSymbolicLink()) throw createForeign("a file of another user");
+  await lchown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
 }
 
 /** Folders in folders beyond what a path can name. */

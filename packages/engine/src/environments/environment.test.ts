@@ -8,12 +8,8 @@ import { findExecutables } from "../host/find-executables.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { collectEnvironments } from "./collect-environments.ts";
 import { createEnvironmentBuilder } from "./environment.ts";
-import type {
-  EnsureOptions,
-  Environment,
-  EnvironmentBuilder,
-  EnvironmentBuilderOptions,
-} from "./environment.ts";
+import type { EnsureOptions, Environment, EnvironmentBuilder } from "./environment.ts";
+import type { EnvironmentBuilderOptions } from "./environment-settings.ts";
 import { findInterpreter } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { catchProjectError, createWheel, createWorkspace, writeFiles } from "../testing/project-fixtures.ts";

@@ -183,44 +183,60 @@ function describeRest(rest: string): string {
 const OPTION = /^(?:(-[A-Za-z])(?: (.*))?|(--[a-z-]+)(?:[= ](.*))?)$/;
 const BINARY_NAMES = /^(?::all:|:none:|[A-Za-z0-9][A-Za-z0-9._-]*(?:,[A-Za-z0-9][A-Za-z0-9._-]*)*)$/;
 
+type OptionReader = (value: string, name: string) => RequirementLine;
+
+const readFileOption =
+  (section: "requirements" | "constraints"): OptionReader =>
+  (value) => ({ kind: "file", section, path: readNestedPath(value) });
+const readIndexOption: OptionReader = (value) => ({
+  kind: "option",
+  text: `--index-url ${readAddress(value)}`,
+});
+const readBinaryOption: OptionReader = (value, name) => {
+  if (!BINARY_NAMES.test(value)) throw createFault(`${name} takes ':all:' or names parted by commas`);
+  return { kind: "option", text: `${name} ${value}` };
+};
+const readLinksOption: OptionReader = (value) =>
+  /^https?:/.test(value)
+    ? { kind: "option", text: `--find-links ${readAddress(value)}` }
+    : { kind: "find-links", path: readNestedPath(value.replace(/^file:/, "")) };
+const refuseEditable: OptionReader = () => {
+  throw createFault("it is editable, which a version cannot be; write it without '-e'");
+};
+
+/** What may stand on a line of its own; all else is refused. */
+const OPTION_READERS: ReadonlyMap<string, OptionReader> = new Map([
+  ["-r", readFileOption("requirements")],
+  ["--requirement", readFileOption("requirements")],
+  ["-c", readFileOption("constraints")],
+  ["--constraint", readFileOption("constraints")],
+  ["-i", readIndexOption],
+  ["--index-url", readIndexOption],
+  ["--extra-index-url", (value) => ({ kind: "option", text: `--extra-index-url ${readAddress(value)}` })],
+  ["-f", readLinksOption],
+  ["--find-links", readLinksOption],
+  ["--no-binary", readBinaryOption],
+  ["--only-binary", readBinaryOption],
+  ["--no-index", (value, name) => ({ kind: "option", text: expectNoValue(name, value) })],
+  [
+    "--require-hashes",
+    (value, name) => {
+      expectNoValue(name, value);
+      return { kind: "require-hashes" };
+    },
+  ],
+  ["-e", refuseEditable],
+  ["--editable", refuseEditable],
+]);
+
 function parseOption(text: string): RequirementLine {
   const [, short, shortValue, long, longValue] = OPTION.exec(text) ?? [];
   const name = short ?? long ?? "";
-  const value = shortValue ?? longValue ?? "";
-  switch (name) {
-    case "-r":
-    case "--requirement":
-      return { kind: "file", section: "requirements", path: readNestedPath(value) };
-    case "-c":
-    case "--constraint":
-      return { kind: "file", section: "constraints", path: readNestedPath(value) };
-    case "-i":
-    case "--index-url":
-      return { kind: "option", text: `--index-url ${readAddress(value)}` };
-    case "--extra-index-url":
-      return { kind: "option", text: `--extra-index-url ${readAddress(value)}` };
-    case "-f":
-    case "--find-links":
-      return /^https?:/.test(value)
-        ? { kind: "option", text: `--find-links ${readAddress(value)}` }
-        : { kind: "find-links", path: readNestedPath(value.replace(/^file:/, "")) };
-    case "--no-binary":
-    case "--only-binary":
-      if (!BINARY_NAMES.test(value)) throw createFault(`${name} takes ':all:' or names parted by commas`);
-      return { kind: "option", text: `${name} ${value}` };
-    case "--no-index":
-      return { kind: "option", text: expectNoValue(name, value) };
-    case "--require-hashes":
-      expectNoValue(name, value);
-      return { kind: "require-hashes" };
-    case "-e":
-    case "--editable":
-      throw createFault("it is editable, which a version cannot be; write it without '-e'");
-    default:
-      throw createFault(
-        "this option is not supported; supported are -r, -c, --index-url, --extra-index-url, --find-links, --no-index, --no-binary, --only-binary and --require-hashes, each on a line of its own. Remove it; in place of --pre name the exact version",
-      );
-  }
+  const read = OPTION_READERS.get(name);
+  if (read !== undefined) return read(shortValue ?? longValue ?? "", name);
+  throw createFault(
+    "this option is not supported; supported are -r, -c, --index-url, --extra-index-url, --find-links, --no-index, --no-binary, --only-binary and --require-hashes, each on a line of its own. Remove it; in place of --pre name the exact version",
+  );
 }
 
 function expectNoValue(name: string, value: string): string {

@@ -94,17 +94,18 @@ async function collectFile(into: Collected, file: string, section: Section, dept
   if (text === null) return false;
   if (depth > MAX_NESTING) throw createInvalid(file, `'${file}' is nested deeper than ${MAX_NESTING} files`);
   for (const { number, text: line } of readLines(file, text)) {
-    const parsed = atLine(file, number, line, () => parseRequirementLine(line));
+    const quoted = { file, number, text: line };
+    const parsed = atLine(quoted, () => parseRequirementLine(line));
     if (parsed.kind !== "file") {
-      atLine(file, number, line, () => addLine(into, { file, number, section }, parsed));
+      atLine(quoted, () => addLine(into, { file, number, section }, parsed));
       continue;
     }
     if (section === "constraints" && parsed.section === "requirements")
-      throw createLineFault(file, number, line, "requirements cannot be named in a file of constraints");
+      throw createLineFault(quoted, "requirements cannot be named in a file of constraints");
     const nested = posix.join(posix.dirname(file), parsed.path);
-    if (nested.startsWith("..")) throw createLineFault(file, number, line, "it lies outside of the project");
+    if (nested.startsWith("..")) throw createLineFault(quoted, "it lies outside of the project");
     if (!(await collectFile(into, nested, parsed.section, depth + 1)))
-      throw createLineFault(file, number, line, `'${nested}' does not exist in the project`);
+      throw createLineFault(quoted, `'${nested}' does not exist in the project`);
   }
   return true;
 }
@@ -116,7 +117,7 @@ async function collectPyproject(into: Collected, interpreter: Interpreter): Prom
     const [only, ...others] = readLines(PYPROJECT_FILE, line);
     if (only === undefined || others.length > 0 || line.includes("--hash"))
       throw createInvalid(PYPROJECT_FILE, `${PYPROJECT_FILE}: ${quote(line)} is not one requirement`);
-    atLine(PYPROJECT_FILE, null, line, () =>
+    atLine({ file: PYPROJECT_FILE, number: null, text: line }, () =>
       addLine(
         into,
         { file: PYPROJECT_FILE, number: 0, section: "requirements" },
@@ -198,24 +199,25 @@ function readLines(file: string, text: string): ReturnType<typeof splitLogicalLi
   }
 }
 
-function atLine<T>(file: string, number: number | null, line: string, work: () => T): T {
+/** A line as its author wrote it; `number` is null where lines have none. */
+interface QuotedLine {
+  readonly file: string;
+  readonly number: number | null;
+  readonly text: string;
+}
+
+function atLine<T>(line: QuotedLine, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof RequirementFault) throw createLineFault(file, number, line, error.message, error);
+    if (error instanceof RequirementFault) throw createLineFault(line, error.message, error);
     throw error;
   }
 }
 
-function createLineFault(
-  file: string,
-  number: number | null,
-  line: string,
-  message: string,
-  cause?: unknown,
-): ProjectError {
+function createLineFault({ file, number, text }: QuotedLine, message: string, cause?: unknown): ProjectError {
   const place = number === null ? file : `${file}, line ${number}`;
-  return createInvalid(file, `${place}: ${quote(line)}: ${message}`, cause);
+  return createInvalid(file, `${place}: ${quote(text)}: ${message}`, cause);
 }
 
 const MAX_QUOTE = 80;
@@ -232,7 +234,8 @@ async function hashLocalContent(directory: string, paths: readonly LocalPath[]):
     for (let path = file; path !== "." && !known.has(path); path = posix.dirname(path)) known.add(path);
   }
   for (const { file, number, path } of paths) {
-    if (!known.has(path)) throw createLineFault(file, number, path, "it does not exist in the project");
+    if (!known.has(path))
+      throw createLineFault({ file, number, text: path }, "it does not exist in the project");
   }
   const entries: ContentEntry[] = [];
   for (const path of files) entries.push(await hashFile(directory, path));

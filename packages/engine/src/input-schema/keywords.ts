@@ -1,7 +1,7 @@
 import { isObject, SchemaFault } from "./reading.ts";
 import type { Reading } from "./reading.ts";
 import { equalJson } from "./equal-json.ts";
-import { isMismatch, judge, judgeChild, MAX_MISMATCHES, mismatch, spend } from "./schema-node.ts";
+import { isMismatch, judge, judgeMember, MAX_MISMATCHES, mismatch, spend } from "./schema-node.ts";
 import type { Check, Mismatch, Place, SchemaNode, Verdict, Walk } from "./schema-node.ts";
 
 /** Reads the value of a keyword. @throws SchemaFault for a value that JSON Schema does not allow there */
@@ -211,7 +211,7 @@ function readPrefixItems(value: unknown, reading: Reading): Check {
     const items = place.value;
     if (!Array.isArray(items)) return "valid";
     return firstMismatch(nodes.slice(0, items.length).entries(), ([at, node]) =>
-      judgeChild(node, place, at, items[at], walk),
+      judgeMember(node, place, { key: at, value: items[at] }, walk),
     );
   };
 }
@@ -227,7 +227,7 @@ function readItems(value: unknown, reading: Reading): Check {
       return mismatch(place, `must NOT have more than ${start} items`);
     let verdict: Verdict = "valid";
     for (let at = start; at < items.length; at++) {
-      const found = judgeChild(node, place, at, items[at], walk);
+      const found = judgeMember(node, place, { key: at, value: items[at] }, walk);
       if (isMismatch(found)) return found;
       if (found === "unknown") verdict = found;
     }
@@ -274,7 +274,9 @@ function readAdditionalProperties(value: unknown, reading: Reading): Check {
     const others = listKeys(members, walk).filter((name) => !known.has(name));
     if (value === false)
       return others.length === 0 ? "valid" : mismatch(place, "must NOT have additional properties");
-    return firstMismatch(others, (name) => judgeChild(node, place, name, members[name], walk));
+    return firstMismatch(others, (name) =>
+      judgeMember(node, place, { key: name, value: members[name] }, walk),
+    );
   };
 }
 
@@ -286,7 +288,9 @@ function readProperties(value: unknown, reading: Reading): Check {
     if (!isObject(members)) return "valid";
     spend(walk, nodes.length);
     return firstMismatch(nodes, ([name, node]) =>
-      Object.hasOwn(members, name) ? judgeChild(node, place, name, members[name], walk) : "valid",
+      Object.hasOwn(members, name)
+        ? judgeMember(node, place, { key: name, value: members[name] }, walk)
+        : "valid",
     );
   };
 }

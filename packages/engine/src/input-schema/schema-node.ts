@@ -82,14 +82,14 @@ export function judge(node: SchemaNode, place: Place, walk: Walk): Verdict {
   return verdict;
 }
 
-/** Judges a member of an array or object. */
-export function judgeChild(
-  node: SchemaNode,
-  parent: Place,
-  key: string | number,
-  value: unknown,
-  walk: Walk,
-): Verdict {
+/** A member of an array or object, by its index or name. */
+export interface Member {
+  readonly key: string | number;
+  readonly value: unknown;
+}
+
+/** Judges a member of what stands at `parent`. */
+export function judgeMember(node: SchemaNode, parent: Place, { key, value }: Member, walk: Walk): Verdict {
   if (node.isLeaf) return judge(node, createPlace(value, parent, key), walk);
   parent.children ??= new Map();
   let place = parent.children.get(key);

@@ -49,7 +49,8 @@ export async function openArchive(path: string, limits: Partial<ProjectLimits> =
     return {
       items,
       read: async ({ entry, path: name }, sink) => {
-        const check = (bytes: number) => checkSizes(name, bytes, total + bytes, size, effective);
+        const check = (bytes: number) =>
+          checkSizes(name, { bytes, total: total + bytes, archive: size }, effective);
         const read = await readEntry(zip, entry, check, sink);
         total += read.bytes;
         return { path: name, ...read };
@@ -108,7 +109,11 @@ async function readContents(
       const fault = register.add(item.path, item.kind);
       if (fault !== null) throw createInvalid(`'${item.path}' ${fault}`);
       declared += entry.uncompressedSize;
-      checkSizes(item.path, entry.uncompressedSize, declared, archiveBytes, limits);
+      checkSizes(
+        item.path,
+        { bytes: entry.uncompressedSize, total: declared, archive: archiveBytes },
+        limits,
+      );
       items.push(item);
     }
   } catch (error) {
@@ -131,21 +136,22 @@ function judgeEntry(entry: Entry): ArchiveItem {
   const path = isDirectory ? entry.fileName.slice(0, -1) : entry.fileName;
   const shown = JSON.stringify(entry.fileName).slice(1, -1);
   const nameFault = findNameFault(path);
-  if (nameFault !== null) throw createInvalid(`'${shown}' ${nameFault}`);
-  if (entry.isEncrypted()) throw createInvalid(`'${shown}' is encrypted`);
-  if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) {
-    throw createInvalid(
-      `'${shown}' is compressed by a method other than DEFLATE (${entry.compressionMethod})`,
-    );
-  }
+  const fault = nameFault ?? findEntryFault(entry, isDirectory);
+  if (fault !== null) throw createInvalid(`'${shown}' ${fault}`);
+  return { entry, path, kind: isDirectory ? "directory" : "file" };
+}
+
+/** Why an entry is refused whatever its name, or null. */
+function findEntryFault(entry: Entry, isDirectory: boolean): string | null {
+  if (entry.isEncrypted()) return "is encrypted";
+  if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
+    return `is compressed by a method other than DEFLATE (${entry.compressionMethod})`;
   // The upper half of the attributes is the Unix mode, whichever system the header names as its maker.
   const type = (entry.externalFileAttributes >>> 16) & TYPE_MASK;
-  if (type === TYPE_LINK) throw createInvalid(`'${shown}' is a symbolic link`);
-  if (type !== 0 && type !== (isDirectory ? TYPE_DIRECTORY : TYPE_FILE)) {
-    throw createInvalid(`'${shown}' is not a plain file or folder`);
-  }
-  if (isDirectory && entry.uncompressedSize > 0) throw createInvalid(`'${shown}' is a folder with content`);
-  return { entry, path, kind: isDirectory ? "directory" : "file" };
+  if (type === TYPE_LINK) return "is a symbolic link";
+  if (type !== 0 && type !== (isDirectory ? TYPE_DIRECTORY : TYPE_FILE))
+    return "is not a plain file or folder";
+  return isDirectory && entry.uncompressedSize > 0 ? "is a folder with content" : null;
 }
 
 async function openEntry(zip: ZipFile, entry: Entry): ReturnType<ZipFile["openReadStreamPromise"]> {
@@ -198,19 +204,23 @@ function createMeter(
   return { stream, finish };
 }
 
-function checkSizes(
-  path: string,
-  bytes: number,
-  total: number,
-  archiveBytes: number,
-  limits: ProjectLimits,
-): void {
+/** In bytes. */
+interface Sizes {
+  /** Of this file so far, unpacked. */
+  readonly bytes: number;
+  /** Of all files so far, unpacked. */
+  readonly total: number;
+  /** Of the archive itself. */
+  readonly archive: number;
+}
+
+function checkSizes(path: string, { bytes, total, archive }: Sizes, limits: ProjectLimits): void {
   if (bytes > limits.fileBytes) {
     throw createTooLarge(`'${path}' is larger than ${formatBytes(limits.fileBytes)}, the limit for one file`);
   }
   if (total > limits.totalBytes)
     throw createTooLarge(`The project is larger than ${formatBytes(limits.totalBytes)}`);
-  if (isBomb(total, archiveBytes, limits)) {
+  if (isBomb(total, archive, limits)) {
     throw createTooLarge(
       `The archive inflates to more than ${limits.ratio} times its size: refused as a ZIP bomb`,
     );

@@ -17,6 +17,11 @@ export function findNameFault(path: string): string | null {
   if (path.includes("\\")) return "has a backslash in its name";
   if (path.includes("\uFFFD")) return "has a name that is not UTF-8";
   if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return "is an absolute path";
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `has a path longer than ${MAX_PATH_BYTES} bytes`;
+  return findComponentFault(path);
+}
+
+function findComponentFault(path: string): string | null {
   const components = path.split("/");
   if (components.includes("..")) return "leads out of the project";
   if (components.includes(".") || components.includes("")) return "has an empty part or a '.' in its path";
@@ -24,7 +29,6 @@ export function findNameFault(path: string): string | null {
   if (components.some((part) => Buffer.byteLength(part) > MAX_COMPONENT_BYTES)) {
     return `has a name longer than ${MAX_COMPONENT_BYTES} bytes`;
   }
-  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `has a path longer than ${MAX_PATH_BYTES} bytes`;
   return null;
 }
 

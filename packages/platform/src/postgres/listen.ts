@@ -22,7 +22,7 @@ const PAUSE_CEILING = 5 * SECOND;
 const PROBE_INTERVAL = 20 * SECOND;
 const PROBE_DEADLINE = 10 * SECOND;
 
-interface Room {
+interface ListenerState {
   readonly config: ClientConfig;
   readonly logger: Logger;
   readonly channels: Map<string, Set<ChannelListener>>;
@@ -33,7 +33,7 @@ interface Room {
 
 /** Keeps one LISTEN connection for all channels, made when first needed and made again, with jitter, when it breaks. */
 export function createListener(config: ClientConfig, logger: Logger): Listener {
-  const room: Room = {
+  const state: ListenerState = {
     config,
     logger,
     channels: new Map(),
@@ -42,49 +42,55 @@ export function createListener(config: ClientConfig, logger: Logger): Listener {
     running: null,
   };
   return {
-    listen: (channel, listener) => addListener(room, channel, listener),
+    listen: (channel, listener) => addListener(state, channel, listener),
     close: async () => {
-      room.halt.abort();
-      if (room.client !== null) await endWithin(room.client);
-      await room.running;
+      state.halt.abort();
+      if (state.client !== null) await endWithin(state.client);
+      await state.running;
     },
   };
 }
 
-function addListener(room: Room, channel: string, listener: ChannelListener): () => void {
-  const known = room.channels.get(channel);
+function addListener(state: ListenerState, channel: string, listener: ChannelListener): () => void {
+  const known = state.channels.get(channel);
   const listeners = known ?? new Set();
   listeners.add(listener);
-  room.channels.set(channel, listeners);
-  room.running ??= keepConnected(room);
-  if (room.client !== null) void hear(room, room.client, channel, known === undefined, listener);
+  state.channels.set(channel, listeners);
+  state.running ??= keepConnected(state);
+  if (state.client !== null)
+    void hear(state, state.client, { channel, listener, isNew: known === undefined });
   return () => void listeners.delete(listener);
 }
 
+interface Listening {
+  readonly channel: string;
+  readonly listener: ChannelListener;
+  /** The connection does not listen to this channel yet. */
+  readonly isNew: boolean;
+}
+
 async function hear(
-  room: Room,
+  state: ListenerState,
   client: Client,
-  channel: string,
-  isNew: boolean,
-  listener: ChannelListener,
+  { channel, listener, isNew }: Listening,
 ): Promise<void> {
   try {
     if (isNew) await client.query(`listen ${client.escapeIdentifier(channel)}`);
     listener.onReset();
   } catch (error) {
     // The connection is broken; the loop makes another and listens to every channel again.
-    room.logger.debug({ err: error, channel }, "could not listen yet");
+    state.logger.debug({ err: error, channel }, "could not listen yet");
   }
 }
 
-async function keepConnected(room: Room): Promise<void> {
-  const signal = room.halt.signal;
+async function keepConnected(state: ListenerState): Promise<void> {
+  const signal = state.halt.signal;
   for (let failures = 0; !signal.aborted; failures++) {
-    const wasConnected = await connectOnce(room);
+    const wasConnected = await connectOnce(state);
     if (signal.aborted) return;
     if (wasConnected) {
       failures = 0;
-      resetAll(room);
+      resetAll(state);
     }
     const pause = Math.min(PAUSE_CEILING, FIRST_PAUSE * 2 ** failures) * (0.5 + Math.random());
     await delay(pause, undefined, { signal, ref: false }).catch(() => undefined);
@@ -92,32 +98,32 @@ async function keepConnected(room: Room): Promise<void> {
 }
 
 /** Connects, listens, and resolves when the connection is gone: true if there was one. */
-async function connectOnce(room: Room): Promise<boolean> {
-  const client = new Client({ ...room.config, query_timeout: PROBE_DEADLINE });
+async function connectOnce(state: ListenerState): Promise<boolean> {
+  const client = new Client({ ...state.config, query_timeout: PROBE_DEADLINE });
   const ended = new Promise<void>((resolve) => {
     client.once("end", resolve);
     client.on("error", () => resolve());
   });
   client.on("notification", ({ channel, payload }) => {
-    for (const listener of room.channels.get(channel) ?? []) listener.onNotify(payload ?? "");
+    for (const listener of state.channels.get(channel) ?? []) listener.onNotify(payload ?? "");
   });
   let isConnected = false;
   try {
     await client.connect();
-    for (const channel of room.channels.keys())
+    for (const channel of state.channels.keys())
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
     isConnected = true;
-    room.client = client;
-    resetAll(room);
-    if (!room.halt.signal.aborted) await Promise.race([ended, probe(room, client)]);
+    state.client = client;
+    resetAll(state);
+    if (!state.halt.signal.aborted) await Promise.race([ended, probe(state, client)]);
   } catch (error) {
-    room.logger.debug({ err: error }, "the LISTEN connection could not be made");
+    state.logger.debug({ err: error }, "the LISTEN connection could not be made");
   } finally {
-    room.client = null;
+    state.client = null;
     await endWithin(client);
   }
-  if (isConnected && !room.halt.signal.aborted)
-    room.logger.warn({}, "the LISTEN connection broke; making another");
+  if (isConnected && !state.halt.signal.aborted)
+    state.logger.warn({}, "the LISTEN connection broke; making another");
   return isConnected;
 }
 
@@ -127,8 +133,8 @@ async function endWithin(client: Client): Promise<void> {
 }
 
 /** Resolves when the server does not answer a trivial question in time. */
-async function probe(room: Room, client: Client): Promise<void> {
-  const signal = room.halt.signal;
+async function probe(state: ListenerState, client: Client): Promise<void> {
+  const signal = state.halt.signal;
   for (;;) {
     await delay(PROBE_INTERVAL, undefined, { signal, ref: false });
     const answered = await client.query("select 1").then(
@@ -139,8 +145,8 @@ async function probe(room: Room, client: Client): Promise<void> {
   }
 }
 
-function resetAll(room: Room): void {
-  for (const listeners of room.channels.values()) {
+function resetAll(state: ListenerState): void {
+  for (const listeners of state.channels.values()) {
     for (const listener of listeners) listener.onReset();
   }
 }

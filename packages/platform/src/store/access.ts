@@ -2,6 +2,7 @@ import type { Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import type { Database } from "../postgres/database.ts";
 import { ACCESS_CHANNEL, fromStoredResources, parseVersion } from "./base/columns.ts";
+import type { VersionNumber } from "./base/columns.ts";
 import type { StoredResources } from "./base/columns.ts";
 import { isUuid } from "./base/uuid.ts";
 
@@ -80,12 +81,25 @@ interface Row {
 }
 
 async function findGrant(database: Database, question: GrantQuestion): Promise<GrantAnswer> {
-  const { applicationId, keyId, serviceKey, version } = question;
+  const { applicationId, serviceKey, version } = question;
   const number = version === undefined ? null : parseVersion(version);
   if (version !== undefined && number === null) return refuse("SERVICE_NOT_FOUND");
   if (!isUuid(serviceKey)) return refuse("SERVICE_NOT_FOUND");
   if (!isUuid(applicationId)) return refuse("APPLICATION_DELETED");
-  const [row] = await database.query<Row>({
+  const [row] = await readRow(database, question, number);
+  if (row === undefined) return refuse("SERVICE_NOT_FOUND");
+  if (row.organisationId === null) return refuse("APPLICATION_DELETED");
+  if (!row.isKeyActive) return refuse("KEY_REVOKED");
+  if (row.subscriptionId === null) return refuse("NOT_SUBSCRIBED");
+  return { granted: true, grant: toGrant(row, row.subscriptionId, row.organisationId) };
+}
+
+function readRow(
+  database: Database,
+  { applicationId, keyId, serviceKey }: GrantQuestion,
+  number: VersionNumber | null,
+): Promise<readonly Row[]> {
+  return database.query<Row>({
     name: "access-find-grant",
     text: `select s.name as "serviceName",
         (select a.organisation_id from application a where a.id = $1 and a.deleted_at is null) as "organisationId",
@@ -111,11 +125,6 @@ async function findGrant(database: Database, question: GrantQuestion): Promise<G
     ],
     idempotent: true,
   });
-  if (row === undefined) return refuse("SERVICE_NOT_FOUND");
-  if (row.organisationId === null) return refuse("APPLICATION_DELETED");
-  if (!row.isKeyActive) return refuse("KEY_REVOKED");
-  if (row.subscriptionId === null) return refuse("NOT_SUBSCRIBED");
-  return { granted: true, grant: toGrant(row, row.subscriptionId, row.organisationId) };
 }
 
 function refuse(reason: Refusal): GrantAnswer {

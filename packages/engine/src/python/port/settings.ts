@@ -59,6 +59,21 @@ export interface Settings extends Limits, Times {
 
 export const ZYGOTE_IDLE_FACTOR = 10;
 
+const DEFAULT_LIMITS: Limits = {
+  resultBytes: 16 * MEBIBYTE,
+  logBytes: 16 * MEBIBYTE,
+  logLineBytes: 16 * 1024,
+};
+const DEFAULT_TIMES: Times = {
+  graceMs: 2 * SECOND,
+  exitMs: 3 * SECOND,
+  confirmMs: 10 * SECOND,
+  drainMs: 250,
+  helloMs: 60 * SECOND,
+  bootMs: 60 * SECOND,
+  failureMs: 10 * SECOND,
+};
+
 export function readSettings(options: PythonRuntimeOptions): Settings {
   const idleMs = (options.idleSeconds ?? 60) * SECOND;
   return {
@@ -66,15 +81,9 @@ export function readSettings(options: PythonRuntimeOptions): Settings {
     idleMs,
     zygoteIdleMs: idleMs * ZYGOTE_IDLE_FACTOR,
     maxZygotes: options.maxZygotes ?? 32,
-    resultBytes: options.limits?.resultBytes ?? 16 * MEBIBYTE,
-    logBytes: options.limits?.logBytes ?? 16 * MEBIBYTE,
-    logLineBytes: options.limits?.logLineBytes ?? 16 * 1024,
-    graceMs: options.times?.graceMs ?? 2 * SECOND,
-    exitMs: options.times?.exitMs ?? 3 * SECOND,
-    confirmMs: options.times?.confirmMs ?? 10 * SECOND,
-    drainMs: options.times?.drainMs ?? 250,
-    helloMs: options.times?.helloMs ?? 60 * SECOND,
-    bootMs: options.times?.bootMs ?? 60 * SECOND,
-    failureMs: options.times?.failureMs ?? 10 * SECOND,
+    ...DEFAULT_LIMITS,
+    ...options.limits,
+    ...DEFAULT_TIMES,
+    ...options.times,
   };
 }

@@ -1,0 +1,131 @@
+import { access, chmod, mkdir, readdir, readlink, rm, stat, symlink, unlink, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { removeTree } from "../files/remove-tree.ts";
+import { getSystemCode } from "../project/project-error.ts";
+import { findAccessFault } from "./access.ts";
+import { getEnvironmentFolder, getEnvironmentPython } from "./build-environment.ts";
+import { createBaseKey } from "./environment-key.ts";
+import type { EnvironmentSettings } from "./environment-settings.ts";
+import type { Interpreter } from "./interpreter.ts";
+
+/*
+ * Environments live below `<directory>/environments`:
+ *
+ *   <key>-<random>/venv    (<key> is v<format>-<hash>) one build, made where it stays; removed again when it fails
+ *   <key>-<random>.log     its log
+ *   <key>                  a symbolic link to the build that serves the key: its creation is what finishes a build
+ *
+ * Creating the link either works or finds another's: so two processes may build the same key, the second throws its own away, and neither
+ * needs a lock that could go stale. A build that died with its process has no link; it is swept when it is too old to be still running.
+ */
+
+/** What a version runs in. */
+export interface Environment {
+  /** `v<format>-<SHA-256 in hex>`: equal keys need, and share, the same environment. */
+  readonly key: string;
+  /** The Python executable to start. */
+  readonly interpreter: string;
+  /** What a sandbox must show besides the system directories. */
+  readonly readablePaths: readonly string[];
+  /** The log of the build; null when there was nothing to install. */
+  readonly logFile: string | null;
+}
+
+/** @throws Error when the build's user could not read what is built */
+export async function prepareDirectory(settings: EnvironmentSettings): Promise<void> {
+  for (const folder of [settings.directory, settings.environments]) {
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o755);
+  }
+  if (settings.user !== null) {
+    const fault = await findAccessFault(settings.environments, settings.user, true);
+    if (fault !== null) throw new Error(`Environments cannot be built: ${fault}`);
+  }
+  await sweep(settings);
+}
+
+/** Makes a build count. The environment of another process that was faster is taken instead, and this one removed. */
+export async function publishBuild(
+  settings: EnvironmentSettings,
+  build: { readonly key: string; readonly name: string },
+): Promise<Environment> {
+  const link = join(settings.environments, build.key);
+  for (;;) {
+    try {
+      await symlink(build.name, link);
+      return describeEnvironment(settings, build.key, build.name);
+    } catch (error) {
+      if (getSystemCode(error) !== "EEXIST") throw error;
+    }
+    const winner = await findEnvironment(settings, build.key);
+    if (winner === null) continue;
+    await removeBuild(settings, build.name);
+    return winner;
+  }
+}
+
+/** Null when it was not built yet. */
+export async function findEnvironment(
+  settings: EnvironmentSettings,
+  key: string,
+): Promise<Environment | null> {
+  const link = join(settings.environments, key);
+  try {
+    const name = await readlink(link);
+    const now = new Date();
+    // Said before it is relied on: the collector spares what is used (remove-unused.ts).
+    await utimes(join(settings.environments, name), now, now);
+    await access(getEnvironmentPython(join(settings.environments, name)));
+    return describeEnvironment(settings, key, name);
+  } catch (error) {
+    if (getSystemCode(error) !== "ENOENT") throw error;
+    // A link to a build that was removed by hand, or whose interpreter is gone, must not stand in the way of the next.
+    await unlink(link).catch(() => undefined);
+    return null;
+  }
+}
+
+/** A build's folder or log; group 1 names the build, group 2 its key. Keys before v2 had no format. */
+const BUILD_NAME = /^(((?:v\d+-)?[0-9a-f]{64})-[0-9a-f]+)(?:\.log)?$/;
+
+/** Removes what builds left behind whose process died. */
+async function sweep(settings: EnvironmentSettings): Promise<void> {
+  const names = await readdir(settings.environments);
+  const oldest = Date.now() - 2 * settings.timeout;
+  for (const name of names) {
+    const [, build, key] = BUILD_NAME.exec(name) ?? [];
+    if (build === undefined || key === undefined) continue;
+    const target = await readlink(join(settings.environments, key)).catch(() => null);
+    if (target === build) continue;
+    const modified = await stat(join(settings.environments, name)).catch(() => null);
+    if (modified === null || modified.mtimeMs >= oldest) continue;
+    // What cannot be removed must not stand in the way of other builds.
+    await removeBuild(settings, build).catch(() => undefined);
+  }
+}
+
+export async function removeBuild(settings: EnvironmentSettings, name: string): Promise<void> {
+  await removeTree(join(settings.environments, name));
+  await rm(join(settings.environments, `${name}.log`), { force: true });
+}
+
+function describeEnvironment(settings: EnvironmentSettings, key: string, name: string): Environment {
+  const directory = join(settings.environments, name);
+  return {
+    key,
+    interpreter: getEnvironmentPython(directory),
+    readablePaths: [getEnvironmentFolder(directory), ...settings.interpreter.readablePaths],
+    logFile: `${directory}.log`,
+  };
+}
+
+/** What a project without requirements runs in. */
+export function describeBase(interpreter: Interpreter): Environment {
+  const { executable, readablePaths } = interpreter;
+  return {
+    key: createBaseKey(interpreter),
+    interpreter: executable.path,
+    readablePaths,
+    logFile: null,
+  };
+}

@@ -1,0 +1,141 @@
+import { createHash, randomBytes } from "node:crypto";
+import { chmod, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { syncTree } from "../files/sync-tree.ts";
+import { formatBytes } from "../project/limits.ts";
+import { ProjectError } from "../project/project-error.ts";
+import { buildEnvironment } from "./build-environment.ts";
+import { createBuildLog } from "./build-log.ts";
+import type { BuildLog } from "./build-log.ts";
+import { publishBuild, removeBuild } from "./environment-folders.ts";
+import type { Environment } from "./environment-folders.ts";
+import type { EnvironmentSettings } from "./environment-settings.ts";
+import type { Requirements } from "./requirements.ts";
+import { exceeds, watchSize } from "./watch-size.ts";
+import type { TreeLimits } from "./watch-size.ts";
+
+/** One environment that is asked for. */
+export interface Wanted {
+  readonly projectDirectory: string;
+  readonly requirements: Requirements;
+  readonly key: string;
+  /** Null: everybody's, and nothing that anybody could have influenced; no package runs code of its own while it is installed. */
+  readonly owner: string | null;
+}
+
+/** A build that any number of callers wait for; it is killed when the last of them gives up. */
+export interface SharedBuild {
+  readonly result: Promise<Environment>;
+  readonly log: BuildLog;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+interface Build extends Wanted {
+  readonly name: string;
+  readonly log: BuildLog;
+  readonly controller: AbortController;
+}
+
+/** Starts it; the folders must have been prepared. */
+export function startBuild(settings: EnvironmentSettings, wanted: Wanted): SharedBuild {
+  const name = `${wanted.key}-${randomBytes(6).toString("hex")}`;
+  const log = createBuildLog(join(settings.environments, `${name}.log`));
+  const controller = new AbortController();
+  const result = runBuild(settings, { ...wanted, name, log, controller });
+  // Everyone who waits sees the failure; when nobody does any more, it must not count as unhandled.
+  result.catch(() => undefined);
+  return { result, log, controller, waiting: 0 };
+}
+
+export interface Waiting {
+  /** Called for each line of the build's log, from the first on. */
+  readonly onLog?: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** @throws ProjectError; BUILD_CANCELLED when `signal` aborts first */
+export async function waitForBuild(build: SharedBuild, { onLog, signal }: Waiting): Promise<Environment> {
+  build.waiting += 1;
+  const unfollow = onLog === undefined ? undefined : build.log.follow(onLog);
+  const listening = new AbortController();
+  const gaveUp = new Promise<never>((_resolve, reject) => {
+    const giveUp = (): void => {
+      build.waiting -= 1;
+      if (build.waiting > 0) reject(createCancelled());
+      // The last one to leave stops the build, and waits until its folder is gone.
+      else build.controller.abort(createCancelled());
+    };
+    signal?.addEventListener("abort", giveUp, { once: true, signal: listening.signal });
+    if (signal?.aborted === true) giveUp();
+  });
+  try {
+    return await Promise.race([build.result, gaveUp]);
+  } finally {
+    listening.abort();
+    unfollow?.();
+  }
+}
+
+async function runBuild(settings: EnvironmentSettings, build: Build): Promise<Environment> {
+  const directory = join(settings.environments, build.name);
+  const { controller } = build;
+  const timer = setTimeout(() => controller.abort(createTimeout(settings.timeout)), settings.timeout);
+  const tooLarge = createTooLarge(settings.sizeLimits);
+  const stopWatching = watchSize(directory, settings.sizeLimits, () => controller.abort(tooLarge));
+  try {
+    await mkdir(directory);
+    await chmod(directory, 0o755);
+    const cacheDirectory = await makeCache(settings, build.owner);
+    await buildEnvironment({
+      ...settings,
+      ...build,
+      directory,
+      cacheDirectory,
+      wheelsOnly: build.owner === null,
+      signal: controller.signal,
+    });
+    controller.signal.throwIfAborted();
+    if (await exceeds(directory, settings.sizeLimits)) throw tooLarge;
+    await build.log.close();
+    // The link makes the environment count, for good: after a power cut it must not lead to half of one.
+    await syncTree(directory, controller.signal);
+    return await publishBuild(settings, build);
+  } catch (error) {
+    await build.log.close();
+    await removeBuild(settings, build.name);
+    throw error;
+  } finally {
+    stopWatching();
+    clearTimeout(timer);
+  }
+}
+
+/** Builds run code of their owner and write to it: what one leaves there, another would install. So each owner has one. */
+async function makeCache(
+  { directory, keepsDownloads }: EnvironmentSettings,
+  owner: string | null,
+): Promise<string | null> {
+  if (!keepsDownloads || owner === null) return null;
+  const cache = join(directory, "cache", createHash("sha256").update(owner).digest("hex").slice(0, 32));
+  await mkdir(cache, { recursive: true, mode: 0o700 });
+  return cache;
+}
+
+function createTooLarge({ bytes, entries }: TreeLimits): ProjectError {
+  return new ProjectError(
+    "BUILD_FAILED",
+    `The installed requirements take more than ${formatBytes(bytes)} or ${entries} files, the limit for one environment`,
+  );
+}
+
+export function createCancelled(): ProjectError {
+  return new ProjectError("BUILD_CANCELLED", "The build was cancelled");
+}
+
+function createTimeout(timeout: number): ProjectError {
+  return new ProjectError(
+    "BUILD_TIMEOUT",
+    `The build took longer than ${Math.round(timeout / 1_000)} seconds`,
+  );
+}
