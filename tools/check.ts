@@ -12,6 +12,8 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ["format", "oxfmt", "--check"],
   ["unused code", "knip"],
   ["python format", ...TOOL, "ruff", "format", "--quiet", "--diff"],
+  ["python lint", ...TOOL, "ruff", "check", "--quiet"],
+  ["python types", ...TOOL, "mypy", "--no-error-summary"],
   ["shell lint", ...TOOL, "shellcheck", "--external-sources", ...listShellScripts()],
   ["documentation", "node", "tools/check-docs.ts"],
   ["generated files", "node", "tools/gen.ts", "--check"],

@@ -1,4 +1,7 @@
-"""Runs a command in the foreground of a pseudo-terminal: what comes on stdin is typed, what it shows goes to stdout."""
+"""Runs a command in the foreground of a pseudo-terminal.
+
+What comes on stdin is typed; what the command shows goes to stdout.
+"""
 
 import os
 import pty

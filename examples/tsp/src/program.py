@@ -1,5 +1,6 @@
 """Travelling salesman: iterated local search with 2-opt and Or-opt moves."""
 
+import itertools
 import logging
 from dataclasses import dataclass
 
@@ -101,32 +102,30 @@ def move_best_segment(tour: np.ndarray, distances: np.ndarray) -> np.ndarray | N
     """Or-opt: one to three neighbouring cities go elsewhere, either way round."""
     count = len(tour)
     best_gain, best_move = 0, None
-    for size in range(1, min(LONGEST_MOVED_SEGMENT, count - 2) + 1):
-        for start in range(count):
-            turned = np.roll(tour, -start)
-            segment, rest = turned[:size], turned[size:]
-            removed = (
-                distances[rest[-1], segment[0]]
-                + distances[segment[-1], rest[0]]
-                - distances[rest[-1], rest[0]]
-            )
-            before, after = rest[:-1], rest[1:]
-            joined = distances[before, after]
-            straight = distances[before, segment[0]] + distances[segment[-1], after] - joined
-            turned_round = distances[before, segment[-1]] + distances[segment[0], after] - joined
-            for added, piece in ((straight, segment), (turned_round, segment[::-1])):
-                place = int(added.argmin())
-                gain = removed - added[place]
-                if gain > best_gain:
-                    best_gain, best_move = (
-                        gain,
-                        np.concatenate([rest[: place + 1], piece, rest[place + 1 :]]),
-                    )
+    sizes = range(1, min(LONGEST_MOVED_SEGMENT, count - 2) + 1)
+    for size, start in itertools.product(sizes, range(count)):
+        turned = np.roll(tour, -start)
+        segment, rest = turned[:size], turned[size:]
+        removed = (
+            distances[rest[-1], segment[0]]
+            + distances[segment[-1], rest[0]]
+            - distances[rest[-1], rest[0]]
+        )
+        before, after = rest[:-1], rest[1:]
+        joined = distances[before, after]
+        straight = distances[before, segment[0]] + distances[segment[-1], after] - joined
+        turned_round = distances[before, segment[-1]] + distances[segment[0], after] - joined
+        for added, piece in ((straight, segment), (turned_round, segment[::-1])):
+            place = int(added.argmin())
+            gain = removed - added[place]
+            if gain > best_gain:
+                best_gain = gain
+                best_move = np.concatenate([rest[: place + 1], piece, rest[place + 1 :]])
     return best_move
 
 
 def kick(tour: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Double bridge: four pieces joined in another order, which 2-opt and Or-opt cannot undo in one move."""
+    """Double bridge: joins four pieces in another order, which no single move above can undo."""
     if len(tour) < 8:
         return generator.permutation(tour)
     first, second, third = np.sort(generator.choice(np.arange(1, len(tour)), size=3, replace=False))

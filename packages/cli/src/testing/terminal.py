@@ -1,4 +1,7 @@
-"""Runs a command at a pseudo-terminal and answers its prompts: terminal.py '[["text to wait for", "answer"], ...]' command ..."""
+"""Runs a command at a pseudo-terminal and answers its prompts.
+
+terminal.py '[["text to wait for", "answer"], ...]' COMMAND [ARGUMENT...]
+"""
 
 import fcntl
 import json

@@ -1,26 +1,34 @@
-"""stdout and stderr of an execution, taken over at descriptor level.
+"""stdout and stderr of an execution, redirected to Node at descriptor level.
 
-The descriptors themselves lead to Node, so C libraries and subprocesses are captured too. A line that begins with
-MARK and one letter says its severity; an unmarked line is INFO on stdout and WARNING on stderr (libraries report
-progress and deprecations there; what failed is marked ERROR by us or by `logging`).
+C libraries and subprocesses are captured too, because the descriptors themselves lead to Node. A
+line that begins with MARK and one letter states its severity. An unmarked line is INFO on stdout
+and WARNING on stderr: libraries report progress and deprecations there, and errors are marked ERROR
+by the runner or by `logging`.
 """
 
+from __future__ import annotations
+
+import io
 import os
-import socket
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
 
 MARK = "\x1e"
 ERROR = "E"
 
 
 def prepare_streams() -> None:
-    """Line buffering and an encoder that never raises, set once in the zygote and inherited by every child."""
+    """Line buffering and an encoder that never raises; set in the zygote, inherited by children."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True, encoding="utf-8", errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(line_buffering=True, encoding="utf-8", errors="backslashreplace")
 
 
 def take_over(out: socket.socket, err: socket.socket) -> None:
-    """Lets descriptors 1 and 2 lead to Node; the sockets themselves are closed."""
+    """Lets descriptors 1 and 2 lead to Node; closes the sockets themselves."""
     os.dup2(out.fileno(), 1, inheritable=True)
     os.dup2(err.fileno(), 2, inheritable=True)
     out.close()
@@ -28,6 +36,7 @@ def take_over(out: socket.socket, err: socket.socket) -> None:
 
 
 def flush_streams() -> None:
+    """Flushes what user code may have replaced by anything: never raises."""
     for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
         try:
             if stream is not None:
@@ -37,7 +46,7 @@ def flush_streams() -> None:
 
 
 def release_streams() -> None:
-    """Flushes, then lets go of Node's sockets: their end of file comes before the answer."""
+    """Flushes, then closes Node's sockets, so that their end of file comes before the answer."""
     flush_streams()
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 1)
@@ -46,11 +55,12 @@ def release_streams() -> None:
 
 
 def mark_lines(text: str, letter: str) -> str:
+    """The text with its severity at the beginning of each line; always ends with a newline."""
     return "".join(f"{MARK}{letter}{line}\n" for line in text.splitlines() or [""])
 
 
 def write_error(text: str) -> None:
-    """Writes lines of severity ERROR past whatever user code made of `sys.stderr`."""
+    """Writes lines of severity ERROR to descriptor 2, whatever `sys.stderr` is by now."""
     flush_streams()
     data = mark_lines(text, ERROR).encode("utf-8", "backslashreplace")
     try:

@@ -1,33 +1,50 @@
-"""Is an exception the failure to reach another host? By duck typing: no client library is ever imported here."""
+"""Recognises exceptions that mean another host could not be reached.
+
+By the shape and names of exceptions: no client library is ever imported here.
+"""
+
+from __future__ import annotations
 
 import errno
 import re
 
 from .failure import Failure, describe_exception
 
-_ERRNOS = {
-    getattr(errno, name)
-    for name in (
-        "ENETUNREACH",
-        "EHOSTUNREACH",
-        "ENETDOWN",
-        "EHOSTDOWN",
-        "ECONNREFUSED",
-        "ETIMEDOUT",
-    )
-    if hasattr(errno, name)
-}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_ERRNO_NAMES = (
+    "ENETUNREACH",
+    "EHOSTUNREACH",
+    "ENETDOWN",
+    "EHOSTDOWN",
+    "ECONNREFUSED",
+    "ETIMEDOUT",
+)
+_ERRNOS = {getattr(errno, name) for name in _ERRNO_NAMES if hasattr(errno, name)}
 _CLIENTS = ("requests", "httpx", "httpcore", "urllib3", "aiohttp", "botocore")
 _NAMES = {
-    "ConnectError", "ConnectTimeout", "ConnectionError", "ConnectTimeoutError", "NewConnectionError", "NameResolutionError", "ClientConnectorError",
-    "ClientConnectorDNSError", "ConnectionTimeoutError", "EndpointConnectionError", "ConnectTimeoutException", "ProxyError",
-}  # fmt: skip
+    "ClientConnectorDNSError",
+    "ClientConnectorError",
+    "ConnectError",
+    "ConnectTimeout",
+    "ConnectTimeoutError",
+    "ConnectTimeoutException",
+    "ConnectionError",
+    "ConnectionTimeoutError",
+    "EndpointConnectionError",
+    "NameResolutionError",
+    "NewConnectionError",
+    "ProxyError",
+}
 _MAX_LINKS = 20
+_MAX_MESSAGE = 2000
 _HOST_IN_MESSAGE = re.compile(r"host='([^']+)'|https?://([^/\s:'\"]+)|connect to host ([^\s:]+)")
 
 
 def read_connection_failure(error: BaseException) -> Failure | None:
-    """CONNECTION_ERROR when this exception, or one that it wraps, says that a host could not be reached."""
+    """CONNECTION_ERROR if the exception, or one that it wraps, means an unreachable host."""
     chain = _unwrap(error)
     if not any(_is_connection_error(link, chain[0]) for link in chain):
         return None
@@ -45,18 +62,14 @@ def _unwrap(error: BaseException) -> list[BaseException]:
             continue
         chain.append(link)
         context = None if link.__suppress_context__ else link.__context__
-        wrapped = (
-            link.__cause__,
-            context,
-            _read(link, "reason"),
-            *link.args[:2],
-            *(_read(link, "exceptions") or ()),
-        )
+        members = _read(link, "exceptions")
+        members = members if isinstance(members, (tuple, list)) else ()
+        wrapped = (link.__cause__, context, _read(link, "reason"), *link.args[:2], *members)
         waiting.extend(item for item in wrapped if isinstance(item, BaseException))
     return chain
 
 
-def _read(value, name: str):
+def _read(value: object, name: str) -> Any:
     """An attribute that may be a property which raises (httpx's `request`)."""
     try:
         return getattr(value, name, None)
@@ -68,14 +81,12 @@ def _is_connection_error(error: BaseException, outermost: BaseException) -> bool
     if isinstance(error, ConnectionError):
         return not isinstance(error, BrokenPipeError)  # pipes of subprocesses break too
     kind = type(error)
-    if isinstance(error, OSError) and (
-        kind.__name__ in ("gaierror", "herror") or error.errno in _ERRNOS
-    ):
+    is_unresolved = kind.__name__ in ("gaierror", "herror")
+    if isinstance(error, OSError) and (is_unresolved or error.errno in _ERRNOS):
         return True
     if isinstance(error, TimeoutError) and error is not outermost:
-        return (
-            type(outermost).__name__ == "URLError"
-        )  # urllib wraps only what happened while connecting
+        # urllib wraps only what happened while connecting.
+        return type(outermost).__name__ == "URLError"
     return kind.__name__ in _NAMES and kind.__module__.partition(".")[0] in _CLIENTS
 
 
@@ -100,14 +111,14 @@ def _host_of_request(error: BaseException) -> str | None:
 
 def _host_of_message(error: BaseException) -> str | None:
     try:
-        match = _HOST_IN_MESSAGE.search(str(error)[:2000])
+        match = _HOST_IN_MESSAGE.search(str(error)[:_MAX_MESSAGE])
     except Exception:
         return None
     return next(filter(None, match.groups()), None) if match else None
 
 
 def _host_of_frames(error: BaseException) -> str | None:
-    """The standard library's own frames know what they were connecting to, its exceptions do not."""
+    """From the frames of the standard library: its exceptions do not name the host."""
     found, trace = None, error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code

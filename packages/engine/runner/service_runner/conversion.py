@@ -1,15 +1,24 @@
-"""JSON value -> what a hint asks for. Hints that say nothing about JSON leave the value as it is."""
+"""Converts a JSON value to what a type hint asks for.
+
+Hints that have no meaning for JSON leave the value as it is.
+"""
+
+from __future__ import annotations
 
 import typing
 
 from . import hints
 from .failure import InvalidInput, describe_exception, extend_pointer
 
+if typing.TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
 MAX_REPORTED = 5
 
 
-def convert(hint, value, pointer: str):
-    """The value as `hint` wants it; raises InvalidInput naming the place as a JSON pointer."""
+def convert(hint: Any, value: Any, pointer: str) -> Any:
+    """The value as `hint` wants it; raises InvalidInput, which names the place in the input."""
     hint = hints.unwrap(hint)
     if hints.is_model(hint):
         return _convert_model(hint, value, pointer)
@@ -26,34 +35,39 @@ def convert(hint, value, pointer: str):
     return _convert_plain(hint, value, pointer)
 
 
-def _convert_plain(hint, value, pointer: str):
+def _convert_plain(hint: Any, value: Any, pointer: str) -> Any:
     base = hints.base_of(hint)
     if base in hints.MAPPINGS:
         return _convert_mapping(hint, value, pointer)
     if base in hints.SEQUENCES:
         return _convert_sequence(hint, base, value, pointer)
+    if base in (int, float):
+        return _convert_number(base, value, pointer)
     if base in (None, type(None)):
-        return _expect(value is None, value, pointer, "null", value)
-    if base is bool:
-        return _expect(isinstance(value, bool), value, pointer, "a boolean", value)
-    if base is str:
-        return _expect(isinstance(value, str), value, pointer, "a string", value)
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if base is int:
-        whole = number and (isinstance(value, int) or value.is_integer())
-        return _expect(whole, value, pointer, "an integer", value if not whole else int(value))
-    if base is float:
-        return _expect(number, value, pointer, "a number", value if not number else float(value))
+        _require(value is None, value, pointer, "null")
+    elif base is bool:
+        _require(isinstance(value, bool), value, pointer, "a boolean")
+    elif base is str:
+        _require(isinstance(value, str), value, pointer, "a string")
     return value
 
 
-def _expect(fits: bool, value, pointer: str, wanted: str, converted):
+def _convert_number(base: type[int | float], value: Any, pointer: str) -> int | float:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if base is float:
+        _require(is_number, value, pointer, "a number")
+    else:
+        is_whole = is_number and (isinstance(value, int) or value.is_integer())
+        _require(is_whole, value, pointer, "an integer")
+    return base(value)
+
+
+def _require(fits: bool, value: Any, pointer: str, wanted: str) -> None:
     if not fits:
         raise InvalidInput(pointer, f"must be {wanted}, not {_name_json_type(value)}")
-    return converted
 
 
-def _name_json_type(value) -> str:
+def _name_json_type(value: Any) -> str:
     if value is None:
         return "null"
     names = (
@@ -66,8 +80,8 @@ def _name_json_type(value) -> str:
     return next((name for kind, name in names if isinstance(value, kind)), type(value).__name__)
 
 
-def _convert_mapping(hint, value, pointer: str) -> dict:
-    _expect(isinstance(value, dict), value, pointer, "an object", value)
+def _convert_mapping(hint: Any, value: Any, pointer: str) -> Any:
+    _require(isinstance(value, dict), value, pointer, "an object")
     arguments = typing.get_args(hint)
     if len(arguments) != 2:
         return value
@@ -78,32 +92,25 @@ def _convert_mapping(hint, value, pointer: str) -> dict:
     }
 
 
-def _convert_key(hint, key: str, pointer: str):
+def _convert_key(hint: Any, key: str, pointer: str) -> Any:
     if hint not in (int, float):
         return convert(hint, key, extend_pointer(pointer, key))
     try:
         return hint(key)  # JSON keys are strings, whatever the hint says
     except ValueError:
-        raise InvalidInput(
-            extend_pointer(pointer, key), f"the key must be a {hint.__name__}"
-        ) from None
+        place = extend_pointer(pointer, key)
+        raise InvalidInput(place, f"the key must be a {hint.__name__}") from None
 
 
-def _convert_sequence(hint, base, value, pointer: str):
-    _expect(isinstance(value, list), value, pointer, "an array", value)
+def _convert_sequence(hint: Any, base: Any, value: Any, pointer: str) -> Any:
+    _require(isinstance(value, list), value, pointer, "an array")
     arguments = typing.get_args(hint)
-    fixed = base is tuple and arguments and arguments[-1] is not Ellipsis
-    if fixed:
-        _expect(
-            len(value) == len(arguments),
-            value,
-            pointer,
-            f"an array of {len(arguments)} items",
-            value,
-        )
+    if base is tuple and arguments and arguments[-1] is not Ellipsis:
+        count = len(arguments)
+        _require(len(value) == count, value, pointer, f"an array of {count} items")
         return tuple(
-            convert(item_hint, item, extend_pointer(pointer, index))
-            for index, (item_hint, item) in enumerate(zip(arguments, value))
+            convert(arguments[index], item, extend_pointer(pointer, index))
+            for index, item in enumerate(value)
         )
     items = value
     if arguments and hints.unwrap(arguments[0]) not in (object, typing.Any):
@@ -117,29 +124,22 @@ def _convert_sequence(hint, base, value, pointer: str):
         raise InvalidInput(pointer, describe_exception(error)) from None
 
 
-def _convert_union(hint, value, pointer: str):
+def _convert_union(hint: Any, value: Any, pointer: str) -> Any:
     problems = []
     for member in typing.get_args(hint):
         try:
             return convert(member, value, pointer)
         except InvalidInput as problem:
             problems.append(problem)
-    told = [
-        problem
-        for problem in problems
-        if not problem.detail.endswith("must be null, not " + _name_json_type(value))
-    ]
-    if len(told) == 1:
-        raise told[0]
-    raise InvalidInput(
-        pointer,
-        "fits none of the allowed forms ("
-        + "; ".join(problem.detail for problem in told[:MAX_REPORTED])
-        + ")",
-    )
+    obvious = "must be null, not " + _name_json_type(value)
+    reported = [problem for problem in problems if not problem.detail.endswith(obvious)]
+    if len(reported) == 1:
+        raise reported[0]
+    details = "; ".join(problem.detail for problem in reported[:MAX_REPORTED])
+    raise InvalidInput(pointer, f"fits none of the allowed forms ({details})")
 
 
-def _convert_literal(hint, value, pointer: str):
+def _convert_literal(hint: Any, value: Any, pointer: str) -> Any:
     allowed = typing.get_args(hint)
     for item in allowed:
         if type(item) is type(value) and item == value:
@@ -147,23 +147,21 @@ def _convert_literal(hint, value, pointer: str):
     raise InvalidInput(pointer, "must be one of " + ", ".join(repr(item) for item in allowed))
 
 
-def _convert_enum(hint, value, pointer: str):
+def _convert_enum(hint: Any, value: Any, pointer: str) -> Any:
     for member in hint:
         if member.value == value and isinstance(member.value, bool) == isinstance(value, bool):
             return member
-    raise InvalidInput(
-        pointer, "must be one of " + ", ".join(repr(member.value) for member in hint)
-    )
+    allowed = ", ".join(repr(member.value) for member in hint)
+    raise InvalidInput(pointer, f"must be one of {allowed}")
 
 
-def _convert_dataclass(hint, value, pointer: str):
-    _expect(isinstance(value, dict), value, pointer, "an object", value)
+def _convert_dataclass(hint: Any, value: Any, pointer: str) -> Any:
+    _require(isinstance(value, dict), value, pointer, "an object")
     fields = hints.fields_of(hint)
     unknown = [key for key in value if key not in {name for name, _, _ in fields}]
     if unknown:
-        raise InvalidInput(
-            extend_pointer(pointer, unknown[0]), f"is not a field of {hint.__name__}"
-        )
+        place = extend_pointer(pointer, unknown[0])
+        raise InvalidInput(place, f"is not a field of {hint.__name__}")
     arguments = _convert_members(fields, value, pointer)
     try:
         return hint(**arguments)
@@ -171,12 +169,14 @@ def _convert_dataclass(hint, value, pointer: str):
         raise InvalidInput(pointer, describe_exception(error)) from None
 
 
-def _convert_typed_dict(hint, value, pointer: str) -> dict:
-    _expect(isinstance(value, dict), value, pointer, "an object", value)
+def _convert_typed_dict(hint: Any, value: Any, pointer: str) -> dict[str, Any]:
+    _require(isinstance(value, dict), value, pointer, "an object")
     return {**value, **_convert_members(hints.keys_of(hint), value, pointer)}
 
 
-def _convert_members(members, value: dict, pointer: str) -> dict:
+def _convert_members(
+    members: Iterable[hints.Member], value: dict[str, Any], pointer: str
+) -> dict[str, Any]:
     converted = {}
     for name, member_hint, required in members:
         if name in value:
@@ -186,7 +186,7 @@ def _convert_members(members, value: dict, pointer: str) -> dict:
     return converted
 
 
-def _convert_model(hint, value, pointer: str):
+def _convert_model(hint: Any, value: Any, pointer: str) -> Any:
     try:
         return hint.model_validate(value)
     except Exception as error:
@@ -199,7 +199,7 @@ def _convert_model(hint, value, pointer: str):
         ) from None
 
 
-def _read_model_errors(error: Exception, pointer: str) -> list[tuple[str, str]]:
+def _read_model_errors(error: Any, pointer: str) -> list[tuple[str, str]]:
     try:
         problems = []
         for problem in error.errors()[:MAX_REPORTED]:

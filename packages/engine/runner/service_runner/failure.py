@@ -1,4 +1,10 @@
-"""How a run fails: a code and a detail, the only two things a caller sees."""
+"""How a run fails: with a code and a detail, which are all that a caller sees."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from traceback import TracebackException
 
 DETAIL_LIMIT = 8000
 
@@ -9,14 +15,13 @@ class Failure(Exception):
     def __init__(self, code: str, detail: str, traceback: str | None = None) -> None:
         super().__init__(detail)
         self.code = code
-        self.detail = (
-            detail if len(detail) <= DETAIL_LIMIT else detail[: DETAIL_LIMIT - 1] + "\u2026"
-        )
+        is_short = len(detail) <= DETAIL_LIMIT
+        self.detail = detail if is_short else detail[: DETAIL_LIMIT - 1] + "\u2026"
         self.traceback = traceback
 
 
 class InvalidInput(Failure):
-    """The input does not fit the hints of `run`; `pointer` is a JSON pointer into the start body."""
+    """The input does not fit the hints of `run`; `pointer` is a JSON pointer into the request."""
 
     def __init__(self, pointer: str, message: str) -> None:
         super().__init__("INVALID_INPUT", f"{pointer}: {message}")
@@ -28,7 +33,10 @@ def extend_pointer(pointer: str, key: object) -> str:
 
 
 def describe_exception(error: BaseException) -> str:
-    """`Type: message`, or the type alone where there is no message; never raises, whatever `__str__` does."""
+    """`Type: message`, or the type alone where there is no message.
+
+    Never raises, even if `__str__` does.
+    """
     name = type(error).__name__
     try:
         message = str(error)
@@ -51,7 +59,7 @@ def format_traceback(error: BaseException) -> str:
         return describe_exception(error)
 
 
-def _strip_frames(report, own: str, depth: int) -> None:
+def _strip_frames(report: TracebackException, own: str, depth: int) -> None:
     hidden = (own, "<frozen importlib", "<frozen runpy")
     report.stack[:] = [frame for frame in report.stack if not frame.filename.startswith(hidden)]
     for linked in (

@@ -1,8 +1,9 @@
-"""May this process be forked after it imported user code?
+"""Decides whether this process may be forked after it imported user code.
 
-A fork shares what the module opened at import: open files with their offsets, sockets, memory mapped as shared. One
-execution would then read what another left there. Threads do not come along, so that their locks stay taken for ever.
-Whatever is found, each execution gets a fresh interpreter instead, which imports the module itself.
+A fork shares what the module opened at import: open files with their offsets, sockets, memory
+mapped as shared. One execution would then read what another left there. A fork does not copy
+threads, so that the locks they held stay locked. If any of this is found, each execution gets a
+fresh interpreter instead, which imports the module itself.
 """
 
 import os
@@ -15,16 +16,16 @@ from .kernel import LINUX
 from .processes import list_children
 
 _UNSAFE_MODULES = ("grpc", "tensorflow", "jaxlib")
-"""They hold threads or locks of their own that a fork breaks, not always visible as threads after import."""
+"""A fork breaks their threads and locks, which are not always visible as threads after import."""
 
 _THREAD_END_SECONDS = 0.1
-"""A thread that was joined is gone for Python a moment before it is for the kernel."""
+"""A joined thread has ended for Python a moment before it has for the kernel."""
 
 
 def find_fork_hazard(before: opened.Descriptors, project: str) -> str | None:
-    """Why each execution needs a fresh interpreter, and what to do about it, as a sentence; None when forking is safe.
+    """Why each execution needs a fresh interpreter, with the remedy, as a sentence; else None.
 
-    `before` is what was open when the import began, `project` the working directory then.
+    `before` lists what was open when the import began; `project` was the working directory then.
     """
     if not LINUX:
         return "This system does not fork safely after imports."
@@ -61,23 +62,22 @@ def _find_memory() -> str | None:
 
 
 def _rehearse_fork() -> str | None:
-    """Forks once: functions of the module run at each fork (`os.register_at_fork`, pthread_atfork(3)).
+    """Forks once, because the module may have functions that run at each fork.
 
-    What they open here is found afterwards, like what the import opened. A thread that they start in the child is found in
-    the child: with it, no execution could have namespaces of its own.
+    (`os.register_at_fork`, pthread_atfork(3).) What they open in this process is found afterwards,
+    like what the import opened. A thread that they start in the child is found in the child: with
+    it, no execution could have namespaces of its own.
     """
     try:
         pid = os.fork()
     except OSError:
-        return None  # the first execution will say why
+        return None  # the first execution will report why
     if pid == 0:
         os._exit(len(os.listdir("/proc/self/task")) > 1)
     _, status = os.waitpid(pid, 0)
-    return (
-        None
-        if status == 0
-        else _advise("A thread is started, or the process ended, at each fork", "do")
-    )
+    if status == 0:
+        return None
+    return _advise("A thread is started, or the process ended, at each fork", "do")
 
 
 def _advise(found: str, verb: str) -> str:

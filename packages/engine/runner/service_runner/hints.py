@@ -1,10 +1,13 @@
-"""What kind of hint is this: the questions that conversion and schema share."""
+"""Questions about type hints that conversion and schema share."""
+
+from __future__ import annotations
 
 import dataclasses
 import enum
 import types
 import typing
 from collections import abc
+from typing import Any
 
 SEQUENCES = (
     list,
@@ -17,19 +20,21 @@ SEQUENCES = (
     abc.MutableSequence,
 )
 MAPPINGS = (dict, abc.Mapping, abc.MutableMapping)
+Member = tuple[str, Any, bool]
+"""Name and hint of a field or key, and whether it is required."""
+_QUALIFIERS = (
+    typing.Annotated,
+    typing.Required,
+    typing.NotRequired,
+    typing.Final,
+    typing.ClassVar,
+)
 
 
-def unwrap(hint):
-    """Takes off what says nothing about the value: Annotated, NewType, Required, Final, a type alias."""
+def unwrap(hint: Any) -> Any:
+    """Removes what does not change the value: Annotated, NewType, Required, Final, type aliases."""
     while True:
-        origin = typing.get_origin(hint)
-        if origin in (
-            typing.Annotated,
-            typing.Required,
-            typing.NotRequired,
-            typing.Final,
-            typing.ClassVar,
-        ):
+        if typing.get_origin(hint) in _QUALIFIERS:
             hint = typing.get_args(hint)[0]
         elif hasattr(hint, "__supertype__"):
             hint = hint.__supertype__
@@ -39,8 +44,8 @@ def unwrap(hint):
             return hint
 
 
-def is_model(hint) -> bool:
-    """A pydantic v2 model, known by what it can do: pydantic itself is never imported here."""
+def is_model(hint: Any) -> bool:
+    """A pydantic v2 model, recognised by its methods: pydantic is never imported here."""
     return (
         isinstance(hint, type)
         and hasattr(hint, "model_validate")
@@ -48,29 +53,33 @@ def is_model(hint) -> bool:
     )
 
 
-def is_dataclass(hint) -> bool:
+def is_dataclass(hint: Any) -> bool:
+    """A dataclass itself, not an instance of one."""
     return isinstance(hint, type) and dataclasses.is_dataclass(hint)
 
 
-def is_enum(hint) -> bool:
+def is_enum(hint: Any) -> bool:
+    """A class of the `enum` module."""
     return isinstance(hint, type) and issubclass(hint, enum.Enum)
 
 
-def is_union(hint) -> bool:
+def is_union(hint: Any) -> bool:
+    """`Union[...]`, `Optional[...]` or `X | Y`."""
     return typing.get_origin(hint) in (typing.Union, types.UnionType)
 
 
-def is_literal(hint) -> bool:
+def is_literal(hint: Any) -> bool:
+    """`Literal[...]`."""
     return typing.get_origin(hint) is typing.Literal
 
 
-def base_of(hint):
+def base_of(hint: Any) -> Any:
     """`list` for `list[int]`, the hint itself where it has no arguments."""
     return typing.get_origin(hint) or hint
 
 
-def fields_of(hint) -> list[tuple[str, object, bool]]:
-    """Name, hint and whether it must be given, for each field of a dataclass."""
+def fields_of(hint: Any) -> list[Member]:
+    """The fields of a dataclass that its constructor takes."""
     hints = typing.get_type_hints(hint)
     missing = dataclasses.MISSING
     return [
@@ -84,8 +93,8 @@ def fields_of(hint) -> list[tuple[str, object, bool]]:
     ]
 
 
-def keys_of(hint) -> list[tuple[str, object, bool]]:
-    """Name, hint and whether it must be given, for each key of a TypedDict."""
+def keys_of(hint: Any) -> list[Member]:
+    """The keys of a TypedDict."""
     return [
         (name, key, name in hint.__required_keys__)
         for name, key in typing.get_type_hints(hint).items()

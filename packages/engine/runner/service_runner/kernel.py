@@ -1,4 +1,8 @@
-"""The few system calls that Python 3.11 does not offer; on other systems than Linux they do nothing."""
+"""The few system calls that Python 3.11 does not offer.
+
+On other systems than Linux, `set_process_option` and `hide_session_keyring` do nothing, and the
+others are not called.
+"""
 
 import os
 import sys
@@ -27,28 +31,27 @@ def _check(result: int, name: str) -> None:
 
 
 def set_process_option(option: int, value: int) -> None:
+    """prctl(2); raises OSError."""
     if LINUX:
         _check(_libc.prctl(option, value, 0, 0, 0), "prctl")
 
 
 def unshare(flags: int) -> None:
+    """unshare(2); raises OSError."""
     _check(_libc.unshare(flags), "unshare")
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str) -> None:
-    _check(
-        _libc.mount(
-            source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode()
-        ),
-        "mount",
-    )
+    """mount(2); raises OSError."""
+    names = (source.encode(), target.encode(), kind.encode())
+    _check(_libc.mount(*names, ctypes.c_ulong(flags), options.encode()), "mount")
 
 
 def hide_session_keyring() -> None:
-    """A session keyring that nobody may write or search (keyrings(7)) in the place of the one that was inherited.
+    """Replaces the session keyring by one that no process may write or search (keyrings(7)).
 
-    systemd, `keyctl session` and logins give one to the platform, which would be shared by all that it starts: every
-    execution of every version could read and write the same keys.
+    systemd, `keyctl session` and logins give a keyring to the platform, which all processes that it
+    starts would share: every execution of every version could read and write the same keys.
     """
     number = _KEYCTL.get(os.uname().machine) if LINUX else None
     if number is None:
@@ -59,6 +62,9 @@ def hide_session_keyring() -> None:
 
 
 def drop_capabilities() -> None:
-    """All sets to zero; with no_new_privs (set by the sandbox) nothing can be gained again in this namespace."""
+    """Empties all capability sets; raises OSError.
+
+    With no_new_privs, which the sandbox sets, none can be regained in this namespace.
+    """
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _check(_libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")

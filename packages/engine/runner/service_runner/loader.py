@@ -1,5 +1,7 @@
 """Imports the user's `src.program` and finds `run`."""
 
+from __future__ import annotations
+
 import os
 import sys
 
@@ -10,7 +12,10 @@ STARTUP_ERROR = "STARTUP_ERROR"
 
 
 def load_program(project: str) -> Binder:
-    """Imports the module with the project as working directory and first on the path; raises Failure STARTUP_ERROR."""
+    """Imports the module, with the project as working directory and first on the path.
+
+    Raises Failure with the code STARTUP_ERROR.
+    """
     os.chdir(project)
     if sys.path[:1] != [project]:
         sys.path.insert(0, project)
@@ -20,20 +25,16 @@ def load_program(project: str) -> Binder:
         __import__("src.program")  # importlib.import_module would add a frame to each traceback
         module = sys.modules["src.program"]
     except BaseException as error:  # sys.exit at import is an import that failed
-        raise Failure(
-            STARTUP_ERROR,
-            f"src/program.py cannot be imported: {describe_exception(error)}",
-            format_traceback(error),
-        ) from None
+        detail = f"src/program.py cannot be imported: {describe_exception(error)}"
+        raise Failure(STARTUP_ERROR, detail, format_traceback(error)) from None
     try:
         run = module.run
     except AttributeError:
         raise Failure(STARTUP_ERROR, "src/program.py has no function named run") from None
     if not callable(run):
-        raise Failure(
-            STARTUP_ERROR,
-            f"run in src/program.py is not callable, it is of type {type(run).__name__}",
-        )
+        kind = type(run).__name__
+        detail = f"run in src/program.py is not callable, it is of type {kind}"
+        raise Failure(STARTUP_ERROR, detail)
     try:
         return Binder(run)
     except Failure:

@@ -1,4 +1,6 @@
-"""What this process holds that its forked children would share: descriptors, and memory mapped as shared."""
+"""What forked children of this process would share: descriptors, and memory mapped as shared."""
+
+from __future__ import annotations
 
 import fcntl
 import os
@@ -6,13 +8,13 @@ import socket
 import stat
 
 Descriptors = dict[int, tuple[int, int]]
-"""Number of a descriptor -> device and inode of what it leads to."""
+"""Number of a descriptor -> device and inode of what it refers to."""
 
 _O_PATH = 0o10000000
 _STREAMS = (1, 2)
-"""Each child leads them elsewhere (`capture`)."""
+"""Each child redirects them (`capture`)."""
 _STATELESS_DEVICES = {os.makedev(1, minor) for minor in (3, 5, 7, 8, 9)}
-"""null, zero, full, random, urandom: they have no position, and what is written is nowhere to be read."""
+"""null, zero, full, random, urandom: they have no position, and what is written cannot be read."""
 _KERNEL_OBJECTS = {
     "[eventpoll]": "An epoll object (an event loop)",
     "[eventfd]": "An eventfd",
@@ -26,19 +28,23 @@ _NAME_LIMIT = 200
 
 
 def list_descriptors() -> Descriptors:
+    """All descriptors of this process."""
     found: Descriptors = {}
     for name in os.listdir("/proc/self/fd"):
         try:
             state = os.fstat(int(name))
         except OSError:
-            continue  # that of the listing itself
+            continue  # the one that listed the directory
         found[int(name)] = (state.st_dev, state.st_ino)
     return found
 
 
 def list_inherited(own: int) -> Descriptors:
-    """What was there before the interpreter, and `own`. Start-up hooks of the environment (.pth files) run before anything of
-    ours: what they opened is the project's, and Python closes it on exec, which nothing inherited can be."""
+    """The descriptors that were open before the interpreter started, and `own`.
+
+    Start-up hooks of the environment (.pth files) run before the runner. What they opened belongs
+    to the project; Python marks it as closed on exec, which an inherited descriptor cannot be.
+    """
     return {
         number: identity
         for number, identity in list_descriptors().items()
@@ -47,24 +53,20 @@ def list_inherited(own: int) -> Descriptors:
 
 
 def find_descriptor(before: Descriptors) -> str | None:
-    """The first descriptor, in words, that was opened since and that children would share; None when there is none."""
-    return next(
-        (
-            _describe(number)
-            for number in _list_new(before)
-            if not _is_stateless(number) and not _is_reopenable(number)
-        ),
-        None,
-    )
+    """Describes the first descriptor that was opened since and would be shared, if any."""
+    for number in _list_new(before):
+        if not _is_stateless(number) and not _is_reopenable(number):
+            return _describe(number)
+    return None
 
 
 def list_reopenable(before: Descriptors) -> list[int]:
-    """Files that each child has to open anew (`reopen`)."""
+    """Files that each child has to open again (`reopen`)."""
     return [number for number in _list_new(before) if _is_reopenable(number)]
 
 
 def reopen(numbers: list[int]) -> None:
-    """In a child: the same files at the same positions, which no other process moves from now on."""
+    """Call in a child: opens the same files at the same positions, which it then moves alone."""
     for number in numbers:
         own = os.open(f"/proc/self/fd/{number}", os.O_RDONLY | os.O_CLOEXEC)
         os.lseek(own, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
@@ -88,13 +90,10 @@ def _is_stateless(number: int) -> bool:
 
 
 def _is_reopenable(number: int) -> bool:
-    """A file that nobody can write and nobody has locked, opened for reading: only its position is shared."""
+    """Whether only its position is shared: a file open for reading, not writable, not locked."""
     mode = fcntl.fcntl(number, fcntl.F_GETFL) & (os.O_ACCMODE | _O_PATH)
-    if (
-        not stat.S_ISREG(os.fstat(number).st_mode)
-        or mode != os.O_RDONLY
-        or not _is_read_only(number)
-    ):
+    is_file = stat.S_ISREG(os.fstat(number).st_mode)
+    if not is_file or mode != os.O_RDONLY or not _is_read_only(number):
         return False
     with open(f"/proc/self/fdinfo/{number}", encoding="ascii", errors="replace") as state:
         if "lock:" in state.read():
@@ -103,12 +102,12 @@ def _is_reopenable(number: int) -> bool:
 
 
 def _is_read_only(place: int | str) -> bool:
-    """Whether it lies where nothing can be written: then no execution can leave anything there either."""
+    """Whether it lies on a read-only file system: no execution can leave anything there."""
     return bool(os.statvfs(place).f_flag & os.ST_RDONLY)
 
 
 def find_directory(project: str) -> str | None:
-    """The working directory, in words, when the module moved to a place where executions would meet; else None."""
+    """The working directory, if the module changed it to one that executions can write."""
     here = os.getcwd()
     return None if here == project or _is_read_only(".") else _clean(here)
 
@@ -137,10 +136,11 @@ def _describe_socket(number: int) -> str:
 
 
 def find_shared_memory() -> str | None:
-    """The first mapping, in words, that children would share and could write; None when there is none.
+    """Describes the first mapping that children would share and could write, if any.
 
-    Of memory that is mapped as shared, `VmFlags` has `sh` only where the file behind it may be written (proc(5)), so
-    that a file mapped for reading does not count. Reading it takes 3 ms with numpy and scipy loaded (2 busy cores).
+    `VmFlags` of a shared mapping has `sh` only if the file behind it may be written (proc(5)), so
+    that a file mapped for reading does not count. Takes 3 ms with numpy and scipy loaded (2 busy
+    cores).
     """
     name = ""
     with open("/proc/self/smaps", encoding="utf-8", errors="replace") as maps:
@@ -160,6 +160,6 @@ def _describe_memory(name: str) -> str:
 
 
 def _clean(name: str) -> str:
-    """File names may hold anything."""
+    """File names may contain anything."""
     text = "".join(letter if letter.isprintable() else "?" for letter in name)
     return text if len(text) <= _NAME_LIMIT else text[: _NAME_LIMIT - 1] + "\u2026"

@@ -1,18 +1,30 @@
-"""What `run` returned -> the bytes of the result and of the metadata, each a JSON object in ASCII."""
+"""Encodes what `run` returned: bytes of result and metadata, JSON objects in ASCII."""
+
+from __future__ import annotations
 
 import json
 
 from .failure import Failure, describe_exception, extend_pointer
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    _Visit = tuple[str, Any, tuple[Any, ...]]
+    """JSON pointer, value, and the values that contain it."""
+
 METADATA_LIMIT = 1 << 20
 _MAX_SEARCHED = 100_000
 
 
-def encode_outcome(value, result_limit: int) -> tuple[bytes, bytes | None]:
-    """Result and metadata; raises Failure (INVALID_RESULT, RESULT_TOO_LARGE, or the code that the service chose)."""
-    refused = _read_strings(value, "code", "detail")
-    if refused is not None:
-        raise Failure(*refused)
+def encode_outcome(value: Any, result_limit: int) -> tuple[bytes, bytes | None]:
+    """Result and metadata, neither longer than its limit in bytes.
+
+    Raises Failure: INVALID_RESULT, RESULT_TOO_LARGE, or the code that the service chose.
+    """
+    chosen = _read_failure(value) if _is_envelope(value, {"code", "detail"}, "code") else None
+    if chosen is not None:
+        raise chosen
     metadata = None
     if _is_envelope(value, {"result", "metadata"}, "result"):
         value, metadata = value.result, getattr(value, "metadata", None)
@@ -23,28 +35,29 @@ def encode_outcome(value, result_limit: int) -> tuple[bytes, bytes | None]:
 
 
 def read_chosen_failure(error: BaseException) -> Failure | None:
-    """Code and detail that an exception of the user carries, both of them strings."""
+    """The failure of an exception that has a code and a detail, both of them strings; else None."""
     try:
-        code, detail = getattr(error, "code", None), getattr(error, "detail", None)
+        return _read_failure(error)
     except Exception:
         return None
-    return (
-        Failure(code, detail)
-        if isinstance(code, str) and code and isinstance(detail, str)
-        else None
-    )
 
 
-def _declared_fields(value) -> set[str] | None:
+def _read_failure(value: object) -> Failure | None:
+    code, detail = getattr(value, "code", None), getattr(value, "detail", None)
+    if isinstance(code, str) and code and isinstance(detail, str):
+        return Failure(code, detail)
+    return None
+
+
+def _declared_fields(value: object) -> set[str] | None:
     """Names of the fields of a model or dataclass; None for objects that declare none."""
-    fields = getattr(type(value), "model_fields", None) or getattr(
-        type(value), "__dataclass_fields__", None
-    )
+    kind = type(value)
+    fields = getattr(kind, "model_fields", None) or getattr(kind, "__dataclass_fields__", None)
     return set(fields) if fields is not None else None
 
 
-def _is_envelope(value, allowed: set[str], needed: str) -> bool:
-    """A model or dataclass with further fields is a result by itself that happens to use the name."""
+def _is_envelope(value: object, allowed: set[str], needed: str) -> bool:
+    """Whether an object has these fields only: with others, it is a result that uses the name."""
     if value is None or isinstance(value, (dict, list, tuple, str, int, float, type)):
         return False
     declared = _declared_fields(value)
@@ -53,21 +66,14 @@ def _is_envelope(value, allowed: set[str], needed: str) -> bool:
     return hasattr(value, needed) and not callable(getattr(value, needed))
 
 
-def _read_strings(value, *names: str) -> tuple[str, ...] | None:
-    if not _is_envelope(value, set(names), names[0]):
-        return None
-    found = tuple(getattr(value, name, None) for name in names)
-    return found if all(isinstance(text, str) for text in found) and found[0] else None
-
-
-def _as_object(value) -> dict:
+def _as_object(value: Any) -> dict[str, Any]:
     value = _lower(value)
     if value is None:
         return {}
     return value if isinstance(value, dict) else {"value": value}
 
 
-def _as_metadata(value) -> dict:
+def _as_metadata(value: Any) -> dict[str, Any]:
     value = _lower(value)
     if not isinstance(value, dict):
         raise Failure(
@@ -76,8 +82,8 @@ def _as_metadata(value) -> dict:
     return value
 
 
-def _lower(value):
-    """One step towards JSON for what is not JSON itself; anything unknown stays."""
+def _lower(value: Any) -> Any:
+    """One step towards JSON for a value that is not JSON itself; an unknown value stays."""
     if hasattr(value, "model_dump") and not isinstance(value, type):
         return value.model_dump(mode="json")
     if hasattr(type(value), "__dataclass_fields__"):
@@ -89,7 +95,7 @@ def _lower(value):
     return value.value if isinstance(value, enum.Enum) else value
 
 
-def _lower_or_refuse(value):
+def _lower_or_refuse(value: Any) -> Any:
     lowered = _lower(value)
     if lowered is value:
         raise TypeError(f"an object of type {type(value).__name__} is not JSON")
@@ -99,7 +105,7 @@ def _lower_or_refuse(value):
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_lower_or_refuse)
 
 
-def _encode(name: str, value: dict, limit: int) -> bytes:
+def _encode(name: str, value: dict[str, Any], limit: int) -> bytes:
     try:
         data = _ENCODER.encode(value).encode("ascii")
     except RecursionError:
@@ -107,14 +113,12 @@ def _encode(name: str, value: dict, limit: int) -> bytes:
     except (TypeError, ValueError) as error:
         raise Failure("INVALID_RESULT", _explain(name, value, error)) from None
     if len(data) > limit:
-        raise Failure(
-            "RESULT_TOO_LARGE",
-            f"The {name} has {len(data)} bytes of JSON text, the limit is {limit} bytes",
-        )
+        size = f"The {name} has {len(data)} bytes of JSON text"
+        raise Failure("RESULT_TOO_LARGE", f"{size}, the limit is {limit} bytes")
     return data
 
 
-def _explain(name: str, value: dict, error: Exception) -> str:
+def _explain(name: str, value: dict[str, Any], error: Exception) -> str:
     found = _find_offender(value)
     if found is None:
         return f"The {name} is not JSON: {describe_exception(error)}"
@@ -122,33 +126,40 @@ def _explain(name: str, value: dict, error: Exception) -> str:
     return f"The {name} is not JSON: {reason} at {pointer or '/'}"
 
 
-def _find_offender(root) -> tuple[str, str] | None:
-    """Place and fault of the first value that is not JSON; gives up after a bounded search."""
-    stack, seen = [("", root, ())], 0
-    while stack and seen < _MAX_SEARCHED:
-        pointer, value, parents = stack.pop()
-        seen += 1
-        if value is None or isinstance(value, (str, bool, int)):
-            continue
-        if isinstance(value, float):
-            if value - value != 0:  # only NaN and the infinities
-                return pointer, f"the number {value}"
-            continue
-        if id(value) in parents:
-            return pointer, "a circular reference"
-        parents = (*parents, id(value))
-        if isinstance(value, dict):
-            for key, item in value.items():
-                if not (key is None or isinstance(key, (str, int, float))):
-                    return extend_pointer(pointer, key), f"a key of type {type(key).__name__}"
-                stack.append((extend_pointer(pointer, key), item, parents))
-        elif isinstance(value, (list, tuple)):
-            stack.extend(
-                (extend_pointer(pointer, index), item, parents) for index, item in enumerate(value)
-            )
-        else:
-            try:
-                stack.append((pointer, _lower_or_refuse(value), parents))
-            except Exception:
-                return pointer, f"a value of type {type(value).__name__}"
+def _find_offender(root: Any) -> tuple[str, str] | None:
+    """Place and description of a value that is not JSON; gives up after a bounded search."""
+    waiting: list[_Visit] = [("", root, ())]
+    for _ in range(_MAX_SEARCHED):
+        if not waiting:
+            return None
+        pointer, value, parents = waiting.pop()
+        offence = _describe_offence(pointer, value, parents)
+        if offence is not None:
+            return offence
+        try:
+            waiting.extend(_list_members(pointer, value, (*parents, value)))
+        except Exception:
+            return pointer, f"a value of type {type(value).__name__}"
     return None
+
+
+def _describe_offence(pointer: str, value: Any, parents: tuple[Any, ...]) -> tuple[str, str] | None:
+    if isinstance(value, float) and value - value != 0:  # only NaN and the infinities
+        return pointer, f"the number {value}"
+    if any(value is parent for parent in parents):
+        return pointer, "a circular reference"
+    for key in value if isinstance(value, dict) else ():
+        if not (key is None or isinstance(key, (str, int, float))):
+            return extend_pointer(pointer, key), f"a key of type {type(key).__name__}"
+    return None
+
+
+def _list_members(pointer: str, value: Any, parents: tuple[Any, ...]) -> list[_Visit]:
+    """What is to be searched below a value; raises if the value has no JSON form."""
+    if value is None or isinstance(value, (str, int, float)):
+        return []
+    if isinstance(value, dict):
+        return [(extend_pointer(pointer, key), item, parents) for key, item in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [(extend_pointer(pointer, at), item, parents) for at, item in enumerate(value)]
+    return [(pointer, _lower_or_refuse(value), parents)]

@@ -1,4 +1,6 @@
-"""The zygote's view of the processes below it: which belong to a living execution, and the end of all others."""
+"""The processes below the zygote: kills those that belong to no live execution."""
+
+from __future__ import annotations
 
 import os
 import signal
@@ -6,9 +8,11 @@ import time
 
 from .kernel import LINUX
 
+_MAX_LISTED = 100_000
+
 
 def list_children(pid: int | str) -> list[int]:
-    """Direct children of all threads of a process; empty when it is gone."""
+    """Direct children of all threads of a process; empty when it has ended."""
     found: list[int] = []
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -20,14 +24,16 @@ def list_children(pid: int | str) -> list[int]:
 
 
 def list_descendants(pid: int | str) -> list[int]:
+    """Children, their children and so on; bounded, as they may be created faster than listed."""
     found = list_children(pid)
     for child in found:  # grows while it is walked
-        if len(found) < 100_000:
+        if len(found) < _MAX_LISTED:
             found += list_children(child)
     return found
 
 
 def send_signal(pid: int, number: int) -> None:
+    """Does nothing if the process has ended."""
     try:
         os.kill(pid, number)
     except OSError:
@@ -35,6 +41,7 @@ def send_signal(pid: int, number: int) -> None:
 
 
 def signal_group(leader: int, number: int) -> None:
+    """Does nothing if the process group has ended."""
     try:
         os.killpg(leader, number)
     except OSError:
@@ -42,10 +49,10 @@ def signal_group(leader: int, number: int) -> None:
 
 
 def kill_tree(leader: int) -> None:
-    """SIGKILL to a session leader, its process group and everything below, wherever that moved to.
+    """SIGKILL to a session leader, its process group and all descendants, even in other sessions.
 
-    The group is stopped first, which no fork escapes: the walk over 256 processes that all want the processor
-    would get a 257th part of it, and take seconds.
+    The group is stopped first, which no fork escapes: listing 256 processes while all of them run
+    would get a 257th of the processor, and take seconds.
     """
     signal_group(leader, signal.SIGSTOP)
     below = list_descendants(leader) if LINUX else []
@@ -56,15 +63,16 @@ def kill_tree(leader: int) -> None:
 
 
 def kill_strays(leaders: set[int], leaving: set[int]) -> set[int]:
-    """Kills what landed at the zygote (their subreaper) and belongs to no living execution.
+    """Kills the orphans that the zygote adopted (as subreaper), except those of live executions.
 
-    `leaders` are the session leaders of living executions: an orphan that is still in such a session may live on,
-    one that left it may not. Returns which of `leaving` (ended executions) may still have processes.
+    `leaders` are the session leaders of live executions: an orphan in one of their sessions stays,
+    one that left it is killed. Returns which of `leaving` (ended executions) may still have
+    processes.
     """
     if not LINUX:
         return set()
     strays = [pid for pid in list_children("self") if pid not in leaders]
-    remaining = set()
+    remaining: set[int] = set()
     for pid in strays:
         try:
             session = os.getsid(pid)
@@ -73,16 +81,17 @@ def kill_strays(leaders: set[int], leaving: set[int]) -> set[int]:
         if session in leaders:
             continue
         remaining |= {session} if session in leaving else leaving
-        # What is below it lands here when it dies, and is judged then: walking down for each of 256 that die one by
-        # one took seconds.
+        # Its children are adopted when it dies, and are found then: listing the descendants of each
+        # of 256 processes that die one by one took seconds.
         send_signal(pid, signal.SIGKILL)
     return remaining
 
 
 def kill_everything(limit_seconds: float) -> None:
-    """Before the zygote ends by itself: nothing stays behind, not even what left its session.
+    """Kills all descendants, even in other sessions, before the zygote ends by itself.
 
-    Repeated, because what forks without end is faster than one look; bounded, because a pid namespace ends the rest anyway.
+    Repeated, because a process that keeps forking is faster than one listing; bounded, because the
+    end of the pid namespace kills the rest anyway.
     """
     end = time.monotonic() + limit_seconds
     while time.monotonic() < end:

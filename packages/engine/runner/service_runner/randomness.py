@@ -1,57 +1,71 @@
-"""Random generators that the module makes at import without a seed: each child seeds them anew, or all runs would draw the same.
+"""Random generators that the module creates at import without a seed of their own.
 
-`RNG = numpy.random.default_rng()` or `random.Random()` at module level is usual. Those with a seed of their own keep it. Which is
-which shows only while they are made, so `random` and `secrets` (numpy's source of entropy) are watched during the import, and
-not imported for it, which every cold start would pay for.
+Each child seeds them again, or all runs would draw the same numbers. `random.Random()` or
+`RNG = numpy.random.default_rng()` at module level is common; generators with a seed keep it. Which
+of the two a generator is shows only while it is created, so `random` and `secrets` (numpy's source
+of entropy) are watched during the import. They are not imported for it, which every cold start
+would pay for.
 """
+
+from __future__ import annotations
 
 import gc
 import sys
 from importlib.machinery import PathFinder
 from weakref import WeakSet
 
-_plain: WeakSet = WeakSet()
-"""Instances of `random.Random`. The one behind the module's own functions is not among them: Python reseeds it."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
+
+_plain: WeakSet[Any] = WeakSet()
+"""Instances of `random.Random`, except that of the module's functions: Python seeds it again."""
 _entropies: set[int] = set()
 
 
 class _Watcher:
-    """Finds the modules as usual, and patches them when they have been executed."""
+    """Finds the modules as usual, and patches them after they were executed."""
 
-    def find_spec(self, name: str, path=None, target=None):
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The protocol of `sys.meta_path`."""
         patch = _PATCHES.get(name)
         spec = None if patch is None else PathFinder.find_spec(name, path, target)
-        if spec is None or spec.loader is None:
+        if patch is None or spec is None or spec.loader is None:
             return None
         execute = spec.loader.exec_module
 
-        def execute_and_patch(module) -> None:
+        def execute_and_patch(module: ModuleType) -> None:
             execute(module)
             patch(module)
 
-        spec.loader.exec_module = execute_and_patch
+        spec.loader.exec_module = execute_and_patch  # type: ignore[method-assign]
         return spec
 
 
-def _patch_random(module) -> None:
+def _patch_random(module: Any) -> None:
     kind = getattr(module, "Random", None)
     plain_seed = getattr(kind, "seed", None)
-    if plain_seed is None:
+    if kind is None or plain_seed is None:
         return  # a module of the project that has the same name
 
-    def seed(self, a=None, version=2):
+    def seed(self: Any, a: Any = None, version: int = 2) -> None:
         plain_seed(self, a, version)
         (_plain.add if a is None else _plain.discard)(self)
 
     kind.seed = seed
 
 
-def _patch_secrets(module) -> None:
+def _patch_secrets(module: Any) -> None:
     plain_bits = getattr(module, "randbits", None)
     if plain_bits is None:
-        return
+        return  # a module of the project that has the same name
 
-    def randbits(k: int) -> int:
+    def randbits(k: int) -> Any:
         number = plain_bits(k)
         if _watcher in sys.meta_path:
             _entropies.add(number)
@@ -72,8 +86,11 @@ def watch() -> None:
             patch(sys.modules[name])
 
 
-def find_unseeded() -> list:
-    """Call after the import and before `gc.freeze`: generators for `seed`. 20 ms with 230,000 objects (pandas, scikit-learn), nothing without numpy."""
+def find_unseeded() -> list[Any]:
+    """Call after the import and before `gc.freeze`: the generators for `seed`.
+
+    Takes 20 ms with 230,000 objects (pandas, scikit-learn), and nothing without numpy.
+    """
     if _watcher in sys.meta_path:
         sys.meta_path.remove(_watcher)
     kind = getattr(sys.modules.get("numpy.random.bit_generator"), "BitGenerator", None)
@@ -83,14 +100,14 @@ def find_unseeded() -> list:
     return [*_plain, *(item for item in found if _read_entropy(item) in _entropies)]
 
 
-def _read_entropy(generator) -> int | None:
+def _read_entropy(generator: Any) -> int | None:
     sequence = getattr(generator, "seed_seq", None) or getattr(generator, "_seed_seq", None)
     entropy = getattr(sequence, "entropy", None)
     return entropy if isinstance(entropy, int) else None
 
 
-def seed(generators: list) -> None:
-    """In a child."""
+def seed(generators: Iterable[Any]) -> None:
+    """Call in a child."""
     for generator in generators:
         try:
             if hasattr(generator, "seed_seq") or hasattr(generator, "_seed_seq"):
@@ -98,4 +115,4 @@ def seed(generators: list) -> None:
             else:
                 generator.seed()
         except Exception:
-            continue  # a subclass that cannot be made without arguments
+            continue  # a subclass that cannot be created without arguments

@@ -1,9 +1,19 @@
-"""Hints of `run` -> JSON Schema (2020-12), for OpenAPI and for validation at the door."""
+"""Derives JSON Schemas (2020-12) from the hints of `run`, for OpenAPI and for checking requests."""
+
+from __future__ import annotations
 
 import typing
 
 from . import hints
-from .binder import NAMES, Binder
+from .binder import NAMES
+
+if typing.TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .binder import Binder
+
+    Schema = dict[str, Any]
 
 _PRIMITIVES = {
     str: "string",
@@ -16,49 +26,45 @@ _PRIMITIVES = {
 _MAX_DEPTH = 30
 
 
-def derive_schemas(binder: Binder) -> tuple[dict | None, dict | None]:
-    """Schema of the input (an object with `data` and `params`) and of the result; None where nothing is hinted."""
-    members = {
-        name: binder.hints[name] for name in NAMES if binder.hints.get(name) not in (None, object)
-    }
+def derive_schemas(binder: Binder) -> tuple[Schema | None, Schema | None]:
+    """Schema of the input (an object with `data` and `params`) and of the result.
+
+    Each is None where `run` has no hints that say anything about it.
+    """
+    return _derive_input(binder.hints), _derive_output(binder.hints.get("return"))
+
+
+def _derive_input(all_hints: dict[str, Any]) -> Schema | None:
+    members = {name: all_hints.get(name) for name in NAMES}
     source = _Schemas("#/$defs/", "validation")
-    properties = {name: source.derive(hint, 0) for name, hint in members.items()}
-    properties = {name: schema for name, schema in properties.items() if schema != {}}
+    properties = {
+        name: source.derive(hint, 0) for name, hint in members.items() if hint not in (None, object)
+    }
+    properties = {name: schema for name, schema in properties.items() if schema}
+    if not properties:
+        return None
     required = [name for name in properties if source.requires_members(members[name])]
-    given = (
-        source.close(
-            {
-                "type": "object",
-                "properties": properties,
-                **({"required": required} if required else {}),
-            }
-        )
-        if properties
-        else None
-    )
-    return given, _derive_output(binder.hints.get("return"))
+    return source.close(_describe_object(properties, required))
 
 
-def _derive_output(hint) -> dict | None:
-    """The result is always an object: what is none is wrapped as `value`; None where the hint does not say which."""
+def _describe_object(properties: dict[str, Schema], required: list[str]) -> Schema:
+    schema: Schema = {"type": "object", "properties": properties}
+    return {**schema, "required": required} if required else schema
+
+
+def _derive_output(hint: Any) -> Schema | None:
+    """The result is always an object: another value becomes its member `value`."""
     hint = hints.unwrap(hint)
-    if hints.is_dataclass(hint) and {name for name, _, _ in hints.fields_of(hint)} in (
-        {"result"},
-        {"result", "metadata"},
-    ):
-        return _derive_output(
-            dict((name, kind) for name, kind, _ in hints.fields_of(hint))["result"]
-        )
+    if hints.is_dataclass(hint):
+        fields = {name: kind for name, kind, _ in hints.fields_of(hint)}
+        if fields.keys() in ({"result"}, {"result", "metadata"}):
+            return _derive_output(fields["result"])
     target = _Schemas("#/$defs/", "serialization")
     schema = target.derive(hint, 0)
     if hint in (None, object, type(None)) or hints.is_union(hint) or not schema:
         return None
-    named = (
-        "$ref" in schema
-        and target.definitions[schema["$ref"].removeprefix(target.prefix)].get("type") == "object"
-    )
-    if not named and schema.get("type") != "object":
-        schema = {"type": "object", "properties": {"value": schema}, "required": ["value"]}
+    if target.resolve(schema).get("type") != "object":
+        schema = _describe_object({"value": schema}, ["value"])
     return target.close(schema)
 
 
@@ -68,14 +74,22 @@ class _Schemas:
     def __init__(self, prefix: str, mode: str) -> None:
         self.prefix = prefix
         self.mode = mode
-        self.definitions: dict[str, dict] = {}
+        self.definitions: dict[str, Schema] = {}
         self.names: dict[type, str] = {}
 
-    def close(self, schema: dict) -> dict:
+    def close(self, schema: Schema) -> Schema:
+        """The schema of a whole document: with all definitions that were collected."""
         return {**schema, "$defs": self.definitions} if self.definitions else schema
 
-    def requires_members(self, hint) -> bool:
-        """Whether leaving the whole argument out (= an empty object) cannot fit."""
+    def resolve(self, schema: Schema) -> Schema:
+        """The definition that a schema refers to, or the schema itself."""
+        reference = schema.get("$ref")
+        return (
+            schema if reference is None else self.definitions[reference.removeprefix(self.prefix)]
+        )
+
+    def requires_members(self, hint: Any) -> bool:
+        """Whether an empty object, which an omitted argument stands for, cannot fit."""
         hint = hints.unwrap(hint)
         if hints.is_model(hint):
             return bool(hint.model_json_schema().get("required"))
@@ -83,20 +97,17 @@ class _Schemas:
             return any(required for _, _, required in hints.fields_of(hint))
         return typing.is_typeddict(hint) and bool(hint.__required_keys__)
 
-    def derive(self, hint, depth: int) -> dict:
+    def derive(self, hint: Any, depth: int) -> Schema:
+        """The schema of a hint; empty where it says nothing, and below a depth that no data has."""
         hint = hints.unwrap(hint)
         if depth > _MAX_DEPTH:
             return {}
         if hints.is_model(hint):
             return self._refer(hint, self._derive_model)
         if hints.is_dataclass(hint):
-            return self._refer(
-                hint, lambda kind: self._derive_members(hints.fields_of(kind), depth, closed=True)
-            )
+            return self._refer(hint, lambda kind: self._derive_dataclass(kind, depth))
         if typing.is_typeddict(hint):
-            return self._refer(
-                hint, lambda kind: self._derive_members(hints.keys_of(kind), depth, closed=False)
-            )
+            return self._refer(hint, lambda kind: self._derive_members(hints.keys_of(kind), depth))
         if hints.is_union(hint):
             return self._derive_union(hint, depth)
         if hints.is_literal(hint):
@@ -105,7 +116,7 @@ class _Schemas:
             return {"enum": [member.value for member in hint]}
         return self._derive_plain(hint, depth)
 
-    def _derive_plain(self, hint, depth: int) -> dict:
+    def _derive_plain(self, hint: Any, depth: int) -> Schema:
         base, arguments = hints.base_of(hint), typing.get_args(hint)
         if base in _PRIMITIVES:
             return {"type": _PRIMITIVES[base]}
@@ -116,7 +127,7 @@ class _Schemas:
             return self._derive_sequence(base, arguments, depth)
         return {}
 
-    def _derive_sequence(self, base, arguments, depth: int) -> dict:
+    def _derive_sequence(self, base: Any, arguments: tuple[Any, ...], depth: int) -> Schema:
         if base is tuple and arguments and arguments[-1] is not Ellipsis:
             size = len(arguments)
             return {
@@ -128,26 +139,25 @@ class _Schemas:
         items = self.derive(arguments[0], depth + 1) if arguments else {}
         return {"type": "array", **({"items": items} if items else {})}
 
-    def _derive_union(self, hint, depth: int) -> dict:
+    def _derive_union(self, hint: Any, depth: int) -> Schema:
         options = [self.derive(member, depth + 1) for member in typing.get_args(hint)]
         return {} if {} in options else {"anyOf": options}
 
-    def _derive_members(self, members, depth: int, closed: bool) -> dict:
-        required = [name for name, _, needed in members if needed]
-        return {
-            "type": "object",
-            "properties": {name: self.derive(hint, depth + 1) for name, hint, _ in members},
-            **({"required": required} if required else {}),
-            **({"additionalProperties": False} if closed else {}),
-        }
+    def _derive_dataclass(self, kind: Any, depth: int) -> Schema:
+        members = self._derive_members(hints.fields_of(kind), depth)
+        return {**members, "additionalProperties": False}
 
-    def _derive_model(self, kind) -> dict:
+    def _derive_members(self, members: list[hints.Member], depth: int) -> Schema:
+        properties = {name: self.derive(hint, depth + 1) for name, hint, _ in members}
+        return _describe_object(properties, [name for name, _, required in members if required])
+
+    def _derive_model(self, kind: Any) -> Schema:
         schema = dict(kind.model_json_schema(ref_template=self.prefix + "{model}", mode=self.mode))
         for name, definition in schema.pop("$defs", {}).items():
             self.definitions.setdefault(name, definition)
         return schema
 
-    def _refer(self, kind: type, derive) -> dict:
+    def _refer(self, kind: type, derive: Callable[[Any], Schema]) -> Schema:
         if kind not in self.names:
             name, number = kind.__name__, 2
             while name in self.definitions:

@@ -1,11 +1,30 @@
-"""Frames between Node and a child: 4-byte big-endian payload length, 1-byte type, payload.
+"""Frames between Node and a child, and lines between Node and the zygote.
 
-The lines between Node and the zygote are JSON, one object a line. Both have golden samples in `packages/engine/wire`.
+A frame is a 4-byte big-endian payload length, a 1-byte type and the payload. A line is one JSON
+object. Both have golden samples in `packages/engine/wire`. What Node sends is parsed here, once,
+into the shapes of `messages`.
 """
 
+from __future__ import annotations
+
 import json
-import socket
 import struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping
+    from typing import Any
+
+    from .messages import (
+        BootOrder,
+        ForkOrder,
+        KillOrder,
+        Order,
+        RequestOptions,
+        SpawnedStart,
+        StartMode,
+    )
 
 HELLO = 1
 REQUEST = 2
@@ -19,31 +38,145 @@ FAILURE = 18
 
 HEADER = struct.Struct(">IB")
 MAX_INPUT_FRAME = 1 << 30
-"""Node has accepted the input already; this only stops a broken length from being believed."""
+"""Node has checked the size of the input; this only rejects a corrupt length."""
 
 
 class ProtocolError(Exception):
-    """The other side sent something that is no frame."""
+    """The other side sent something that is not part of the protocol."""
 
 
 def encode_frame(kind: int, payload: bytes = b"") -> bytes:
+    """Header and payload in one piece."""
     return HEADER.pack(len(payload), kind) + payload
 
 
 def encode_hello(channel: str, token: str) -> bytes:
-    """First bytes of a connection: which of the three it is (`c`, `o`, `e`), and the single-use token."""
+    """First bytes of a connection: which of the three it is (`c`, `o`, `e`), and the token."""
     return encode_frame(HELLO, (channel + token).encode("ascii"))
 
 
-def encode_line(message: dict) -> bytes:
+def encode_line(message: Mapping[str, object]) -> bytes:
+    """One JSON object, ended by a newline."""
     return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
 
 
-def decode_line(line: bytes) -> dict:
-    message = json.loads(line)
-    if not isinstance(message, dict):
-        raise ProtocolError("a line must be an object")
-    return message
+def decode_order(line: bytes) -> Order:
+    """An order of Node; raises ProtocolError."""
+    members = _decode_object(line)
+    word = members.get("order")
+    if word == "fork":
+        return _read_fork(members)
+    if word == "kill":
+        return _read_kill(members)
+    if word == "boot":
+        return _read_boot(members)
+    raise ProtocolError(f"unknown order {word!r}")
+
+
+def decode_spawned_start(text: bytes) -> SpawnedStart:
+    """What a spawning zygote wrote for a fresh interpreter; raises ProtocolError."""
+    members = _decode_object(text)
+    return {
+        "boot": _read_boot(_read_object(members, "boot")),
+        "order": _read_fork(_read_object(members, "order")),
+        "zygote": _read_integer(members, "zygote"),
+    }
+
+
+def decode_request(payload: bytes | bytearray) -> RequestOptions:
+    """The payload of a frame REQUEST; raises ProtocolError."""
+    members = _decode_object(payload)
+    return {
+        "executionId": _read_text(members, "executionId"),
+        "resultBytes": _read_integer(members, "resultBytes"),
+        "memory": _read_integer(members, "memory"),
+    }
+
+
+def _read_boot(members: dict[str, Any]) -> BootOrder:
+    variables = _read_object(members, "variables")
+    return {
+        "order": "boot",
+        "project": _read_text(members, "project"),
+        "home": _read_text(members, "home"),
+        "scratch": _read_text(members, "scratch"),
+        "keep": _read_texts(members, "keep"),
+        "variables": {name: _read_text(variables, name) for name in variables},
+        "memory": _read_integer(members, "memory"),
+        "isolate": _read_flag(members, "isolate"),
+        "startMode": _read_start_mode(members),
+        "probe": _read_flag(members, "probe"),
+    }
+
+
+def _read_fork(members: dict[str, Any]) -> ForkOrder:
+    return {
+        "order": "fork",
+        "id": _read_integer(members, "id"),
+        "token": _read_text(members, "token"),
+    }
+
+
+def _read_kill(members: dict[str, Any]) -> KillOrder:
+    return {
+        "order": "kill",
+        "id": _read_integer(members, "id"),
+        "signal": _read_integer(members, "signal"),
+    }
+
+
+def _decode_object(text: bytes | bytearray) -> dict[str, Any]:
+    try:
+        members = json.loads(text)
+    except ValueError as error:
+        raise ProtocolError(f"a message must be JSON: {error}") from None
+    if not isinstance(members, dict):
+        raise ProtocolError("a message must be an object")
+    return members
+
+
+def _read_text(members: dict[str, Any], name: str) -> str:
+    value = members.get(name)
+    if not isinstance(value, str):
+        raise ProtocolError(f"{name} must be a string")
+    return value
+
+
+def _read_texts(members: dict[str, Any], name: str) -> list[str]:
+    value = members.get(name)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ProtocolError(f"{name} must be an array of strings")
+    return value
+
+
+def _read_integer(members: dict[str, Any], name: str) -> int:
+    value = members.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ProtocolError(f"{name} must be an integer")
+    return value
+
+
+def _read_flag(members: dict[str, Any], name: str) -> bool:
+    value = members.get(name)
+    if not isinstance(value, bool):
+        raise ProtocolError(f"{name} must be a boolean")
+    return value
+
+
+def _read_object(members: dict[str, Any], name: str) -> dict[str, Any]:
+    value = members.get(name)
+    if not isinstance(value, dict):
+        raise ProtocolError(f"{name} must be an object")
+    return value
+
+
+def _read_start_mode(members: dict[str, Any]) -> StartMode:
+    value = members.get("startMode")
+    if value == "auto":
+        return "auto"
+    if value == "spawn":
+        return "spawn"
+    raise ProtocolError("startMode must be auto or spawn")
 
 
 def _read_exactly(connection: socket.socket, size: int) -> bytearray | None:
@@ -61,7 +194,10 @@ def _read_exactly(connection: socket.socket, size: int) -> bytearray | None:
 def read_frame(
     connection: socket.socket, limit: int = MAX_INPUT_FRAME
 ) -> tuple[int, bytearray] | None:
-    """The next frame, or None when the other side has closed. The size is checked before anything is read."""
+    """Type and payload of the next frame; None when the other side has closed the connection.
+
+    The size is checked before anything is allocated; raises ProtocolError.
+    """
     header = _read_exactly(connection, HEADER.size)
     if header is None:
         return None

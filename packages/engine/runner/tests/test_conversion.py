@@ -1,4 +1,4 @@
-"""What a JSON value becomes for a hint of `run`, and where a value that does not fit is at fault."""
+"""What a JSON value becomes for a hint of `run`, and what is said of a value that does not fit."""
 
 import dataclasses
 import enum
@@ -34,7 +34,8 @@ FITTING = [
     (int, 3.0, 3),
     (float, 3, 3.0),
     (bool, True, True),
-    (typing.Optional[int], None, None),
+    (typing.Optional[int], None, None),  # noqa: UP045 - another type than int | None
+    (int | None, None, None),
     (int | str, "a", "a"),
     (tuple[int, str], [1, "a"], (1, "a")),
     (tuple[int, ...], [1, 2], (1, 2)),
@@ -53,7 +54,7 @@ FITTING = [
     (typing.Any, {"a": [1]}, {"a": [1]}),
 ]
 
-AT_FAULT = [
+REFUSED = [
     (int, True, "/data: must be an integer, not a boolean"),
     (int, 1.5, "/data: must be an integer, not a number"),
     (str, None, "/data: must be a string, not null"),
@@ -67,21 +68,21 @@ AT_FAULT = [
     (Point, {"x": 1, "y": 2}, "/data/y: is not a field of Point"),
     (Options, {"mode": "c"}, "/data/mode: must be one of 'a', 'b'"),
     (Colour, True, "/data: must be one of 'red', 1"),
-    (typing.Optional[int], "a", "/data: must be an integer, not a string"),
+    (int | None, "a", "/data: must be an integer, not a string"),
     (Path, {"points": [{"x": "a"}]}, "/data/points/0/x: must be a number, not a string"),
 ]
 
 
 class Conversion(unittest.TestCase):
-    def test_a_value_that_fits_becomes_what_the_hint_says(self):
+    def test_a_value_that_fits_becomes_what_the_hint_says(self) -> None:
         for hint, value, expected in FITTING:
             with self.subTest(hint=hint, value=value):
                 converted = convert(hint, value, "/data")
                 self.assertEqual(converted, expected)
                 self.assertIs(type(converted), type(expected))
 
-    def test_a_value_that_does_not_fit_is_refused_with_its_place(self):
-        for hint, value, detail in AT_FAULT:
+    def test_a_value_that_does_not_fit_is_refused_with_its_place(self) -> None:
+        for hint, value, detail in REFUSED:
             with self.subTest(hint=hint, value=value):
                 with self.assertRaises(InvalidInput) as raised:
                     convert(hint, value, "/data")
@@ -89,12 +90,12 @@ class Conversion(unittest.TestCase):
                     (raised.exception.code, raised.exception.detail), ("INVALID_INPUT", detail)
                 )
 
-    def test_a_constructor_that_refuses_is_an_invalid_input(self):
+    def test_a_constructor_that_refuses_is_an_invalid_input(self) -> None:
         @dataclasses.dataclass
         class Positive:
             n: int
 
-            def __post_init__(self):
+            def __post_init__(self) -> None:
                 if self.n < 0:
                     raise ValueError("n must not be negative")
 

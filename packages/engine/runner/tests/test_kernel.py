@@ -1,4 +1,4 @@
-"""What the kernel hands down to children unasked."""
+"""What the kernel passes on to children by itself."""
 
 import os
 import subprocess
@@ -25,11 +25,12 @@ ADD_KEY = {"x86_64": 248, "aarch64": 217}
 
 @unittest.skipUnless(kernel.LINUX and os.uname().machine in ADD_KEY, "keyrings are Linux's")
 class Keyring(unittest.TestCase):
-    def test_no_key_is_found_or_left_in_the_session_keyring_of_the_platform(self):
+    def test_no_key_is_found_or_left_in_the_session_keyring_of_the_platform(self) -> None:
         machine = os.uname().machine
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, machine, str(ADD_KEY[machine])],
             capture_output=True,
+            check=False,
             text=True,
         )
         if done.stderr == "no keyrings here\n":

@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import unittest
+from typing import Any, Never
 
 from service_runner.failure import DETAIL_LIMIT, Failure
 from service_runner.outcome import METADATA_LIMIT, encode_outcome, read_chosen_failure
@@ -27,10 +28,16 @@ class Refusal:
     detail = "none is free"
 
 
+class Chosen(Exception):
+    def __init__(self, code: object, detail: str) -> None:
+        self.code = code
+        self.detail = detail
+
+
 class Array:
     dtype = "float64"
 
-    def tolist(self):
+    def tolist(self) -> list[float]:
         return [1.0, 2.0]
 
 
@@ -38,14 +45,14 @@ class Colour(enum.Enum):
     RED = "red"
 
 
-def build_circle():
-    circle = {}
+def build_circle() -> dict[str, Any]:
+    circle: dict[str, Any] = {}
     circle["self"] = circle
     return circle
 
 
 class Outcome(unittest.TestCase):
-    def test_values_become_an_object_in_ascii(self):
+    def test_values_become_an_object_in_ascii(self) -> None:
         cases = [
             (None, b"{}"),
             ({"a": "\u00f6"}, b'{"a":"\\u00f6"}'),
@@ -59,14 +66,14 @@ class Outcome(unittest.TestCase):
             with self.subTest(value=value):
                 self.assertEqual(encode_outcome(value, LIMIT), (expected, None))
 
-    def test_an_envelope_sets_result_and_metadata(self):
+    def test_an_envelope_sets_result_and_metadata(self) -> None:
         self.assertEqual(
             encode_outcome(Envelope([1], {"seconds": 2}), LIMIT),
             (b'{"value":[1]}', b'{"seconds":2}'),
         )
         self.assertEqual(encode_outcome(Envelope({"a": 1}), LIMIT), (b'{"a":1}', None))
 
-    def test_what_is_no_json_is_refused_with_its_place(self):
+    def test_what_is_no_json_is_refused_with_its_place(self) -> None:
         cases = [
             ({"a": [1, float("nan")]}, "the number nan at /a/1"),
             ({"a": {"b/c": object()}}, "a value of type object at /a/b~1c"),
@@ -82,12 +89,12 @@ class Outcome(unittest.TestCase):
                     ("INVALID_RESULT", f"The result is not JSON: {reason}"),
                 )
 
-    def test_metadata_must_be_an_object(self):
+    def test_metadata_must_be_an_object(self) -> None:
         with self.assertRaises(Failure) as raised:
             encode_outcome(Envelope(1, [2]), LIMIT)
         self.assertEqual(raised.exception.detail, "metadata must be an object, not of type list")
 
-    def test_result_and_metadata_have_a_limit_each(self):
+    def test_result_and_metadata_have_a_limit_each(self) -> None:
         text = "x" * 90
         self.assertEqual(len(encode_outcome({"a": text}, 98)[0]), 98)
         for value, limit in (({"a": text}, 97), (Envelope(1, {"a": "x" * METADATA_LIMIT}), LIMIT)):
@@ -95,29 +102,26 @@ class Outcome(unittest.TestCase):
                 encode_outcome(value, limit)
             self.assertEqual(raised.exception.code, "RESULT_TOO_LARGE")
 
-    def test_a_service_chooses_its_code_by_returning_or_raising(self):
+    def test_a_service_chooses_its_code_by_returning_or_raising(self) -> None:
         with self.assertRaises(Failure) as raised:
             encode_outcome(Refusal(), LIMIT)
         self.assertEqual(
             (raised.exception.code, raised.exception.detail), ("NO_LICENCE", "none is free")
         )
-        error = ValueError()
-        error.code, error.detail = "NO_LICENCE", "x" * (DETAIL_LIMIT + 1)
-        chosen = read_chosen_failure(error)
+        chosen = read_chosen_failure(Chosen("NO_LICENCE", "x" * (DETAIL_LIMIT + 1)))
+        assert chosen is not None
         self.assertEqual(
             (chosen.code, len(chosen.detail), chosen.detail[-1]),
             ("NO_LICENCE", DETAIL_LIMIT, "\u2026"),
         )
 
-    def test_an_exception_with_a_code_of_another_kind_chooses_nothing(self):
+    def test_an_exception_with_a_code_of_another_kind_chooses_nothing(self) -> None:
         class Hostile(Exception):
             @property
-            def code(self):
+            def code(self) -> Never:
                 raise RuntimeError
 
-        numbered = SystemExit(3)
-        numbered.detail = "a"
-        for error in (ValueError("a"), numbered, Hostile()):
+        for error in (ValueError("a"), Chosen(3, "a"), Chosen("", "a"), SystemExit(3), Hostile()):
             self.assertIsNone(read_chosen_failure(error))
 
 

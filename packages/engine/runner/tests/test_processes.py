@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import unittest
+from collections.abc import Callable
 
 from service_runner import processes
 from service_runner.kernel import LINUX, PR_SET_CHILD_SUBREAPER, set_process_option
@@ -13,7 +14,7 @@ from service_runner.kernel import LINUX, PR_SET_CHILD_SUBREAPER, set_process_opt
 PATIENCE_SECONDS = 30
 
 
-def wait_until(condition) -> None:
+def wait_until(condition: Callable[[], object]) -> None:
     end = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         if time.monotonic() > end:
@@ -21,10 +22,10 @@ def wait_until(condition) -> None:
         time.sleep(0.005)
 
 
-STARTED: list[subprocess.Popen] = []
+STARTED: list[subprocess.Popen[bytes]] = []
 
 
-def start(script: str) -> subprocess.Popen:
+def start(script: str) -> subprocess.Popen[bytes]:
     """A session leader, as an execution is."""
     STARTED.append(subprocess.Popen(["/bin/sh", "-c", script], start_new_session=True))
     return STARTED[-1]
@@ -33,16 +34,16 @@ def start(script: str) -> subprocess.Popen:
 @unittest.skipUnless(LINUX, "looks into /proc")
 class Processes(unittest.TestCase):
     @classmethod
-    def setUpClass(cls):
+    def setUpClass(cls) -> None:
         set_process_option(PR_SET_CHILD_SUBREAPER, 1)
 
-    def tearDown(self):
+    def tearDown(self) -> None:
         processes.kill_everything(PATIENCE_SECONDS)
         for process in STARTED:
             process.poll()  # reaped above
         STARTED.clear()
 
-    def test_children_and_descendants_are_listed_and_a_process_that_is_gone_has_none(self):
+    def test_children_and_descendants_are_listed_and_a_process_that_is_gone_has_none(self) -> None:
         shell = start("sleep 60 & sh -c 'sleep 60 & wait' & wait")
         wait_until(lambda: len(processes.list_descendants(shell.pid)) == 3)
         self.assertEqual(len(processes.list_children(shell.pid)), 2)
@@ -50,7 +51,7 @@ class Processes(unittest.TestCase):
         shell.wait()
         self.assertEqual(processes.list_children(shell.pid), [])
 
-    def test_a_tree_is_killed_with_what_left_its_session(self):
+    def test_a_tree_is_killed_with_what_left_its_session(self) -> None:
         shell = start("setsid sleep 60 & sleep 60 & wait")
         wait_until(lambda: len(processes.list_children(shell.pid)) == 2)
         below = processes.list_descendants(shell.pid)
@@ -61,7 +62,9 @@ class Processes(unittest.TestCase):
         for pid in below:
             self.assertFalse(os.path.exists(f"/proc/{pid}"))
 
-    def test_strays_of_an_execution_that_ended_are_killed_and_those_of_a_living_one_spared(self):
+    def test_strays_of_an_execution_that_ended_are_killed_and_those_of_a_live_one_stay(
+        self,
+    ) -> None:
         ended = start("setsid sleep 61 & sleep 61 & exit 0")
         living = start("(sleep 62 &); sleep 62")
         ended.wait()
@@ -79,14 +82,14 @@ class Processes(unittest.TestCase):
         self.assertIsNone(living.poll())
         self.assertEqual(len(processes.list_children("self")), 2)
 
-    def test_everything_below_ends_also_what_forks_on(self):
+    def test_everything_below_ends_also_what_forks_on(self) -> None:
         start("while true; do sleep 60 & sleep 0.01; done")
         start(f"trap '' TERM; exec {sys.executable} -c 'import time; time.sleep(60)'")
         wait_until(lambda: len(processes.list_descendants("self")) > 5)
         processes.kill_everything(PATIENCE_SECONDS)
         self.assertEqual(processes.list_children("self"), [])
 
-    def test_a_signal_to_what_is_gone_is_no_error(self):
+    def test_a_signal_to_what_is_gone_is_no_error(self) -> None:
         gone = start("exit 0")
         gone.wait()
         processes.send_signal(gone.pid, signal.SIGTERM)

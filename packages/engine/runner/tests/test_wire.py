@@ -1,53 +1,72 @@
 """The golden messages of `packages/engine/wire`, seen from Python."""
 
+from __future__ import annotations
+
 import json
 import os
 import socket
+import typing
 import unittest
+from collections.abc import Callable
+from typing import Any
 
-from service_runner import wire
+from service_runner import messages, wire
 
 WIRE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "wire")
 
 
-def read_samples(name: str) -> list[dict]:
+def read_samples(name: str) -> list[dict[str, Any]]:
     with open(os.path.join(WIRE, name), encoding="utf-8") as file:
-        return json.load(file)
+        samples: list[dict[str, Any]] = json.load(file)
+    return samples
 
 
-class GoldenMessages(unittest.TestCase):
-    def test_frames_are_printed_byte_for_byte(self):
-        for sample in read_samples("frames.json"):
+FRAMES = read_samples("frames.json")
+LINES = read_samples("lines.json")
+ORDERS = [sample for sample in LINES if sample["from"] == "node"]
+EVENTS = [sample for sample in LINES if sample["from"] == "zygote"]
+
+
+def list_members(union: object) -> dict[str, frozenset[str]]:
+    """The first word of each message of a union -> the names of its members."""
+    kinds = typing.get_args(union)
+    return {kind.__name__: kind.__required_keys__ for kind in kinds}
+
+
+class GoldenFrames(unittest.TestCase):
+    def test_frames_are_printed_byte_for_byte(self) -> None:
+        for sample in FRAMES:
             with self.subTest(sample["name"]):
-                self.assertEqual(
-                    wire.encode_frame(sample["type"], sample["text"].encode()).hex(), sample["hex"]
-                )
+                frame = wire.encode_frame(sample["type"], sample["text"].encode())
+                self.assertEqual(frame.hex(), sample["hex"])
 
-    def test_frames_are_parsed_also_when_they_come_byte_by_byte(self):
-        for sample in read_samples("frames.json"):
-            with self.subTest(sample["name"]):
-                ours, theirs = socket.socketpair()
-                with ours, theirs:
-                    for byte in bytes.fromhex(sample["hex"]):
-                        theirs.send(bytes([byte]))
-                    self.assertEqual(
-                        wire.read_frame(ours), (sample["type"], bytearray(sample["text"].encode()))
-                    )
+    def test_frames_are_parsed_also_when_they_come_byte_by_byte(self) -> None:
+        for sample in FRAMES:
+            ours, theirs = socket.socketpair()
+            with self.subTest(sample["name"]), ours, theirs:
+                for byte in bytes.fromhex(sample["hex"]):
+                    theirs.send(bytes([byte]))
+                expected = (sample["type"], bytearray(sample["text"].encode()))
+                self.assertEqual(wire.read_frame(ours), expected)
 
-    def test_a_hello_is_the_channel_and_the_token(self):
-        sample = next(
-            sample for sample in read_samples("frames.json") if sample["type"] == wire.HELLO
-        )
+    def test_a_hello_is_the_channel_and_the_token(self) -> None:
+        sample = next(sample for sample in FRAMES if sample["type"] == wire.HELLO)
         self.assertEqual(wire.encode_hello("c", sample["text"][1:]).hex(), sample["hex"])
 
-    def test_a_frame_above_the_limit_is_refused_before_its_payload_is_read(self):
+    def test_a_request_is_parsed_into_its_options(self) -> None:
+        text = next(sample["text"] for sample in FRAMES if sample["type"] == wire.REQUEST)
+        options = wire.decode_request(text.encode())
+        self.assertEqual(options, json.loads(text))
+        self.assertEqual(options.keys(), messages.RequestOptions.__required_keys__)
+
+    def test_a_frame_above_the_limit_is_refused_before_its_payload_is_read(self) -> None:
         ours, theirs = socket.socketpair()
         with ours, theirs:
             theirs.send(wire.HEADER.pack(11, wire.BODY))
             with self.assertRaises(wire.ProtocolError):
                 wire.read_frame(ours, limit=10)
 
-    def test_the_end_of_the_stream_is_no_frame_also_within_one(self):
+    def test_the_end_of_the_stream_is_no_frame_also_within_one(self) -> None:
         for part in (b"", b"\0\0", wire.HEADER.pack(5, wire.BODY) + b"ab"):
             ours, theirs = socket.socketpair()
             with ours:
@@ -55,11 +74,54 @@ class GoldenMessages(unittest.TestCase):
                 theirs.close()
                 self.assertIsNone(wire.read_frame(ours))
 
-    def test_lines_are_printed_and_parsed_byte_for_byte(self):
-        for sample in read_samples("lines.json"):
+
+class GoldenLines(unittest.TestCase):
+    def test_lines_are_printed_byte_for_byte(self) -> None:
+        for sample in LINES:
             with self.subTest(sample["name"]):
                 self.assertEqual(wire.encode_line(sample["value"]), sample["line"].encode() + b"\n")
-                self.assertEqual(wire.decode_line(sample["line"].encode()), sample["value"])
+
+    def test_orders_are_parsed_and_no_member_is_lost(self) -> None:
+        for sample in ORDERS:
+            with self.subTest(sample["name"]):
+                self.assertEqual(wire.decode_order(sample["line"].encode()), sample["value"])
+
+    def test_the_samples_show_every_order_and_event_with_exactly_its_members(self) -> None:
+        for word, union, samples in (
+            ("order", messages.Order, ORDERS),
+            ("event", messages.Event, EVENTS),
+        ):
+            declared = list_members(union)
+            shown = {
+                f"{sample['value'][word].capitalize()}{word.capitalize()}": sample["value"].keys()
+                for sample in samples
+            }
+            self.assertEqual(shown, declared)
+
+    def test_an_order_without_a_member_or_with_one_of_another_type_is_refused(self) -> None:
+        for order, name in (
+            (sample["value"], name) for sample in ORDERS for name in sample["value"]
+        ):
+            without = {key: item for key, item in order.items() if key != name}
+            for broken in (without, {**without, name: 1.5}, {**without, name: None}):
+                with self.subTest(broken=broken):
+                    self.assert_refused(wire.decode_order, broken)
+
+    def test_what_is_no_order_is_refused(self) -> None:
+        for line in (b"", b"nonsense", b"[]", b"1", b'{"order":"other"}'):
+            with self.subTest(line), self.assertRaises(wire.ProtocolError):
+                wire.decode_order(line)
+
+    def test_a_fresh_interpreter_reads_what_the_zygote_passes_to_it(self) -> None:
+        boot, fork, _ = (sample["value"] for sample in ORDERS)
+        start = {"boot": boot, "order": fork, "zygote": 2}
+        self.assertEqual(wire.decode_spawned_start(json.dumps(start).encode()), start)
+        self.assert_refused(wire.decode_spawned_start, {**start, "order": boot})
+        self.assertEqual(start.keys(), messages.SpawnedStart.__required_keys__)
+
+    def assert_refused(self, decode: Callable[[bytes], object], message: dict[str, Any]) -> None:
+        with self.assertRaises(wire.ProtocolError):
+            decode(json.dumps(message).encode())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The service: `run` is called once for each execution, in a fresh process.
 
-The type hints are the contract: input that does not fit them is refused before this code runs, and they are part of
-the service's OpenAPI document.
+The type hints are the contract: input that does not fit them is refused before this code runs, and
+they are part of the service's OpenAPI document.
 """
 
 import logging

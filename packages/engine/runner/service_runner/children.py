@@ -1,0 +1,161 @@
+"""The children of a zygote, and the loop over orders of Node and ends of processes.
+
+A child is running until it exits (event `exit`), then leaving until no process that it started is
+left (event `gone`).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+
+from . import child, isolation, spawned
+from .capture import flush_streams
+from .control import CONTROL, Control
+from .processes import kill_strays, kill_tree, signal_group
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from resource import struct_rusage
+    from typing import NoReturn
+
+    from .messages import BootOrder, ForkOrder, Order
+
+_IDLE_POLL_MS = 1000
+_LEAVING_POLL_MS = 10
+
+
+def _wake(*_: object) -> None:
+    """The signal handler: it only has to exist, so that the wake-up descriptor is written to."""
+
+
+class Children:
+    """Which process is which execution.
+
+    `program` is None where each child is a fresh interpreter.
+    """
+
+    def __init__(self, control: Control, boot: BootOrder, program: child.Program | None) -> None:
+        self._control = control
+        self._boot = boot
+        self._program = program
+        self._parent = child.Parent(os.getpid(), isolation.read_data_size())
+        self._identities: dict[int, int] = {}
+        self._leaders: dict[int, int] = {}
+        self._leaving: dict[int, int] = {}
+        self._wakeup = _open_wakeup()
+
+    def serve(self, orders: list[Order]) -> None:
+        """Obeys Node until it ends; begins with orders that have arrived already."""
+        reader, writer = self._wakeup
+        signal.signal(signal.SIGCHLD, _wake)
+        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(CONTROL, select.POLLIN)
+        poll.register(reader, select.POLLIN)
+        flush_streams()
+        self._control.emit({"event": "ready", "mode": "spawn" if self._program is None else "fork"})
+        self._obey(orders)
+        while True:
+            ready = dict(poll.poll(_LEAVING_POLL_MS if self._leaving else _IDLE_POLL_MS))
+            if reader in ready:
+                os.read(reader, 4096)
+            if CONTROL in ready:
+                received = self._control.read_orders()
+                if received is None:
+                    return
+                self._obey(received)
+            self._reap()
+
+    def kill_all(self) -> None:
+        """Kills every running child with all that it started."""
+        for pid in self._identities:
+            kill_tree(pid)
+
+    def _obey(self, orders: list[Order]) -> None:
+        for order in orders:
+            if order["order"] == "fork":
+                self._fork(order)
+            elif order["order"] == "kill":
+                self._kill(order["id"], order["signal"])
+
+    def _fork(self, order: ForkOrder) -> None:
+        flush_streams()  # every child would print again what user code left in a buffer
+        # The default is for the child, where setting it would cost 0.1 ms. Children that end
+        # meanwhile are reaped after the orders.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        try:
+            pid = os.fork()
+        except OSError as error:
+            signal.signal(signal.SIGCHLD, _wake)
+            self._control.emit({"event": "refused", "id": order["id"], "reason": str(error)})
+            return
+        if pid == 0:
+            self._become_child(order)
+        signal.signal(signal.SIGCHLD, _wake)
+        self._identities[pid] = order["id"]
+        self._leaders[order["id"]] = pid
+
+    def _become_child(self, order: ForkOrder) -> NoReturn:
+        for descriptor in (CONTROL, *self._wakeup):
+            os.close(descriptor)
+        if self._program is None:
+            spawned.start_spawned(self._boot, order, self._parent.pid)
+        child.run_forked_child(self._boot, order, self._parent, self._program)
+
+    def _kill(self, identity: int, number: int) -> None:
+        pid = self._leaders.get(identity)
+        if pid is None:
+            return
+        if number == signal.SIGKILL:
+            kill_tree(pid)
+        else:
+            signal_group(pid, number)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if pid == 0:
+                break
+            self._end(pid, status, usage)
+        if self._leaving:
+            self._forget_leaving()
+
+    def _end(self, pid: int, status: int, usage: struct_rusage) -> None:
+        """A process has ended: a child, or an orphan that the zygote adopted."""
+        identity = self._identities.pop(pid, None)
+        if identity is None:
+            return
+        del self._leaders[identity]
+        self._leaving[pid] = identity
+        code = os.waitstatus_to_exitcode(status)
+        self._control.emit(
+            {
+                "event": "exit",
+                "id": identity,
+                "code": code if code >= 0 else None,
+                "signal": -code if code < 0 else None,
+                "cpu": round(usage.ru_utime + usage.ru_stime, 6),
+                "rss": usage.ru_maxrss,
+            }
+        )
+        signal_group(pid, signal.SIGKILL)
+
+    def _forget_leaving(self) -> None:
+        remaining = kill_strays(set(self._identities), set(self._leaving))
+        for pid in set(self._leaving) - remaining:
+            identity = self._leaving.pop(pid)
+            isolation.remove_folders(self._boot["scratch"], str(identity))
+            self._control.emit({"event": "gone", "id": identity})
+
+
+def _open_wakeup() -> tuple[int, int]:
+    """Reader and writer of the pipe that a signal writes to; neither blocks nor is inherited."""
+    pipe = getattr(os, "pipe2", None)
+    reader, writer = os.pipe() if pipe is None else pipe(os.O_CLOEXEC | os.O_NONBLOCK)
+    os.set_blocking(writer, False)
+    return reader, writer

@@ -1,0 +1,147 @@
+"""The shapes of the messages between Node and the runner, for the type checker only.
+
+Nothing imports this module at run time: `typing` would cost each start about 2 ms. `wire` parses
+what Node sends into these shapes once; the rest of the runner relies on them. The TypeScript side
+is `control-lines.ts`, and `packages/engine/wire` has samples that the tests of both sides read.
+"""
+
+from typing import Any, Literal, TypeAlias, TypedDict
+
+StartMode: TypeAlias = Literal["auto", "spawn"]
+Mode: TypeAlias = Literal["fork", "spawn"]
+JsonObject: TypeAlias = dict[str, Any]
+
+
+class BootOrder(TypedDict):
+    """The first line that a zygote reads: what to import, and within which limits.
+
+    The paths are those that the sandbox sees. `keep` lists paths below /tmp or /dev/shm that a
+    private /tmp must not hide. `memory` is what one execution may allocate, in bytes, on top of
+    what the zygote holds. With `isolate`, each child enters namespaces of its own. With `probe`,
+    the zygote describes `run` and ends.
+    """
+
+    order: Literal["boot"]
+    project: str
+    home: str
+    scratch: str
+    keep: list[str]
+    variables: dict[str, str]
+    memory: int
+    isolate: bool
+    startMode: StartMode
+    probe: bool
+
+
+class ForkOrder(TypedDict):
+    """Starts one child. `id` names it in events, `token` in its connections to Node."""
+
+    order: Literal["fork"]
+    id: int
+    token: str
+
+
+class KillOrder(TypedDict):
+    """Sends a signal to a child: to its process group, or for SIGKILL to all that it started."""
+
+    order: Literal["kill"]
+    id: int
+    signal: int
+
+
+Order: TypeAlias = BootOrder | ForkOrder | KillOrder
+
+
+class HelloEvent(TypedDict):
+    """The interpreter has started; user code has not been imported yet."""
+
+    event: Literal["hello"]
+    pid: int
+    python: str
+
+
+class ReadyEvent(TypedDict):
+    """User code is imported where it can be forked; `fork` orders are obeyed from now on."""
+
+    event: Literal["ready"]
+    mode: Mode
+
+
+class UnsafeEvent(TypedDict):
+    """The import left something that does not survive a fork; the zygote ends."""
+
+    event: Literal["unsafe"]
+    reason: str
+
+
+class FailedEvent(TypedDict):
+    """The import failed; the zygote ends."""
+
+    event: Literal["failed"]
+    code: str
+    detail: str
+    traceback: str | None
+
+
+class ProbedEvent(TypedDict):
+    """JSON Schemas of `run` (null without hints), and why it cannot be forked (null: it can)."""
+
+    event: Literal["probed"]
+    input: JsonObject | None
+    output: JsonObject | None
+    mode: Mode
+    reason: str | None
+
+
+class ExitEvent(TypedDict):
+    """A child ended, by exit code or by signal. `cpu` is in seconds, `rss` (the peak) in KiB."""
+
+    event: Literal["exit"]
+    id: int
+    code: int | None
+    signal: int | None
+    cpu: float
+    rss: int
+
+
+class RefusedEvent(TypedDict):
+    """The system refused to fork: no process came of the order."""
+
+    event: Literal["refused"]
+    id: int
+    reason: str
+
+
+class GoneEvent(TypedDict):
+    """Nothing that the child started is left."""
+
+    event: Literal["gone"]
+    id: int
+
+
+Event: TypeAlias = (
+    HelloEvent
+    | ReadyEvent
+    | UnsafeEvent
+    | FailedEvent
+    | ProbedEvent
+    | ExitEvent
+    | RefusedEvent
+    | GoneEvent
+)
+
+
+class RequestOptions(TypedDict):
+    """The frame REQUEST. `resultBytes` limits the result; errors name `memory`, in bytes."""
+
+    executionId: str
+    resultBytes: int
+    memory: int
+
+
+class SpawnedStart(TypedDict):
+    """What a spawning zygote passes to a fresh interpreter on stdin."""
+
+    boot: BootOrder
+    order: ForkOrder
+    zygote: int
