@@ -9,21 +9,26 @@ export interface SweeperOptions {
   readonly store: Pick<ExecutionStore, "sweep">;
   readonly leaseSeconds: number;
   readonly logger: Pick<Logger, "warn">;
+  /** Logged with a count where something was swept; default: that of executions. */
+  readonly message?: string;
 }
 
-/** Settles the executions of workers that vanished. One in every process whatever its roles: the last worker may be the one that is gone. */
+/**
+ * Settles what vanished processes held. For executions there is one in every process whatever its roles: the last worker may be the one
+ * that is gone.
+ */
 export interface Sweeper {
   /** Resolves when a sweep under way has ended. */
   readonly close: () => Promise<void>;
 }
 
 /** Sweeps from now on. */
-export function startSweeper({ store, leaseSeconds, logger }: SweeperOptions): Sweeper {
+export function startSweeper({ store, leaseSeconds, logger, message }: SweeperOptions): Sweeper {
   let sweeping: Promise<void> | null = null;
   const sweep = async (): Promise<void> => {
     try {
       const count = await store.sweep();
-      if (count > 0) logger.warn({ count }, "executions whose worker vanished are UNKNOWN");
+      if (count > 0) logger.warn({ count }, message ?? "executions whose worker vanished are UNKNOWN");
     } catch (error) {
       logger.warn({ err: error }, "expired leases could not be swept");
     }

@@ -1,10 +1,13 @@
 import type { Resources } from "@platform/contract/project";
 import { createLeaseKeeper } from "../queue/lease-keeper.ts";
+import { createTakeLoop } from "../queue/take-loop.ts";
+import type { TakeResult } from "../queue/take-machine.ts";
 import type { Logger } from "../base/logger.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type {
   Claim,
   ClaimKey,
+  ClaimRequest,
   ExecutionStore,
   InputSource,
   VersionSource,
@@ -17,8 +20,9 @@ import type { ClaimRun, StopReason } from "./run-claim.ts";
 import { createHealthKeeper } from "./worker-health.ts";
 
 const SECOND = 1_000;
-/** Events wake the dispatcher; this poll makes it correct without them. */
 const POLL_MS = 1 * SECOND;
+/** How often the worker says that it lives, and asks what to make room for. */
+const REPORT_MS = 1 * SECOND;
 /** Rows locked by one claim: more would only be given back, since all must fit together. */
 const CLAIM_LIMIT = 32;
 
@@ -71,9 +75,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     ...(reservesAfterSeconds === undefined ? {} : { reservesAfterSeconds }),
   });
   let timer: NodeJS.Timeout | undefined;
-  /** What the last claim said; a hint that spares a look at the queue after each run. */
-  let isQueueEmpty = false;
-  let state: "idle" | "claiming" | "claim again" | "stopped" = "stopped";
 
   const stop = (id: string, reason: StopReason) => running.get(id)?.stop(reason);
   const leases = createLeaseKeeper<ClaimKey>({
@@ -89,53 +90,35 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** The one place that says what may be claimed: by claims, and by who makes room for a claim to come. */
   const readPermit = () =>
     health.readPermit(options.isHeldUp?.() === true ? 0 : CLAIM_LIMIT, listStarting().length);
-  const poll = () => {
-    roomMaker
+  const report = () =>
+    void roomMaker
       .report(free.read(), readPermit())
       .catch((error: unknown) => logger.warn({ err: error }, "the worker could not be registered"));
-    wake();
-  };
 
-  const claimMore = async (): Promise<void> => {
-    if (state === "claiming") state = "claim again";
-    if (state !== "idle") return;
-    state = "claiming";
-    const since = readMonotonic();
+  /** What to ask the queue for now; null: nothing. */
+  const planClaim = (): Omit<ClaimRequest, "workerId" | "leaseSeconds"> | null => {
     const permit = readPermit();
-    let claimed = 0;
     const room = free.read();
-    const plan = permit.limit > 0 ? roomMaker.plan(room) : "nothing";
-    if (plan !== "nothing" && room.cpu > 0 && room.memory > 0) {
-      const answer = await store.claim({
-        workerId,
-        free: room,
-        leaseSeconds: options.leaseSeconds,
-        ...permit,
-        ...(plan === "anything" ? {} : plan),
-      });
-      claimed = answer.claims.length;
-      if (plan !== "anything") roomMaker.settle();
-      // What became pending while the store was asked may not be in its answer.
-      isQueueEmpty = answer.isDrained && !isIn("claim again");
-      for (const claim of answer.claims) begin(claim, since);
-    }
-    const isMoreWanted = isIn("claim again") || claimed === CLAIM_LIMIT || typeof plan === "object";
-    if (!isIn("stopped")) state = "idle";
-    if (isMoreWanted) wake();
+    if (permit.limit === 0 || room.cpu <= 0 || room.memory <= 0) return null;
+    const plan = roomMaker.plan(room);
+    if (plan === "nothing") return null;
+    return { ...permit, free: room, ...(plan === "anything" ? {} : plan) };
   };
-  // A function, since the compiler does not see that the state may have changed while the store was asked.
-  const isIn = (value: typeof state) => state === value;
-
-  /** The latest claim; settles when it is answered and its executions have begun. */
-  let claiming: Promise<void> = Promise.resolve();
-  const wake = () => {
-    const isStarting = isIn("idle");
-    const claim = claimMore().catch((error: unknown) => {
-      if (!isIn("stopped")) state = "idle";
-      logger.warn({ err: error }, "no executions could be claimed");
-    });
-    if (isStarting) claiming = claim;
+  const claim = async (request: Omit<ClaimRequest, "workerId" | "leaseSeconds">): Promise<TakeResult> => {
+    const since = readMonotonic();
+    const { leaseSeconds } = options;
+    const { claims, isDrained } = await store.claim({ ...request, workerId, leaseSeconds });
+    if (request.onlyId !== undefined) roomMaker.settle();
+    for (const claim of claims) begin(claim, since);
+    if (request.onlyId !== undefined || claims.length === CLAIM_LIMIT) return "something";
+    return isDrained ? "nothing" : "unknown";
   };
+  const loop = createTakeLoop({
+    readPermit: planClaim,
+    take: claim,
+    pollMs: POLL_MS,
+    onFailure: (error) => logger.warn({ err: error }, "no executions could be claimed"),
+  });
 
   let onEmpty: (() => void) | null = null;
   const waitUntilEmpty = async (milliseconds: number, killing?: AbortSignal): Promise<void> => {
@@ -167,26 +150,23 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   const giveRoomBack = (claim: Claim) => {
     free.giveBack(claim.resources);
-    if (!isQueueEmpty || isIn("claiming")) wake();
+    loop.free();
   };
 
   const unsubscribe = store.subscribe((event) => {
-    if (event.type === "pending" || event.type === "reset") {
-      isQueueEmpty = false;
-      wake();
-    }
+    if (event.type === "pending" || event.type === "reset") loop.announce();
     if (event.type === "cancel") stop(event.id, "cancelled");
   });
 
   return {
     start: () => {
-      state = "idle";
-      timer = setInterval(poll, POLL_MS * (0.8 + 0.4 * Math.random()));
-      poll();
+      timer = setInterval(report, REPORT_MS * (0.8 + 0.4 * Math.random()));
+      report();
+      loop.open();
     },
     findFault: health.findFault,
     drain: async (seconds, killing) => {
-      state = "stopped";
+      const claimed = loop.close();
       clearInterval(timer);
       const leaving = roomMaker
         .leave()
@@ -194,7 +174,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           logger.warn({ err: error }, "the worker could not be taken out of the registry"),
         );
       // What a claim under way brings is RUNNING in the store: it must run, or it would end UNKNOWN for nothing.
-      await claiming;
+      await claimed;
       if (running.size > 0) sayWhatIsWaitedFor(logger, running.size, seconds);
       await waitUntilEmpty(seconds * SECOND, killing);
       for (const run of listStarting()) run.stop("stopping");

@@ -2,11 +2,15 @@ import { Problem } from "@platform/contract/problems";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { createLeaseKeeper } from "@platform/engine/queue/lease-keeper";
 import type { LeaseKeeper } from "@platform/engine/queue/lease-keeper";
+import { startSweeper } from "@platform/engine/queue/sweeper";
+import { createTakeLoop } from "@platform/engine/queue/take-loop";
+import type { TakeLoop } from "@platform/engine/queue/take-loop";
+import type { TakeResult } from "@platform/engine/queue/take-machine";
 import type { Logger } from "../base/logger.ts";
 import type { BuildClaim, BuildClaimKey, BuildOutcome, BuildStore } from "../store/builds/builds.ts";
 import { createBuildLogWriter } from "./build-log-writer.ts";
 import { runBuild } from "./run-build.ts";
-import type { BuildDeps } from "./run-build.ts";
+import type { BuildDeps, BuildRun } from "./run-build.ts";
 
 export interface BuilderDeps extends BuildDeps {
   readonly builds: BuildStore;
@@ -37,137 +41,120 @@ export interface Builder {
   readonly close: () => Promise<void>;
 }
 
-interface Room {
+interface BuilderState {
   readonly deps: BuilderDeps;
-  readonly concurrency: number;
   readonly leaseSeconds: number;
-  readonly running: Set<Promise<void>>;
+  readonly loop: TakeLoop;
   readonly leases: LeaseKeeper<BuildClaimKey>;
-  /** By build: aborted when its lease is lost. */
-  readonly lost: Map<string, AbortController>;
+  readonly running: Set<RunningBuild>;
+  /** Aborted when the builder closes. */
   readonly stopping: AbortController;
-  /** Takes no more from now on. */
-  isDraining: boolean;
-  looking: Promise<void> | null;
-  lookAgain: boolean;
+}
+
+interface RunningBuild {
+  readonly claim: BuildClaim;
+  /** Aborted when its lease is lost. */
+  readonly lost: AbortController;
+  /** Never rejects. */
+  readonly ended: Promise<void>;
 }
 
 const SECOND = 1_000;
 const DEFAULT_CONCURRENCY = 2;
 const DEFAULT_LEASE_SECONDS = 30;
-const DEFAULT_POLL = 5 * SECOND;
+const DEFAULT_POLL_MS = 5 * SECOND;
 
 /** Looks for builds from now on. */
 export function createBuilder(deps: BuilderDeps, options: BuilderOptions = {}): Builder {
   const { builds, logger } = deps;
-  const leaseSeconds = options.leaseSeconds ?? DEFAULT_LEASE_SECONDS;
-  const lost = new Map<string, AbortController>();
-  const room: Room = {
-    deps,
-    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+  const {
+    concurrency = DEFAULT_CONCURRENCY,
+    leaseSeconds = DEFAULT_LEASE_SECONDS,
+    pollMs = DEFAULT_POLL_MS,
+  } = options;
+  const running = new Set<RunningBuild>();
+  const loop = createTakeLoop({
+    readPermit: () => (running.size < concurrency ? state : null),
+    take: poll,
+    pollMs,
+    onFailure: (error) => logger.warn({ err: error }, "no builds could be claimed; trying again"),
+  });
+  const leases = createLeaseKeeper<BuildClaimKey>({
+    renew: (claims) => builds.renew(claims, leaseSeconds),
     leaseSeconds,
-    running: new Set(),
-    lost,
-    leases: createLeaseKeeper({
-      renew: (claims) => builds.renew(claims, leaseSeconds),
-      leaseSeconds,
-      onLost: (buildId) => {
-        logger.warn({ buildId }, "the lease of a build was lost; the build is stopped");
-        lost.get(buildId)?.abort();
-      },
-      onError: (error) => logger.warn({ err: error }, "leases of builds could not be renewed"),
-    }),
-    stopping: new AbortController(),
-    isDraining: false,
-    looking: null,
-    lookAgain: false,
-  };
-  const unsubscribe = deps.builds.subscribe(() => look(room));
-  const pollMs = options.pollMs ?? DEFAULT_POLL;
-  const timer = setInterval(() => look(room), pollMs * (0.75 + Math.random() / 2));
-  look(room);
+    onLost: (id) => lose(state, id),
+    onError: (error) => logger.warn({ err: error }, "leases of builds could not be renewed"),
+  });
+  const stopping = new AbortController();
+  const state: BuilderState = { deps, leaseSeconds, loop, leases, running, stopping };
+  const sweeper = startSweeper({
+    store: builds,
+    leaseSeconds,
+    logger,
+    message: "builds whose builders vanished are given up",
+  });
+  const unsubscribe = builds.subscribe(loop.announce);
+  loop.open();
 
-  const stopLooking = async (): Promise<void> => {
-    room.isDraining = true;
+  const drain = async (): Promise<void> => {
     unsubscribe();
-    clearInterval(timer);
-    await room.looking;
+    await loop.close();
+    await Promise.all([...running].map(({ ended }) => ended));
+    leases.close();
+    await sweeper.close();
   };
   return {
-    drain: async () => {
-      await stopLooking();
-      await Promise.all(room.running);
-      room.leases.close();
-    },
+    drain,
     close: async () => {
-      room.stopping.abort();
-      await stopLooking();
-      await Promise.all(room.running);
-      room.leases.close();
+      stopping.abort();
+      await drain();
     },
   };
 }
 
-function look(room: Room): void {
-  if (room.isDraining) return;
-  if (room.looking) {
-    room.lookAgain = true;
-    return;
-  }
-  room.looking = takeBuilds(room).finally(() => {
-    room.looking = null;
-    if (room.lookAgain) {
-      room.lookAgain = false;
-      look(room);
-    }
-  });
+async function poll(state: BuilderState): Promise<TakeResult> {
+  const { builds, workerId } = state.deps;
+  const since = readMonotonic();
+  const claim = await builds.claim(workerId, state.leaseSeconds);
+  if (claim === null) return "nothing";
+  start(state, claim, since);
+  return "something";
 }
 
-async function takeBuilds(room: Room): Promise<void> {
-  const { builds, workerId, logger } = room.deps;
-  try {
-    const given = await builds.sweep();
-    if (given > 0) logger.warn({ builds: given }, "gave up builds whose builders vanished");
-    while (!room.isDraining && room.running.size < room.concurrency) {
-      const since = readMonotonic();
-      const claim = await builds.claim(workerId, room.leaseSeconds);
-      if (!claim) return;
-      hold(room, claim, since);
-    }
-  } catch (error) {
-    logger.warn({ err: error }, "could not look for builds; trying again");
-  }
-}
-
-function hold(room: Room, claim: BuildClaim, since: number): void {
-  const run: Promise<void> = build(room, claim, since)
+function start(state: BuilderState, claim: BuildClaim, since: number): void {
+  const lost = new AbortController();
+  const release = state.leases.hold(claim, since);
+  const ended = build(state, claim, lost.signal)
     .catch((error: unknown) => {
-      room.deps.logger.error(
+      state.deps.logger.error(
         { err: error, buildId: claim.id },
         "a build could not be ended; its lease will run out",
       );
     })
     .finally(() => {
-      room.running.delete(run);
-      look(room);
+      release();
+      state.running.delete(run);
+      state.loop.free();
     });
-  room.running.add(run);
+  const run: RunningBuild = { claim, lost, ended };
+  state.running.add(run);
 }
 
-async function build(room: Room, claim: BuildClaim, since: number): Promise<void> {
-  const { builds, logger } = room.deps;
-  const lost = new AbortController();
-  room.lost.set(claim.id, lost);
-  const release = room.leases.hold(claim, since);
+function lose({ deps, running }: BuilderState, buildId: string): void {
+  deps.logger.warn({ buildId }, "the lease of a build was lost; the build is stopped");
+  for (const { claim, lost } of running) if (claim.id === buildId) lost.abort();
+}
+
+async function build(state: BuilderState, claim: BuildClaim, lost: AbortSignal): Promise<void> {
+  const { builds, logger } = state.deps;
+  const stopping = state.stopping.signal;
   const log = createBuildLogWriter({ logger, store: (lines) => builds.appendLog(claim, lines) });
   try {
-    const signal = AbortSignal.any([lost.signal, room.stopping.signal]);
-    const outcome = await settle(room, claim, signal, () =>
-      runBuild(room.deps, { claim, onLog: log.write, signal }),
-    );
+    const signal = AbortSignal.any([lost, stopping]);
+    const outcome = await toOutcome(state.deps, { claim, onLog: log.write, signal });
     if (outcome?.status === "FAILED") log.write(`${outcome.code}: ${outcome.detail}`);
     await log.close();
-    if (room.stopping.signal.aborted && !lost.signal.aborted) await builds.giveBack(claim);
+    if (stopping.aborted && !lost.aborted) await builds.giveBack(claim);
     if (signal.aborted || !outcome) return;
     const isKept = await builds.finish(claim, outcome);
     logger.info(
@@ -175,25 +162,17 @@ async function build(room: Room, claim: BuildClaim, since: number): Promise<void
       "a build ended",
     );
   } finally {
-    release();
-    // Lost and taken anew, another run of it may stand there.
-    if (room.lost.get(claim.id) === lost) room.lost.delete(claim.id);
     await log.close();
   }
 }
 
 /** Null: it was given up, or the database failed, which says nothing about the project; the build is left to be taken again. */
-async function settle(
-  room: Room,
-  claim: BuildClaim,
-  signal: AbortSignal,
-  work: () => Promise<BuildOutcome>,
-): Promise<BuildOutcome | null> {
+async function toOutcome(deps: BuilderDeps, run: BuildRun): Promise<BuildOutcome | null> {
   try {
-    return await work();
+    return await runBuild(deps, run);
   } catch (error) {
-    if (signal.aborted) return null;
-    room.deps.logger.error({ err: error, buildId: claim.id }, "a build failed on our side");
+    if (run.signal.aborted) return null;
+    deps.logger.error({ err: error, buildId: run.claim.id }, "a build failed on our side");
     if (error instanceof Problem && error.code === "UNAVAILABLE") return null;
     return { status: "FAILED", code: "INTERNAL_ERROR", detail: "The build failed on our side; try again." };
   }

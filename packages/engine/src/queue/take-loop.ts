@@ -1,0 +1,85 @@
+import { createDeferred } from "../base/deferred.ts";
+import { NEW, reduceTake } from "./take-machine.ts";
+import type { TakeEffect, TakeEvent, TakeResult } from "./take-machine.ts";
+
+const FIRST_PAUSE_MS = 50;
+/** A queue that is back is asked within so much time. */
+const PAUSE_CEILING_MS = 1_000;
+
+export interface TakeLoopOptions<Permit> {
+  /** What may be taken now; null: nothing. Asked before each take. */
+  readonly readPermit: () => Permit | null;
+  /** Takes once from the queue and begins what it got; says what it left there. */
+  readonly take: (permit: Permit) => Promise<TakeResult>;
+  /** Notifications make it faster; this poll makes it correct without them. */
+  readonly pollMs: number;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Takes work from a queue, one take at a time (`take-machine.ts` has the rules). */
+export interface TakeLoop {
+  readonly open: () => void;
+  /** Something may have come. */
+  readonly announce: () => void;
+  /** There is room for more. */
+  readonly free: () => void;
+  /** Takes no more; resolves once a take under way has ended. */
+  readonly close: () => Promise<void>;
+}
+
+export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLoop {
+  const { readPermit, take, pollMs, onFailure } = options;
+  let state = NEW;
+  let poll: NodeJS.Timeout | undefined;
+  let pause: NodeJS.Timeout | undefined;
+  const closed = createDeferred<undefined>();
+
+  const dispatch = (event: TakeEvent): void => {
+    const step = reduceTake(state, event);
+    state = step.state;
+    if (step.effect !== null) perform(step.effect);
+  };
+  const perform = (effect: TakeEffect): void => {
+    switch (effect.type) {
+      case "take":
+        void takeOnce().then(dispatch);
+        return;
+      case "pause":
+        pause = setTimeout(() => dispatch({ type: "paused" }), choosePause(effect.failures));
+        return;
+      case "end":
+        clearInterval(poll);
+        clearTimeout(pause);
+        closed.resolve(undefined);
+    }
+  };
+  const takeOnce = async (): Promise<TakeEvent> => {
+    try {
+      const permit = readPermit();
+      return { type: "taken", left: permit === null ? "unknown" : await take(permit) };
+    } catch (error) {
+      onFailure(error);
+      return { type: "failed" };
+    }
+  };
+
+  return {
+    open: () => {
+      if (state.name !== "new") return;
+      // Processes that were started together do not ask together.
+      poll = setInterval(() => dispatch({ type: "announced" }), pollMs * (0.8 + 0.4 * Math.random()));
+      dispatch({ type: "opened" });
+    },
+    announce: () => dispatch({ type: "announced" }),
+    free: () => dispatch({ type: "freed" }),
+    close: async () => {
+      dispatch({ type: "closed" });
+      await closed.promise;
+    },
+  };
+}
+
+/** Milliseconds: 50, 100, 200 ... 1,000, each less up to half. */
+function choosePause(failures: number): number {
+  return Math.min(PAUSE_CEILING_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)) * (1 - 0.5 * Math.random());
+}

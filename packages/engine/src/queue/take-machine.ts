@@ -1,0 +1,91 @@
+/*
+ * When a process asks its queue for work.
+ *
+ *   new      -> taking                   it is opened
+ *   idle     -> taking                   there may be something: a notification, the poll, or room for more
+ *   empty    -> taking                   as idle, but room for more is no reason: the last take left nothing behind
+ *   taking   -> idle, empty, taking      what the take left behind: perhaps something, nothing, surely something
+ *   taking   -> outdated -> taking       something came while the queue was asked, and may not be in its answer
+ *   taking   -> pausing -> taking        the take failed: it is repeated after a pause, which grows
+ *   (any)    -> closed                   with a take under way by way of `closing`: what that brings was taken and must be dealt with
+ *
+ * So there is one take at a time, nothing that was announced is missed, and a queue that is away is not asked in a hot loop.
+ */
+
+export type TakeState =
+  | { readonly name: "new" | "idle" | "empty" | "closing" | "closed" }
+  /** `failures`: takes that failed in a row. */
+  | { readonly name: "taking" | "outdated" | "pausing"; readonly failures: number };
+
+export type TakeEvent =
+  /** `opened`: it may take from now on. `announced`: something may have come. `freed`: there is room for more. */
+  | { readonly type: "opened" | "announced" | "freed" }
+  /** What the take left in the queue, for all that is known. */
+  | { readonly type: "taken"; readonly left: TakeResult }
+  | { readonly type: "failed" | "paused" | "closed" };
+
+export type TakeResult = "something" | "unknown" | "nothing";
+
+export type TakeEffect =
+  | { readonly type: "take" }
+  /** A `paused` is to follow. */
+  | { readonly type: "pause"; readonly failures: number }
+  /** Nothing is under way and nothing follows. */
+  | { readonly type: "end" };
+
+export interface TakeStep {
+  readonly state: TakeState;
+  readonly effect: TakeEffect | null;
+}
+
+export const NEW: TakeState = { name: "new" };
+
+export function reduceTake(state: TakeState, event: TakeEvent): TakeStep {
+  return event.type === "taken" ? endTake(state, event.left) : MOVES[event.type](state);
+}
+
+const MOVES: Readonly<Record<Exclude<TakeEvent["type"], "taken">, (state: TakeState) => TakeStep>> = {
+  opened: (state) => (state.name === "new" ? take(0) : stay(state)),
+  announced: (state) => look(state, ["idle", "empty"]),
+  freed: (state) => look(state, ["idle"]),
+  failed: failTake,
+  paused: (state) => (state.name === "pausing" ? take(state.failures) : stay(state)),
+  closed: close,
+};
+
+function look(state: TakeState, waiting: readonly TakeState["name"][]): TakeStep {
+  if (waiting.includes(state.name)) return take(0);
+  return stay(state.name === "taking" ? { ...state, name: "outdated" } : state);
+}
+
+function endTake(state: TakeState, left: TakeResult): TakeStep {
+  if (state.name === "closing") return end();
+  if (state.name === "outdated") return take(0);
+  if (state.name !== "taking") return stay(state);
+  if (left === "something") return take(0);
+  return stay({ name: left === "nothing" ? "empty" : "idle" });
+}
+
+function failTake(state: TakeState): TakeStep {
+  if (state.name === "closing") return end();
+  if (state.name !== "taking" && state.name !== "outdated") return stay(state);
+  const failures = state.failures + 1;
+  return { state: { name: "pausing", failures }, effect: { type: "pause", failures } };
+}
+
+function close(state: TakeState): TakeStep {
+  if (state.name === "closing" || state.name === "closed") return stay(state);
+  return state.name === "taking" || state.name === "outdated" ? stay({ name: "closing" }) : end();
+}
+
+function take(failures: number): TakeStep {
+  return { state: { name: "taking", failures }, effect: { type: "take" } };
+}
+
+function end(): TakeStep {
+  return { state: { name: "closed" }, effect: { type: "end" } };
+}
+
+function stay(state: TakeState): TakeStep {
+  return { state, effect: null };
+}
