@@ -1,0 +1,106 @@
+import { readMonotonic } from "../base/monotonic.ts";
+import type { Outcome } from "../python/port/runtime.ts";
+import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore } from "./execution-store.ts";
+import type { Entry, MemoryEntries } from "./memory-entries.ts";
+import { chooseNext } from "./memory-queue.ts";
+
+const SECOND = 1_000;
+export const CANCELLED_BEFORE = { code: "CANCELLED", detail: "The execution was cancelled before it began." };
+
+/** Claims and how long they hold. */
+export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "claim" | "renew" | "sweep"> {
+  return {
+    claim: async ({ workerId, limit, free, leaseSeconds, excludedVersionIds, onlyId }) => {
+      const ready = entries
+        .listReady()
+        .filter(
+          ({ record }) =>
+            !excludedVersionIds.includes(record.versionId) && (onlyId === undefined || record.id === onlyId),
+        );
+      const claims: Claim[] = chooseNext(ready, limit, free).map((entry) => {
+        entry.workerId = workerId;
+        entry.attempt += 1;
+        entry.leaseUntil = readMonotonic() + leaseSeconds * SECOND;
+        entries.move(entry, { status: "RUNNING", startedAt: Date.now() });
+        return { ...entry.execution, attempt: entry.attempt, workerId, setbacks: entry.setbacks };
+      });
+      const isDrained = [...entries.byId.values()].every((entry) => entry.record.status !== "PENDING");
+      return { claims, isDrained };
+    },
+    renew: async (_workerId, claims, leaseSeconds) => {
+      const held = claims.flatMap((claim) => {
+        const entry = entries.byId.get(claim.id);
+        return entry !== undefined && isHeld(entry, claim) ? [entry] : [];
+      });
+      for (const entry of held) entry.leaseUntil = readMonotonic() + leaseSeconds * SECOND;
+      const heldIds = new Set(held.map((entry) => entry.record.id));
+      return {
+        lost: claims.map((claim) => claim.id).filter((id) => !heldIds.has(id)),
+        cancelled: held.filter((entry) => entry.isCancelRequested).map((entry) => entry.record.id),
+        busy: [],
+      };
+    },
+    sweep: async () => {
+      const late = [...entries.byId.values()].filter(
+        (entry) => entry.record.status === "RUNNING" && entry.leaseUntil < readMonotonic(),
+      );
+      for (const entry of late)
+        entries.move(entry, {
+          status: "UNKNOWN",
+          failure: { code: "WORKER_LOST", detail: "The worker vanished after user code had begun." },
+        });
+      return late.length;
+    },
+  };
+}
+
+/** What the holder of a claim writes; a stale one changes nothing. */
+export function createEnds(
+  entries: MemoryEntries,
+): Pick<ExecutionStore, "finish" | "giveBack" | "appendLog"> {
+  return {
+    finish: async (claim, outcome) => {
+      const entry = entries.byId.get(claim.id);
+      if (entry === undefined) return false;
+      if (!isHeld(entry, claim)) return entry.record.status === outcome.status && isOfClaim(entry, claim);
+      if (outcome.status === "SUCCEEDED")
+        entry.result = { result: outcome.result, metadata: outcome.metadata };
+      entries.move(entry, { status: outcome.status, failure: toFailure(outcome) });
+      return true;
+    },
+    giveBack: async (claim, pauseSeconds) => {
+      const entry = entries.byId.get(claim.id);
+      if (entry === undefined) return false;
+      if (!isHeld(entry, claim)) return wasGivenBack(entry, claim);
+      entry.workerId = null;
+      if (pauseSeconds !== null) entry.setbacks += 1;
+      entry.notBefore = readMonotonic() + (pauseSeconds ?? 0) * SECOND;
+      const state = entry.isCancelRequested
+        ? ({ status: "FAILED", failure: CANCELLED_BEFORE } as const)
+        : ({ status: "PENDING" } as const);
+      entries.move(entry, { ...state, startedAt: null });
+      entries.emit({ type: "pending" });
+      return true;
+    },
+    appendLog: async (claim, lines) => {
+      const entry = entries.byId.get(claim.id);
+      if (entry !== undefined && isHeld(entry, claim)) for (const line of lines) entry.log.push(line);
+    },
+  };
+}
+
+function isHeld(entry: Entry, claim: ClaimKey): boolean {
+  return entry.record.status === "RUNNING" && isOfClaim(entry, claim);
+}
+
+function isOfClaim(entry: Entry, claim: ClaimKey): boolean {
+  return entry.workerId === claim.workerId && entry.attempt === claim.attempt;
+}
+
+function wasGivenBack({ attempt, workerId }: Entry, claim: ClaimKey): boolean {
+  return attempt > claim.attempt || (attempt === claim.attempt && workerId === null);
+}
+
+function toFailure(outcome: Outcome): ExecutionRecord["failure"] {
+  return outcome.status === "SUCCEEDED" ? null : { code: outcome.code, detail: outcome.detail };
+}

@@ -1,0 +1,111 @@
+import { EventEmitter } from "node:events";
+import { canMove, isFinal } from "@platform/contract/execution";
+import { readMonotonic } from "../base/monotonic.ts";
+import type { LogLine } from "../python/port/runtime.ts";
+import { sortByRank } from "./memory-queue.ts";
+import type { Queued } from "./memory-queue.ts";
+import type { ExecutionRecord, NewExecution, StoreEvent, StoredResult } from "./execution-store.ts";
+
+/** Finished executions that are remembered; the oldest go first. */
+const MAX_FINISHED = 10_000;
+
+export interface Entry extends Queued {
+  readonly execution: NewExecution;
+  record: ExecutionRecord;
+  attempt: number;
+  workerId: string | null;
+  /** On the monotonic clock, as `notBefore`. */
+  leaseUntil: number;
+  setbacks: number;
+  notBefore: number;
+  isCancelRequested: boolean;
+  result: StoredResult | null;
+  readonly log: LogLine[];
+}
+
+/** What both halves of the store in memory, callers' and workers', work on. */
+export interface MemoryEntries {
+  readonly byId: ReadonlyMap<string, Entry>;
+  readonly add: (execution: NewExecution, rank: number) => Entry;
+  readonly findOwned: (id: string, ownerId: string) => Entry | undefined;
+  /** Changes a record and says so. @throws Error where the table of moves does not have it */
+  readonly move: (entry: Entry, change: Partial<ExecutionRecord> & Pick<ExecutionRecord, "status">) => void;
+  /** What may be claimed now, in the order of the queue. */
+  readonly listReady: () => readonly Entry[];
+  readonly emit: (event: StoreEvent) => void;
+  readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
+}
+
+export function createMemoryEntries(): MemoryEntries {
+  const byId = new Map<string, Entry>();
+  const events = new EventEmitter<{ event: [StoreEvent] }>().setMaxListeners(0);
+  const emit = (event: StoreEvent) => void events.emit("event", event);
+  return {
+    byId,
+    emit,
+    add: (execution, rank) => {
+      const entry = createEntry(execution, rank);
+      byId.set(execution.id, entry);
+      forgetOldest(byId);
+      return entry;
+    },
+    findOwned: (id, ownerId) => {
+      const entry = byId.get(id);
+      return entry?.record.ownerId === ownerId ? entry : undefined;
+    },
+    move: (entry, change) => {
+      if (!canMove(entry.record.status, change.status))
+        throw new Error(`${entry.record.status} cannot become ${change.status}`);
+      const end = isFinal(change.status) ? { endedAt: Date.now() } : {};
+      entry.record = { ...entry.record, ...change, ...end };
+      emit({ type: "changed", id: entry.record.id, record: entry.record });
+    },
+    listReady: () =>
+      sortByRank(
+        [...byId.values()].filter(
+          ({ record, notBefore }) => record.status === "PENDING" && notBefore <= readMonotonic(),
+        ),
+      ),
+    subscribe: (listener) => {
+      events.on("event", listener);
+      return () => void events.off("event", listener);
+    },
+  };
+}
+
+function createEntry(execution: NewExecution, rank: number): Entry {
+  const { id, owner, versionId, resources } = execution;
+  const record: ExecutionRecord = {
+    id,
+    ownerId: owner.id,
+    versionId,
+    resources,
+    status: "PENDING",
+    createdAt: Date.now(),
+    startedAt: null,
+    endedAt: null,
+    failure: null,
+  };
+  return {
+    execution,
+    record,
+    rank,
+    attempt: 0,
+    workerId: null,
+    leaseUntil: 0,
+    setbacks: 0,
+    notBefore: -Infinity,
+    isCancelRequested: false,
+    result: null,
+    log: [],
+  };
+}
+
+function forgetOldest(entries: Map<string, Entry>): void {
+  if (entries.size <= MAX_FINISHED) return;
+  for (const [id, entry] of entries) {
+    if (!isFinal(entry.record.status)) continue;
+    entries.delete(id);
+    return;
+  }
+}

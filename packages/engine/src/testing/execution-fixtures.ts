@@ -1,0 +1,91 @@
+import type { LogEntry } from "@platform/contract/execution";
+import { randomUUID } from "node:crypto";
+import { v7 as createUuidV7 } from "uuid";
+import type {
+  Claim,
+  ClaimRequest,
+  ExecutionRecord,
+  ExecutionStore,
+  LogPage,
+  NewExecution,
+} from "../store/execution-store.ts";
+import type { LogLine, Outcome } from "../python/port/runtime.ts";
+import { createOwner } from "./create-owner.ts";
+import { waitUntil } from "./wait-until.ts";
+
+/** Leases so short that a test can see them end, in seconds; conditions are waited for, never times. */
+export const SHORT_LEASE = 0.05;
+export const LONG_LEASE = 60;
+export const SMALL = { cpu: 1, memory: 1 };
+export const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
+
+export type Use = () => ExecutionStore;
+
+export function createExecution(overrides: Partial<NewExecution> = {}): NewExecution {
+  return {
+    id: createUuidV7(),
+    owner: createOwner(),
+    versionId: randomUUID(),
+    resources: { cpu: 1, memory: 1 },
+    timeoutSeconds: 60,
+    body: Buffer.from('{"data":{"n":1}}'),
+    references: {},
+    ...overrides,
+  };
+}
+
+export function request(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
+  return {
+    workerId: "worker",
+    limit: 1000,
+    free: PLENTY,
+    leaseSeconds: LONG_LEASE,
+    excludedVersionIds: [],
+    ...overrides,
+  };
+}
+
+/** Takes whatever earlier tests have left in the queue out of the way. */
+export async function emptyQueue(store: ExecutionStore): Promise<void> {
+  await waitUntil(async () => {
+    const { claims } = await store.claim(request({ workerId: "emptier" }));
+    await Promise.all(claims.map((claim) => store.finish(claim, FAILED)));
+    return claims.length === 0;
+  });
+}
+
+export async function start(
+  store: ExecutionStore,
+  overrides: Partial<NewExecution> = {},
+  leaseSeconds = LONG_LEASE,
+): Promise<{ execution: NewExecution; claim: Claim }> {
+  await emptyQueue(store);
+  const execution = createExecution(overrides);
+  await store.create(execution);
+  const [claim] = (await store.claim(request({ leaseSeconds }))).claims;
+  if (claim === undefined) throw new Error("There was nothing to claim.");
+  return { execution, claim };
+}
+
+export async function read(store: ExecutionStore, { id, owner }: NewExecution): Promise<ExecutionRecord> {
+  const record = await store.find(id, owner.id);
+  if (record === null) throw new Error(`There is no execution ${id}.`);
+  return record;
+}
+
+export const SUCCEEDED: Outcome = { status: "SUCCEEDED", result: Buffer.from('{"sum":3}'), metadata: null };
+export const FAILED: Outcome = { status: "FAILED", code: "EXECUTION_ERROR", detail: "ValueError: no" };
+export const NUL_DETAIL: Outcome = {
+  status: "FAILED",
+  code: "EXECUTION_ERROR",
+  detail: "a \0 b \u{1F600} \uD800",
+};
+export const VANISHED: Outcome = { status: "UNKNOWN", code: "WORKER_LOST", detail: "It vanished." };
+
+export function createLine(message: string, severity: LogLine["severity"] = "INFO"): LogLine {
+  return { time: Date.UTC(2026, 10, 20, 21, 17, 5, 999), severity, message };
+}
+
+export function parseLog(page: LogPage | null): readonly LogEntry[] | null {
+  return page === null ? null : (JSON.parse(Buffer.from(page.lines).toString()) as LogEntry[]);
+}

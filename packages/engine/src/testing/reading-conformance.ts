@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { LOG_PAGE_BYTES } from "../store/execution-store.ts";
+import type { ExecutionStore, NewExecution, StoreEvent } from "../store/execution-store.ts";
+import { createOwner } from "./create-owner.ts";
+import {
+  SHORT_LEASE,
+  LONG_LEASE,
+  createExecution,
+  request,
+  emptyQueue,
+  start,
+  SUCCEEDED,
+  createLine,
+  parseLog,
+} from "./execution-fixtures.ts";
+import type { Use } from "./execution-fixtures.ts";
+import { waitUntil } from "./wait-until.ts";
+
+function createLong(index: number): string {
+  return `${index} ${"x".repeat(1000)}`;
+}
+
+/** From a cursor on, as `logs` does: until the log is complete or there is nothing more for now. */
+async function readToEnd(store: ExecutionStore, { id, owner }: NewExecution, cursor?: string) {
+  const messages: string[] = [];
+  let largest = 0;
+  let next = cursor;
+  for (;;) {
+    const page = await store.readLog(id, owner.id, next);
+    const entries = parseLog(page) ?? [];
+    messages.push(...entries.map(({ message }) => message));
+    largest = Math.max(largest, page?.lines.byteLength ?? 0);
+    if (page === null || page.nextCursor === null || entries.length === 0)
+      return { messages, largest, nextCursor: page?.nextCursor ?? null };
+    next = page.nextCursor;
+  }
+}
+
+export function describeLog(use: Use): void {
+  test("log lines come back in order as JSON, to their owner only", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    expect(parseLog(await store.readLog(execution.id, execution.owner.id))).toEqual([]);
+    const awkward = 'quote " backslash \\ newline \n nul \0 emoji \u{1F600}';
+    await store.appendLog(claim, []);
+    await store.appendLog(claim, [createLine("one"), createLine(awkward, "ERROR")]);
+    await Promise.all(
+      ["three", "four", "five"].map((message) => store.appendLog(claim, [createLine(message)])),
+    );
+    await store.finish(claim, SUCCEEDED);
+    const timestamp = "2026-11-20 21:17:05";
+    expect(parseLog(await store.readLog(execution.id, execution.owner.id))).toEqual([
+      { timestamp, severity: "INFO", message: "one" },
+      { timestamp, severity: "ERROR", message: awkward },
+      ...["three", "four", "five"].map((message) => ({ timestamp, severity: "INFO", message })),
+    ]);
+    expect(await store.readLog(execution.id, randomUUID())).toBeNull();
+  });
+
+  test("a long log is read in bounded pages, each line once, while it grows and after its end", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    const append = (from: number, to: number) =>
+      store.appendLog(
+        claim,
+        Array.from({ length: to - from }, (_, index) => createLine(createLong(from + index))),
+      );
+    await append(0, 2500);
+    await append(2500, 2501);
+    const first = await readToEnd(store, execution);
+    expect(first.messages).toEqual(Array.from({ length: 2501 }, (_, index) => createLong(index)));
+    expect(first.largest).toBeLessThan(LOG_PAGE_BYTES * 1.1);
+    await append(2501, 2503);
+    const second = await readToEnd(store, execution, first.nextCursor ?? "");
+    expect(second.messages).toEqual([createLong(2501), createLong(2502)]);
+    expect(second.nextCursor).not.toBeNull();
+    await append(2503, 2504);
+    await store.finish(claim, SUCCEEDED);
+    expect(await readToEnd(store, execution, second.nextCursor ?? "")).toMatchObject({
+      messages: [createLong(2503)],
+      nextCursor: null,
+    });
+    expect((await readToEnd(store, execution)).nextCursor).toBeNull();
+  });
+
+  test("a log that is empty can be followed from its beginning, and a made-up cursor is refused", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    const { nextCursor } = await readToEnd(store, execution);
+    await store.appendLog(claim, [createLine("first")]);
+    await store.finish(claim, SUCCEEDED);
+    expect(await readToEnd(store, execution, nextCursor ?? "")).toMatchObject({
+      messages: ["first"],
+      nextCursor: null,
+    });
+    for (const cursor of ["", "-1", "x", "1e9", "WyIxIiwiMiJd", "9".repeat(40)])
+      await expect(store.readLog(execution.id, execution.owner.id, cursor)).rejects.toMatchObject({
+        code: "INVALID_INPUT",
+      });
+  });
+
+  test("only who holds the claim writes to the log", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    await store.appendLog({ ...claim, workerId: "another" }, [createLine("foreign")]);
+    await store.appendLog({ ...claim, attempt: 2 }, [createLine("foreign")]);
+    expect(parseLog(await store.readLog(execution.id, execution.owner.id))).toEqual([]);
+    await store.finish(claim, SUCCEEDED);
+  });
+}
+
+export function describeList(use: Use): void {
+  test("a list shows the owner's executions newest first, page by page, each once", async () => {
+    const store = use();
+    const owner = createOwner();
+    const executions: NewExecution[] = [];
+    for (let index = 0; index < 5; index++) {
+      const execution = createExecution({ owner });
+      await store.create(execution);
+      executions.unshift(execution);
+    }
+    const shown: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await store.list(owner.id, { limit: 2, ...(cursor === null ? {} : { cursor }) });
+      expect(page.items.length).toBeLessThanOrEqual(2);
+      shown.push(...page.items.map(({ id }) => id));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(shown).toEqual(executions.map(({ id }) => id));
+    expect((await store.list(owner.id, { limit: 5 })).nextCursor).toBeNull();
+    expect(await store.list(randomUUID(), { limit: 5 })).toEqual({ items: [], nextCursor: null });
+    await emptyQueue(store);
+  });
+
+  test("a list can be cut by state and time", async () => {
+    const store = use();
+    const owner = createOwner();
+    const { execution, claim } = await start(store, { owner });
+    const waiting = createExecution({ owner });
+    const { createdAt } = await store.create(waiting);
+    const ids = async (filter: Omit<Parameters<ExecutionStore["list"]>[1], "limit">) =>
+      (await store.list(owner.id, { limit: 10, ...filter })).items.map(({ id }) => id);
+    expect(await ids({ status: "RUNNING" })).toEqual([execution.id]);
+    expect(await ids({ status: "PENDING" })).toEqual([waiting.id]);
+    expect(await ids({ status: "UNKNOWN" })).toEqual([]);
+    expect(await ids({ createdAfter: createdAt })).toContain(waiting.id);
+    expect(await ids({ createdBefore: createdAt })).not.toContain(waiting.id);
+    expect(await ids({ createdBefore: createdAt + 1 })).toEqual([waiting.id, execution.id]);
+    expect(await ids({ createdAfter: createdAt + 1 })).toEqual([]);
+    await store.finish(claim, SUCCEEDED);
+    await store.cancel(waiting.id, owner.id);
+  });
+}
+
+export function describeEvents(use: Use): void {
+  test("listeners hear what happens, with the record where it happened", async () => {
+    const store = use();
+    await emptyQueue(store);
+    const events: StoreEvent[] = [];
+    const stop = store.subscribe((event) => events.push(event));
+    const changedTo = (id: string) =>
+      events
+        .filter((event) => event.type === "changed" && event.id === id)
+        .map((event) => (event.type === "changed" ? event.record?.status : null));
+    const first = createExecution();
+    await store.create(first);
+    await waitUntil(() => events.some(({ type }) => type === "pending"));
+    const [claim] = (await store.claim(request({ leaseSeconds: LONG_LEASE }))).claims;
+    if (claim === undefined) throw new Error("There was nothing to claim.");
+    await store.cancel(first.id, first.owner.id);
+    await waitUntil(() => events.some((event) => event.type === "cancel" && event.id === first.id));
+    await store.finish(claim, SUCCEEDED);
+    await waitUntil(() => changedTo(first.id).includes("SUCCEEDED"));
+    const second = createExecution();
+    await store.create(second);
+    await store.cancel(second.id, second.owner.id);
+    await waitUntil(() => changedTo(second.id).includes("FAILED"));
+    const third = await start(store, {}, SHORT_LEASE);
+    await waitUntil(async () => (await store.sweep()) > 0);
+    await waitUntil(() => changedTo(third.execution.id).includes("UNKNOWN"));
+    stop();
+    const heard = events.length;
+    await store.create(createExecution());
+    await emptyQueue(store);
+    expect(events).toHaveLength(heard);
+  });
+}
