@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { kill } from "node:process";
+import { env, kill, stderr } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { fetchAccessToken, request, subscribe } from "../../tools/platform-client.ts";
 import type { Answer, StatusRecord, Subscription } from "../../tools/platform-client.ts";
@@ -115,9 +115,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       }),
     close: async () => {
       for (const running of processes.toReversed()) await running.stop();
-      await rm(directory, { recursive: true, force: true });
+      if (env["PLATFORM_TEST_KEEP"] === undefined) await rm(directory, { recursive: true, force: true });
+      else await keep(directory, processes);
     },
   };
+}
+
+/** For whoever looks into a test that failed (docs/development.md). */
+async function keep(directory: string, processes: readonly PlatformProcess[]): Promise<void> {
+  for (const [index, running] of processes.entries())
+    await writeFile(join(directory, `platform-${index}.log`), running.readLog());
+  stderr.write(`kept: ${directory}\n`);
 }
 
 async function createProject(

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "../postgres/supervisor.ts";
-import { TEST_DIRECTORY_VARIABLE, createRecordingLogger } from "./test-database.ts";
+import { KEEP_VARIABLE, TEST_DIRECTORY_VARIABLE, createRecordingLogger } from "./test-database.ts";
 
 /**
  * vitest globalSetup: names a directory for the server of this run, which the first test file that needs one starts,
@@ -23,6 +23,7 @@ export async function setup(): Promise<() => Promise<void>> {
       const server = await startEmbeddedPostgres({ directory: postgres, logger: createRecordingLogger() });
       await server.stop();
     }
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    if (wasUsed && process.env[KEEP_VARIABLE] !== undefined) process.stderr.write(`kept: ${directory}\n`);
+    else await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   };
 }

@@ -11,6 +11,9 @@ import { startEmbeddedPostgres } from "../postgres/supervisor.ts";
 /** Set by testing-global-setup.ts: where the server of this test run lies. */
 export const TEST_DIRECTORY_VARIABLE = "PLATFORM_TEST_POSTGRES";
 
+/** Set by whoever wants to look into a test that failed: databases and folders stay (docs/development.md). */
+export const KEEP_VARIABLE = "PLATFORM_TEST_KEEP";
+
 /**
  * The socket directory of a server to test on instead, e.g. one of an older release: it has a superuser "platform", is
  * thrown away afterwards, and needs no password.
@@ -78,7 +81,8 @@ export async function createTestDatabase(
     connect,
     close: async () => {
       await Promise.all(open.map((database) => database.close()));
-      await admin.query({ text: `drop database ${name} with (force)` });
+      if (process.env[KEEP_VARIABLE] === undefined)
+        await admin.query({ text: `drop database ${name} with (force)` });
       await admin.close();
     },
   };
