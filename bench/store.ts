@@ -195,8 +195,8 @@ async function addFinished(database: Database, rows: number): Promise<void> {
     const count = Math.min(chunk, rows - done);
     await database.query({
       text: `with made as (
-          insert into execution (id, owner_kind, owner_id, organisation_id, version_id, state, cpu_milli, memory_mb, timeout_seconds, attempt, worker_id,
-            started_at, finished_at)
+          insert into execution (id, owner_kind, owner_id, organisation_id, version_id, status, cpu_milli, memory_milli, timeout_seconds, attempt, worker_id,
+            started_at, ended_at)
           select ($2 || right(lpad(to_hex(n), 6, '0'), 2) || '-' || '7' || substr(md5(n::text), 1, 3) || '-8'
               || substr(md5(n::text), 4, 3) || '-' || substr(md5(n::text), 7, 12))::uuid,
             'subscription', gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'SUCCEEDED', 1000, 1000, 60, 1, 'bench', now(), now()

@@ -83,7 +83,7 @@ create table build (
   content_hash text not null,
   is_forced boolean not null default false,
   requested_by text not null,
-  state text not null default 'PENDING'::text,
+  status text not null default 'PENDING'::text,
   attempt integer not null default 0,
   worker_id text,
   lease_until timestamp with time zone,
@@ -91,17 +91,17 @@ create table build (
   failure_detail text,
   created_at timestamp(3) with time zone not null default now(),
   started_at timestamp(3) with time zone,
-  finished_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
   stored_bytes bigint not null default 0,
-  constraint build_failure_told CHECK (((failure_code IS NOT NULL) = (state = 'FAILED'::text))),
-  constraint build_finished_told CHECK (((finished_at IS NOT NULL) = (state = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text])))),
-  constraint build_state_known CHECK ((state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text]))),
+  constraint build_ended_consistent CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SUCCEEDED'::text, 'FAILED'::text])))),
+  constraint build_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = 'FAILED'::text))),
+  constraint build_status_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text]))),
   constraint build_service FOREIGN KEY (service_key) REFERENCES service(key),
   constraint build_pkey PRIMARY KEY (id)
 );
-CREATE INDEX build_archive ON public.build USING btree (archive_hash) WHERE (state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
-CREATE UNIQUE INDEX build_one_at_a_time ON public.build USING btree (service_key, major, minor, patch) WHERE (state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
-CREATE INDEX build_queue ON public.build USING btree (id) WHERE (state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
+CREATE INDEX build_archive ON public.build USING btree (archive_hash) WHERE (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
+CREATE UNIQUE INDEX build_one_at_a_time ON public.build USING btree (service_key, major, minor, patch) WHERE (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
+CREATE INDEX build_queue ON public.build USING btree (id) WHERE (status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text]));
 CREATE INDEX build_version ON public.build USING btree (service_key, major, minor, patch, id);
 
 create table build_log (
@@ -116,10 +116,10 @@ create table execution (
   id uuid not null,
   owner_id uuid not null,
   version_id uuid not null,
-  state text not null default 'PENDING'::text,
+  status text not null default 'PENDING'::text,
   priority smallint not null default 0,
   cpu_milli integer not null,
-  memory_mb integer not null,
+  memory_milli integer not null,
   timeout_seconds integer not null,
   attempt integer not null default 0,
   worker_id text,
@@ -128,7 +128,7 @@ create table execution (
   cancel_requested boolean not null default false,
   created_at timestamp(3) with time zone not null default now(),
   started_at timestamp(3) with time zone,
-  finished_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
   failure_code text,
   failure_detail text,
   setbacks smallint not null default 0,
@@ -136,30 +136,30 @@ create table execution (
   rank bigint not null default 0,
   owner_kind text not null,
   organisation_id uuid not null,
-  constraint execution_failure_told CHECK (((failure_code IS NOT NULL) = (state = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
-  constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (state = 'RUNNING'::text))),
+  constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
+  constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
 CASE owner_kind
     WHEN 'subscription'::text THEN true
     WHEN 'organisation'::text THEN (organisation_id = owner_id)
     ELSE false
 END),
-  constraint execution_resources_positive CHECK (((cpu_milli > 0) AND (memory_mb > 0) AND (timeout_seconds > 0))),
-  constraint execution_state_consistent CHECK (
-CASE state
-    WHEN 'PENDING'::text THEN ((worker_id IS NULL) AND (started_at IS NULL) AND (finished_at IS NULL))
-    WHEN 'RUNNING'::text THEN ((worker_id IS NOT NULL) AND (started_at IS NOT NULL) AND (finished_at IS NULL))
-    WHEN 'SUCCEEDED'::text THEN ((worker_id IS NOT NULL) AND (started_at IS NOT NULL) AND (finished_at IS NOT NULL))
-    WHEN 'FAILED'::text THEN (finished_at IS NOT NULL)
-    WHEN 'UNKNOWN'::text THEN ((worker_id IS NOT NULL) AND (started_at IS NOT NULL) AND (finished_at IS NOT NULL))
+  constraint execution_resources_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0) AND (timeout_seconds > 0))),
+  constraint execution_status_consistent CHECK (
+CASE status
+    WHEN 'PENDING'::text THEN ((worker_id IS NULL) AND (started_at IS NULL) AND (ended_at IS NULL))
+    WHEN 'RUNNING'::text THEN ((worker_id IS NOT NULL) AND (started_at IS NOT NULL) AND (ended_at IS NULL))
+    WHEN 'SUCCEEDED'::text THEN ((worker_id IS NOT NULL) AND (started_at IS NOT NULL) AND (ended_at IS NOT NULL))
+    WHEN 'FAILED'::text THEN (ended_at IS NOT NULL)
+    WHEN 'UNKNOWN'::text THEN ((worker_id IS NOT NULL) AND (started_at IS NOT NULL) AND (ended_at IS NOT NULL))
     ELSE false
 END),
   constraint execution_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 CREATE INDEX execution_lease ON ONLY public.execution USING btree (lease_until) WHERE (lease_until IS NOT NULL);
-CREATE INDEX execution_line ON ONLY public.execution USING btree (owner_id, priority, rank) WHERE (state = 'PENDING'::text);
-CREATE INDEX execution_owner_state ON ONLY public.execution USING btree (owner_id, state, id);
-CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE (state = 'PENDING'::text);
+CREATE INDEX execution_line ON ONLY public.execution USING btree (owner_id, priority, rank) WHERE (status = 'PENDING'::text);
+CREATE INDEX execution_owner_status ON ONLY public.execution USING btree (owner_id, status, id);
+CREATE INDEX execution_queue ON ONLY public.execution USING btree (priority DESC, rank, id) WHERE (status = 'PENDING'::text);
 CREATE INDEX execution_served ON ONLY public.execution USING btree (priority, rank) WHERE (lease_until IS NOT NULL);
 
 create table execution_default partition of execution DEFAULT;
@@ -323,7 +323,7 @@ create table version (
   archive_hash text not null,
   content_hash text not null,
   cpu_milli integer not null,
-  memory_mb integer not null,
+  memory_milli integer not null,
   timeout_seconds integer not null,
   start_mode text not null,
   input_schema jsonb,
@@ -332,7 +332,7 @@ create table version (
   created_at timestamp(3) with time zone not null default now(),
   retired_at timestamp(3) with time zone,
   stored_bytes bigint not null default 0,
-  constraint version_resources_positive CHECK (((cpu_milli > 0) AND (memory_mb > 0) AND (timeout_seconds > 0))),
+  constraint version_resources_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0) AND (timeout_seconds > 0))),
   constraint version_start_mode_known CHECK ((start_mode = ANY (ARRAY['auto'::text, 'spawn'::text]))),
   constraint version_service FOREIGN KEY (service_key) REFERENCES service(key),
   constraint version_pkey PRIMARY KEY (id),
@@ -344,9 +344,9 @@ CREATE INDEX version_content ON public.version USING btree (service_key, content
 create table worker (
   id text not null,
   cpu_milli integer not null,
-  memory_mb integer not null,
+  memory_milli integer not null,
   seen_at timestamp with time zone not null default now(),
   reserved_execution_id uuid,
-  constraint worker_capacity_positive CHECK (((cpu_milli > 0) AND (memory_mb > 0))),
+  constraint worker_capacity_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0))),
   constraint worker_pkey PRIMARY KEY (id)
 );

@@ -108,10 +108,10 @@ test(
       const login = await home.run(["login", "-t", TOKEN, "--endpoint", peer.url], options);
       expect(login).toMatchObject({ exitCode: 0, stderr: "" });
 
-      peer.scriptBuild([{ state: "SUCCEEDED", terminal: true, log: [], nextOffset: 0 }]);
+      peer.scriptBuild([{ status: "SUCCEEDED", terminal: true, log: [], nextOffset: 0 }]);
       const up = await home.run(["up", "--json"], options);
       expect(up.exitCode).toBe(0);
-      expect(JSON.parse(up.stdout)).toMatchObject({ name: "deployed", state: "SUCCEEDED", changed: true });
+      expect(JSON.parse(up.stdout)).toMatchObject({ name: "deployed", status: "SUCCEEDED", changed: true });
 
       const running = home.start(["run", "--json"], options);
       const result = new TextEncoder().encode('{"ok":true}');

@@ -24,21 +24,21 @@ const up = (...words: readonly string[]) =>
     variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
   });
 
-const PENDING: BuildStep = { state: "PENDING", terminal: false, log: [], nextOffset: 0 };
+const PENDING: BuildStep = { status: "PENDING", terminal: false, log: [], nextOffset: 0 };
 const RUNNING: BuildStep = {
-  state: "RUNNING",
+  status: "RUNNING",
   terminal: false,
   log: ["Installing requirements.txt"],
   nextOffset: 1,
 };
 const SUCCEEDED: BuildStep = {
-  state: "SUCCEEDED",
+  status: "SUCCEEDED",
   terminal: true,
   log: ["The module was loaded"],
   nextOffset: 2,
 };
 const FAILED: BuildStep = {
-  state: "FAILED",
+  status: "FAILED",
   terminal: true,
   code: "BUILD_FAILED",
   detail: "No matching distribution found for nothing-here",
@@ -55,7 +55,7 @@ test("the first up creates the service, uploads, follows the build and says what
     serviceKey: "0198c1de-7a53-4000-8000-000000000001",
     name: "demo",
     version: "1.0.0",
-    state: "SUCCEEDED",
+    status: "SUCCEEDED",
     changed: true,
   });
   expect(stderr).toContain("Installing requirements.txt");
@@ -87,7 +87,7 @@ test("with --json a failed build is one value with code, detail and log", async 
   const { exitCode, stdout } = await up("--json");
   expect(exitCode).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
-    state: "FAILED",
+    status: "FAILED",
     code: "BUILD_FAILED",
     detail: FAILED.detail,
     log: FAILED.log,

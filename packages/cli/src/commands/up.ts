@@ -50,7 +50,7 @@ export const upCommand = defineCommand({
         `The build of ${build.version} goes on; see 'platform versions ${service.name}'.`,
       );
     }
-    const succeeded = build.state === "SUCCEEDED";
+    const succeeded = build.status === "SUCCEEDED";
     if (succeeded) printSuccess(context, deployment);
     else printFailure(context, service, build);
     return { json: describe(deployment), succeeded };
@@ -71,7 +71,7 @@ function printFailure(context: CommandContext, service: Service, build: Build): 
   const { output } = context;
   const cause = [build.code, build.detail].filter((part) => part !== undefined).join(": ");
   output.note(
-    `${output.paintNote("red", "error:")} The build of ${service.name} ${build.version} did not succeed (${build.state}).`,
+    `${output.paintNote("red", "error:")} The build of ${service.name} ${build.version} did not succeed (${build.status}).`,
   );
   if (cause !== "") output.note(cleanText(cause));
   output.note(
@@ -84,11 +84,11 @@ function describe({ service, build, packed, changed }: Deployment) {
     serviceKey: service.key,
     name: service.name,
     version: build.version,
-    state: build.state,
+    status: build.status,
     changed,
     hash: packed.hash,
     ...(build.code === undefined ? {} : { code: build.code }),
     ...(build.detail === undefined ? {} : { detail: build.detail }),
-    ...(build.state === "SUCCEEDED" ? {} : { log: build.log }),
+    ...(build.status === "SUCCEEDED" ? {} : { log: build.log }),
   };
 }

@@ -25,7 +25,7 @@ export const versionsCommand = defineCommand({
         ["VERSION", "STATE", "CPU", "MEMORY", "CREATED", "RETIRED"],
         versions.map((version) => [
           version.version,
-          version.state,
+          version.status,
           String(version.resources.cpu),
           `${version.resources.memory} GB`,
           version.createdAt,

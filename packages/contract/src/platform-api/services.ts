@@ -25,7 +25,7 @@ export type Service = Static<typeof ServiceSchema>;
 export const VersionSchema = Type.Object(
   {
     version: VersionNumber,
-    state: StringEnum(["LIVE", "RETIRED"], {
+    status: StringEnum(["LIVE", "RETIRED"], {
       title: "VersionState",
       description: "LIVE: takes executions. RETIRED: takes no new ones",
     }),
@@ -47,8 +47,8 @@ export type Version = Static<typeof VersionSchema>;
 export const BuildSchema = Type.Object(
   {
     version: VersionNumber,
-    state: ExecutionStatusSchema,
-    terminal: Type.Boolean({ description: "Whether the state is final" }),
+    status: ExecutionStatusSchema,
+    terminal: Type.Boolean({ description: "Whether the status is final" }),
     code: Type.Optional(Type.String({ description: "Why it made no version (FAILED, UNKNOWN)" })),
     detail: Type.Optional(Type.String({ description: "The same for people" })),
     createdAt: Timestamp("When the build became durable"),

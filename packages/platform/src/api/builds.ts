@@ -179,7 +179,7 @@ async function findUnchanged(
   const highest = await deps.versions.findHighest(caller.organizationId, service.key);
   const newest =
     highest === null ? null : await deps.builds.findLatest(caller.organizationId, service.key, highest);
-  if (newest && !isFinal(newest.state)) return newest.contentHash === contentHash ? newest : null;
+  if (newest && !isFinal(newest.status)) return newest.contentHash === contentHash ? newest : null;
   const latest = await deps.versions.findLatest(caller.organizationId, service.key);
   if (latest?.contentHash !== contentHash) return null;
   return await deps.builds.findLatest(caller.organizationId, service.key, latest.version);
@@ -223,8 +223,8 @@ async function createBuild(
 function showBuild(build: BuildRecord, log: readonly string[], nextOffset: number): Build {
   return {
     version: build.version,
-    state: build.state,
-    terminal: isFinal(build.state),
+    status: build.status,
+    terminal: isFinal(build.status),
     ...build.failure,
     createdAt: formatTimestamp(build.createdAt),
     ...(build.startedAt === null ? {} : { startedAt: formatTimestamp(build.startedAt) }),

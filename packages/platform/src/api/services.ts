@@ -81,7 +81,7 @@ function showService(service: ServiceRecord): Service {
 function showVersion(version: VersionRecord): Version {
   return {
     version: version.version,
-    state: version.retiredAt === null ? "LIVE" : "RETIRED",
+    status: version.retiredAt === null ? "LIVE" : "RETIRED",
     resources: version.resources,
     timeoutSeconds: version.timeoutSeconds,
     inputSchema: version.inputSchema,

@@ -187,13 +187,13 @@ describe("a build", () => {
       await pack(name, PROGRAM, { timeoutSeconds: 9, resources: { cpu: 0.5 } }),
     );
     expect(response.headers.location).toBe(`/api/services/${key}/versions/1.0.0/build`);
-    expect(response.json()).toMatchObject({ version: "1.0.0", state: "PENDING", terminal: false });
+    expect(response.json()).toMatchObject({ version: "1.0.0", status: "PENDING", terminal: false });
     const build = await buildAll(key, "1.0.0");
-    expect(build).toMatchObject({ state: "SUCCEEDED", terminal: true });
+    expect(build).toMatchObject({ status: "SUCCEEDED", terminal: true });
     expect(build.log).toContain("Building version 1.0.0");
     const { items } = await read<{ items: Version[] }>(`/services/${key}/versions`);
     expect(items).toMatchObject([
-      { version: "1.0.0", state: "LIVE", timeoutSeconds: 9, resources: { cpu: 0.5, memory: 1 } },
+      { version: "1.0.0", status: "LIVE", timeoutSeconds: 9, resources: { cpu: 0.5, memory: 1 } },
     ]);
     const version = await instance.stores.versions.findLatest(owner.organizationId, key);
     const source = createVersionSource(deps);
@@ -213,8 +213,8 @@ describe("a build", () => {
       ["?version=2.5.0", "2.5.0"],
       ["", "2.5.1"],
     ] as const) {
-      const { version, state } = await deploy(key, await pack(name, returning(Math.random()), {}), query);
-      expect([version, state]).toEqual([expected, "SUCCEEDED"]);
+      const { version, status } = await deploy(key, await pack(name, returning(Math.random()), {}), query);
+      expect([version, status]).toEqual([expected, "SUCCEEDED"]);
     }
     const taken = await upload(key, await pack(name, returning(7)), "?version=2.5.0");
     expect(taken.statusCode).toBe(409);
@@ -240,7 +240,7 @@ describe("a build", () => {
     await buildAll(key, "1.0.0");
     expect((await upload(key, first)).statusCode).toBe(200);
     await deploy(key, await pack(name, `${PROGRAM}# changed\n`));
-    expect((await upload(key, first)).json()).toMatchObject({ version: "1.0.2", state: "PENDING" });
+    expect((await upload(key, first)).json()).toMatchObject({ version: "1.0.2", status: "PENDING" });
     await buildAll(key, "1.0.2");
   });
 
@@ -262,19 +262,19 @@ describe("a build", () => {
   ])("fails with code, detail and log for %s, and the builder lives on", async (_what, program, named) => {
     const { key, name } = await createService();
     const build = await deploy(key, await pack(name, program));
-    expect(build.state).toBe("FAILED");
+    expect(build.status).toBe("FAILED");
     expect(build.code).toMatch(/^[A-Z_]+$/);
     expect(build.detail).toContain(named);
     expect(build.log.at(-1)).toBe(`${build.code}: ${build.detail}`);
     expect((await read<{ items: Version[] }>(`/services/${key}/versions`)).items).toEqual([]);
     const repaired = await deploy(key, await pack(name));
-    expect([repaired.version, repaired.state]).toEqual(["1.0.0", "SUCCEEDED"]);
+    expect([repaired.version, repaired.status]).toEqual(["1.0.0", "SUCCEEDED"]);
   });
 
   test("says in the log why each execution will start a fresh interpreter, and how to avoid it", async () => {
     const { key, name } = await createService();
     const build = await deploy(key, await pack(name, `import os\nPIPE = os.pipe()\n${PROGRAM}`));
-    expect(build.state).toBe("SUCCEEDED");
+    expect(build.status).toBe("SUCCEEDED");
     expect(build.log).toContain(
       "Each execution starts a fresh interpreter, which is slower: A pipe is still open after the import; open it inside run() to get fast starts.",
     );
@@ -291,14 +291,14 @@ describe("a build", () => {
     ];
     await setWorkers(...small);
     const build = await deploy(key, await pack(name, PROGRAM, { resources: { cpu: 2, memory: 8 } }));
-    expect(build).toMatchObject({ state: "FAILED", code: "INVALID_PROJECT" });
+    expect(build).toMatchObject({ status: "FAILED", code: "INVALID_PROJECT" });
     expect(build.detail).toContain("2 vCPU and 8 GB");
     expect(build.detail).toContain("2 vCPU and 4 GB, or 1 vCPU and 64 GB");
     await setWorkers(...small, { cpu: 64, memory: 64 });
     expect(
       await deploy(key, await pack(name, `${PROGRAM}# more\n`, { resources: { cpu: 64 } })),
     ).toMatchObject({
-      state: "SUCCEEDED",
+      status: "SUCCEEDED",
     });
   });
 
@@ -306,7 +306,7 @@ describe("a build", () => {
     const { key, name } = await createService();
     await setWorkers();
     const build = await deploy(key, await pack(name, PROGRAM, { resources: { cpu: 64, memory: 8 } }));
-    expect(build.state).toBe("SUCCEEDED");
+    expect(build.status).toBe("SUCCEEDED");
     expect(build.log.join("\n")).toContain(
       "No worker is running at present; executions wait for one with 64 vCPU and 8 GB.",
     );
@@ -316,14 +316,14 @@ describe("a build", () => {
     const { key, name } = await createService();
     await deploy(key, await pack(name, typed("int")));
     const refused = await deploy(key, await pack(name, typed("str")));
-    expect(refused).toMatchObject({ state: "FAILED", version: "1.0.1" });
+    expect(refused).toMatchObject({ status: "FAILED", version: "1.0.1" });
     expect(refused.detail).toContain("/data/n was integer and is now string");
     expect(await deploy(key, await pack(name, typed("str")), "?bump=major")).toMatchObject({
-      state: "SUCCEEDED",
+      status: "SUCCEEDED",
       version: "2.0.0",
     });
     const forced = await deploy(key, await pack(name, typed("bool")), "?force=true");
-    expect(forced).toMatchObject({ state: "SUCCEEDED", version: "2.0.1" });
+    expect(forced).toMatchObject({ status: "SUCCEEDED", version: "2.0.1" });
   });
 
   test.each([
@@ -336,7 +336,7 @@ describe("a build", () => {
     async (_what, schema, why, isKept) => {
       const { key, name } = await createService();
       const build = await deploy(key, await pack(name, modelled(schema)));
-      expect(build.state).toBe("SUCCEEDED");
+      expect(build.status).toBe("SUCCEEDED");
       expect(build.log.join("\n")).toContain(why);
       const { items } = await read<{ items: Version[] }>(`/services/${key}/versions`);
       expect(items[0]?.inputSchema !== null).toBe(isKept);
@@ -357,11 +357,11 @@ describe("a build", () => {
       const claim = await instance.stores.builds.claim(`vanished-${attempt}`, 0);
       expect(claim?.attempt).toBe(attempt);
     }
-    expect(await buildAll(key, "1.0.0")).toMatchObject({ state: "SUCCEEDED" });
+    expect(await buildAll(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
 
     await upload(key, await pack(name, `${PROGRAM}# again\n`));
     for (let attempt = 1; attempt <= 3; attempt++) await instance.stores.builds.claim("vanished", 0);
-    expect(await buildAll(key, "1.0.1")).toMatchObject({ state: "FAILED", code: "WORKER_LOST" });
+    expect(await buildAll(key, "1.0.1")).toMatchObject({ status: "FAILED", code: "WORKER_LOST" });
   });
 
   test("keeps its lease while it runs longer than that, and is not run twice", async () => {
@@ -374,7 +374,7 @@ describe("a build", () => {
     await waitUntil(async () => (await readBuild(key, "1.0.0")).terminal);
     await Promise.all(builders.map((builder) => builder.drain()));
     const build = await readBuild(key, "1.0.0");
-    expect(build.state).toBe("SUCCEEDED");
+    expect(build.status).toBe("SUCCEEDED");
     expect(build.log.filter((line) => line === "Building version 1.0.0")).toHaveLength(1);
   });
 
@@ -407,8 +407,8 @@ describe("a build", () => {
     await waitUntil(() => times.stopped > 0);
     expect(times.stopped - times.asked).toBeLessThan(leaseSeconds * SECOND);
     await builder.drain();
-    expect(await readBuild(key, "1.0.0")).toMatchObject({ state: "RUNNING" });
-    expect(await buildAll(key, "1.0.0")).toMatchObject({ state: "SUCCEEDED" });
+    expect(await readBuild(key, "1.0.0")).toMatchObject({ status: "RUNNING" });
+    expect(await buildAll(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
   });
 
   test("is put back by a builder that closes, however often, and made by the next", async () => {
@@ -416,11 +416,11 @@ describe("a build", () => {
     await upload(key, await pack(name, "import time\ntime.sleep(3)\ndef run(): pass\n"));
     for (let stops = 0; stops < 3; stops++) {
       const closing = createBuilder(deps, { leaseSeconds: 600 });
-      await waitUntil(async () => (await readBuild(key, "1.0.0")).state === "RUNNING");
+      await waitUntil(async () => (await readBuild(key, "1.0.0")).status === "RUNNING");
       await closing.close();
-      expect((await readBuild(key, "1.0.0")).state).toBe("PENDING");
+      expect((await readBuild(key, "1.0.0")).status).toBe("PENDING");
     }
-    expect(await buildAll(key, "1.0.0")).toMatchObject({ state: "SUCCEEDED" });
+    expect(await buildAll(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
   });
 
   test("is given up at once by a builder that closes while the module is still being imported", async () => {
@@ -433,7 +433,7 @@ describe("a build", () => {
     expect(await Promise.race([isClosed, delay(20 * SECOND, false, { ref: false })])).toBe(true);
     expect((await readBuild(key, "1.0.0")).terminal).toBe(false);
     await home.database.query({
-      text: "update build set state = 'FAILED', failure_code = 'BUILD_CANCELLED', finished_at = now(), lease_until = null where service_key = $1",
+      text: "update build set status = 'FAILED', failure_code = 'BUILD_CANCELLED', ended_at = now(), lease_until = null where service_key = $1",
       values: [key],
     });
   });
@@ -492,7 +492,7 @@ describe("a build", () => {
       expect(await guardBuilds(instance.stores.builds, low).claim("builder", 60)).toBeNull();
       await low.close();
       disk = null;
-      expect((await buildAll(key, "1.0.0")).state).toBe("SUCCEEDED");
+      expect((await buildAll(key, "1.0.0")).status).toBe("SUCCEEDED");
     });
 
     test("by the control role alone, which never unpacks: that is the builder's", async () => {

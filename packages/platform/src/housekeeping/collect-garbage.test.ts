@@ -78,7 +78,7 @@ describe("the collector", () => {
   };
   const makeLive = async (key: string, archiveHash: string) => {
     const [row] = await home.database.query<{ id: string }>({
-      text: `insert into version (id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_mb,
+      text: `insert into version (id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_milli,
         timeout_seconds, start_mode) values (gen_random_uuid(), $1, 1, 0, 0, $2, $2, 1, 1, 1, 'auto') returning id`,
       values: [key, archiveHash],
     });
@@ -96,12 +96,12 @@ describe("the collector", () => {
     await build(hashes.pending);
     const failed = await build(hashes.failed);
     await run(
-      "update build set state = 'FAILED', finished_at = now(), failure_code = 'BUILD_FAILED' where id = $1",
+      "update build set status = 'FAILED', ended_at = now(), failure_code = 'BUILD_FAILED' where id = $1",
       failed.id,
     );
     for (const name of ["live", "retired", "long-retired", "busy"] as const) {
       const { key, id } = await build(hashes[name]);
-      await run("update build set state = 'SUCCEEDED', finished_at = now() where id = $1", id);
+      await run("update build set status = 'SUCCEEDED', ended_at = now() where id = $1", id);
       const version = await makeLive(key, hashes[name]);
       if (name === "live") continue;
       const days = name === "retired" ? RETENTION_DAYS - 1 : RETENTION_DAYS + 1;
@@ -112,7 +112,7 @@ describe("the collector", () => {
       );
       if (name !== "busy") continue;
       await run(
-        `insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_mb, timeout_seconds)
+        `insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds)
           values (gen_random_uuid(), 'subscription', gen_random_uuid(), gen_random_uuid(), $1, 1, 1, 1)`,
         version,
       );
@@ -159,11 +159,11 @@ describe("the collector", () => {
 
   test("removes failed builds and the logs of builds that ended before the retention", async () => {
     const hash = "c".repeat(64);
-    const ended = "finished_at = now() - make_interval(days => $2)";
+    const ended = "ended_at = now() - make_interval(days => $2)";
     const states: readonly (readonly [string, number])[] = [
-      ["state = 'FAILED', failure_code = 'BUILD_FAILED'", 29],
-      ["state = 'FAILED', failure_code = 'BUILD_FAILED'", 31],
-      ["state = 'SUCCEEDED'", 31],
+      ["status = 'FAILED', failure_code = 'BUILD_FAILED'", 29],
+      ["status = 'FAILED', failure_code = 'BUILD_FAILED'", 31],
+      ["status = 'SUCCEEDED'", 31],
     ];
     const ids: string[] = [];
     for (const [state, days] of states) {

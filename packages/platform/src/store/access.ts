@@ -109,7 +109,7 @@ function readRow(
           where b.application_id = $1 and b.service_key = s.key and b.cancelled_at is null) as "subscriptionId",
         coalesce((select json_agg(json_build_object(
             'id', v.id, 'version', concat_ws('.', v.major, v.minor, v.patch), 'cpu_milli', v.cpu_milli,
-            'memory_mb', v.memory_mb, 'timeoutSeconds', v.timeout_seconds, 'startMode', v.start_mode,
+            'memory_milli', v.memory_milli, 'timeoutSeconds', v.timeout_seconds, 'startMode', v.start_mode,
             'inputSchema', v.input_schema, 'isRetired', v.retired_at is not null)
             order by v.major desc, v.minor desc, v.patch desc)
           from version v where v.service_key = s.key
@@ -136,10 +136,10 @@ function toGrant(row: Row, subscriptionId: string, organisationId: string): Gran
     subscriptionId,
     organisationId,
     serviceName: row.serviceName,
-    versions: row.versions.map(({ cpu_milli, memory_mb, ...version }) => ({
+    versions: row.versions.map(({ cpu_milli, memory_milli, ...version }) => ({
       ...version,
       inputSchema: readStoredSchema(version.inputSchema),
-      resources: fromStoredResources({ cpu_milli, memory_mb }),
+      resources: fromStoredResources({ cpu_milli, memory_milli }),
     })),
   };
 }

@@ -27,11 +27,11 @@ async function findNeeded(
 ): Promise<ReadonlySet<string>> {
   const rows = await database.query<{ hash: string }>({
     text: `select h.hash from unnest($1::text[]) as h (hash)
-      where exists (select 1 from build b where b.archive_hash = h.hash and b.state in ('PENDING', 'RUNNING'))
+      where exists (select 1 from build b where b.archive_hash = h.hash and b.status in ('PENDING', 'RUNNING'))
         or exists (
           select 1 from version v where v.archive_hash = h.hash and (
             v.retired_at is null or v.retired_at > now() - make_interval(days => $2)
-            or exists (select 1 from execution e where e.version_id = v.id and e.state in ('PENDING', 'RUNNING'))
+            or exists (select 1 from execution e where e.version_id = v.id and e.status in ('PENDING', 'RUNNING'))
           )
         )`,
     values: [hashes, retentionDays],
@@ -43,7 +43,7 @@ async function findNeeded(
 async function removeOldBuilds(database: Database, retentionDays: number): Promise<number> {
   const failed = await database.query({
     text: `delete from build where id in (
-        select id from build where state = 'FAILED' and finished_at < now() - make_interval(days => $1) order by id limit ${MAX_BUILDS}
+        select id from build where status = 'FAILED' and ended_at < now() - make_interval(days => $1) order by id limit ${MAX_BUILDS}
       ) returning id`,
     values: [retentionDays],
     idempotent: true,
@@ -51,7 +51,7 @@ async function removeOldBuilds(database: Database, retentionDays: number): Promi
   const logs = await database.query({
     text: `with old as (
         select b.id from build b
-        where b.state = 'SUCCEEDED' and b.finished_at < now() - make_interval(days => $1)
+        where b.status = 'SUCCEEDED' and b.ended_at < now() - make_interval(days => $1)
           and exists (select 1 from build_log l where l.build_id = b.id)
         order by b.id limit ${MAX_BUILDS}
       ), removed as (

@@ -195,7 +195,7 @@ test("a build runs once at a time, keeps its log, and makes its version live whe
   const claim = claims.find((claim) => claim !== null);
   if (claim === undefined || claim === null || build === null) throw new Error("The build was not claimed.");
   expect(claims.filter((other) => other !== null)).toHaveLength(1);
-  expect(claim).toMatchObject({ id: build.id, organizationId, state: "RUNNING", attempt: 1 });
+  expect(claim).toMatchObject({ id: build.id, organizationId, status: "RUNNING", attempt: 1 });
   await stores.builds.appendLog(claim, ["one", "two"]);
   await stores.builds.appendLog(claim, ["three \0"]);
   expect(await stores.builds.readLog(organizationId, build.id, 1)).toEqual({
@@ -209,7 +209,7 @@ test("a build runs once at a time, keeps its log, and makes its version live whe
   ).toBe(true);
   expect(await stores.versions.find(organizationId, serviceKey, "1.0.1")).not.toBeNull();
   expect(await stores.builds.findLatest(organizationId, serviceKey, "1.0.1")).toMatchObject({
-    state: "SUCCEEDED",
+    status: "SUCCEEDED",
     failure: null,
   });
   expect(await stores.builds.renew([claim], 30)).toEqual({ ...renewed, lost: [claim.id] });
@@ -239,7 +239,7 @@ test("a builder that lost its lease can write no more, and after three builders 
   await claimWhenFree("third");
   await waitUntil(async () => (await stores.builds.sweep()) > 0);
   expect(await stores.builds.findLatest(organizationId, serviceKey, "2.0.0")).toMatchObject({
-    state: "FAILED",
+    status: "FAILED",
     failure: { code: "WORKER_LOST" },
   });
   expect(await stores.builds.claim("fourth", 30)).toBeNull();

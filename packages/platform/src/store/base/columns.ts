@@ -7,16 +7,16 @@ export function selectMilliseconds(column: string): string {
 
 const MILLI = 1000;
 
-/** Resources as the tables have them: whole thousandths, so that sums are exact. */
+/** Resources as the tables have them: whole thousandths of a vCPU and of a GB (1024^3 bytes), so that sums are exact. */
 export interface StoredResources {
   readonly cpu_milli: number;
-  readonly memory_mb: number;
+  readonly memory_milli: number;
 }
 
 export function toStoredResources({ cpu, memory }: Resources): StoredResources {
   return {
     cpu_milli: Math.max(1, Math.round(cpu * MILLI)),
-    memory_mb: Math.max(1, Math.round(memory * MILLI)),
+    memory_milli: Math.max(1, Math.round(memory * MILLI)),
   };
 }
 
@@ -27,8 +27,8 @@ export function toFreeThousandths(free: number): number {
   return Math.min(MAX_INTEGER, Math.floor(free * MILLI + 0.001));
 }
 
-export function fromStoredResources({ cpu_milli, memory_mb }: StoredResources): Resources {
-  return { cpu: cpu_milli / MILLI, memory: memory_mb / MILLI };
+export function fromStoredResources({ cpu_milli, memory_milli }: StoredResources): Resources {
+  return { cpu: cpu_milli / MILLI, memory: memory_milli / MILLI };
 }
 
 /** The parts of MAJOR.MINOR.PATCH. */

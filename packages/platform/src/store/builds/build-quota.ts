@@ -42,7 +42,7 @@ export async function checkQuota(
     text: `with own as (select key from service where organisation_id = $1),
       open as (
         select b.archive_hash, b.stored_bytes from build b join own on own.key = b.service_key
-        where b.state in ('PENDING', 'RUNNING')
+        where b.status in ('PENDING', 'RUNNING')
       ),
       stored as (
         select archive_hash, max(stored_bytes) as bytes from (

@@ -20,7 +20,7 @@ import type { NewVersion } from "../versions/versions.ts";
  * leaves a lease that ends; the next claim takes the build again, up to MAX_ATTEMPTS times. One that stops gives its builds back.
  */
 
-export type BuildState = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
+export type BuildStatus = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
 
 export interface NewBuild {
   readonly organizationId: string;
@@ -37,7 +37,7 @@ export interface NewBuild {
 
 export interface BuildRecord extends NewBuild {
   readonly id: string;
-  readonly state: BuildState;
+  readonly status: BuildStatus;
   readonly failure: { readonly code: string; readonly detail: string } | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
@@ -104,12 +104,12 @@ interface Row extends VersionNumber, Omit<BuildClaim, "version" | "failure"> {
 
 const COLUMNS = `b.id, s.organisation_id as "organizationId", b.service_key as "serviceKey", b.major, b.minor, b.patch,
   b.archive_hash as "archiveHash", b.content_hash as "contentHash", b.is_forced as "isForced",
-  b.requested_by as "requestedBy", b.state, b.attempt, b.worker_id as "workerId", b.failure_code as "failureCode",
+  b.requested_by as "requestedBy", b.status, b.attempt, b.worker_id as "workerId", b.failure_code as "failureCode",
   b.failure_detail as "failureDetail", ${selectMilliseconds("b.created_at")} as "createdAt",
-  ${selectMilliseconds("b.started_at")} as "startedAt", ${selectMilliseconds("b.finished_at")} as "endedAt"`;
+  ${selectMilliseconds("b.started_at")} as "startedAt", ${selectMilliseconds("b.ended_at")} as "endedAt"`;
 
 /** A claim as $1, $2, $3. */
-const IS_HELD = "id = $1 and attempt = $2 and worker_id = $3 and state = 'RUNNING'";
+const IS_HELD = "id = $1 and attempt = $2 and worker_id = $3 and status = 'RUNNING'";
 
 export function createBuildStore(database: Database, quota: BuildQuota = DEFAULT_BUILD_QUOTA): BuildStore {
   return {
@@ -191,14 +191,14 @@ async function claimBuild(
     text: `with candidate as (
         select b.id from build b join service s on s.key = b.service_key
         cross join lateral (
-          select count(*) filter (where r.state = 'RUNNING' and r.lease_until >= now()) as running, max(r.started_at) as last_turn
+          select count(*) filter (where r.status = 'RUNNING' and r.lease_until >= now()) as running, max(r.started_at) as last_turn
           from service own join build r on r.service_key = own.key where own.organisation_id = s.organisation_id
         ) o
-        where b.state in ('PENDING', 'RUNNING')
-          and (b.state = 'PENDING' or (b.lease_until < now() and b.attempt < ${MAX_ATTEMPTS}))
+        where b.status in ('PENDING', 'RUNNING')
+          and (b.status = 'PENDING' or (b.lease_until < now() and b.attempt < ${MAX_ATTEMPTS}))
         order by o.running, o.last_turn nulls first, b.id limit 1 for update of b skip locked
       ), b as (
-        update build set state = 'RUNNING', attempt = attempt + 1, worker_id = $1,
+        update build set status = 'RUNNING', attempt = attempt + 1, worker_id = $1,
           lease_until = now() + make_interval(secs => $2), started_at = coalesce(started_at, now())
         where id = (select id from candidate) returning *
       ) select ${COLUMNS} from b join service s on s.key = b.service_key`,
@@ -216,9 +216,9 @@ async function renewBuilds(
   const rows = await database.query<{ id: string; isBusy: boolean }>({
     text: `with held as materialized (
         select b.id, b.attempt from unnest($1::uuid[], $2::int[], $3::text[]) as i (id, attempt, worker_id)
-        join build b on b.id = i.id and b.attempt = i.attempt and b.worker_id = i.worker_id and b.state = 'RUNNING'
+        join build b on b.id = i.id and b.attempt = i.attempt and b.worker_id = i.worker_id and b.status = 'RUNNING'
       ), free as materialized (
-        select b.id from held join build b on b.id = held.id and b.attempt = held.attempt and b.state = 'RUNNING'
+        select b.id from held join build b on b.id = held.id and b.attempt = held.attempt and b.status = 'RUNNING'
         for update of b skip locked
       ), renewed as (
         update build b set lease_until = now() + make_interval(secs => $4) from free where b.id = free.id returning b.id
@@ -245,7 +245,7 @@ async function succeed(database: Database, claim: BuildClaimKey, version: NewVer
   try {
     const rows = await database.query({
       text: `with ended as (
-          update build set state = 'SUCCEEDED', lease_until = null, finished_at = now() where ${IS_HELD} returning stored_bytes
+          update build set status = 'SUCCEEDED', lease_until = null, ended_at = now() where ${IS_HELD} returning stored_bytes
         ), v as (
           insert into version (stored_bytes, ${VERSION_COLUMNS})
           select ended.stored_bytes, $4::uuid, $5::uuid, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::jsonb, $16::jsonb, $17 from ended
@@ -272,7 +272,7 @@ async function failBuild(
   detail: string,
 ): Promise<boolean> {
   const rows = await database.query({
-    text: `update build set state = 'FAILED', lease_until = null, finished_at = now(), failure_code = $4, failure_detail = $5
+    text: `update build set status = 'FAILED', lease_until = null, ended_at = now(), failure_code = $4, failure_detail = $5
       where ${IS_HELD} returning id`,
     values: [claim.id, claim.attempt, claim.workerId, code, detail.replaceAll("\0", "\u{FFFD}")],
   });
@@ -283,7 +283,7 @@ async function failBuild(
 async function giveBack(database: Database, claim: BuildClaimKey): Promise<boolean> {
   const rows = await database.query({
     text: `with b as (
-        update build set state = 'PENDING', lease_until = null, worker_id = null, started_at = null where ${IS_HELD} returning id
+        update build set status = 'PENDING', lease_until = null, worker_id = null, started_at = null where ${IS_HELD} returning id
       ) select b.id from b cross join lateral pg_notify('${CHANNEL}', '')`,
     values: [claim.id, claim.attempt, claim.workerId],
   });
@@ -336,9 +336,9 @@ async function findLatest(
 
 async function sweepBuilds(database: Database): Promise<number> {
   const rows = await database.query({
-    text: `update build set state = 'FAILED', lease_until = null, finished_at = now(), failure_code = 'WORKER_LOST',
+    text: `update build set status = 'FAILED', lease_until = null, ended_at = now(), failure_code = 'WORKER_LOST',
         failure_detail = 'The builder vanished at try ' || attempt || ' of this build.'
-      where state = 'RUNNING' and lease_until < now() and attempt >= ${MAX_ATTEMPTS} returning id`,
+      where status = 'RUNNING' and lease_until < now() and attempt >= ${MAX_ATTEMPTS} returning id`,
   });
   return rows.length;
 }

@@ -12,14 +12,14 @@ export const CANCELLED_DETAIL = "The execution was cancelled before it began.";
 const TEXT = `with hit as (
     update execution e set
       cancel_requested = true,
-      state = case e.state when 'PENDING' then 'FAILED' else e.state end,
-      finished_at = case e.state when 'PENDING' then now() end,
-      failure_code = case e.state when 'PENDING' then 'CANCELLED' end,
-      failure_detail = case e.state when 'PENDING' then $3 end
-    where e.id = $1 and e.owner_id = $2 and e.state in ('PENDING', 'RUNNING') returning e.*
+      status = case e.status when 'PENDING' then 'FAILED' else e.status end,
+      ended_at = case e.status when 'PENDING' then now() end,
+      failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
+      failure_detail = case e.status when 'PENDING' then $3 end
+    where e.id = $1 and e.owner_id = $2 and e.status in ('PENDING', 'RUNNING') returning e.*
   )
   select ${selectRecord("hit")} from hit cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
-    $4 || case hit.state when 'FAILED' then ':changed:' else ':cancel:' end || encode(uuid_send(hit.id), 'base64'))`;
+    $4 || case hit.status when 'FAILED' then ':changed:' else ':cancel:' end || encode(uuid_send(hit.id), 'base64'))`;
 
 export async function cancelExecution(
   database: Database,

@@ -82,13 +82,13 @@ const COLUMNS = `${selectRecord("c")}, c.owner_kind as "ownerKind", c.organisati
  * does not fit beside those before it keeps no smaller one waiting.
  */
 const describeTake = (candidates: string) => `with recursive candidate as materialized (
-    select id, priority, rank, cpu_milli, memory_mb from execution
-    where state = 'PENDING' and cpu_milli <= $3 and memory_mb <= $4
+    select id, priority, rank, cpu_milli, memory_milli from execution
+    where status = 'PENDING' and cpu_milli <= $3 and memory_milli <= $4
       and (not_before is null or not_before <= now()) and version_id <> all ($7::uuid[])
       ${candidates}
     order by priority desc, rank, id limit $2 for update skip locked
   ), line as materialized (
-    select array_agg(id) as ids, array_agg(cpu_milli) as cpus, array_agg(memory_mb) as memories
+    select array_agg(id) as ids, array_agg(cpu_milli) as cpus, array_agg(memory_milli) as memories
     from (select * from candidate order by priority desc, rank, id) ordered
   ), looked (n, cpu, memory, fits) as (
     select 0, $3, $4, false
@@ -100,14 +100,14 @@ const describeTake = (candidates: string) => `with recursive candidate as materi
   ), chosen as (
     select ids[n] as id from looked, line where fits
   ), claimed as (
-    update execution e set state = 'RUNNING', attempt = e.attempt + 1, worker_id = $1, claim_id = $6, started_at = now(),
+    update execution e set status = 'RUNNING', attempt = e.attempt + 1, worker_id = $1, claim_id = $6, started_at = now(),
       lease_until = now() + make_interval(secs => $5)
     from chosen where e.id = chosen.id returning e.*
   )
   select rest.is_drained as "isDrained", ${COLUMNS}
   from (
     select not exists (
-      select 1 from execution where state = 'PENDING' and id <> all (array(select id from chosen))
+      select 1 from execution where status = 'PENDING' and id <> all (array(select id from chosen))
     ) as is_drained
   ) rest left join (claimed c join execution_input i on i.id = c.id) on true
   order by c.priority desc, c.rank, c.id`;
@@ -121,8 +121,8 @@ type TakenRow = { readonly isDrained: boolean } & (ClaimRow | { readonly id: nul
 
 async function takePending(database: Database, request: ClaimRequest, claimId: string): Promise<Taken> {
   const cpuMilli = toFreeThousandths(request.free.cpu);
-  const memoryMb = toFreeThousandths(request.free.memory);
-  if (request.limit < 1 || cpuMilli < 1 || memoryMb < 1) return { rows: [], isDrained: false };
+  const memoryMilli = toFreeThousandths(request.free.memory);
+  if (request.limit < 1 || cpuMilli < 1 || memoryMilli < 1) return { rows: [], isDrained: false };
   const { onlyId } = request;
   const rows = await database.query<TakenRow>({
     name: onlyId === undefined ? "execution-claim" : "execution-claim-one",
@@ -131,7 +131,7 @@ async function takePending(database: Database, request: ClaimRequest, claimId: s
       request.workerId,
       request.limit,
       cpuMilli,
-      memoryMb,
+      memoryMilli,
       request.leaseSeconds,
       claimId,
       request.excludedVersionIds,
@@ -150,7 +150,7 @@ async function recoverClaim(
   return database.query<ClaimRow>({
     text: `with c as (
         update execution set lease_until = now() + make_interval(secs => $3)
-        where state = 'RUNNING' and lease_until > now() and worker_id = $1 and claim_id = $2 returning *
+        where status = 'RUNNING' and lease_until > now() and worker_id = $1 and claim_id = $2 returning *
       ) select ${COLUMNS} from c join execution_input i on i.id = c.id order by c.priority desc, c.rank, c.id`,
     values: [request.workerId, claimId, request.leaseSeconds],
     idempotent: true,

@@ -99,25 +99,25 @@ const HEAD = 256;
 
 /** Index lookups of one row each: once for each owner of the group, and those that follow once for each size. */
 const BEHIND_OWN = `(select e.rank + 1 from execution e
-    where e.owner_id = t.owner_id and e.state = 'PENDING' and ${RECENT} order by e.rank desc limit 1)`;
+    where e.owner_id = t.owner_id and e.status = 'PENDING' and ${RECENT} order by e.rank desc limit 1)`;
 const BEHIND_RUNNING = `(select e.rank + 1 from execution e
-    where e.lease_until is not null and e.cpu_milli >= t.cpu_milli and e.memory_mb >= t.memory_mb and ${RECENT}
+    where e.lease_until is not null and e.cpu_milli >= t.cpu_milli and e.memory_milli >= t.memory_milli and ${RECENT}
     order by e.rank desc limit 1)`;
 const FIRST_PENDING = `(select e.rank from execution e
-    where e.state = 'PENDING' and ${RECENT} order by e.rank, e.id limit 1)`;
+    where e.status = 'PENDING' and ${RECENT} order by e.rank, e.id limit 1)`;
 const FIRST_PENDING_NOT_LARGER = `(select head.rank from (
-      select e.rank, e.cpu_milli, e.memory_mb from execution e
-      where e.state = 'PENDING' and ${RECENT} order by e.rank, e.id limit ${HEAD}
-    ) head where head.cpu_milli <= t.cpu_milli and head.memory_mb <= t.memory_mb limit 1)`;
+      select e.rank, e.cpu_milli, e.memory_milli from execution e
+      where e.status = 'PENDING' and ${RECENT} order by e.rank, e.id limit ${HEAD}
+    ) head where head.cpu_milli <= t.cpu_milli and head.memory_milli <= t.memory_milli limit 1)`;
 
 const TEXT = `with input as (
     select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::int[], $7::int[], $8::int[], $9::text[],
         $10::int[], $11::int[])
       with ordinality
-      as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_mb, timeout_seconds, refs, start, length, position)
+      as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, position)
   ), turn as (
     select *, row_number() over (partition by owner_id order by position) - 1 as turn,
-      row_number() over (partition by cpu_milli, memory_mb) = 1 as is_first_of_size
+      row_number() over (partition by cpu_milli, memory_milli) = 1 as is_first_of_size
     from input
   ), looked_up as (
     select *, case when is_first_of_size then
@@ -125,12 +125,12 @@ const TEXT = `with input as (
       end as level, case turn when 0 then ${BEHIND_OWN} end as behind_own
     from turn t
   ), line as (
-    select *, greatest(max(level) over (partition by cpu_milli, memory_mb), behind_own) as place from looked_up
+    select *, greatest(max(level) over (partition by cpu_milli, memory_milli), behind_own) as place from looked_up
   ), ranked as (
     select *, first_value(place) over (partition by owner_id order by turn) + turn as rank from line
   ), created as (
-    insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_mb, timeout_seconds, rank)
-    select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_mb, timeout_seconds, rank from ranked
+    insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank)
+    select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank from ranked
     on conflict do nothing returning id, created_at
   ), bodies as (
     insert into execution_input (id, body, "references")
@@ -160,7 +160,7 @@ async function insertExecutions(
       executions.map(({ owner }) => owner.organisationId),
       executions.map(({ versionId }) => versionId),
       resources.map(({ cpu_milli }) => cpu_milli),
-      resources.map(({ memory_mb }) => memory_mb),
+      resources.map(({ memory_milli }) => memory_milli),
       executions.map(({ timeoutSeconds }) => timeoutSeconds),
       executions.map(({ references }) => (hasReferences(references) ? JSON.stringify(references) : null)),
       bodies.starts,

@@ -63,18 +63,18 @@ function getMetadata(outcome: Outcome): Uint8Array | null {
 const TEXT = `with input as (
     select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::int[],
       $9::int[], $10::int[], $11::boolean[])
-      as i (id, attempt, worker_id, state, code, detail, start, length, metadata_start, metadata_length, has_metadata)
+      as i (id, attempt, worker_id, status, code, detail, start, length, metadata_start, metadata_length, has_metadata)
   ), ended as (
-    update execution e set state = i.state, finished_at = now(), lease_until = null, failure_code = i.code,
+    update execution e set status = i.status, ended_at = now(), lease_until = null, failure_code = i.code,
       failure_detail = i.detail
     from input i
-    where e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.state = 'RUNNING'
+    where e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = 'RUNNING'
     returning e.*, i.start, i.length, i.metadata_start, i.metadata_length, i.has_metadata
   ), results as (
     insert into execution_result (id, result, metadata)
     select id, substr($12::bytea, start, length),
       case when has_metadata then substr($12::bytea, metadata_start, metadata_length) end
-    from ended where state = 'SUCCEEDED'
+    from ended where status = 'SUCCEEDED'
   ), told as materialized (
     select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':changed:' || ${selectPayloadIds("id")}) from ended having count(*) > 0
   )
@@ -121,8 +121,8 @@ function toKeyColumns(endings: readonly Ending[]): readonly unknown[] {
 /** Which of them stand as this very claim ended them. */
 async function findEnded(database: Database, endings: readonly Ending[]): Promise<ReadonlySet<string>> {
   const rows = await database.query<{ id: string }>({
-    text: `select e.id from unnest($1::uuid[], $2::int[], $3::text[], $4::text[]) as i (id, attempt, worker_id, state)
-      join execution e on e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.state = i.state`,
+    text: `select e.id from unnest($1::uuid[], $2::int[], $3::text[], $4::text[]) as i (id, attempt, worker_id, status)
+      join execution e on e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = i.status`,
     values: [...toKeyColumns(endings), endings.map(({ outcome }) => outcome.status)],
     idempotent: true,
   });

@@ -9,14 +9,14 @@ import type { RecordRow } from "./record.ts";
 /** The fence as in finish. The attempt stays as it is: the next claim raises it, so that this one can never write again. */
 const TEXT = `with given as (
     update execution e set
-      state = case when e.cancel_requested then 'FAILED' else 'PENDING' end,
-      finished_at = case when e.cancel_requested then now() end,
+      status = case when e.cancel_requested then 'FAILED' else 'PENDING' end,
+      ended_at = case when e.cancel_requested then now() end,
       failure_code = case when e.cancel_requested then 'CANCELLED' end,
       failure_detail = case when e.cancel_requested then $5 end,
       worker_id = null, claim_id = null, started_at = null, lease_until = null,
       setbacks = e.setbacks + case when $4::float8 is null then 0 else 1 end,
       not_before = now() + make_interval(secs => coalesce($4::float8, 0))
-    where e.id = $1 and e.attempt = $2 and e.worker_id = $3 and e.state = 'RUNNING' returning e.*
+    where e.id = $1 and e.attempt = $2 and e.worker_id = $3 and e.status = 'RUNNING' returning e.*
   )
   select ${selectRecord("given")} from given cross join lateral (
     select pg_notify('${EXECUTIONS_CHANNEL}', $6 || ':changed:' || encode(uuid_send(given.id), 'base64')),

@@ -9,9 +9,9 @@ import type { Database } from "../../postgres/database.ts";
  */
 const RENEW = `with held as materialized (
     select e.id, e.cancel_requested from unnest($1::uuid[], $2::int[]) as i (id, attempt)
-    join execution e on e.id = i.id and e.attempt = i.attempt and e.worker_id = $3 and e.state = 'RUNNING'
+    join execution e on e.id = i.id and e.attempt = i.attempt and e.worker_id = $3 and e.status = 'RUNNING'
   ), free as materialized (
-    select e.id from held join execution e on e.id = held.id and e.worker_id = $3 and e.state = 'RUNNING'
+    select e.id from held join execution e on e.id = held.id and e.worker_id = $3 and e.status = 'RUNNING'
     for update of e skip locked
   ), renewed as (
     update execution e set lease_until = now() + make_interval(secs => $4)

@@ -24,11 +24,11 @@ beforeAll(async () => {
   database = createExecutionDatabase(home.target, { logger: home.logger });
   const times = Array.from({ length: COUNT }, (_, index) => NOW - (COUNT - index) * SECOND);
   await database.query({
-    text: `insert into execution (id, owner_kind, owner_id, organisation_id, version_id, state, cpu_milli, memory_mb, timeout_seconds, worker_id,
-        created_at, started_at, finished_at, failure_code)
-      select i.id, 'organisation', $3, $3, $3, i.state, 1, 1, 1, 'w', i.time, i.time, i.time, case i.state when 'FAILED' then 'X' end
+    text: `insert into execution (id, owner_kind, owner_id, organisation_id, version_id, status, cpu_milli, memory_milli, timeout_seconds, worker_id,
+        created_at, started_at, ended_at, failure_code)
+      select i.id, 'organisation', $3, $3, $3, i.status, 1, 1, 1, 'w', i.time, i.time, i.time, case i.status when 'FAILED' then 'X' end
       from (
-        select id, to_timestamp(ms / 1000) as time, case row_number() over (order by ms) when 7 then 'FAILED' else 'SUCCEEDED' end as state
+        select id, to_timestamp(ms / 1000) as time, case row_number() over (order by ms) when 7 then 'FAILED' else 'SUCCEEDED' end as status
         from unnest($1::uuid[], $2::float8[]) as raw (id, ms)
       ) i`,
     values: [

@@ -56,7 +56,7 @@ let last: Awaited<ReturnType<PostgresExecutionStore["claim"]>>["claims"] = [];
 async function age(length: number, days: number): Promise<void> {
   const prefix = getLowestUuid(Date.now() - days * DAY).slice(0, 13);
   await home.database.query({
-    text: `with aged as (select id from execution where state = 'PENDING' order by rank limit ${length}),
+    text: `with aged as (select id from execution where status = 'PENDING' order by rank limit ${length}),
       inputs as (update execution_input set id = ('${prefix}' || substr(id::text, 14))::uuid where id in (select id from aged))
       update execution set id = ('${prefix}' || substr(id::text, 14))::uuid where id in (select id from aged)`,
   });

@@ -79,7 +79,7 @@ async function ensureDay(daysAgo: number): Promise<void> {
 /** As if they had ended so long ago. */
 async function backdateEnds(daysAgo: number): Promise<void> {
   await database.query({
-    text: "update execution set finished_at = now() - make_interval(days => $1) where finished_at is not null",
+    text: "update execution set ended_at = now() - make_interval(days => $1) where ended_at is not null",
     values: [daysAgo],
   });
 }

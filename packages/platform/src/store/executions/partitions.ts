@@ -155,7 +155,7 @@ async function dropExpired(
 async function dropDay(run: RunStatement, day: string, oldestEnd: number): Promise<boolean> {
   const kept = await run({
     text: `select 1 from execution_p${day}
-      where finished_at is null or finished_at >= to_timestamp($1::float8 / 1000) limit 1`,
+      where ended_at is null or ended_at >= to_timestamp($1::float8 / 1000) limit 1`,
     values: [oldestEnd],
   });
   if (kept.length > 0) return false;
@@ -170,7 +170,7 @@ async function deleteStrays(database: Database, oldestEnd: number): Promise<void
     const rows = await database.query({
       text: `with expired as (
           delete from execution_default where id in (
-            select id from execution_default where finished_at < to_timestamp($1::float8 / 1000) limit ${STRAYS_AT_ONCE}
+            select id from execution_default where ended_at < to_timestamp($1::float8 / 1000) limit ${STRAYS_AT_ONCE}
           ) returning id
         ), inputs as (
           delete from execution_input_default where id in (select id from expired)

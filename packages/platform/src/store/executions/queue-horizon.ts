@@ -42,7 +42,7 @@ async function findOldest(database: Database): Promise<number> {
   const [row] = await database.query<{ id: string | null }>({
     name: "execution-oldest",
     text: `select least(
-        (select min(e.id::text) from execution e where e.state = 'PENDING'),
+        (select min(e.id::text) from execution e where e.status = 'PENDING'),
         (select min(e.id::text) from execution e where e.lease_until is not null)
       ) as id`,
     idempotent: true,

@@ -10,7 +10,7 @@ import { isUuid } from "../base/uuid.ts";
 const MAX_CHUNKS = 1000;
 
 interface ChunkRow {
-  readonly state: ExecutionStatus;
+  readonly status: ExecutionStatus;
   /** Null, as the other two, in the one row that stands for no chunk. */
   readonly seq: string | null;
   readonly lines: Buffer | null;
@@ -18,7 +18,7 @@ interface ChunkRow {
 }
 
 /** Chunks are written in the order of `seq`, one flush at a time, so nothing ever appears behind a cursor. */
-const TEXT = `select e.state, l.seq::text as seq, l.lines, l.following is null as "isLast"
+const TEXT = `select e.status, l.seq::text as seq, l.lines, l.following is null as "isLast"
   from execution e left join lateral (
     select c.*, row_number() over by_seq as position, lead(c.seq) over by_seq as following,
       sum(octet_length(c.lines)) over by_seq - octet_length(c.lines) as bytes_before
@@ -46,7 +46,7 @@ export async function readLog(
   });
   const last = rows.at(-1);
   if (last === undefined) return null;
-  const isComplete = isFinal(last.state) && (last.seq === null || last.isLast === true);
+  const isComplete = isFinal(last.status) && (last.seq === null || last.isLast === true);
   return {
     lines: joinChunks(rows.flatMap(({ lines }) => (lines === null ? [] : [lines]))),
     nextCursor: isComplete ? null : encodeCursor([last.seq ?? after ?? "0"]),

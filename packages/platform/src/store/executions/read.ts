@@ -25,7 +25,7 @@ export async function findExecution(
 export async function countPending(database: Database): Promise<ReadonlyMap<string, number>> {
   const rows = await database.query<{ ownerId: string; count: number }>({
     name: "execution-count-pending",
-    text: `select owner_id as "ownerId", count(*)::int as count from execution where state = 'PENDING' group by owner_id`,
+    text: `select owner_id as "ownerId", count(*)::int as count from execution where status = 'PENDING' group by owner_id`,
     idempotent: true,
   });
   return new Map(rows.map(({ ownerId, count }) => [ownerId, count]));
@@ -40,7 +40,7 @@ export async function readResult(
   const [row] = await database.query<{ result: Buffer; metadata: Buffer | null }>({
     name: "execution-read-result",
     text: `select r.result, r.metadata from execution_result r join execution e on e.id = $1
-      where r.id = $1 and e.owner_id = $2 and e.state = 'SUCCEEDED'`,
+      where r.id = $1 and e.owner_id = $2 and e.status = 'SUCCEEDED'`,
     values: [id, ownerId],
     idempotent: true,
   });
@@ -53,18 +53,18 @@ const LOWEST_ID = "00000000-0000-0000-0000-000000000000";
 const HIGHEST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /*
- * Each state by itself, newest first, from the one index that has owner, state and id in this order. Rows are compared as
+ * Each status by itself, newest first, from the one index that has owner, status and id in this order. Rows are compared as
  * a whole, and sorted by all three: equalities would let a planner walk the ids of all owners, or of all states, where
- * its statistics make it hope that the first rows will do; for a rare state it then reads everything there is. The
+ * its statistics make it hope that the first rows will do; for a rare status it then reads everything there is. The
  * bounds on the id alone say nothing new, but let whole days be skipped.
  */
-const LIST = `select ${selectRecord("e")} from unnest($2::text[]) as wanted (state) cross join lateral (
+const LIST = `select ${selectRecord("e")} from unnest($2::text[]) as wanted (status) cross join lateral (
     select e.* from execution e
-    where (e.owner_id, e.state, e.id) >= ($1::uuid, wanted.state, $3::uuid)
-      and (e.owner_id, e.state, e.id) < ($1::uuid, wanted.state, $4::uuid)
+    where (e.owner_id, e.status, e.id) >= ($1::uuid, wanted.status, $3::uuid)
+      and (e.owner_id, e.status, e.id) < ($1::uuid, wanted.status, $4::uuid)
       and e.id >= $3 and e.id < $4
       and e.created_at >= to_timestamp($5::float8 / 1000) and e.created_at < to_timestamp($6::float8 / 1000)
-    order by e.owner_id desc, e.state desc, e.id desc limit $7
+    order by e.owner_id desc, e.status desc, e.id desc limit $7
   ) e order by e.id desc limit $7`;
 
 export async function listExecutions(

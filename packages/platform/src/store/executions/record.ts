@@ -17,9 +17,9 @@ export interface RecordRow extends StoredResources {
 
 /** SQL for a RecordRow from a row of `execution`. */
 export function selectRecord(alias: string): string {
-  return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.state as status, ${alias}.cpu_milli, ${alias}.memory_mb,
+  return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.status, ${alias}.cpu_milli, ${alias}.memory_milli,
     ${selectMilliseconds(`${alias}.created_at`)} as "createdAt", ${selectMilliseconds(`${alias}.started_at`)} as "startedAt",
-    ${selectMilliseconds(`${alias}.finished_at`)} as "endedAt", ${alias}.failure_code as "failureCode",
+    ${selectMilliseconds(`${alias}.ended_at`)} as "endedAt", ${alias}.failure_code as "failureCode",
     ${alias}.failure_detail as "failureDetail"`;
 }
 

@@ -87,7 +87,7 @@ test("an end that takes long keeps no other lease of its worker from being renew
   const [ending, running] = claims;
   if (ending === undefined || running === undefined) throw new Error("There was nothing to claim.");
   await home.database.transaction(async (run) => {
-    await run({ text: "update execution set state = state where id = $1", values: [ending.id] });
+    await run({ text: "update execution set status = status where id = $1", values: [ending.id] });
     const answer = await store.renew("worker", claims, 60);
     expect(answer).toEqual({ lost: [], cancelled: [], busy: [ending.id] });
   });

@@ -25,11 +25,11 @@ const SWEEP = `with guard as materialized (
     where (select is_ours from guard) and e.lease_until < least(now(), to_timestamp($2::float8 / 1000))
     order by e.lease_until limit ${MAX_NOTIFIED_IDS} for update of e skip locked
   ), ended as (
-    update execution e set state = 'UNKNOWN', finished_at = now(), lease_until = null, failure_code = 'WORKER_LOST',
+    update execution e set status = 'UNKNOWN', ended_at = now(), lease_until = null, failure_code = 'WORKER_LOST',
       failure_detail = 'The worker ' || e.worker_id || ' vanished: it did not renew its lease after '
         || to_char(e.lease_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')
         || ' UTC. User code may have begun; the outcome is not known.'
-    from late where e.id = late.id and e.state = 'RUNNING' returning e.*
+    from late where e.id = late.id and e.status = 'RUNNING' returning e.*
   ), told as materialized (
     select pg_notify('${EXECUTIONS_CHANNEL}', $1 || ':changed:' || ${selectPayloadIds("id")}) from ended having count(*) > 0
   )

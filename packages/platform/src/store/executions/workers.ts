@@ -17,24 +17,24 @@ const LIVES = `w.seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds'`
  * Need not be flushed at once: a crash of the server that loses it is followed by the next report.
  */
 const REPORT = `with kept as materialized (
-    select e.id, e.cpu_milli, e.memory_mb from execution e
-    where e.id = $7 and e.state = 'PENDING'
+    select e.id, e.cpu_milli, e.memory_milli from execution e
+    where e.id = $7 and e.status = 'PENDING'
       and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id < $1 and ${LIVES})
   ), wanted as materialized (
-    select e.id, e.cpu_milli, e.memory_mb from execution e
+    select e.id, e.cpu_milli, e.memory_milli from execution e
     where $8::float8 is not null and not exists (select 1 from kept)
-      and e.state = 'PENDING' and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($6::uuid[])
+      and e.status = 'PENDING' and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($6::uuid[])
       and e.created_at <= now() - make_interval(secs => $8)
-      and e.cpu_milli <= $2 and e.memory_mb <= $3 and (e.cpu_milli > $4 or e.memory_mb > $5)
+      and e.cpu_milli <= $2 and e.memory_milli <= $3 and (e.cpu_milli > $4 or e.memory_milli > $5)
       and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id <> $1 and ${LIVES})
     order by e.priority desc, e.rank, e.id limit 1
   ), choice as materialized (
     select * from kept union all select * from wanted
   ), reported as (
-    insert into worker (id, cpu_milli, memory_mb, reserved_execution_id)
+    insert into worker (id, cpu_milli, memory_milli, reserved_execution_id)
     select $1, $2, $3, (select id from choice)
     where (select set_config('synchronous_commit', 'off', true)) is not null
-    on conflict (id) do update set cpu_milli = excluded.cpu_milli, memory_mb = excluded.memory_mb,
+    on conflict (id) do update set cpu_milli = excluded.cpu_milli, memory_milli = excluded.memory_milli,
       reserved_execution_id = excluded.reserved_execution_id, seen_at = now()
   ), forgotten as (
     delete from worker where seen_at < now() - interval '${FORGET_AFTER}'
@@ -49,7 +49,7 @@ export async function reportWorker(database: Database, report: WorkerReport): Pr
     values: [
       report.workerId,
       capacity.cpu_milli,
-      capacity.memory_mb,
+      capacity.memory_milli,
       toFreeThousandths(report.free.cpu),
       toFreeThousandths(report.free.memory),
       report.excludedVersionIds,
@@ -68,7 +68,7 @@ export async function removeWorker(database: Database, workerId: string): Promis
 export async function listWorkers(database: Database): Promise<readonly Resources[]> {
   const rows = await database.query<StoredResources>({
     name: "worker-list",
-    text: `select w.cpu_milli, w.memory_mb from worker w where ${LIVES}`,
+    text: `select w.cpu_milli, w.memory_milli from worker w where ${LIVES}`,
     idempotent: true,
   });
   return rows.map(fromStoredResources);

@@ -79,7 +79,7 @@ export interface VersionStore {
 interface Row extends StoredResources, VersionNumber, Omit<VersionRecord, "version" | "resources"> {}
 
 const COLUMNS = `v.id, v.service_key as "serviceKey", v.major, v.minor, v.patch, v.archive_hash as "archiveHash",
-  v.content_hash as "contentHash", v.cpu_milli, v.memory_mb, v.timeout_seconds as "timeoutSeconds",
+  v.content_hash as "contentHash", v.cpu_milli, v.memory_milli, v.timeout_seconds as "timeoutSeconds",
   v.start_mode as "startMode", v.input_schema as "inputSchema", v.output_schema as "outputSchema", v.description,
   ${selectMilliseconds("v.created_at")} as "createdAt", ${selectMilliseconds("v.retired_at")} as "retiredAt"`;
 
@@ -111,11 +111,11 @@ export function createVersionStore(database: Database): VersionStore {
 
 const HIGHEST_FIRST = "v.major desc, v.minor desc, v.patch desc limit 1";
 
-function toRecord({ cpu_milli, memory_mb, major, minor, patch, ...row }: Row): VersionRecord {
+function toRecord({ cpu_milli, memory_milli, major, minor, patch, ...row }: Row): VersionRecord {
   return {
     ...row,
     version: formatVersion({ major, minor, patch }),
-    resources: fromStoredResources({ cpu_milli, memory_mb }),
+    resources: fromStoredResources({ cpu_milli, memory_milli }),
     inputSchema: readStoredSchema(row.inputSchema),
     outputSchema: readStoredSchema(row.outputSchema),
   };
@@ -151,7 +151,7 @@ async function findOwned(database: Database, id: string): Promise<OwnedVersionRe
 export function toVersionValues(version: NewVersion): readonly unknown[] {
   const number = parseVersion(version.version);
   if (number === null) throw new TypeError(`${version.version} is not MAJOR.MINOR.PATCH`);
-  const { cpu_milli, memory_mb } = toStoredResources(version.resources);
+  const { cpu_milli, memory_milli } = toStoredResources(version.resources);
   return [
     version.id,
     version.serviceKey,
@@ -161,7 +161,7 @@ export function toVersionValues(version: NewVersion): readonly unknown[] {
     version.archiveHash,
     version.contentHash,
     cpu_milli,
-    memory_mb,
+    memory_milli,
     version.timeoutSeconds,
     version.startMode,
     version.inputSchema === null ? null : JSON.stringify(version.inputSchema),
@@ -170,7 +170,7 @@ export function toVersionValues(version: NewVersion): readonly unknown[] {
   ];
 }
 
-export const VERSION_COLUMNS = `id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_mb,
+export const VERSION_COLUMNS = `id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_milli,
   timeout_seconds, start_mode, input_schema, output_schema, description`;
 
 async function insertVersion(database: Database, version: NewVersion): Promise<VersionRecord | null> {
@@ -228,7 +228,7 @@ async function findHighest(
       cross join lateral (
         select major, minor, patch from version where service_key = s.key
         union all
-        select major, minor, patch from build where service_key = s.key and state in ('PENDING', 'RUNNING')
+        select major, minor, patch from build where service_key = s.key and status in ('PENDING', 'RUNNING')
       ) n
       where s.key = $1 and s.organisation_id = $2
       order by n.major desc, n.minor desc, n.patch desc limit 1`,
