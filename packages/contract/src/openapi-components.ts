@@ -25,7 +25,7 @@ export function createComponents(): Components {
   };
   return {
     refer,
-    schemas: () => Object.fromEntries([...known].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    schemas: () => Object.fromEntries([...known].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 
