@@ -1,8 +1,8 @@
 import type { ZygoteEvent } from "./wire/control-messages.ts";
 import type { LogLine, Probe, RunnableVersion } from "./port/runtime.ts";
-import type { PoolHost } from "./pool/pool-host.ts";
-import type { Settings } from "./port/settings.ts";
+import type { PoolHost } from "./pool/boot.ts";
 import { createTimers } from "../base/timers.ts";
+import { startZygote } from "./pool/zygote.ts";
 import type { Zygote, ZygoteEnd } from "./pool/zygote.ts";
 
 const STARTUP_ERROR = "STARTUP_ERROR";
@@ -16,11 +16,8 @@ type Stage = "starting" | "importing";
  *
  * @throws Error when no process could be started: the project is not at fault
  */
-export async function probeVersion(
-  version: RunnableVersion,
-  startZygote: PoolHost["startZygote"],
-  { helloMs, bootMs }: Pick<Settings, "helloMs" | "bootMs">,
-): Promise<Probe> {
+export async function probeVersion(host: PoolHost, version: RunnableVersion): Promise<Probe> {
+  const { helloMs, bootMs } = host.settings;
   let found: Probe | null = null;
   let stage: Stage = "starting";
   let zygote: Zygote | null = null;
@@ -44,7 +41,13 @@ export async function probeVersion(
 
   const onOutput = (lines: readonly LogLine[]): void => void printed.push(...lines);
   try {
-    zygote = await startZygote({ version, startMode: version.startMode, probe: true, onEvent, onOutput });
+    zygote = await startZygote(host, {
+      version,
+      startMode: version.startMode,
+      probe: true,
+      onEvent,
+      onOutput,
+    });
     if (stage === "starting") limit(helloMs, `The interpreter did not begin within ${helloMs / 1000} s`);
     const end = await zygote.closed;
     return found ?? describeEnd(end, stage, printed);

@@ -1,5 +1,4 @@
 import { removeTree } from "../files/remove-tree.ts";
-import { readMonotonic } from "../base/monotonic.ts";
 import { notStarted } from "./child/answers.ts";
 import { createExecution } from "./child/execution.ts";
 import { createPaces } from "./wire/pace.ts";
@@ -8,11 +7,9 @@ import type { PythonRuntime, Run, RunRequest } from "./port/runtime.ts";
 import { createRooms } from "./pool/zygote-folders.ts";
 import { readSettings } from "./port/settings.ts";
 import type { PythonRuntimeOptions } from "./port/settings.ts";
-import { createVersionPool } from "./pool/version-pool.ts";
-import type { PoolHost } from "./pool/pool-host.ts";
+import type { PoolHost } from "./pool/boot.ts";
 import type { VersionPool } from "./pool/version-pool.ts";
 import { createVersionPools } from "./pool/version-pools.ts";
-import { startZygote } from "./pool/zygote.ts";
 import { compileRunner, installRunner } from "./runner.ts";
 
 const TICK_MS = 1000;
@@ -22,26 +19,17 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   const { sandbox, logger, runDirectory } = options;
   const settings = readSettings(options);
   const runnerDirectory = installRunner(options);
-  const paces = createPaces();
   const rooms = createRooms(runDirectory, logger);
+  const host: PoolHost = { settings, logger, sandbox, runnerDirectory, rooms, paces: createPaces() };
+  const pools = createVersionPools(host);
   const stopping = new AbortController();
   let compiling: Promise<void> | null = null;
-
-  const start: PoolHost["startZygote"] = (given) => {
-    compiling ??= compileRunner(options, runnerDirectory, stopping.signal);
-    return startZygote({ ...given, sandbox, runnerDirectory, rooms, paces });
-  };
-  const pools = createVersionPools(settings, (version) =>
-    createVersionPool({
-      version,
-      settings,
-      startZygote: start,
-      findSandboxFault: sandbox.findFault,
-      logger,
-    }),
-  );
-  const ticker = setInterval(() => pools.tick(readMonotonic()), TICK_MS);
+  const ticker = setInterval(pools.tick, TICK_MS);
   ticker.unref();
+
+  function compile(): void {
+    compiling ??= compileRunner(options, runnerDirectory, stopping.signal);
+  }
 
   function run(request: RunRequest): Run {
     let pool: VersionPool | null = null;
@@ -49,6 +37,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
     if (stopping.signal.aborted)
       execution.refuse(notStarted("worker", "The worker was stopped before the execution began."));
     else {
+      compile();
       pool = pools.find(request.version);
       pool.submit(execution);
     }
@@ -68,7 +57,10 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
 
   return {
     run,
-    probe: (version) => probeVersion(version, start, settings),
+    probe: (version) => {
+      compile();
+      return probeVersion(host, version);
+    },
     retire: pools.retire,
     close,
   };

@@ -1,22 +1,22 @@
+import { readMonotonic } from "../../base/monotonic.ts";
 import type { RunnableVersion } from "../port/runtime.ts";
-import type { Settings } from "../port/settings.ts";
+import type { PoolHost } from "./boot.ts";
+import { createVersionPool } from "./version-pool.ts";
 import type { VersionPool } from "./version-pool.ts";
 
 /** The pools of a runtime, one per version. */
 export interface VersionPools {
   readonly find: (version: RunnableVersion) => VersionPool;
   /** Called about every second: ends what idles. */
-  readonly tick: (now: number) => void;
+  readonly tick: () => void;
   /** Ends the zygote of a version once nothing runs; resolves when it is gone. */
   readonly retire: (versionId: string) => Promise<void>;
   /** Ends all zygotes now. */
   readonly close: () => Promise<void>;
 }
 
-export function createVersionPools(
-  { maxZygotes, zygoteIdleMs }: Pick<Settings, "maxZygotes" | "zygoteIdleMs">,
-  createPool: (version: RunnableVersion) => VersionPool,
-): VersionPools {
+export function createVersionPools(host: PoolHost): VersionPools {
+  const { maxZygotes, zygoteIdleMs } = host.settings;
   const pools = new Map<string, VersionPool>();
   const retiring = new Map<VersionPool, Promise<void>>();
 
@@ -43,13 +43,14 @@ export function createVersionPools(
       const known = pools.get(version.id);
       if (known !== undefined) return known;
       makeRoom();
-      const pool = createPool(version);
+      const pool = createVersionPool(host, version);
       pools.set(version.id, pool);
       return pool;
     },
-    tick: (now) => {
+    tick: () => {
+      const now = readMonotonic();
       for (const [id, pool] of pools) {
-        pool.tick(now);
+        pool.tick();
         if (!pool.hasZygote() && !pool.isBusy() && now - pool.lastUsed() > zygoteIdleMs) pools.delete(id);
       }
     },

@@ -1,10 +1,12 @@
 import { once } from "node:events";
+import { constants } from "node:os";
 import { Duplex } from "node:stream";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { killLaunched } from "../../host/kill-launched.ts";
 import { spawnTrusted } from "../../host/processes.ts";
 import type { ChildProcess } from "../../host/processes.ts";
+import { createTimers } from "../../base/timers.ts";
 import { describeExit } from "../child/answers.ts";
 import { encodeOrder } from "../wire/control-messages.ts";
 import type { Order, ZygoteEvent } from "../wire/control-messages.ts";
@@ -16,15 +18,12 @@ import type { Pace, Paces } from "../wire/pace.ts";
 import { createPacedReader } from "../wire/paced-reader.ts";
 import type { Consumer, Taken } from "../wire/paced-reader.ts";
 import type { LogLine, RunnableVersion } from "../port/runtime.ts";
+import { BOOT_LINE_BYTES, BOOT_LOG_BYTES } from "./start-failure.ts";
 import { STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
 import type { Rooms } from "./zygote-folders.ts";
-import { constants } from "node:os";
 
 const MAX_EVENT_BYTES = 4 * 1024 * 1024;
-/** Of what a zygote prints, and of the traceback of an import. */
-export const BOOT_LOG_BYTES = 256 * 1024;
-export const BOOT_LINE_BYTES = 16 * 1024;
 /** After the end of its control line a zygote kills its tree and leaves; without pid namespace nobody else could. */
 const LEAVE_MS = 1000;
 /** After a kill all pipes close at once, unless a process escaped. */
@@ -33,15 +32,19 @@ const SHARED_TEMPORARY_FOLDERS = ["/tmp/", "/dev/shm/"];
 const CONTROL_FD = 3;
 const MAX_STATUS_LENGTH = 4096;
 
-export interface ZygoteOptions {
-  readonly version: RunnableVersion;
-  readonly startMode: "auto" | "spawn";
-  readonly probe: boolean;
+/** What the zygotes of one runtime share. */
+export interface ZygoteHost {
   readonly sandbox: Sandbox;
   readonly runnerDirectory: string;
-  /** Gives this zygote a folder of its own, which is discarded when its last process is gone. */
+  /** Gives each zygote a folder of its own, which is discarded when its last process is gone. */
   readonly rooms: Rooms;
   readonly paces: Paces;
+}
+
+export interface ZygoteOptions {
+  readonly version: RunnableVersion;
+  readonly startMode: RunnableVersion["startMode"];
+  readonly probe: boolean;
   readonly onEvent: (event: ZygoteEvent) => void;
   /** What it prints itself: user code at import, and our own warnings. */
   readonly onOutput: (lines: readonly LogLine[]) => void;
@@ -66,45 +69,72 @@ export interface ZygoteEnd {
   readonly hasBegun: boolean;
 }
 
+/** What one zygote holds, apart from its process. */
+interface Holdings {
+  readonly launch: SandboxLaunch;
+  readonly home: HomeSocket;
+  readonly release: () => void;
+}
+
 /** Rejects when the sandbox cannot be prepared; nothing is left behind then. */
-export async function startZygote(options: ZygoteOptions): Promise<Zygote> {
-  const { version, runnerDirectory, rooms } = options;
+export async function startZygote(host: ZygoteHost, options: ZygoteOptions): Promise<Zygote> {
+  const holdings = await prepareZygote(host, options.version);
+  try {
+    const child = await spawnLaunch(holdings.launch, options.version);
+    return attendZygote(host, options, child, holdings);
+  } catch (error) {
+    holdings.release();
+    throw error;
+  }
+}
+
+async function prepareZygote(host: ZygoteHost, version: RunnableVersion): Promise<Holdings> {
+  const { runnerDirectory, rooms } = host;
   const roomDirectory = rooms.create();
   let launch: SandboxLaunch | undefined;
   let home: HomeSocket | undefined;
-  try {
-    launch = options.sandbox.prepare({ ...version, runnerDirectory, roomDirectory });
-    home = await openHomeSocket(join(roomDirectory, "home"), options.paces);
-    const child = await spawnLaunch(launch, version);
-    return attendZygote(options, launch, child, home, roomDirectory);
-  } catch (error) {
+  function release(): void {
     home?.close();
     launch?.release();
     rooms.discard(roomDirectory);
+  }
+  try {
+    launch = host.sandbox.prepare({ ...version, runnerDirectory, roomDirectory });
+    home = await openHomeSocket(join(roomDirectory, "home"), host.paces);
+    return { launch, home, release };
+  } catch (error) {
+    release();
     throw error;
   }
 }
 
 function attendZygote(
+  { paces }: ZygoteHost,
   options: ZygoteOptions,
-  launch: SandboxLaunch,
   child: ChildProcess,
-  home: HomeSocket,
-  roomDirectory: string,
+  { launch, home, release }: Holdings,
 ): Zygote {
   const control = child.stdio[CONTROL_FD];
   if (!(control instanceof Duplex)) throw new Error("the zygote has no control line");
   const events = createEventReader(MAX_EVENT_BYTES, options.onEvent, kill);
-  const readings = [readToEnd(control, options.paces.answers, events.read), ...collectOutput(child, options)];
+  const readings = [
+    readToEnd(control, paces.answers, events.read),
+    ...collectOutput(child, paces.logs, options.onOutput),
+  ];
   control.on("error", () => control.destroy());
   const readStatus = collectStatus(child);
-  let leaving: NodeJS.Timeout | undefined;
-  let hangingUp: NodeJS.Timeout | undefined;
+  const timers = createTimers<"leave" | "hangUp">();
 
   function kill(): void {
     killLaunched(child);
     // Whoever still holds the pipes is not waited for: `closed` must come.
-    hangingUp ??= setTimeout(() => child.stdio.forEach((stream) => stream?.destroy()), HANG_UP_MS);
+    if (!timers.has("hangUp"))
+      timers.set("hangUp", HANG_UP_MS, () => child.stdio.forEach((stream) => stream?.destroy()));
+  }
+
+  function stop(): void {
+    control?.destroy();
+    if (!timers.has("leave")) timers.set("leave", LEAVE_MS, kill);
   }
 
   function send(order: Order): void {
@@ -114,37 +144,30 @@ function attendZygote(
   async function waitUntilClosed(): Promise<ZygoteEnd> {
     const description = await waitForEnd(child);
     await Promise.all(readings); // the last words may still wait for their turn
-    clearTimeout(leaving);
-    clearTimeout(hangingUp);
-    home.close();
-    options.rooms.discard(roomDirectory);
-    launch.release();
+    timers.clear("leave");
+    timers.clear("hangUp");
+    release();
     return { description, hasBegun: launch.hasBegun?.(readStatus()) ?? true };
   }
 
-  send({
+  send(createBootOrder(options, launch));
+  return { home, send, kill, stop, closed: waitUntilClosed() };
+}
+
+function createBootOrder({ version, startMode, probe }: ZygoteOptions, { view }: SandboxLaunch): Order {
+  return {
     order: "boot",
-    project: launch.view.project,
-    home: join(launch.view.room, "home"),
-    scratch: launch.view.scratch,
-    keep: options.version.readablePaths.filter((path) =>
+    project: view.project,
+    home: join(view.room, "home"),
+    scratch: view.scratch,
+    keep: version.readablePaths.filter((path) =>
       SHARED_TEMPORARY_FOLDERS.some((folder) => path.startsWith(folder)),
     ),
-    variables: options.version.variables,
-    memory: Math.round(options.version.resources.memory * 1024 ** 3),
-    isolate: launch.view.isolate,
-    startMode: options.startMode,
-    probe: options.probe,
-  });
-  return {
-    home,
-    send,
-    kill,
-    stop: () => {
-      control.destroy();
-      leaving ??= setTimeout(kill, LEAVE_MS);
-    },
-    closed: waitUntilClosed(),
+    variables: version.variables,
+    memory: Math.round(version.resources.memory * 1024 ** 3),
+    isolate: view.isolate,
+    startMode,
+    probe,
   };
 }
 
@@ -197,7 +220,11 @@ function readToEnd(stream: Readable, pace: Pace, consumer: Consumer): Promise<vo
   return new Promise((resolve) => createPacedReader(stream, pace, consumer).redirect(consumer, [], resolve));
 }
 
-function collectOutput(child: ChildProcess, { onOutput, paces }: ZygoteOptions): readonly Promise<void>[] {
+function collectOutput(
+  child: ChildProcess,
+  pace: Pace,
+  onOutput: ZygoteOptions["onOutput"],
+): readonly Promise<void>[] {
   const budget = createLogBudget(BOOT_LOG_BYTES);
   const pass = (lines: readonly LogLine[]): void => {
     if (lines.length > 0) onOutput(lines);
@@ -210,7 +237,7 @@ function collectOutput(child: ChildProcess, { onOutput, paces }: ZygoteOptions):
       pass(lines);
       return { cost, rest };
     };
-    await readToEnd(stream, paces.logs, consume);
+    await readToEnd(stream, pace, consume);
     pass(splitter.end().lines);
   };
   return [read(child.stdout, "INFO"), read(child.stderr, "WARNING")];

@@ -1,0 +1,144 @@
+import type { LogFields } from "../../base/logger.ts";
+import type { LogLine, RunnableVersion } from "../port/runtime.ts";
+import type { Settings } from "../port/settings.ts";
+import type { ExitEvent } from "../wire/control-messages.ts";
+import type { PoolOrder, BootReport } from "./boot-machine.ts";
+import type { BootFailure, StartOutcome } from "./start-failure.ts";
+
+/** An execution, as the machine knows it: a number that is never given twice. */
+export type Ticket = number;
+
+export type Phase =
+  /** No zygote, and nothing waits for one. */
+  | { readonly name: "cold" }
+  /** Like cold, and the project is known to be at fault: it is not tried again until then (monotonic milliseconds). */
+  | { readonly name: "broken"; readonly failure: BootFailure; readonly until: number }
+  /** The zygote is being started; the children that were ordered come when it is ready. */
+  | { readonly name: "booting" }
+  | { readonly name: "warm" }
+  /** The zygote is ending: nothing is ordered or handed over any more, what is queued waits for the next one. */
+  | { readonly name: "ending" }
+  /** Retired or closed, and nothing is left. */
+  | { readonly name: "closed" };
+
+/** A child in one of its stages. `ordered`, `late` and `failed` have not connected: they count as starting. */
+export type Child = { readonly id: number; readonly orderedAt: number } & ChildStage;
+
+export type ChildStage =
+  | { readonly stage: "ordered" }
+  /** Killed because it was not ready in time; not gone yet. */
+  | { readonly stage: "late" }
+  /** Exited before it was ready. When it is gone, who waits first ends with the outcome. */
+  | { readonly stage: "failed"; readonly outcome: StartOutcome }
+  /** Connected; takes the next execution. */
+  | { readonly stage: "idle" }
+  /** Its connections were closed before it was given an execution: it is ending. */
+  | { readonly stage: "unused" }
+  | { readonly stage: "running"; readonly execution: Ticket }
+  /** Its process has exited; others that it started may live. */
+  | { readonly stage: "exited"; readonly execution: Ticket };
+
+export type PoolSettings = Pick<
+  Settings,
+  "slots" | "bootMs" | "confirmMs" | "failureMs" | "idleMs" | "zygoteIdleMs"
+>;
+
+export interface PoolState {
+  readonly settings: PoolSettings;
+  readonly phase: Phase;
+  /** `retire` ends the zygote once nothing runs, `close` ends it now. */
+  readonly intent: "serve" | "retire" | "close";
+  readonly startMode: RunnableVersion["startMode"];
+  /** Executions without a child; the first has waited longest. */
+  readonly queue: readonly Ticket[];
+  readonly children: readonly Child[];
+  readonly lastChild: number;
+  /** Most executions that ran at once since the version was last idle. */
+  readonly peak: number;
+  /** Zygotes in a row that ended before one child was ready. */
+  readonly bootsWithoutChild: number;
+  /** Monotonic milliseconds. */
+  readonly lastUsed: number;
+}
+
+export type PoolEvent =
+  | { readonly event: "submit" | "withdraw"; readonly execution: Ticket }
+  /** A child has opened its connections; until an effect disposes of them they are kept for it. */
+  | { readonly event: "connected"; readonly child: number }
+  /** `answered`: an outcome is known. `stuck`: processes of an execution do not end though they were killed. */
+  | { readonly event: "answered" | "stuck" | "tick" | "retire" | "close" }
+  | { readonly event: "reported"; readonly report: BootReport };
+
+export type PoolEffect =
+  | { readonly effect: "boot"; readonly startMode: RunnableVersion["startMode"] }
+  | { readonly effect: "order"; readonly order: PoolOrder }
+  | { readonly effect: "handOver"; readonly child: number; readonly execution: Ticket }
+  /** Closes the connections of a child that is given no execution. */
+  | { readonly effect: "disconnect"; readonly child: number }
+  | {
+      readonly effect: "refuse";
+      readonly execution: Ticket;
+      readonly outcome: StartOutcome;
+      readonly lines: readonly LogLine[];
+    }
+  | { readonly effect: "exit"; readonly execution: Ticket; readonly exit: ExitEvent }
+  /** The last of an execution: no process of it is left. */
+  | { readonly effect: "gone"; readonly execution: Ticket }
+  | { readonly effect: "lost"; readonly execution: Ticket; readonly detail: string }
+  | {
+      readonly effect: "log";
+      readonly level: "info" | "warn" | "error";
+      readonly fields: LogFields;
+      readonly message: string;
+    }
+  /** The last of the pool. */
+  | { readonly effect: "closed" };
+
+export function createPoolState(
+  settings: PoolSettings,
+  startMode: PoolState["startMode"],
+  now: number,
+): PoolState {
+  return {
+    settings,
+    phase: { name: "cold" },
+    intent: "serve",
+    startMode,
+    queue: [],
+    children: [],
+    lastChild: 0,
+    peak: 0,
+    bootsWithoutChild: 0,
+    lastUsed: now,
+  };
+}
+
+export function isStarting({ stage }: Child): boolean {
+  return stage === "ordered" || stage === "late" || stage === "failed";
+}
+
+export function countStarting({ children }: PoolState): number {
+  return children.filter(isStarting).length;
+}
+
+export function countIdle({ children }: PoolState): number {
+  return children.filter(({ stage }) => stage === "idle").length;
+}
+
+/** Also those whose process has exited and is not gone. */
+export function countRunning({ children }: PoolState): number {
+  return children.filter(({ stage }) => stage === "running" || stage === "exited").length;
+}
+
+export function isBusy(state: PoolState): boolean {
+  return state.queue.length > 0 || countRunning(state) > 0;
+}
+
+export function hasZygote({ phase }: PoolState): boolean {
+  return canServe(phase) || phase.name === "ending";
+}
+
+/** Whether children can be ordered and given executions. */
+export function canServe({ name }: Phase): boolean {
+  return name === "booting" || name === "warm";
+}
