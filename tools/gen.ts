@@ -10,6 +10,7 @@ import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/pro
 import { ProjectSchema } from "../packages/contract/src/project.ts";
 import { describeSettings } from "../packages/platform/src/config/config.ts";
 import { dumpSchema } from "../packages/platform/src/postgres/dump-schema.ts";
+import { wrapPage } from "./docs/wrap.ts";
 import { MANIFESTS } from "./manifests.ts";
 import { REPOSITORY } from "./platform-process.ts";
 
@@ -83,7 +84,8 @@ const isCheck = argv.includes("--check");
 let stale = 0;
 for (const [path, create] of Object.entries(FILES)) {
   const file = join(REPOSITORY, path);
-  const wanted = await create();
+  const created = await create();
+  const wanted = path.endsWith(".md") ? wrapPage(created) : created;
   const present = await readFile(file, "utf8").catch(() => null);
   if (present === wanted) continue;
   stale += 1;
