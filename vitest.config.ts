@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
+import { SECOND } from "@platform/engine/base/time";
 
-const SECOND = 1_000;
 /** Limits are for what hangs, not for what is slow: half a core with other work needs ten times as long as a quiet machine. */
 const COMMON = {
   expect: { poll: { timeout: 60 * SECOND, interval: 20 } },

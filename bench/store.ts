@@ -12,6 +12,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Claim, ExecutionStore } from "@platform/engine/store/execution-store";
+import { DAY } from "@platform/engine/base/time";
 import type { Database } from "../packages/platform/src/postgres/database.ts";
 import { startEmbeddedPostgres } from "../packages/platform/src/postgres/supervisor.ts";
 import {
@@ -31,7 +32,6 @@ const RESULT = Buffer.from(JSON.stringify({ text: "y".repeat(1000) }));
 const SAMPLES = 400;
 const CALLERS = 256;
 const CLAIM_LIMIT = 128;
-const DAY = 86_400_000;
 
 interface Latency {
   readonly p50: number;

@@ -2,6 +2,7 @@ import { env } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { SECOND } from "@platform/engine/base/time";
 import { fuzz } from "../support/fuzz-requests.ts";
 import type { FuzzedOperation, FuzzedRequest } from "../support/fuzz-requests.ts";
 import { openInspector } from "../support/inspector.ts";
@@ -20,7 +21,6 @@ const SEED = Number(env["FUZZ_SEED"] ?? 20_261_122);
 const REQUESTS = Number(env["FUZZ_REQUESTS"] ?? 20_000);
 const BATCH = 500;
 const CONNECTIONS = 4;
-const SECOND = 1_000;
 const SLOW_MS = 1 * SECOND;
 const HUNG_MS = 60 * SECOND;
 /** Of the heap after the first tenth of the requests, when caches are as full as they get. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { MINUTE } from "@platform/engine/base/time";
 import { buildCli } from "../build.ts";
 import { createCliHome, LAUNCHER, waitFor } from "./testing/cli-process.ts";
 import type { CliHome } from "./testing/cli-process.ts";
@@ -15,8 +16,6 @@ import { serveProject } from "./testing/served-project.ts";
  * The published package, on the oldest Node.js that the CLI promises to run on, far from the repository: nothing of its
  * node_modules can be found from there.
  */
-
-const MINUTE = 60_000;
 
 const hashOf = (text: string) => (JSON.parse(text) as { hash: string }).hash;
 

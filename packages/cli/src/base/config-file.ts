@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isRecord } from "@platform/engine/base/json";
 import { UserError, getErrorCode, getErrorMessage } from "./errors.ts";
 
 /** The organisation the CLI works in. */
@@ -129,8 +130,7 @@ async function readIfThere(path: string): Promise<string | null> {
 
 function parseConfig(text: string, path: string): StoredConfig {
   const value = parseJson(text, path);
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw createInvalid(path, "it holds no JSON object");
+  if (!isRecord(value)) throw createInvalid(path, "it holds no JSON object");
   const endpoint = readText(value, "endpoint", path);
   const personalAccessToken = readText(value, "personalAccessToken", path);
   const context = readContext(value, path);

@@ -1,3 +1,5 @@
+import { KILOBYTE } from "@platform/engine/base/bytes";
+
 /** Where text goes; `isTerminal` decides about colours and moving progress. */
 interface TextSink {
   readonly write: (text: string) => void;
@@ -171,8 +173,6 @@ export function escapeControls(text: string): string {
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
-
-const KILOBYTE = 1024;
 
 /** `1.5 MB`, in steps of 1024. */
 export function formatSize(bytes: number): string {

@@ -1,7 +1,7 @@
 import { RequestRefused } from "@platform/contract/client";
+import { SECOND } from "@platform/engine/base/time";
 import { isNetworkError } from "./explain-error.ts";
 
-const SECOND = 1000;
 const FIRST_PAUSE = 0.25 * SECOND;
 const LONGEST_PAUSE = 4 * SECOND;
 const RETRY_SECONDS = 30;

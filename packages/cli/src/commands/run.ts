@@ -1,3 +1,4 @@
+import { SECOND } from "@platform/engine/base/time";
 import { createInterruption, UserError } from "../base/errors.ts";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
@@ -10,7 +11,6 @@ import { formatJobLink, openSession } from "../base/session.ts";
 import type { PlatformClient, Session } from "../base/session.ts";
 import { retryRead } from "../base/wait.ts";
 
-const SECOND = 1000;
 const LONGEST_TIMEOUT = 30 * 24 * 60 * 60;
 
 export const runCommand = defineCommand({

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { RawJson } from "@platform/contract/client";
+import { isRecord } from "@platform/engine/base/json";
 import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError, getErrorCode, getErrorMessage } from "../base/errors.ts";
 
@@ -62,8 +63,7 @@ async function readIfThere(path: string): Promise<string | null> {
 function findFault(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? null : "must hold a JSON object";
+    return isRecord(value) ? null : "must hold a JSON object";
   } catch (error) {
     return `is not JSON: ${getErrorMessage(error)}`;
   }

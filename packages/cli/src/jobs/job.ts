@@ -1,5 +1,6 @@
 import { PENDING_REASONS } from "@platform/contract/execution";
 import type { ExecutionResult } from "@platform/contract/execution";
+import { SECOND } from "@platform/engine/base/time";
 import type { Output } from "../base/output.ts";
 import { cleanText } from "../base/output.ts";
 import type { PlatformClient } from "../base/session.ts";
@@ -7,7 +8,6 @@ import { pause, retryRead } from "../base/wait.ts";
 
 export type Job = Awaited<ReturnType<PlatformClient["getJob"]>>;
 
-const SECOND = 1000;
 /** How long one request waits for the end of a job. */
 const HOLD_SECONDS = 20;
 /** A platform that does not hold the answer is not asked more often than this. */

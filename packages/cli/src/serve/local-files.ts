@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { FileReference } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { InputSource } from "@platform/engine/store/execution-store";
+import { isRecord } from "@platform/engine/base/json";
 import { getErrorMessage } from "../base/errors.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -53,8 +54,7 @@ async function readOrNull(path: string): Promise<Uint8Array | null> {
 function findFault(bytes: Uint8Array): string | null {
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? null : "holds JSON, but no object";
+    return isRecord(value) ? null : "holds JSON, but no object";
   } catch (error) {
     return `is not JSON: ${getErrorMessage(error)}`;
   }

@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
+import { SECOND } from "../base/time.ts";
 import { killLaunched } from "../host/kill-launched.ts";
 import { spawnTrusted } from "../host/processes.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import type { SystemUser } from "./access.ts";
 
-const SECOND = 1_000;
 const PIPE_GRACE = 2 * SECOND;
 /** After a kill: a process that the kernel does not let go of (a file system that hangs) is not waited for longer. */
 const KILL_LIMIT = 10 * SECOND;

@@ -2,11 +2,10 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readlink, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { DAY } from "../base/time.ts";
 import { collectEnvironments } from "./collect-environments.ts";
 import { createWorkspace } from "../testing/project-fixtures.ts";
 import type { Workspace } from "../testing/project-fixtures.ts";
-
-const DAY = 86_400_000;
 
 let workspace: Workspace;
 let root: string;

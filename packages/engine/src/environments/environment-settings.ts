@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { GIGABYTE } from "../base/bytes.ts";
+import { MINUTE } from "../base/time.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import type { SystemUser } from "./access.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -24,12 +26,9 @@ export interface EnvironmentBuilderOptions {
   readonly sizeLimits?: TreeLimits;
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 const DEFAULT_TIMEOUT = 15 * MINUTE;
-const GIB = 1024 ** 3;
 /** The largest frameworks for machine learning take about 7 GB. */
-const DEFAULT_SIZE_LIMITS: TreeLimits = { bytes: 10 * GIB, entries: 500_000 };
+const DEFAULT_SIZE_LIMITS: TreeLimits = { bytes: 10 * GIGABYTE, entries: 500_000 };
 
 /** The options of a builder, completed. */
 export interface EnvironmentSettings {

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { SECOND } from "../base/time.ts";
 import { findExecutables } from "../host/find-executables.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { collectEnvironments } from "./collect-environments.ts";
@@ -16,7 +17,6 @@ import { catchProjectError, createWheel, createWorkspace, writeFiles } from "../
 import type { Workspace } from "../testing/project-fixtures.ts";
 import { recordSyncs } from "../testing/record-syncs.ts";
 
-const SECOND = 1_000;
 const BUILD_TIME = 120 * SECOND;
 const STRANGER = { uid: 65534, gid: 65534 };
 const isRoot = process.getuid?.() === 0;

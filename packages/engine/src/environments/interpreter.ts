@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { SECOND } from "../base/time.ts";
 import { findExecutables, SYSTEM_FOLDERS } from "../host/find-executables.ts";
 import { runTrusted } from "../host/processes.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
@@ -36,7 +37,6 @@ const NAMES = ["python3", "python3.14", "python3.13", "python3.12", "python3.11"
 /** Every sandbox shows these read-only. */
 const SYSTEM_DIRECTORIES = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-const SECOND = 1_000;
 const QUESTION_TIMEOUT = 20 * SECOND;
 
 /**

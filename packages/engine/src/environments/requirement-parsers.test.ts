@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { SECOND } from "../base/time.ts";
 import { findInterpreter } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { ProjectError } from "../project/project-error.ts";
@@ -17,7 +18,6 @@ import type { Requirements } from "./requirements.ts";
  * accept the author's own text as well, they find the same in it. Both parsers are the real ones.
  */
 
-const SECOND = 1_000;
 const execute = promisify(execFile);
 const seed = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000);
 

@@ -1,12 +1,12 @@
 import { v7 as createUuid } from "uuid";
 import { expect, test } from "vitest";
+import { SECOND } from "../base/time.ts";
 import { createAdmission } from "./admission.ts";
 import type { QueueLimits } from "./admission.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { createOwner } from "../testing/create-owner.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 
-const SECOND = 1_000;
 const CLAIM = {
   workerId: "worker",
   free: { cpu: 1e6, memory: 1e6 },

@@ -1,5 +1,6 @@
 import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
+import { SECOND } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 import { createRateMeter } from "./rate-meter.ts";
@@ -13,7 +14,6 @@ export interface QueueLimits {
 
 export const DEFAULT_QUEUE_LIMITS: QueueLimits = { perOwner: 10_000, total: 100_000 };
 
-const SECOND = 1_000;
 /** While executions are being started, the queue is counted so often ... */
 const COUNT_EVERY_MS = 1 * SECOND;
 /** ... but not so often that it takes more than a twentieth of the time, unless a start would be refused. */

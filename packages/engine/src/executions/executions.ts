@@ -2,6 +2,7 @@ import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import { v7 as createUuid, validate, version } from "uuid";
+import { DAY } from "../base/time.ts";
 import { withExpiry } from "../store/expiry.ts";
 import { withPendingReason } from "./pending-reason.ts";
 import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
@@ -59,7 +60,6 @@ export interface Executions {
 
 /** Seconds after which a caller should ask again for a result that is not there. */
 const RETRY_AFTER_SECONDS = "1";
-const DAY = 86_400_000;
 
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;

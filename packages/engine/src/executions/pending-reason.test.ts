@@ -1,11 +1,11 @@
 import { v7 as createUuid } from "uuid";
 import { expect, test } from "vitest";
+import { SECOND } from "../base/time.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { withPendingReason } from "./pending-reason.ts";
 import { createOwner } from "../testing/create-owner.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 
-const SECOND = 1_000;
 const OWNER = "owner";
 
 async function open(base: ExecutionStore = createMemoryStore()) {

@@ -1,11 +1,11 @@
 import type { PendingReason } from "@platform/contract/execution";
 import type { Resources } from "@platform/contract/project";
+import { SECOND } from "../base/time.ts";
 import { fits } from "../base/capacity.ts";
 import { mapRecords } from "../store/map-records.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 
-const SECOND = 1_000;
 /** While records of pending executions are read, the workers are listed so often. */
 const LIST_EVERY_MS = 3 * SECOND;
 /** An older list says nothing. */

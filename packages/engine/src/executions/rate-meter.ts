@@ -1,4 +1,5 @@
-const SECOND = 1_000;
+import { SECOND } from "../base/time.ts";
+
 /** What happened so long ago counts for a third. */
 const MEMORY_MS = 30 * SECOND;
 /** Sooner, a rate says too little. */

@@ -4,6 +4,7 @@ import type { FileReference } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
 import { Check } from "typebox/value";
+import { isRecord } from "../base/json.ts";
 import { scanJson } from "./json-scan.ts";
 import type { InputReferences } from "../store/execution-store.ts";
 
@@ -34,7 +35,7 @@ export function acceptStartBody(bytes: Uint8Array): AcceptedBody {
     );
   if (!isUtf8(bytes)) throw new Problem("INVALID_JSON", "The body is not valid UTF-8.");
   const body = parseJson(bytes);
-  if (!isObject(body))
+  if (!isRecord(body))
     throw new Problem("INVALID_INPUT", `The body must be a JSON object, not ${describeKind(body)}.`);
   checkSizes(bytes);
   const errors = findFieldErrors(body);
@@ -94,7 +95,7 @@ function findFieldErrors(body: Readonly<Record<string, unknown>>): readonly Fiel
     const reference = body[`${key}Ref`];
     if (value !== undefined && reference !== undefined)
       errors.push({ path: `/${key}Ref`, message: `Give either "${key}" or "${key}Ref", not both.` });
-    if (value !== undefined && !isObject(value))
+    if (value !== undefined && !isRecord(value))
       errors.push({
         path: `/${key}`,
         message: `"${key}" must be a JSON object, not ${describeKind(value)}.`,
@@ -107,10 +108,6 @@ function findFieldErrors(body: Readonly<Record<string, unknown>>): readonly Fiel
     }
   }
   return errors;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function describeKind(value: unknown): string {

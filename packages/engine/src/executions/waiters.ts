@@ -1,4 +1,5 @@
 import { isFinal } from "@platform/contract/execution";
+import { SECOND } from "../base/time.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
 
 type Find = (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
@@ -10,7 +11,6 @@ interface Waiter {
 
 /** How often a waiting request looks by itself, in case an event was lost. */
 const LOOK_AGAIN_MS = 1_000;
-const SECOND = 1_000;
 
 /** Requests that wait for a final state; woken by events, correct without them. */
 export interface Waiters {

@@ -1,6 +1,7 @@
+import { isRecord } from "../base/json.ts";
 import { findExcess } from "./bounds.ts";
 import { ANNOTATIONS, KEYWORDS } from "./keywords.ts";
-import { isObject, SchemaFault } from "./reading.ts";
+import { SchemaFault } from "./reading.ts";
 import type { Reading, Schema } from "./reading.ts";
 import { mismatch } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";
@@ -19,7 +20,7 @@ export function compileMember(schema: Schema, key: "data" | "params"): SchemaNod
   const excess = findExcess(schema);
   if (excess !== null) throw new SchemaFault(excess);
   const { properties } = schema;
-  if (!isObject(properties) || !Object.hasOwn(properties, key)) return null;
+  if (!isRecord(properties) || !Object.hasOwn(properties, key)) return null;
   const document = createDocument(schema);
   const root = document.getNode(properties[key]);
   // Reading a schema adds those that it names: a queue, not a recursion, since chains of references may be long.
@@ -55,7 +56,7 @@ function createDocument(root: Schema): Document {
 function readSchema(schema: unknown, node: SchemaNode, document: Document): void {
   if (schema === true) return;
   if (schema === false) return void node.checks.push((place) => mismatch(place, "boolean schema is false"));
-  if (!isObject(schema)) throw new SchemaFault("has a subschema that is neither an object nor a boolean");
+  if (!isRecord(schema)) throw new SchemaFault("has a subschema that is neither an object nor a boolean");
   // What has a name of its own is left to the run as a whole.
   if (schema !== document.root && IDENTIFIERS.some((keyword) => Object.hasOwn(schema, keyword)))
     return void node.checks.push(() => "unknown");
@@ -92,7 +93,7 @@ function isFurther(keyword: string): boolean {
 function followReferences(schema: unknown, root: Schema, targets: Map<unknown, unknown>): unknown {
   const passed = new Set<unknown>();
   let found = schema;
-  while (isObject(found) && typeof found["$ref"] === "string" && isBareReference(found)) {
+  while (isRecord(found) && typeof found["$ref"] === "string" && isBareReference(found)) {
     if (passed.has(found)) throw new SchemaFault(LOOP);
     passed.add(found);
     found = targets.get(found) ?? findReference(root, found["$ref"]);

@@ -1,4 +1,5 @@
-import { isObject, SchemaFault } from "./reading.ts";
+import { isRecord } from "../base/json.ts";
+import { SchemaFault } from "./reading.ts";
 import type { Reading } from "./reading.ts";
 import { equalJson } from "./equal-json.ts";
 import { isMismatch, judge, judgeMember, MAX_MISMATCHES, mismatch, spend } from "./schema-node.ts";
@@ -31,7 +32,7 @@ const TYPES = {
   boolean: (value: unknown) => typeof value === "boolean",
   null: (value: unknown) => value === null,
   array: Array.isArray,
-  object: isObject,
+  object: isRecord,
 } as const satisfies Record<string, (value: unknown) => boolean>;
 
 /** What the door checks, in the order in which mismatches are named; texts are Ajv's, which callers know. */
@@ -127,7 +128,7 @@ function measureArray(value: unknown): number | null {
 }
 
 function measureObject(value: unknown, walk: Walk): number | null {
-  return isObject(value) ? listKeys(value, walk).length : null;
+  return isRecord(value) ? listKeys(value, walk).length : null;
 }
 
 function readReference(value: unknown, reading: Reading): Check {
@@ -239,7 +240,7 @@ function readRequired(names: unknown): Check {
   if (!isListOfNames(names)) throw new SchemaFault("has a required that is not a list of names");
   return (place, walk) => {
     const { value } = place;
-    if (!isObject(value)) return "valid";
+    if (!isRecord(value)) return "valid";
     spend(walk, names.length);
     const missing = names.find((name) => !Object.hasOwn(value, name));
     return missing === undefined ? "valid" : mismatch(place, `must have required property '${missing}'`);
@@ -253,7 +254,7 @@ function isListOfNames(value: unknown): value is readonly string[] {
 function readPropertyNames(value: unknown, reading: Reading): Check {
   const node = reading.readMember(value);
   return (place, walk) => {
-    if (!isObject(place.value)) return "valid";
+    if (!isRecord(place.value)) return "valid";
     const verdict = firstMismatch(listKeys(place.value, walk), (name) =>
       // A name has no place of its own: what does not fit is the object.
       judge(node, { ...place, value: name, verdicts: null, children: null }, walk),
@@ -264,13 +265,13 @@ function readPropertyNames(value: unknown, reading: Reading): Check {
 
 function readAdditionalProperties(value: unknown, reading: Reading): Check {
   const { properties, patternProperties } = reading.schema;
-  const known = new Set(isObject(properties) ? Object.keys(properties) : []);
+  const known = new Set(isRecord(properties) ? Object.keys(properties) : []);
   const node = reading.readMember(value);
   // Which names a pattern takes is not looked at here, so nothing is known of the others.
   if (patternProperties !== undefined) return () => "unknown";
   return (place, walk) => {
     const { value: members } = place;
-    if (!isObject(members)) return "valid";
+    if (!isRecord(members)) return "valid";
     const others = listKeys(members, walk).filter((name) => !known.has(name));
     if (value === false)
       return others.length === 0 ? "valid" : mismatch(place, "must NOT have additional properties");
@@ -281,11 +282,11 @@ function readAdditionalProperties(value: unknown, reading: Reading): Check {
 }
 
 function readProperties(value: unknown, reading: Reading): Check {
-  if (!isObject(value)) throw new SchemaFault("has properties that are not an object");
+  if (!isRecord(value)) throw new SchemaFault("has properties that are not an object");
   const nodes = Object.entries(value).map(([name, schema]) => [name, reading.readMember(schema)] as const);
   return (place, walk) => {
     const { value: members } = place;
-    if (!isObject(members)) return "valid";
+    if (!isRecord(members)) return "valid";
     spend(walk, nodes.length);
     return firstMismatch(nodes, ([name, node]) =>
       Object.hasOwn(members, name)

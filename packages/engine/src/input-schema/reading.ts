@@ -18,7 +18,3 @@ export interface Reading {
   /** Reads the schema that a `$ref` names; it is for the value itself. */
   readonly readReference: (reference: string) => SchemaNode;
 }
-
-export function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

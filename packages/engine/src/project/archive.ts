@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { openPromise } from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
+import { MEGABYTE } from "../base/bytes.ts";
 import type { ContentEntry } from "./content-hash.ts";
 import { createNameRegister, findNameFault } from "./entry-names.ts";
 import { DEFAULT_PROJECT_LIMITS, formatBytes, isBomb } from "./limits.ts";
@@ -29,7 +30,7 @@ export interface Archive {
 export type Sink = (chunks: AsyncIterable<Buffer>) => Promise<void>;
 
 /** Names, comments and extra fields of all entries together; they are kept in memory while the archive is open. */
-const MAX_TABLE_BYTES = 16 * 1024 * 1024;
+const MAX_TABLE_BYTES = 16 * MEGABYTE;
 
 /**
  * Opens an archive and judges its whole table of contents before anything is inflated.

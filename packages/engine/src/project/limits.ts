@@ -1,4 +1,4 @@
-const MB = 1024 * 1024;
+import { GIGABYTE, MEGABYTE } from "../base/bytes.ts";
 
 /** Ceilings for a project, the same for packing and unpacking: what can be packed can be unpacked. */
 export interface ProjectLimits {
@@ -17,11 +17,11 @@ export interface ProjectLimits {
 
 export const DEFAULT_PROJECT_LIMITS: ProjectLimits = {
   files: 10_000,
-  fileBytes: 512 * MB,
-  totalBytes: 1024 * MB,
-  archiveBytes: 512 * MB,
+  fileBytes: 512 * MEGABYTE,
+  totalBytes: GIGABYTE,
+  archiveBytes: 512 * MEGABYTE,
   ratio: 200,
-  ratioFreeBytes: 64 * MB,
+  ratioFreeBytes: 64 * MEGABYTE,
 };
 
 /** Whether so many unpacked bytes from so small an archive are a bomb. */
@@ -31,8 +31,8 @@ export function isBomb(unpackedBytes: number, archiveBytes: number, limits: Proj
 
 /** `1.5 GB`, `3 MB`, `17 bytes`: for messages. */
 export function formatBytes(bytes: number): string {
-  if (bytes >= 1024 * MB) return `${trimZeros(bytes / (1024 * MB))} GB`;
-  if (bytes >= MB) return `${trimZeros(bytes / MB)} MB`;
+  if (bytes >= GIGABYTE) return `${trimZeros(bytes / GIGABYTE)} GB`;
+  if (bytes >= MEGABYTE) return `${trimZeros(bytes / MEGABYTE)} MB`;
   return `${bytes} bytes`;
 }
 

@@ -4,6 +4,7 @@ import { normalize } from "node:path/posix";
 import { PROGRAM_FILE, PROJECT_FILE, ProjectSchema } from "@platform/contract/project";
 import type { Project } from "@platform/contract/project";
 import { Ajv } from "ajv";
+import { MEGABYTE } from "../base/bytes.ts";
 import { isDeeperThan } from "../base/json-depth.ts";
 import { openArchive } from "./archive.ts";
 import { findNameFault } from "./entry-names.ts";
@@ -13,7 +14,7 @@ import { getMessage, getSystemCode, ProjectError } from "./project-error.ts";
 import type { ProjectFault } from "./project-error.ts";
 import { describeSchemaFaults, quote } from "./schema-faults.ts";
 
-const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
+const MAX_PROJECT_FILE_BYTES = MEGABYTE;
 const MAX_PROJECT_DEPTH = 32;
 /** A file of this size may have 100,000, and each takes more room than what it is about. */
 const MAX_FAULTS = 50;

@@ -3,12 +3,12 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { MEGABYTE } from "../base/bytes.ts";
 import { catchProjectError, createRawZip, createWorkspace } from "../testing/project-fixtures.ts";
 import { ProjectError } from "./project-error.ts";
 import type { RawEntry, Workspace } from "../testing/project-fixtures.ts";
 import { hashArchive, unpackProject } from "./unpack.ts";
 
-const MB = 1024 * 1024;
 let workspace: Workspace;
 beforeEach(async () => {
   workspace = await createWorkspace();
@@ -159,7 +159,7 @@ test("random damage never gets out of the target, and never is anything but a cl
 
 test("a bomb that says its size is refused before a byte is written", async () => {
   const error = await refuse(
-    createRawZip([{ name: "bomb", content: Buffer.alloc(1 * MB), claimedSize: 3 * 1024 * MB }]),
+    createRawZip([{ name: "bomb", content: Buffer.alloc(1 * MEGABYTE), claimedSize: 3 * 1024 * MEGABYTE }]),
   );
   expect(error).toMatchObject({ code: "ARCHIVE_TOO_LARGE", detail: expect.stringContaining("512 MB") });
 });
@@ -172,7 +172,7 @@ async function measureProcessor(work: () => Promise<unknown>): Promise<number> {
 }
 
 test("a bomb that lies about its size is stopped after the bytes that it admits", async () => {
-  const content = Buffer.alloc(300 * MB);
+  const content = Buffer.alloc(300 * MEGABYTE);
   const archive = createRawZip([{ name: "bomb", content, claimedSize: 10 }]);
   const deflated = deflateRawSync(content, { level: 1 });
   const whole = await measureProcessor(async () => inflateRawSync(deflated));
@@ -186,14 +186,14 @@ test("a bomb that lies about its size is stopped after the bytes that it admits"
 test("many entries that each stay under the limits are refused by their sum", async () => {
   const entries = Array.from({ length: 5 }, (_, index) => ({
     name: `part-${index}`,
-    content: Buffer.alloc(1 * MB, index),
+    content: Buffer.alloc(1 * MEGABYTE, index),
   }));
-  const error = await refuse(createRawZip(entries), { totalBytes: 4 * MB });
+  const error = await refuse(createRawZip(entries), { totalBytes: 4 * MEGABYTE });
   expect(error).toMatchObject({ code: "ARCHIVE_TOO_LARGE", detail: "The project is larger than 4 MB" });
 });
 
 test("content that is blown up beyond the ratio is refused as a bomb", async () => {
-  const error = await refuse(createRawZip([{ name: "zeros", content: Buffer.alloc(100 * MB) }]));
+  const error = await refuse(createRawZip([{ name: "zeros", content: Buffer.alloc(100 * MEGABYTE) }]));
   expect(error).toMatchObject({ code: "ARCHIVE_TOO_LARGE", detail: expect.stringContaining("bomb") });
 });
 

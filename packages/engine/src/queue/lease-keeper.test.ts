@@ -1,5 +1,6 @@
 import { v7 as createUuid } from "uuid";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { SECOND, HOUR } from "../base/time.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import type { Clocks, LeaseKeeper } from "./lease-keeper.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
@@ -10,10 +11,8 @@ import { createOwner } from "../testing/create-owner.ts";
 const WORKER = createUuid();
 const OWNER = "owner";
 const WITHIN = { interval: 10 };
-const SECOND = 1_000;
 /** Long enough for a slow machine to renew in time. */
 const LEASE_SECONDS = 2;
-const HOUR = 3_600_000;
 
 let opened: LeaseKeeper<ClaimKey> | undefined;
 

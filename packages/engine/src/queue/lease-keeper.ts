@@ -1,3 +1,4 @@
+import { SECOND } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Renewal } from "../store/execution-store.ts";
 
@@ -11,7 +12,6 @@ import type { Renewal } from "../store/execution-store.ts";
  * when the store's clock goes on; so a jump of the time of day has everything renewed at once, and the store says what is lost.
  */
 
-const SECOND = 1_000;
 /** Renewals in one lease: two may fail before it is in danger. */
 const RENEWALS_PER_LEASE = 3;
 /** Looks in one lease at what is late, and at the clocks. */

@@ -1,7 +1,7 @@
+import { SECOND } from "../base/time.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 
-const SECOND = 1_000;
 /** Sweeps in one lease: what a vanished worker held is settled at the latest so much of a lease after its end. */
 const SWEEPS_PER_LEASE = 10;
 

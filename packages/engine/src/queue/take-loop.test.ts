@@ -1,10 +1,9 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { HOUR } from "../base/time.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createTakeLoop } from "./take-loop.ts";
 import type { TakeLoop } from "./take-loop.ts";
 import type { TakeResult } from "./take-machine.ts";
-
-const HOUR = 3_600_000;
 
 let opened: TakeLoop | undefined;
 

@@ -1,10 +1,10 @@
+import { SECOND } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Outcome } from "../python/port/runtime.ts";
 import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore } from "./execution-store.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { chooseNext } from "./memory-queue.ts";
 
-const SECOND = 1_000;
 export const CANCELLED_BEFORE = { code: "CANCELLED", detail: "The execution was cancelled before it began." };
 
 /** Claims and how long they hold. */

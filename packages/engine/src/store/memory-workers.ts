@@ -1,11 +1,10 @@
 import type { Resources } from "@platform/contract/project";
+import { SECOND } from "../base/time.ts";
 import { fits } from "../base/capacity.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Queued } from "./memory-queue.ts";
 import { WORKER_SILENCE_SECONDS } from "./execution-store.ts";
 import type { ExecutionRecord, NewExecution, Reservation, WorkerReport } from "./execution-store.ts";
-
-const SECOND = 1_000;
 
 /** A pending execution as the registry sees it. */
 export interface Waiting extends Queued {

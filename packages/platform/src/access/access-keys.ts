@@ -1,3 +1,4 @@
+import { SECOND } from "@platform/engine/base/time";
 import { isSecretOf } from "./access-key-secrets.ts";
 import type { TokenSubject } from "./access-tokens.ts";
 import type { ClientCredentials } from "./client-credentials.ts";
@@ -6,7 +7,6 @@ import type { AccessKeyStore, ActiveAccessKey } from "../store/access-keys.ts";
 import type { Logger } from "../base/logger.ts";
 import { createTtlCache } from "../base/ttl-cache.ts";
 
-const SECOND = 1_000;
 /** A revoked key may still be exchanged for so long, by a gateway that heard nothing of it. What it gets opens nothing. */
 const KEPT = 5 * SECOND;
 const UNKNOWN_KEPT = 1 * SECOND;

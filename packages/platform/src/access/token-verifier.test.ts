@@ -1,5 +1,6 @@
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HOUR } from "@platform/engine/base/time";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { createSigningKeyStore } from "../store/signing-keys.ts";
@@ -12,7 +13,6 @@ import { createTokenVerifier } from "./token-verifier.ts";
 const ISSUER = "http://gateway.test";
 const SECRET = "platform secret";
 const SUBJECT = { applicationId: "0193b0a0-0000-7000-8000-000000000001", keyId: "plat_key_1" };
-const HOUR = 3_600_000;
 
 function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");

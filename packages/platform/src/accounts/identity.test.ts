@@ -3,6 +3,7 @@ import { getMigrations } from "better-auth/db/migration";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "@platform/engine/testing/wait-until";
+import { SECOND, MINUTE, DAY } from "@platform/engine/base/time";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { createTestMember, createTestUser } from "../testing/fixtures.ts";
@@ -11,10 +12,6 @@ import { createTestInstance, TEST_SECRET } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
 import { createIdentity } from "./identity.ts";
 import { createLibrary } from "./library.ts";
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const DAY = 24 * 60 * 60 * SECOND;
 
 function getMe(instance: TestInstance, headers: Readonly<Record<string, string>>) {
   return instance.api.inject({ method: "GET", url: "/api/me", headers });

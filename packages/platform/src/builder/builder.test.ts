@@ -15,6 +15,7 @@ import { createMemoryStore } from "@platform/engine/store/memory-store";
 import { createFixture } from "@platform/engine/testing/python-fixture";
 import type { Fixture } from "@platform/engine/testing/python-fixture";
 import { writeFiles } from "@platform/engine/testing/project-fixtures";
+import { SECOND, HOUR } from "@platform/engine/base/time";
 import { watchDisk } from "../disk/disk-guard.ts";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import { guardBuilds } from "../disk/guarded-stores.ts";
@@ -29,9 +30,6 @@ import { createBuilder } from "./builder.ts";
 import type { BuilderDeps } from "./builder.ts";
 import { createVersionFiles } from "../versions/version-files.ts";
 import { createVersionSource } from "../versions/version-source.ts";
-
-const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
 
 const PROGRAM =
   "def run(data: dict, params: dict):\n    print('ran')\n    return {'sum': sum(data['values'])}\n";

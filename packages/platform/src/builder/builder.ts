@@ -6,6 +6,7 @@ import { startSweeper } from "@platform/engine/queue/sweeper";
 import { createTakeLoop } from "@platform/engine/queue/take-loop";
 import type { TakeLoop } from "@platform/engine/queue/take-loop";
 import type { TakeResult } from "@platform/engine/queue/take-machine";
+import { SECOND } from "@platform/engine/base/time";
 import type { Logger } from "../base/logger.ts";
 import type { BuildClaim, BuildClaimKey, BuildOutcome, BuildStore } from "../store/builds/builds.ts";
 import { createBuildLogWriter } from "./build-log-writer.ts";
@@ -59,7 +60,6 @@ interface RunningBuild {
   readonly ended: Promise<void>;
 }
 
-const SECOND = 1_000;
 const DEFAULT_CONCURRENCY = 2;
 const DEFAULT_LEASE_SECONDS = 30;
 const DEFAULT_POLL_MS = 5 * SECOND;

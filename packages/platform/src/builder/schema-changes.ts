@@ -1,3 +1,5 @@
+import { isRecord } from "@platform/engine/base/json";
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /** A schema and the document that its references point into. */
@@ -135,12 +137,8 @@ function isUnion(schema: Schema): boolean {
   return schema["anyOf"] !== undefined || schema["oneOf"] !== undefined;
 }
 
-function isObject(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function readObject(value: unknown): Schema | null {
-  return isObject(value) ? value : null;
+  return isRecord(value) ? value : null;
 }
 
 function readStrings(value: unknown): readonly string[] {

@@ -4,6 +4,7 @@ import { env, argv } from "node:process";
 import { parseArgs } from "node:util";
 import { DEFAULT_QUEUE_LIMITS } from "@platform/engine/executions/admission";
 import type { QueueLimits } from "@platform/engine/executions/admission";
+import { GIGABYTE } from "@platform/engine/base/bytes";
 import { SettingError, choice, choices, number, optionalOrigin, optionalText, text } from "./settings.ts";
 import type { Setting } from "./settings.ts";
 import { DEFAULT_BUILD_QUOTA } from "../store/builds/build-quota.ts";
@@ -12,7 +13,6 @@ import type { BuildQuota } from "../store/builds/build-quota.ts";
 export const ROLES = ["gateway", "control", "worker", "builder"] as const;
 export type Role = (typeof ROLES)[number];
 
-const GIB = 1024 ** 3;
 const PORT = { min: 0, max: 65_535, isWhole: true };
 /** What the platform and PostgreSQL themselves need of a machine's memory, in GB. */
 const OWN_MEMORY = 1;
@@ -68,7 +68,7 @@ const SETTINGS = {
     "GB that the executions of this worker share",
     { min: 0.1, max: 65_536, isWhole: false },
     {
-      compute: () => Math.max(1, Math.floor(totalmem() / GIB) - OWN_MEMORY),
+      compute: () => Math.max(1, Math.floor(totalmem() / GIGABYTE) - OWN_MEMORY),
       text: "that of the machine but for 1 GB",
     },
   ),
@@ -100,7 +100,7 @@ const SETTINGS = {
     "PLATFORM_ORGANIZATION_STORAGE",
     "GB that archives and unpacked projects of one organisation's live versions may take",
     { min: 0.001, max: 1_000_000, isWhole: false },
-    DEFAULT_BUILD_QUOTA.storedBytes / GIB,
+    DEFAULT_BUILD_QUOTA.storedBytes / GIGABYTE,
   ),
   "min-free-disk": number(
     "PLATFORM_MIN_FREE_DISK",
@@ -192,9 +192,9 @@ export function readConfig(): Config {
     retentionDays: settings["retention-days"],
     buildQuota: Object.freeze({
       builds: settings["organization-builds"],
-      storedBytes: settings["organization-storage"] * GIB,
+      storedBytes: settings["organization-storage"] * GIGABYTE,
     }),
-    minFreeDiskBytes: settings["min-free-disk"] * GIB,
+    minFreeDiskBytes: settings["min-free-disk"] * GIGABYTE,
     queueLimits: Object.freeze({
       perOwner: settings["max-queued-per-subscription"],
       total: settings["max-queued"],

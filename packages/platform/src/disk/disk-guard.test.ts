@@ -7,9 +7,9 @@ import { createRecordingLogger } from "../testing/test-database.ts";
 import { watchDisk } from "./disk-guard.ts";
 import { guardExecutions } from "./guarded-stores.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import { createReserve } from "./reserve.ts";
 
-const MEGABYTE = 1024 * 1024;
 /** No disk has so much. */
 const UNREACHABLE = 2 ** 60;
 

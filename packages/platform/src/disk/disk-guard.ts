@@ -1,4 +1,5 @@
 import { Problem } from "@platform/contract/problems";
+import { SECOND } from "@platform/engine/base/time";
 import type { Logger } from "../base/logger.ts";
 import { readSpace } from "../base/free-space.ts";
 import type { Reserve } from "./reserve.ts";
@@ -35,7 +36,6 @@ export interface DiskGuardOptions {
   readonly pollMs?: number;
 }
 
-const SECOND = 1_000;
 const DEFAULT_POLL = 1 * SECOND;
 const RETRY_AFTER_SECONDS = "30";
 

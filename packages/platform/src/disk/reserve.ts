@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 
 /*
  * Space that is taken while the disk has room and given back when it has none: PostgreSQL panics when it cannot write
@@ -16,7 +17,6 @@ export interface Reserve {
   readonly release: () => Promise<void>;
 }
 
-const MEGABYTE = 1024 * 1024;
 /** PostgreSQL's log comes in files of 16 MB; this holds what runs at the moment and a recovery. */
 const MAX_BYTES = 128 * MEGABYTE;
 /** Of a small disk, no more than this part. */

@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
+import { SECOND } from "@platform/engine/base/time";
 
 /** 0 means: nothing runs. */
 const NO_DEADLINE = 0n;
-const SECOND = 1_000;
 const BEAT_MS = 50;
 /** The event loop gives late executions up by itself; when it is past a deadline and silent for this part of a lease, it is taken for stuck. */
 const PATIENCE = 0.1;

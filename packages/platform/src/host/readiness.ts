@@ -1,9 +1,9 @@
 import type { ReadinessFault } from "@platform/engine/http/server";
+import { SECOND } from "@platform/engine/base/time";
 import type { Role } from "../config/config.ts";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { Database } from "../postgres/database.ts";
 
-const SECOND = 1_000;
 const ANSWER_WITHIN_MS = 1 * SECOND;
 
 export interface ReadinessOptions {

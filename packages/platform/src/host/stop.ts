@@ -1,3 +1,5 @@
+import { SECOND } from "@platform/engine/base/time";
+
 /*
  * How this process stops. A stop is asked for by signals, and one wish to stop may arrive as several of them: npm
  * forwards the SIGINT that the terminal has sent to the whole process group already, and a service manager may signal
@@ -11,7 +13,6 @@
  * the path (the embedded PostgreSQL) hangs on Node's "exit" event, which every way to `leaving` passes.
  */
 
-const SECOND = 1_000;
 /** Measured: npm's copy of a terminal's SIGINT comes 1 to 40 ms after the first; people press again after more than this. */
 const SAME_STOP_MS = 2 * SECOND;
 /** Killing has no more to wait for than the ends of processes and a checkpoint of PostgreSQL. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DAY } from "@platform/engine/base/time";
 import { createObjectStore } from "../objects/object-store.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
@@ -15,7 +16,6 @@ import type { TestInstance } from "../testing/instance.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { collectObjects } from "./collect-objects.ts";
 
-const DAY = 86_400_000;
 const RETENTION_DAYS = 30;
 
 async function age(path: string, days: number): Promise<void> {

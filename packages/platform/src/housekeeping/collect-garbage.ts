@@ -6,10 +6,9 @@ import type { DataDirectory } from "../host/data-directory.ts";
 import type { GarbageStore } from "../store/garbage.ts";
 import { collectObjects } from "./collect-objects.ts";
 import { looksUnused, removeUnused } from "@platform/engine/files/remove-unused";
+import { DAY } from "@platform/engine/base/time";
 import { removeStale } from "./stale-files.ts";
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 /** From the arrival of an archive to the row that names it, minutes pass at most. */
 const OBJECT_GRACE = 1 * DAY;
 /** What is unpacked or installed and was not used for so long is made again when it is: longer than the longest run (a week), which uses it without a word. */

@@ -1,3 +1,4 @@
+import { SECOND, HOUR } from "@platform/engine/base/time";
 import type { DataDirectory } from "../host/data-directory.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Logger } from "../base/logger.ts";
@@ -5,8 +6,6 @@ import { maintainPartitions } from "../store/executions/partitions.ts";
 import { createGarbageStore } from "../store/garbage.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 
-const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
 /** The first round comes soon: a fresh database has no statistics, without which claims sort the whole queue. */
 const FIRST_ROUND = 5 * SECOND;
 

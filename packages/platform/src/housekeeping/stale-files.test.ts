@@ -2,9 +2,8 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { DAY } from "@platform/engine/base/time";
 import { removeStale } from "./stale-files.ts";
-
-const DAY = 86_400_000;
 
 test("only what bears the prefix and has not changed for a day is removed, and a missing folder is no error", async () => {
   const directory = await mkdtemp(join(tmpdir(), "stale-files-"));

@@ -1,8 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTree } from "@platform/engine/files/remove-tree";
+import { HOUR } from "@platform/engine/base/time";
 
-const HOUR = 3_600_000;
 /** No upload and no unpacking takes so long; what is older was left behind by a process that was killed. */
 const STALE_AFTER = 24 * HOUR;
 

@@ -1,5 +1,6 @@
 import { Client, Pool } from "pg";
 import type { PoolClient, PoolConfig } from "pg";
+import { SECOND } from "@platform/engine/base/time";
 import { ORDINARY, toSessionSettings } from "./limits.ts";
 import type { Limits } from "./limits.ts";
 import { createListener } from "./listen.ts";
@@ -49,7 +50,6 @@ export interface DatabaseOptions {
   readonly limits?: Limits;
 }
 
-const SECOND = 1000;
 const DEFAULT_CONNECTIONS = 8;
 const DEFAULT_RETRY = 10 * SECOND;
 

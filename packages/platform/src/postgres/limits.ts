@@ -1,5 +1,4 @@
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
+import { SECOND, MINUTE } from "@platform/engine/base/time";
 
 /** How long the statements of one pool may take; milliseconds. */
 export interface Limits {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import type { ClientConfig } from "pg";
+import { SECOND } from "@platform/engine/base/time";
 import type { Logger } from "../base/logger.ts";
 
 export interface ChannelListener {
@@ -15,7 +16,6 @@ export interface Listener {
   readonly close: () => Promise<void>;
 }
 
-const SECOND = 1000;
 const FIRST_PAUSE = 50;
 const PAUSE_CEILING = 5 * SECOND;
 /** A connection that died without a word (a firewall, a pulled cable) is noticed within this time. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { spawnTrusted } from "@platform/engine/host/processes";
 import type { ChildProcess } from "@platform/engine/host/processes";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import { Client } from "pg";
 import { findInitializer, giveOver } from "./account.ts";
 import type { Account } from "./account.ts";
@@ -141,7 +142,7 @@ export async function spawnServer(
   }
 }
 
-const MAX_LOG_BYTES = 10 * 1024 * 1024;
+const MAX_LOG_BYTES = 10 * MEGABYTE;
 
 async function rotateLog(path: string): Promise<void> {
   const size = await stat(path).then(

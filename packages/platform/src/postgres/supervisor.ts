@@ -1,6 +1,8 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { SECOND } from "@platform/engine/base/time";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import { readSpace } from "../base/free-space.ts";
 import { findAccount, giveOver } from "./account.ts";
 import type { Account } from "./account.ts";
@@ -69,7 +71,6 @@ export interface EmbeddedPostgres {
   readonly stop: () => Promise<void>;
 }
 
-const SECOND = 1000;
 const OWNER_POLL = 0.5 * SECOND;
 const HEALTH_POLL = 0.1 * SECOND;
 const ZOMBIE_WAIT = 5 * SECOND;
@@ -78,7 +79,7 @@ const LEAVE_WAIT = 0.3 * SECOND;
 const RESTARTS = 5;
 const LEFTOVER_TRIES = 50;
 /** What recovery may write: two files of the write-ahead log. */
-const RECOVERY_BYTES = 32 * 1024 * 1024;
+const RECOVERY_BYTES = 32 * MEGABYTE;
 const RESTART_CEILING = 5 * SECOND;
 
 /**

@@ -6,11 +6,11 @@ import { packProject } from "@platform/engine/project/pack";
 import { createWorkspace, MINIMAL_PROJECT, writeFiles } from "@platform/engine/testing/project-fixtures";
 import type { Workspace } from "@platform/engine/testing/project-fixtures";
 import { removeUnused } from "@platform/engine/files/remove-unused";
+import { DAY } from "@platform/engine/base/time";
 import { createObjectStore } from "../objects/object-store.ts";
 import { createVersionFiles } from "./version-files.ts";
 import type { ArchivedProject, VersionFiles } from "./version-files.ts";
 
-const DAY = 86_400_000;
 const PROGRAM = "src/program.py";
 
 let workspace: Workspace;

@@ -3,6 +3,7 @@ import type { VersionSource } from "@platform/engine/store/execution-store";
 import { ProjectError } from "@platform/engine/project/project-error";
 import { isFaultOfText } from "@platform/engine/environments/requirements";
 import type { RunnableVersion } from "@platform/engine/python/port/runtime";
+import { HOUR } from "@platform/engine/base/time";
 import type { VersionStore } from "../store/versions/versions.ts";
 import type { VersionFiles } from "./version-files.ts";
 
@@ -15,7 +16,7 @@ export interface VersionSourceDeps {
 /** Versions never change, so what was prepared is good for as long as its files are in use; the oldest make room. */
 const MAX_PREPARED = 1_000;
 /** Then its files are looked at anew, so that the collector sees that they are used. */
-const PREPARED_TTL_MS = 3_600_000;
+const PREPARED_TTL_MS = 1 * HOUR;
 
 /** A preparation under way; it is stopped when nobody waits for it any more. */
 interface Flight {

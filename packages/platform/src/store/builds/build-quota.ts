@@ -1,4 +1,5 @@
 import { Problem } from "@platform/contract/problems";
+import { GIGABYTE } from "@platform/engine/base/bytes";
 import type { RunStatement } from "../../postgres/database.ts";
 
 /** What one organisation may have at a time. */
@@ -9,9 +10,7 @@ export interface BuildQuota {
   readonly storedBytes: number;
 }
 
-const GIB = 1024 ** 3;
-
-export const DEFAULT_BUILD_QUOTA: BuildQuota = { builds: 20, storedBytes: 20 * GIB };
+export const DEFAULT_BUILD_QUOTA: BuildQuota = { builds: 20, storedBytes: 20 * GIGABYTE };
 
 const RETRY_AFTER_SECONDS = "30";
 /** First key of the advisory locks that keep two builds of one organisation from being counted at once; any number will do. */
@@ -74,5 +73,5 @@ export async function checkQuota(
 }
 
 function formatGigabytes(bytes: number): string {
-  return (bytes / GIB).toFixed(2);
+  return (bytes / GIGABYTE).toFixed(2);
 }

@@ -6,6 +6,7 @@ import type {
   InputReferences,
 } from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
+import { SECOND } from "@platform/engine/base/time";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";
@@ -19,8 +20,6 @@ import type { RecordRow } from "./record.ts";
  * them. Every claim carries an id; after a lost answer the next thing asked is what that id holds. A statement whose
  * connection broke may go on in the server for a while, so that is asked for as long as what it takes has a lease.
  */
-
-const SECOND = 1_000;
 
 export interface Claimer {
   readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;

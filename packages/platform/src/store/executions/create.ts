@@ -1,5 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import type { ExecutionRecord, NewExecution } from "@platform/engine/store/execution-store";
+import { DAY } from "@platform/engine/base/time";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, selectMilliseconds, toStoredResources } from "../base/columns.ts";
@@ -29,9 +31,6 @@ import { findExecution } from "./read.ts";
  * In one process no rank of an owner repeats, since an owner's executions are in one flush at a time. Several gateways
  * that serve one owner at the same moment may give a rank once each: so many turns instead of one, at most.
  */
-
-const MEGABYTE = 1024 * 1024;
-const DAY = 86_400_000;
 
 /** Durable when it resolves: the commit of the group is synchronous. */
 export function createCreator(database: Database, events: Events): Batcher<NewExecution, ExecutionRecord> {

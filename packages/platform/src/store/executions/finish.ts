@@ -1,5 +1,6 @@
 import type { ClaimKey, ExecutionRecord } from "@platform/engine/store/execution-store";
 import type { Outcome } from "@platform/engine/python/port/runtime";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import type { Database } from "../../postgres/database.ts";
 import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
@@ -13,7 +14,6 @@ export interface Ending {
   readonly outcome: Outcome;
 }
 
-const MEGABYTE = 1024 * 1024;
 const EMPTY = new Uint8Array();
 
 /** Flushes of ends at a time. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ListFilter } from "@platform/engine/store/execution-store";
+import { SECOND } from "@platform/engine/base/time";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database, Statement } from "../../postgres/database.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
@@ -10,7 +11,6 @@ import { listExecutions } from "./read.ts";
 
 /** One execution each second of the last hours, all but one SUCCEEDED, of one owner. */
 const COUNT = 20_000;
-const SECOND = 1000;
 const NOW = Date.now();
 const OWNER = randomUUID();
 /** The clocks of two hosts may differ by five minutes; so many rows may be read in vain at each bound. */

@@ -1,6 +1,7 @@
 import { formatTimestamp } from "@platform/contract/execution";
 import type { ClaimKey } from "@platform/engine/store/execution-store";
 import type { LogLine } from "@platform/engine/python/port/runtime";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import type { Database } from "../../postgres/database.ts";
 import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
@@ -23,8 +24,6 @@ export interface LogWriter {
   readonly drainExecution: (id: string) => Promise<void>;
   readonly drain: () => Promise<void>;
 }
-
-const MEGABYTE = 1024 * 1024;
 
 export function createLogWriter(database: Database): LogWriter {
   const nextSeq = createSequence();

@@ -6,9 +6,8 @@ import type { TestDatabase } from "../../testing/test-database.ts";
 import { createUuidV7, getLowestUuid } from "../base/uuid.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
+import { DAY } from "@platform/engine/base/time";
 import type { PostgresExecutionStore } from "./execution-store.ts";
-
-const DAY = 86_400_000;
 
 let home: TestDatabase;
 let database: Database;

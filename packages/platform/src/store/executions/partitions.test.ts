@@ -7,9 +7,8 @@ import type { PostgresExecutionStore } from "./execution-store.ts";
 import type { Database } from "../../postgres/database.ts";
 import { ensurePartitions, maintainPartitions } from "./partitions.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
+import { DAY } from "@platform/engine/base/time";
 import { createUuidV7, getLowestUuid } from "../base/uuid.ts";
-
-const DAY = 86_400_000;
 
 let home: TestDatabase;
 let database: Database;

@@ -1,3 +1,4 @@
+import { DAY } from "@platform/engine/base/time";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import type { Logger } from "../../base/logger.ts";
 import { getLowestUuid } from "../base/uuid.ts";
@@ -5,7 +6,6 @@ import { getLowestUuid } from "../base/uuid.ts";
 /** Parents of the daily partitions; `execution` first: the others' days go only with its day. */
 const TABLES = ["execution", "execution_input", "execution_result", "execution_log"] as const;
 
-const DAY = 86_400_000;
 const DAYS_BEHIND = 1;
 const DAYS_AHEAD = 7;
 /** One housekeeper at a time; any number will do. */

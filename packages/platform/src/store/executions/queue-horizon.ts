@@ -1,9 +1,8 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
+import { SECOND, DAY } from "@platform/engine/base/time";
 import type { Database } from "../../postgres/database.ts";
 import { getLowestUuid, readUuidTime } from "../base/uuid.ts";
 
-const SECOND = 1_000;
-const DAY = 86_400 * SECOND;
 const ASK_EVERY_MS = 60 * SECOND;
 const ASK_AGAIN_MS = 1 * SECOND;
 

@@ -1,5 +1,6 @@
 import { EXECUTION_STATUSES } from "@platform/contract/execution";
 import type { ExecutionRecord, ListFilter, Page, StoredResult } from "@platform/engine/store/execution-store";
+import { MINUTE } from "@platform/engine/base/time";
 import type { Database } from "../../postgres/database.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import { getLowestUuid, isUuid } from "../base/uuid.ts";
@@ -48,7 +49,7 @@ export async function readResult(
 }
 
 /** The clock that makes ids and the one that fills created_at may differ by so much without a row being missed. */
-const CLOCK_SLACK = 5 * 60_000;
+const CLOCK_SLACK = 5 * MINUTE;
 const LOWEST_ID = "00000000-0000-0000-0000-000000000000";
 const HIGHEST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 

@@ -9,6 +9,7 @@ import type { TestDatabase } from "../../testing/test-database.ts";
 import { openSilentProxy } from "../../testing/silent-proxy.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import {
   createExecutionDatabase,
   createLargeDatabase,
@@ -109,7 +110,7 @@ test("a large result is given the time that writing it takes, which is more than
   await store.create(execution);
   const [claim] = (await store.claim(REQUEST)).claims;
   if (claim === undefined) throw new Error("There was nothing to claim.");
-  const result = randomBytes(16 * 1024 * 1024);
+  const result = randomBytes(16 * MEGABYTE);
   expect(await ending.finish(claim, { status: "SUCCEEDED", result, metadata: null })).toBe(true);
   expect((await store.readResult(execution.id, execution.owner.id))?.result.length).toBe(result.length);
   await store.close();

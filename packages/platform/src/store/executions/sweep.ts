@@ -1,4 +1,5 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
+import { SECOND } from "@platform/engine/base/time";
 import type { Database } from "../../postgres/database.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 import { EXECUTIONS_CHANNEL, MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
@@ -12,7 +13,6 @@ import type { RecordRow } from "./record.ts";
  * lease after a jump the database's time is taken to be what it was before, plus what has passed here.
  */
 
-const SECOND = 1_000;
 /** Apart from a jump, the two clocks are asked at moments that differ by so much. */
 const TOLERANCE_MS = 2 * SECOND;
 /** One sweeper at a time; any number will do. */
