@@ -23,7 +23,7 @@ export interface Operation {
   /** `caller`: everybody who is authenticated. An action: members of the organisation whose role allows it. */
   readonly allows: "caller" | Action;
   /** To whom belongs what it reads or changes: the calling user, the organisation that is called for, or the subscription. */
-  readonly scope: "user" | "organization" | "subscription";
+  readonly scope: "user" | "organisation" | "subscription";
   /** What the operation is called in an audit log, `resource.verb`; null where it changes nothing. */
   readonly audit: string | null;
   readonly rate: RateClass;

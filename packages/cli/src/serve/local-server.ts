@@ -155,7 +155,9 @@ async function createApp(
     prefix: "",
     executions,
     presenter: localPresenter,
-    authorize: () => ({ owner: OWNER, target: async () => (await versions.current()).target }),
+    authenticate: () => null,
+    ownerOf: () => OWNER,
+    targetOf: async () => (await versions.current()).target,
     baseOf: () => "",
   });
   await registerDocs(app, {

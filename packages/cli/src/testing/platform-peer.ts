@@ -3,7 +3,7 @@ import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { Build, Service } from "@platform/contract/platform-api/services";
 import { Problem } from "@platform/contract/problems";
 import { createExecutions } from "@platform/engine/executions/executions";
-import { registerOperations } from "@platform/engine/http/operations";
+import { registerOperations } from "@platform/engine/http/pipeline";
 import { jobPresenter } from "@platform/engine/http/presenters";
 import { createHttpServer } from "@platform/engine/http/server";
 import { registerServiceApi } from "@platform/engine/http/service-api";
@@ -76,7 +76,8 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
 
   await registerOperations(app, TABLE, {
     prefix: "/api",
-    authorize: async (request) => authorize(request),
+    authenticate,
+    authorize: () => undefined,
     handlers: {
       getMe: async ({ http }) => {
         const id = http.headers["x-organizationid"] ?? OWNER;
@@ -109,8 +110,8 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
         if (body === undefined) throw new Problem("SERVICE_NOT_FOUND");
         return ok(body);
       },
-      createVersion: async ({ http }) => {
-        uploads.push(await countBytes(http.body));
+      createVersion: async ({ body }) => {
+        uploads.push(await countBytes(body));
         return build.isNew ? { status: 201 as const, body: nextStep() } : ok(nextStep());
       },
       getBuild: async () => ok(nextStep()),
@@ -122,10 +123,9 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
     prefix: "/api/jobs",
     executions,
     presenter: jobPresenter,
-    authorize: (request) => {
-      authorize(request);
-      return { owner: toJobOwner(OWNER), target: () => TARGET };
-    },
+    authenticate,
+    ownerOf: () => toJobOwner(OWNER),
+    targetOf: () => TARGET,
     baseOf: () => "/api/jobs",
   });
   await app.listen({ host: "127.0.0.1", port: 0 });
@@ -155,9 +155,10 @@ function ok<T>(body: T) {
   return { status: 200 as const, body };
 }
 
-function authorize(request: FastifyRequest): void {
+function authenticate(request: FastifyRequest): null {
   if (request.headers.authorization !== `Bearer ${TOKEN}`)
     throw new Problem("UNAUTHENTICATED", "The token is not valid.");
+  return null;
 }
 
 const SILENCE = { write: () => undefined, isTerminal: false };

@@ -10,7 +10,7 @@ import type { OperationTable } from "@platform/contract/operation";
 import { REQUEST_TIMES } from "./body-deadline.ts";
 import type { RequestTimes } from "./body-deadline.ts";
 import { registerDocs } from "./docs.ts";
-import { registerOperations } from "./operations.ts";
+import { registerOperations } from "./pipeline.ts";
 import { createHttpServer } from "./server.ts";
 
 const TABLE = {
@@ -59,14 +59,14 @@ async function create(times: Partial<RequestTimes> = {}): Promise<FastifyInstanc
   open.push(app);
   await registerOperations(app, TABLE, {
     prefix: "/api",
-    authorize: async (request) => {
+    authenticate: async (request) => {
       if (request.headers.authorization === "none") throw new Error("nobody");
       return null;
     },
     handlers: {
       rename: async () => ({ status: 204 }) as const,
-      upload: async ({ http }) => {
-        for await (const chunk of http.body as AsyncIterable<Buffer>) received += chunk.length;
+      upload: async ({ body }) => {
+        for await (const chunk of body as AsyncIterable<Buffer>) received += chunk.length;
         return { status: 204 } as const;
       },
     },

@@ -5,7 +5,6 @@ import Fastify, { LogController } from "fastify";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { Problem, PROBLEMS } from "@platform/contract/problems";
 import type { ProblemCode } from "@platform/contract/problems";
-import { isDeeperThan } from "../base/json-depth.ts";
 import { limitBodies, REQUEST_TIMES } from "./body-deadline.ts";
 import type { RequestTimes } from "./body-deadline.ts";
 import { sendProblem, toProblem } from "./errors.ts";
@@ -13,8 +12,6 @@ import { refuseOtherMethods, supportAllMethods } from "./methods.ts";
 
 /** The largest JSON body of an operation that says nothing else. */
 const DEFAULT_BODY_BYTES = 256 * 1024;
-/** Deeper than any schema of an operation; start bodies, which are read as bytes, have a bound of their own. */
-const MAX_BODY_DEPTH = 32;
 const SECOND = 1_000;
 
 /** A part of this process that cannot do its work. */
@@ -71,13 +68,6 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.server.on("checkExpectation", refuseExpectation);
   supportAllMethods(app);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
-    try {
-      done(null, parseBody(String(body)));
-    } catch (error) {
-      done(error instanceof Problem ? error : new Problem("INVALID_JSON", undefined, { cause: error }));
-    }
-  });
   app.setErrorHandler((error, request, reply) => sendProblem(toProblem(error, request), request, reply));
   app.setNotFoundHandler((request, reply) =>
     sendProblem(
@@ -102,14 +92,6 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     { method: "GET", path: "/readyz" },
   ]);
   return app;
-}
-
-/** @throws Problem INVALID_INPUT, SyntaxError */
-function parseBody(text: string): unknown {
-  const body: unknown = JSON.parse(text);
-  if (isDeeperThan(body, MAX_BODY_DEPTH))
-    throw new Problem("INVALID_INPUT", `The body is nested deeper than ${MAX_BODY_DEPTH} levels.`);
-  return body;
 }
 
 /** Names that are unique among all processes, without asking for random numbers at every request. */

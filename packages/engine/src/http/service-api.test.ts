@@ -35,10 +35,6 @@ function toTime(timestamp = ""): number {
   return Date.parse(`${timestamp.replace(" ", "T")}Z`);
 }
 
-function caller(ownerId: unknown) {
-  return { owner: createOwner(String(ownerId)), target: () => TARGET };
-}
-
 beforeEach(async () => {
   now = null;
   store = createMemoryStore();
@@ -54,21 +50,27 @@ beforeEach(async () => {
     prefix: "/hosted",
     executions,
     presenter: hostedPresenter,
-    authorize: (request) => caller(request.headers["x-owner"] ?? "alice"),
+    authenticate: (request) => String(request.headers["x-owner"] ?? "alice"),
+    ownerOf: createOwner,
+    targetOf: () => TARGET,
     baseOf: () => "/hosted",
   });
   await registerServiceApi(app, {
     prefix: "/jobs",
     executions,
     presenter: jobPresenter,
-    authorize: () => caller("alice"),
+    authenticate: () => "alice",
+    ownerOf: createOwner,
+    targetOf: () => TARGET,
     baseOf: () => "/jobs",
   });
   await registerServiceApi(app, {
     prefix: "",
     executions,
     presenter: localPresenter,
-    authorize: () => caller("alice"),
+    authenticate: () => "alice",
+    ownerOf: createOwner,
+    targetOf: () => TARGET,
     baseOf: () => "",
   });
 });

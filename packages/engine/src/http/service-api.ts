@@ -1,224 +1,155 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isFinal } from "@platform/contract/execution";
-import { Problem } from "@platform/contract/problems";
 import { MAX_WAIT_SECONDS, SERVICE_API } from "@platform/contract/service-api";
-import type { ServiceOperationId } from "@platform/contract/service-api";
 import type { Executions, VersionTarget } from "../executions/executions.ts";
-import type { ExecutionRecord, LogPage } from "../store/execution-store.ts";
+import type { ExecutionRecord } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
-import { MAX_BODY_BYTES } from "../executions/start-body.ts";
 import { parseCursor, parseListFilter } from "./list-filter.ts";
-import { refuseOtherMethods, toRoutePath } from "./methods.ts";
-import { requireJsonAccepted } from "./operations.ts";
+import { registerOperations } from "./pipeline.ts";
+import type { PipelineOptions } from "./pipeline.ts";
 import { toStatusRecord } from "./presenters.ts";
 import type { Presenter } from "./presenters.ts";
+import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
+import { readWholeLog } from "./whole-log.ts";
 
-/** Who calls, and what. */
-export interface Caller {
-  readonly owner: Owner;
-  /** The version to start; throws Problem where it takes no executions. Asked by start alone. */
-  readonly target: () => VersionTarget | Promise<VersionTarget>;
-}
+type ServiceApi = typeof SERVICE_API;
 
-export interface ServiceApiOptions {
-  /** Route prefix of the base URL, e.g. `/:serviceKey/:serviceName/:version`; empty for the local server. */
-  readonly prefix: string;
+export interface ExecutionHandlerOptions<C> {
   readonly executions: Executions;
   readonly presenter: Presenter;
-  /** Runs before anything of the request is looked at. @throws Problem */
-  readonly authorize: (request: FastifyRequest, operationId: ServiceOperationId) => Caller | Promise<Caller>;
+  /** To whom the executions of a caller belong. */
+  readonly ownerOf: (caller: C) => Owner;
+  /** The version to start. @throws Problem where it takes no executions */
+  readonly targetOf: (caller: C, request: FastifyRequest) => VersionTarget | Promise<VersionTarget>;
   /** Path of the base as the caller sees it, without a final slash. */
   readonly baseOf: (request: FastifyRequest) => string;
 }
+
+export interface ServiceApiOptions<C>
+  extends ExecutionHandlerOptions<C>, Pick<PipelineOptions<ServiceApi, C>, "prefix" | "authenticate"> {}
 
 interface Rendered {
   readonly body: string;
   readonly etag: string;
 }
 
-type Handler = (request: FastifyRequest, reply: FastifyReply, caller: Caller) => unknown;
-
-const JSON_TYPE = "application/json; charset=utf-8";
-
-/** The six operations on executions: the same code behind the gateway, the jobs of the platform API, and the local server. */
-export async function registerServiceApi(app: FastifyInstance, options: ServiceApiOptions): Promise<void> {
-  await app.register(
-    async (scope) => {
-      scope.removeContentTypeParser("application/json");
-      scope.addContentTypeParser(
-        "application/json",
-        { parseAs: "buffer", bodyLimit: MAX_BODY_BYTES },
-        (_request, body, done) => done(null, body),
-      );
-      const handlers = createHandlers(options);
-      for (const id of Object.keys(handlers) as ServiceOperationId[])
-        registerRoute(scope, id, handlers[id], options);
-      refuseOtherMethods(scope, Object.values(SERVICE_API));
-    },
-    { prefix: options.prefix },
-  );
+interface Tools<C> extends ExecutionHandlerOptions<C> {
+  readonly render: (record: ExecutionRecord) => Rendered;
 }
 
-function registerRoute(
-  scope: FastifyInstance,
-  id: ServiceOperationId,
-  handle: Handler,
-  options: ServiceApiOptions,
-): void {
-  const { method, path } = SERVICE_API[id];
-  const callers = new WeakMap<FastifyRequest, Caller>();
-  scope.route({
-    method,
-    url: toRoutePath(path),
-    bodyLimit: MAX_BODY_BYTES,
-    // Most callers are known without waiting, and polls are many: a promise is returned only where one is needed.
-    onRequest: (request, _reply, done) => {
-      const accept = (caller: Caller) => {
-        callers.set(request, caller);
-        if (id !== "startExecution") return;
-        refuseIdempotencyKey(request);
-        requireJsonBody(request);
-      };
-      try {
-        requireJsonAccepted(request);
-        const caller = options.authorize(request, id);
-        if (caller instanceof Promise) return caller.then(accept);
-        accept(caller);
-      } catch (error) {
-        done(error instanceof Error ? error : new Error("authorisation failed", { cause: error }));
-        return undefined;
-      }
-      done();
-      return undefined;
-    },
-    handler: (request, reply) => {
-      const caller = callers.get(request);
-      if (caller === undefined) throw new Error("a request reached its handler without a caller");
-      return handle(request, reply, caller);
-    },
+type Handlers<C> = OperationHandlers<ServiceApi, C>;
+
+/** One execution, and the request that asks for it. */
+type Asked = Pick<OperationRequest<ServiceApi["getState"], unknown>, "http" | "reply"> & {
+  readonly id: string;
+  readonly ownerId: string;
+};
+
+/** The service API of the gateway and of the local server; the prefix is the route of the base URL, `""` for the local server. */
+export async function registerServiceApi<C>(
+  app: FastifyInstance,
+  { prefix, authenticate, ...options }: ServiceApiOptions<C>,
+): Promise<void> {
+  await registerOperations(app, SERVICE_API, {
+    prefix,
+    authenticate,
+    handlers: createExecutionHandlers(options),
   });
 }
 
-function createHandlers({
+/** The six operations on executions: the same code behind the gateway, the jobs of the platform API, and the local server. */
+export function createExecutionHandlers<C>(options: ExecutionHandlerOptions<C>): Handlers<C> {
+  const tools = { ...options, render: createRenderer() };
+  return { ...createStateHandlers(tools), ...createContentHandlers(tools) };
+}
+
+function createStateHandlers<C>({
+  executions,
+  render,
+  ownerOf,
+  targetOf,
+  baseOf,
+}: Tools<C>): Pick<Handlers<C>, "startExecution" | "getState" | "cancelExecution"> {
+  return {
+    startExecution: async ({ http, reply, caller, body }) => {
+      const owner = ownerOf(caller);
+      const created = await executions.start(owner, await targetOf(caller, http), body);
+      const asked = { http, reply, id: created.id, ownerId: owner.id };
+      const record = readWait(http) === 0 ? created : await waitAsPreferred(executions, asked);
+      const headers = { location: `${baseOf(http)}/${record.id}` };
+      return { status: 201, headers, body: render(record).body };
+    },
+    getState: ({ http, reply, caller, params }) => {
+      const asked = { http, reply, id: params.id.toLowerCase(), ownerId: ownerOf(caller).id };
+      const known = executions.peek(asked.id, asked.ownerId);
+      if (known !== undefined && (isFinal(known.status) || readWait(http) === 0))
+        return answerState(http, render(known));
+      return waitAsPreferred(executions, asked).then((record) => answerState(http, render(record)));
+    },
+    cancelExecution: async ({ caller, params }) => {
+      const record = await executions.cancel(params.id.toLowerCase(), ownerOf(caller).id);
+      return { status: 200, body: render(record).body };
+    },
+  };
+}
+
+function createContentHandlers<C>({
   executions,
   presenter,
+  ownerOf,
   baseOf,
-}: ServiceApiOptions): Readonly<Record<ServiceOperationId, Handler>> {
-  const render = createRenderer();
-  const waitAsPreferred = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    id: string,
-    ownerId: string,
-  ) => {
-    const seconds = readWait(request);
-    if (seconds === 0) return executions.state(id, ownerId);
-    const gone = new AbortController();
-    reply.raw.once("close", () => gone.abort());
-    reply.header("preference-applied", `wait=${seconds}`);
-    return executions.wait(id, ownerId, seconds, gone.signal);
-  };
-  const isFinished = async (id: string, ownerId: string) =>
-    isFinal((await executions.state(id, ownerId)).status);
-  const sendState = (request: FastifyRequest, reply: FastifyReply, record: ExecutionRecord) => {
-    const { body, etag } = render(record);
-    reply.header("etag", etag);
-    if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-    return reply.header("content-type", JSON_TYPE).send(body);
-  };
+}: Tools<C>): Pick<Handlers<C>, "listExecutions" | "getResult" | "getLog"> {
   return {
-    startExecution: async (request, reply, caller) => {
-      const body = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-      const created = await executions.start(caller.owner, await caller.target(), body);
-      const record =
-        readWait(request) === 0
-          ? created
-          : await waitAsPreferred(request, reply, created.id, caller.owner.id);
-      return reply
-        .code(201)
-        .header("location", `${baseOf(request)}/${record.id}`)
-        .header("content-type", JSON_TYPE)
-        .send(render(record).body);
+    listExecutions: async ({ http, caller, query }) => {
+      const page = await executions.list(ownerOf(caller).id, parseListFilter(query));
+      const headers = linkNext(http, `${baseOf(http)}/`, page.nextCursor);
+      return { status: 200, headers, body: JSON.stringify(presenter.list(page)) };
     },
-    listExecutions: async (request, reply, caller) => {
-      const page = await executions.list(caller.owner.id, parseListFilter(request.query));
-      if (page.nextCursor !== null)
-        reply.header("link", linkNext(request, `${baseOf(request)}/`, page.nextCursor));
-      return reply.header("content-type", JSON_TYPE).send(JSON.stringify(presenter.list(page)));
-    },
-    getState: (request, reply, caller) => {
-      const id = readId(request);
-      const known = executions.peek(id, caller.owner.id);
-      if (known !== undefined && (isFinal(known.status) || readWait(request) === 0))
-        return sendState(request, reply, known);
-      return waitAsPreferred(request, reply, id, caller.owner.id).then((record) =>
-        sendState(request, reply, record),
-      );
-    },
-    getResult: async (request, reply, caller) => {
-      const id = readId(request);
+    getResult: async ({ http, reply, caller, params }) => {
+      const asked = { http, reply, id: params.id.toLowerCase(), ownerId: ownerOf(caller).id };
       // What is wrong with the id is told by the result itself.
-      if (readWait(request) > 0)
-        await waitAsPreferred(request, reply, id, caller.owner.id).catch(() => undefined);
-      const { record, output } = await executions.result(id, caller.owner.id);
-      return reply
-        .header("content-type", JSON_TYPE)
-        .send(presenter.result(record, output, `${baseOf(request)}/${id}`));
+      if (readWait(http) > 0) await waitAsPreferred(executions, asked).catch(() => undefined);
+      const { record, output } = await executions.result(asked.id, asked.ownerId);
+      return { status: 200, body: presenter.result(record, output, `${baseOf(http)}/${asked.id}`) };
     },
-    getLog: async (request, reply, caller) => {
-      const id = readId(request);
-      const cursor = parseCursor(request.query);
-      const page = await executions.log(id, caller.owner.id, cursor);
+    getLog: async ({ http, caller, params, query }) => {
+      const id = params.id.toLowerCase();
+      const ownerId = ownerOf(caller).id;
+      const cursor = parseCursor(query);
+      const page = await executions.log(id, ownerId, cursor);
       const isWhole = presenter.isLogWhole && cursor === undefined && page.nextCursor !== null;
-      if (isWhole && (await isFinished(id, caller.owner.id)))
-        return reply
-          .header("content-type", JSON_TYPE)
-          .send(Readable.from(readWholeLog(executions, id, caller.owner.id, page)));
-      if (page.nextCursor !== null)
-        reply.header("link", linkNext(request, `${baseOf(request)}/${id}/log`, page.nextCursor));
-      return reply.header("content-type", JSON_TYPE).send(presenter.log(page));
-    },
-    cancelExecution: async (request, reply, caller) => {
-      const record = await executions.cancel(readId(request), caller.owner.id);
-      return reply.header("content-type", JSON_TYPE).send(render(record).body);
+      if (isWhole && isFinal((await executions.state(id, ownerId)).status))
+        return { status: 200, body: Readable.from(readWholeLog({ executions, id, ownerId }, page)) };
+      const headers = linkNext(http, `${baseOf(http)}/${id}/log`, page.nextCursor);
+      return { status: 200, headers, body: presenter.log(page) };
     },
   };
 }
 
-/**
- * The log of a finished execution in one answer: published clients read one, and the end of a log is where its traceback is. A page is
- * in memory at a time, and the next one is read when the caller took it.
- */
-async function* readWholeLog(
+/** The state now, or once it is final and the caller prefers to wait for that. */
+async function waitAsPreferred(
   executions: Executions,
-  id: string,
-  ownerId: string,
-  first: LogPage,
-): AsyncGenerator<Uint8Array> {
-  yield Buffer.from("[");
-  let isEmpty = true;
-  for (
-    let page: LogPage | null = first;
-    page !== null;
-    page = await readNextPage(executions, id, ownerId, page)
-  ) {
-    const lines = page.lines.subarray(1, -1);
-    if (lines.length === 0) continue;
-    yield isEmpty ? lines : Buffer.concat([Buffer.from(","), lines]);
-    isEmpty = false;
-  }
-  yield Buffer.from("]");
+  { http, reply, id, ownerId }: Asked,
+): Promise<ExecutionRecord> {
+  const seconds = readWait(http);
+  if (seconds === 0) return executions.state(id, ownerId);
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort());
+  // Set here and not by the answer: a refusal after the wait has it as well.
+  reply.header("preference-applied", `wait=${seconds}`);
+  return executions.wait(id, ownerId, seconds, gone.signal);
 }
 
-async function readNextPage(
-  executions: Executions,
-  id: string,
-  ownerId: string,
-  { nextCursor }: LogPage,
-): Promise<LogPage | null> {
-  return nextCursor === null ? null : executions.log(id, ownerId, nextCursor);
+function answerState(
+  request: FastifyRequest,
+  { body, etag }: Rendered,
+): OperationReply<ServiceApi["getState"]> {
+  const headers = { etag };
+  return request.headers["if-none-match"] === etag
+    ? { status: 304, headers }
+    : { status: 200, headers, body };
 }
 
 /** The bytes of a status record, made once for each state that is polled. */
@@ -234,10 +165,6 @@ function createRenderer(): (record: ExecutionRecord) => Rendered {
   };
 }
 
-function readId(request: FastifyRequest): string {
-  return (request.params as { readonly id: string }).id.toLowerCase();
-}
-
 /** Seconds of `Prefer: wait=N` (RFC 7240 4.3); 0 where there is none. */
 function readWait(request: FastifyRequest): number {
   const prefer = request.headers["prefer"];
@@ -246,28 +173,14 @@ function readWait(request: FastifyRequest): number {
   return wait === null ? 0 : Math.min(Number(wait[1]), MAX_WAIT_SECONDS);
 }
 
-/** A caller who sends one relies on it when they repeat the start; to ignore it would run twice what is paid once. */
-function refuseIdempotencyKey(request: FastifyRequest): void {
-  if (request.headers["idempotency-key"] === undefined) return;
-  throw new Problem(
-    "INVALID_INPUT",
-    "Idempotency-Key is not supported yet: every start creates an execution of its own. Send the request without this header, and look at the list of executions before you repeat a start whose answer was lost.",
-  );
-}
-
-function requireJsonBody(request: FastifyRequest): void {
-  const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
-  if (given !== "application/json") {
-    throw new Problem(
-      "UNSUPPORTED_MEDIA_TYPE",
-      `The body must be application/json${given ? `, not ${given.slice(0, 100)}` : "; the Content-Type header is missing"}.`,
-    );
-  }
-}
-
 /** The Link header (RFC 8288) of a page that has another one behind it. */
-function linkNext(request: FastifyRequest, path: string, cursor: string): string {
+function linkNext(
+  request: FastifyRequest,
+  path: string,
+  cursor: string | null,
+): Readonly<Record<string, string>> {
+  if (cursor === null) return {};
   const query = new URLSearchParams(request.query as Record<string, string>);
   query.set("cursor", cursor);
-  return `<${path}?${query.toString()}>; rel="next"`;
+  return { link: `<${path}?${query.toString()}>; rel="next"` };
 }

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { Operation, OperationTable } from "@platform/contract/operation";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
@@ -6,23 +7,51 @@ type Validated<O, K extends string> = O extends { readonly [P in K]: infer T ext
   ? Static<T>
   : undefined;
 
-/** A validated request: what does not fit the operation's schemas never reaches a handler. */
-export interface OperationRequest<O extends Operation, C> {
-  readonly params: Validated<O, "params">;
-  readonly query: Validated<O, "query">;
-  readonly body: Validated<O, "body">;
+type Query<O> = O extends { readonly answerMode: "bytes" }
+  ? Readonly<Record<string, unknown>>
+  : Validated<O, "query">;
+
+interface Bodies<O> {
+  readonly none: undefined;
+  readonly json: Validated<O, "body">;
+  /** The bytes as received; none where there was no body. */
+  readonly raw: Uint8Array;
+  /** The body while it is received. */
+  readonly stream: Readable;
+}
+
+type Answer<O, T extends TSchema> = O extends { readonly answerMode: "bytes" }
+  ? string | Uint8Array | Readable
+  : Static<T>;
+
+interface HandlerRequest<Params, QueryString, Body, C> {
+  readonly params: Params;
+  readonly query: QueryString;
+  readonly body: Body;
   readonly caller: C;
   readonly http: FastifyRequest;
+  /** For what an answer cannot say: headers that a refusal has as well, and whether the caller has gone. */
   readonly reply: FastifyReply;
 }
+
+/** A request as its operation's row describes it: what does not fit the row never reaches a handler. */
+export type OperationRequest<O extends Operation, C> = HandlerRequest<
+  Validated<O, "params">,
+  Query<O>,
+  Bodies<O>[O["bodyMode"]],
+  C
+>;
 
 /** What a handler answers: a status that the operation lists, and its body. */
 export type OperationReply<O extends Operation> = {
   [S in keyof O["responses"]]: O["responses"][S] extends { readonly schema: infer T extends TSchema }
-    ? { readonly status: S; readonly body: Static<T>; readonly headers?: Readonly<Record<string, string>> }
+    ? { readonly status: S; readonly body: Answer<O, T>; readonly headers?: Readonly<Record<string, string>> }
     : { readonly status: S; readonly headers?: Readonly<Record<string, string>> };
 }[keyof O["responses"]];
 
+/** Answers at once where nothing has to be waited for: polls are many. */
+type Handler<Request, Reply> = (request: Request) => Reply | Promise<Reply>;
+
 export type OperationHandlers<T extends OperationTable, C> = {
-  readonly [K in keyof T]: (request: OperationRequest<T[K], C>) => Promise<OperationReply<T[K]>>;
+  readonly [K in keyof T]: Handler<OperationRequest<T[K], C>, OperationReply<T[K]>>;
 };

@@ -1,5 +1,6 @@
 import { Problem } from "@platform/contract/problems";
-import type { Caller } from "@platform/engine/http/service-api";
+import type { VersionTarget } from "@platform/engine/executions/executions";
+import type { Owner } from "@platform/engine/store/owner";
 import type { TokenSubject } from "./access-tokens.ts";
 import type { TokenVerifier } from "./token-verifier.ts";
 import type { AccessStore, Grant, GrantAnswer, GrantedVersion, Refusal } from "../store/access.ts";
@@ -13,7 +14,11 @@ export interface Endpoint {
   readonly version: string;
 }
 
-export interface ServiceCaller extends Caller {
+/** An application that may call this version by a subscription. */
+export interface ServiceCaller {
+  /** The subscription. */
+  readonly owner: Owner;
+  readonly serviceName: string;
   readonly version: GrantedVersion;
 }
 
@@ -97,24 +102,20 @@ function decide(answer: GrantAnswer): Decision {
 }
 
 function createCaller(grant: Grant, version: GrantedVersion): ServiceCaller {
-  return {
-    owner: { kind: "subscription", id: grant.subscriptionId, organisationId: grant.organisationId },
-    version,
-    target: () => {
-      if (version.isRetired) {
-        throw new Problem(
-          "VERSION_RETIRED",
-          `Version ${version.version} of ${grant.serviceName} takes no new executions.`,
-        );
-      }
-      return {
-        versionId: version.id,
-        resources: version.resources,
-        timeoutSeconds: version.timeoutSeconds,
-        inputSchema: version.inputSchema,
-      };
-    },
-  };
+  const { subscriptionId, organisationId, serviceName } = grant;
+  return { owner: { kind: "subscription", id: subscriptionId, organisationId }, serviceName, version };
+}
+
+/** What a start needs to know of the version. @throws Problem VERSION_RETIRED */
+export function toTarget({ serviceName, version }: ServiceCaller): VersionTarget {
+  if (version.isRetired) {
+    throw new Problem(
+      "VERSION_RETIRED",
+      `Version ${version.version} of ${serviceName} takes no new executions.`,
+    );
+  }
+  const { id, resources, timeoutSeconds, inputSchema } = version;
+  return { versionId: id, resources, timeoutSeconds, inputSchema };
 }
 
 function pickCaller({ answer, caller }: Decision, endpoint: Endpoint): ServiceCaller {

@@ -47,16 +47,11 @@ const MAX_TRIES = 5;
 export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
   return {
     createVersion: async (request) => {
-      const { body } = request.http;
-      if (!isReadable(body))
-        throw new Problem("INVALID_ARCHIVE", "The body is empty; send the project as a ZIP archive.");
       try {
-        return await deps.uploads.admit(request.caller.organizationId, () =>
-          createVersion(deps, request, body),
-        );
+        return await deps.uploads.admit(request.caller.organizationId, () => createVersion(deps, request));
       } catch (error) {
         // What is left of the upload is read and dropped: a client that is still sending could not hear the answer.
-        body.resume();
+        request.body.resume();
         throw error;
       }
     },
@@ -75,8 +70,7 @@ export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
 
 async function createVersion(
   deps: BuildHandlerDeps,
-  { caller, params, query, http }: CreateVersion,
-  body: Readable,
+  { caller, params, query, body, http }: CreateVersion,
 ): Promise<CreateVersionReply> {
   const service = await findService(deps.services, caller, params.key);
   if (deps.disk.isLow()) throw createDiskProblem();
@@ -128,12 +122,6 @@ async function inspectArchive(service: ServiceRecord, path: string): Promise<Unp
   } catch (error) {
     throw error instanceof ProjectError ? toProblem(error) : error;
   }
-}
-
-function isReadable(body: unknown): body is Readable {
-  return (
-    typeof body === "object" && body !== null && "iterator" in body && typeof body.iterator === "function"
-  );
 }
 
 function tooLarge(limit: number): Problem {

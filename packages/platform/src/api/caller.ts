@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Action, Operation } from "@platform/contract/operation";
+import type { Action } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 import type { Identity } from "../accounts/identity.ts";
 import type { Membership } from "../accounts/memberships.ts";
@@ -22,14 +22,10 @@ const ROLE_NEEDED: Readonly<Record<Action, string>> = {
   delete: "an owner",
 };
 
-/**
- * Who calls, and whether their role allows this operation.
- * @throws Problem UNAUTHENTICATED, FORBIDDEN
- */
-export async function authorizeCaller(
+/** Who calls. @throws Problem UNAUTHENTICATED, FORBIDDEN */
+export async function authenticateCaller(
   identity: Identity,
   headers: IncomingHttpHeaders,
-  { allows }: Operation,
 ): Promise<ControlCaller> {
   const verified = await identity.verifyToken(readToken(headers));
   if (!verified)
@@ -43,13 +39,16 @@ export async function authorizeCaller(
       "FORBIDDEN",
       "You are not a member of this organisation, or there is none with this id.",
     );
-  if (allows !== "caller" && !can(membership.role, allows)) {
-    throw new Problem(
-      "FORBIDDEN",
-      `You are ${membership.role} of ${membership.organizationName}; this needs ${ROLE_NEEDED[allows]}.`,
-    );
-  }
   return { userId: verified.userId, token: verified, membership, organizationId: membership.organizationId };
+}
+
+/** @throws Problem FORBIDDEN where the role of the caller does not allow the action */
+export function authorizeCaller({ membership }: ControlCaller, action: Action): void {
+  if (can(membership.role, action)) return;
+  throw new Problem(
+    "FORBIDDEN",
+    `You are ${membership.role} of ${membership.organizationName}; this needs ${ROLE_NEEDED[action]}.`,
+  );
 }
 
 function readToken(headers: IncomingHttpHeaders): string {

@@ -1,11 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
-import type { Operation } from "@platform/contract/operation";
-import { JOBS_API } from "@platform/contract/platform-api/jobs";
-import type { ServiceOperationId } from "@platform/contract/service-api";
+import type { JOBS_API } from "@platform/contract/platform-api/jobs";
 import type { Executions, VersionTarget } from "@platform/engine/executions/executions";
 import { jobPresenter } from "@platform/engine/http/presenters";
-import { registerServiceApi } from "@platform/engine/http/service-api";
+import { createExecutionHandlers } from "@platform/engine/http/service-api";
+import type { OperationHandlers } from "@platform/engine/http/types";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
 import type { ControlCaller } from "./caller.ts";
@@ -13,42 +12,34 @@ import type { ControlCaller } from "./caller.ts";
 export interface JobDeps {
   readonly executions: Executions;
   readonly versions: VersionStore;
-  readonly prefix: string;
-  readonly authorize: (request: FastifyRequest, operation: Operation) => Promise<ControlCaller>;
+  /** Path of the jobs as callers see it, without a final slash. */
+  readonly basePath: string;
 }
 
-const OPERATION_IDS = {
-  startExecution: "startJob",
-  listExecutions: "listJobs",
-  getState: "getJob",
-  getResult: "getJobResult",
-  getLog: "getJobLog",
-  cancelExecution: "cancelJob",
-} as const satisfies Record<ServiceOperationId, keyof typeof JOBS_API>;
-
 /** Jobs are executions that belong to the organisation itself. */
-export async function registerJobs(app: FastifyInstance, deps: JobDeps): Promise<void> {
-  const base = `${deps.prefix}/jobs`;
-  await registerServiceApi(app, {
-    prefix: base,
+export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_API, ControlCaller> {
+  const handlers = createExecutionHandlers<ControlCaller>({
     executions: deps.executions,
     presenter: jobPresenter,
-    baseOf: () => base,
-    authorize: async (request, operationId) => {
-      const caller = await deps.authorize(request, JOBS_API[OPERATION_IDS[operationId]]);
-      return {
-        owner: toJobOwner(caller.organizationId),
-        target: () => findTarget(deps.versions, caller, request.query),
-      };
-    },
+    ownerOf: (caller) => toJobOwner(caller.organizationId),
+    targetOf: (caller, request) => findTarget(deps.versions, caller, request),
+    baseOf: () => deps.basePath,
   });
+  return {
+    startJob: handlers.startExecution,
+    listJobs: handlers.listExecutions,
+    getJob: handlers.getState,
+    getJobResult: handlers.getResult,
+    getJobLog: handlers.getLog,
+    cancelJob: handlers.cancelExecution,
+  };
 }
 
 /** @throws Problem INVALID_INPUT, SERVICE_NOT_FOUND, VERSION_RETIRED */
 async function findTarget(
   versions: VersionStore,
   caller: ControlCaller,
-  query: unknown,
+  { query }: FastifyRequest,
 ): Promise<VersionTarget> {
   const serviceKey = readParameter(query, "serviceKey");
   const wanted = readParameter(query, "version");

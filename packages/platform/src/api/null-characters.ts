@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
 
 /** PostgreSQL's text cannot hold U+0000; said here, it is the caller's mistake and not ours. @throws Problem INVALID_INPUT */
-export async function refuseNullCharacters(request: FastifyRequest): Promise<void> {
+export function refuseNullCharacters(request: FastifyRequest): void {
   const parts = {
     path: request.params,
     query: request.query,

@@ -1,12 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Operation } from "@platform/contract/operation";
-import { ACCOUNT_API } from "@platform/contract/platform-api/account";
-import { APPLICATIONS_API } from "@platform/contract/platform-api/applications";
+import type { FastifyInstance } from "fastify";
 import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "@platform/contract/platform-api/openapi";
-import { SERVICES_API } from "@platform/contract/platform-api/services";
+import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { Executions } from "@platform/engine/executions/executions";
 import { registerDocs } from "@platform/engine/http/docs";
-import { registerOperations } from "@platform/engine/http/operations";
+import { registerOperations } from "@platform/engine/http/pipeline";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { Identity } from "../accounts/identity.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
@@ -19,9 +16,8 @@ import type { VersionStore } from "../store/versions/versions.ts";
 import { createAccountHandlers } from "./account.ts";
 import { createApplicationHandlers } from "./applications.ts";
 import { createBuildHandlers } from "./builds.ts";
-import { authorizeCaller } from "./caller.ts";
-import type { ControlCaller } from "./caller.ts";
-import { registerJobs } from "./jobs.ts";
+import { authenticateCaller, authorizeCaller } from "./caller.ts";
+import { createJobHandlers } from "./jobs.ts";
 import { refuseNullCharacters } from "./null-characters.ts";
 import { createServiceHandlers } from "./services.ts";
 import { createUploadGate } from "./upload-gate.ts";
@@ -47,36 +43,25 @@ export interface ControlDeps {
 
 const DEFAULT_ARCHIVE_BYTES = 256 * 1024 * 1024;
 
-/** The operations with handlers of their own; those on jobs are the service API's. */
-const OWN_OPERATIONS = { ...ACCOUNT_API, ...SERVICES_API, ...APPLICATIONS_API } as const;
-
 /** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
 export async function registerControl(app: FastifyInstance, deps: ControlDeps): Promise<void> {
-  const authorize = (request: FastifyRequest, operation: Operation): Promise<ControlCaller> =>
-    authorizeCaller(deps.identity, request.headers, operation);
   const document = createPlatformOpenApi();
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
-  await app.register(async (scope) => {
-    scope.addHook("preValidation", refuseNullCharacters);
-    await registerOperations<typeof OWN_OPERATIONS, ControlCaller>(scope, OWN_OPERATIONS, {
-      prefix: PLATFORM_API_PREFIX,
-      authorize: (request, id) => authorize(request, OWN_OPERATIONS[id]),
-      handlers: {
-        ...createAccountHandlers(deps.identity),
-        ...createServiceHandlers(deps.services, deps.versions),
-        ...createBuildHandlers({
-          ...deps,
-          uploads: createUploadGate(deps.uploadLimits),
-          maxArchiveBytes: deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES,
-        }),
-        ...createApplicationHandlers(deps),
-      },
-    });
-    await registerJobs(scope, {
-      executions: deps.executions,
-      versions: deps.versions,
-      prefix: PLATFORM_API_PREFIX,
-      authorize,
-    });
+  await registerOperations(app, PLATFORM_API, {
+    prefix: PLATFORM_API_PREFIX,
+    authenticate: (request) => authenticateCaller(deps.identity, request.headers),
+    authorize: authorizeCaller,
+    validate: refuseNullCharacters,
+    handlers: {
+      ...createAccountHandlers(deps.identity),
+      ...createServiceHandlers(deps.services, deps.versions),
+      ...createBuildHandlers({
+        ...deps,
+        uploads: createUploadGate(deps.uploadLimits),
+        maxArchiveBytes: deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES,
+      }),
+      ...createApplicationHandlers(deps),
+      ...createJobHandlers({ ...deps, basePath: `${PLATFORM_API_PREFIX}/jobs` }),
+    },
   });
 }

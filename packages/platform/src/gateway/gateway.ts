@@ -11,7 +11,7 @@ import type { AccessKeyStore } from "../store/access-keys.ts";
 import type { AccessStore } from "../store/access.ts";
 import type { SigningKeyStore } from "../store/signing-keys.ts";
 import { createAccessKeyAuthenticator } from "../access/access-keys.ts";
-import { createAccess } from "../access/grants.ts";
+import { createAccess, toTarget } from "../access/grants.ts";
 import type { Endpoint } from "../access/grants.ts";
 import { registerServiceDocs } from "./service-docs.ts";
 import { registerTokenEndpoint } from "./token-endpoint.ts";
@@ -64,7 +64,9 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
     prefix: PREFIX,
     executions: deps.executions,
     presenter: hostedPresenter,
-    authorize: (request) => access.authorize(request.headers.authorization, readEndpoint(request)),
+    authenticate: (request) => access.authorize(request.headers.authorization, readEndpoint(request)),
+    ownerOf: (caller) => caller.owner,
+    targetOf: toTarget,
     baseOf: (request) => {
       const { serviceKey, serviceName, version } = readEndpoint(request);
       return `/${serviceKey}/${serviceName}/${version}`;

@@ -15,21 +15,22 @@ export interface ServiceDocsDeps {
   readonly endpointOf: (request: FastifyRequest) => Endpoint;
 }
 
+const CALLER = "caller";
+
 /**
  * `openapi.json` and `docs` of a version, for those who may call it. A browser cannot send a bearer token by itself, so the
  * access key is taken by HTTP Basic as well: the browser asks for it once.
  */
 export async function registerServiceDocs(app: FastifyInstance, deps: ServiceDocsDeps): Promise<void> {
-  const callers = new WeakMap<FastifyRequest, ServiceCaller>();
   await app.register(async (scope) => {
+    scope.decorateRequest(CALLER, null);
     scope.addHook("onRequest", async (request) => {
-      callers.set(request, await authorizeReader(deps, request));
+      request.setDecorator(CALLER, await authorizeReader(deps, request));
     });
     await registerDocs(scope, {
       prefix: deps.prefix,
       openApi: (request) => {
-        const caller = callers.get(request);
-        if (!caller) throw new Error("A request reached its handler without a caller.");
+        const caller = request.getDecorator<ServiceCaller>(CALLER);
         const { serviceKey, serviceName, version } = deps.endpointOf(request);
         return createServiceOpenApi({
           name: serviceName,

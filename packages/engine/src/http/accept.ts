@@ -1,0 +1,38 @@
+import type { FastifyRequest } from "fastify";
+import type { Operation } from "@platform/contract/operation";
+import { Problem } from "@platform/contract/problems";
+
+/** `Accept` must leave room for JSON. @throws Problem NOT_ACCEPTABLE */
+export function requireJsonAccepted(request: FastifyRequest): void {
+  const accept = request.headers.accept;
+  if (accept === undefined || accept === "" || /(?:application|\*)\/(?:json|\*|[\w.-]+\+json)/i.test(accept))
+    return;
+  throw new Problem(
+    "NOT_ACCEPTABLE",
+    `Only application/json can be answered, and the Accept header "${accept.slice(0, 100)}" excludes it.`,
+  );
+}
+
+/** An operation that takes a body takes one media type. @throws Problem UNSUPPORTED_MEDIA_TYPE */
+export function requireBodyType(request: FastifyRequest, { bodyMode, bodyType }: Operation): void {
+  if (bodyMode === "none") return;
+  const wanted = bodyType ?? "application/json";
+  const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (given === wanted) return;
+  throw new Problem(
+    "UNSUPPORTED_MEDIA_TYPE",
+    `The body must be ${wanted}${given ? `, not ${given.slice(0, 100)}` : "; the Content-Type header is missing"}.`,
+  );
+}
+
+/**
+ * A caller who sends one relies on it when they repeat the start; to ignore it would run twice what is paid once.
+ * @throws Problem INVALID_INPUT
+ */
+export function refuseIdempotencyKey(request: FastifyRequest): void {
+  if (request.headers["idempotency-key"] === undefined) return;
+  throw new Problem(
+    "INVALID_INPUT",
+    "Idempotency-Key is not supported yet: every start creates an execution of its own. Send the request without this header, and look at the list of executions before you repeat a start whose answer was lost.",
+  );
+}

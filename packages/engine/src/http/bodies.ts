@@ -1,0 +1,70 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Operation } from "@platform/contract/operation";
+import { Problem } from "@platform/contract/problems";
+import { isDeeperThan } from "../base/json-depth.ts";
+import { MAX_BODY_BYTES } from "../executions/start-body.ts";
+
+export type BodyMode = Operation["bodyMode"];
+
+export const BODY_MODES: readonly BodyMode[] = ["none", "json", "raw", "stream"];
+
+const JSON_TYPE = "application/json";
+const ZIP_TYPE = "application/zip";
+/** Deeper than any schema of an operation; start bodies, which are read as bytes, have a bound of their own. */
+const MAX_BODY_DEPTH = 32;
+const NO_BYTES = new Uint8Array();
+
+/** Makes all routes of a scope read their bodies in this mode; other media types are refused with 415. */
+export function readBodiesAs(scope: FastifyInstance, mode: BodyMode): void {
+  switch (mode) {
+    case "none":
+      // Clients send `{}`, or a content type and no body at all, where none is wanted: read, and not looked at.
+      scope.addContentTypeParser(JSON_TYPE, { parseAs: "buffer" }, (_request, _body, done) => done(null));
+      return;
+    case "json":
+      scope.addContentTypeParser(JSON_TYPE, { parseAs: "string" }, (_request, body, done) => {
+        try {
+          done(null, parseJson(String(body)));
+        } catch (error) {
+          done(error instanceof Problem ? error : new Problem("INVALID_JSON", undefined, { cause: error }));
+        }
+      });
+      return;
+    case "raw":
+      scope.addContentTypeParser(
+        JSON_TYPE,
+        { parseAs: "buffer", bodyLimit: MAX_BODY_BYTES },
+        (_request, body, done) => done(null, body),
+      );
+      return;
+    case "stream":
+      scope.addContentTypeParser(ZIP_TYPE, (_request, _payload, done) => done(null));
+      return;
+    default:
+      mode satisfies never;
+  }
+}
+
+/** What a handler gets as the body of a request that was read in this mode. */
+export function pickBody(request: FastifyRequest, mode: BodyMode): unknown {
+  switch (mode) {
+    case "none":
+      return undefined;
+    case "json":
+      return request.body;
+    case "raw":
+      return request.body ?? NO_BYTES;
+    case "stream":
+      return request.raw;
+    default:
+      return mode satisfies never;
+  }
+}
+
+/** @throws Problem INVALID_INPUT, SyntaxError */
+function parseJson(text: string): unknown {
+  const body: unknown = JSON.parse(text);
+  if (isDeeperThan(body, MAX_BODY_DEPTH))
+    throw new Problem("INVALID_INPUT", `The body is nested deeper than ${MAX_BODY_DEPTH} levels.`);
+  return body;
+}

@@ -1,0 +1,133 @@
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RouteHandlerMethod,
+  onRequestHookHandler,
+} from "fastify";
+import type { Action, Operation, OperationTable, RateClass } from "@platform/contract/operation";
+import { refuseIdempotencyKey, requireBodyType, requireJsonAccepted } from "./accept.ts";
+import { BODY_MODES, pickBody, readBodiesAs } from "./bodies.ts";
+import { refuseOtherMethods, toRoutePath } from "./methods.ts";
+import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
+import { describeChecks } from "./validation.ts";
+
+export interface PipelineOptions<T extends OperationTable, C> {
+  /** Path of the API, which the paths of its rows follow; may have parameters. */
+  readonly prefix: string;
+  /** Who calls. Answers at once where that is known without waiting: polls are many. @throws Problem */
+  readonly authenticate: (request: FastifyRequest) => C | Promise<C>;
+  /** Asked for every row that allows an action and not each caller. @throws Problem FORBIDDEN */
+  readonly authorize?: (caller: C, action: Action) => void;
+  /** Whether the caller may make another request of this class now. @throws Problem RATE_LIMITED, with Retry-After */
+  readonly limit?: (caller: C, rate: RateClass) => void;
+  /** What is checked for all operations besides their schemas. @throws Problem INVALID_INPUT */
+  readonly validate?: (request: FastifyRequest) => void;
+  readonly handlers: OperationHandlers<T, C>;
+}
+
+type Guards<C> = Omit<PipelineOptions<OperationTable, C>, "prefix" | "handlers">;
+
+const CALLER = "caller";
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/**
+ * Turns every row of an operation table into a route. A request passes these stages, and what each needs to know stands in the row:
+ *
+ * 1. before its body is read (`createGate`): accept, authenticate, authorise, limit, idempotency;
+ * 2. read the body as `bodyMode` says (`readBodiesAs`), and validate path, query and body (`describeChecks`);
+ * 3. handle, audit, and answer as `answerMode` says (`createHandler`).
+ */
+export async function registerOperations<T extends OperationTable, C>(
+  app: FastifyInstance,
+  table: T,
+  options: PipelineOptions<T, C>,
+): Promise<void> {
+  const { prefix, handlers, ...guards } = options;
+  await app.register(
+    async (scope) => {
+      scope.decorateRequest(CALLER, null);
+      for (const mode of BODY_MODES)
+        await scope.register(async (routes) => {
+          readBodiesAs(routes, mode);
+          for (const [id, operation] of Object.entries(table))
+            if (operation.bodyMode === mode)
+              registerRoute(routes, operation, handlers[id] as unknown as AnyHandler<C>, guards);
+        });
+      refuseOtherMethods(scope, Object.values(table));
+    },
+    { prefix },
+  );
+}
+
+/** The types of its row are the handler's own affair: the stages before it have made the request what the row says. */
+type AnyHandler<C> = (request: OperationRequest<Operation, C>) => Reply | Promise<Reply>;
+
+type Reply = OperationReply<Operation> & { readonly body?: unknown };
+
+function registerRoute<C>(
+  scope: FastifyInstance,
+  operation: Operation,
+  handle: AnyHandler<C>,
+  guards: Guards<C>,
+): void {
+  if (operation.allows !== "caller" && guards.authorize === undefined)
+    throw new Error(
+      `${operation.method} ${operation.path} allows "${operation.allows}", and nothing decides who may.`,
+    );
+  scope.route({
+    method: operation.method,
+    url: toRoutePath(operation.path),
+    onRequest: createGate(operation, guards),
+    ...describeChecks(operation, guards.validate),
+    handler: createHandler(operation, handle),
+  });
+}
+
+/** What happens before the body is read: a refused caller costs a head. A promise is returned only where one has to be waited for. */
+function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHandler {
+  const { allows, rate } = operation;
+  const admit = (request: FastifyRequest, caller: C): void => {
+    if (allows !== "caller") guards.authorize?.(caller, allows);
+    guards.limit?.(caller, rate);
+    if (rate === "start") refuseIdempotencyKey(request);
+    requireBodyType(request, operation);
+    request.setDecorator(CALLER, caller);
+  };
+  return (request, _reply, done) => {
+    try {
+      requireJsonAccepted(request);
+      const caller = guards.authenticate(request);
+      if (caller instanceof Promise) return caller.then((known: C) => admit(request, known));
+      admit(request, caller);
+    } catch (error) {
+      done(error instanceof Error ? error : new Error("a request could not be admitted", { cause: error }));
+      return undefined;
+    }
+    done();
+    return undefined;
+  };
+}
+
+/** An audit log is written here, where caller, operation and answer are known: for a row whose `audit` is not null. */
+function createHandler<C>({ bodyMode, answerMode }: Operation, handle: AnyHandler<C>): RouteHandlerMethod {
+  const send = (reply: FastifyReply, answer: Reply): FastifyReply => {
+    reply.code(answer.status);
+    if (answer.headers !== undefined) reply.headers(answer.headers);
+    if (answerMode === "bytes" && answer.body !== undefined) reply.header("content-type", JSON_TYPE);
+    return reply.send(answer.body);
+  };
+  return (request, reply) => {
+    const answer = handle({
+      params: request.params as undefined,
+      query: request.query as undefined,
+      body: pickBody(request, bodyMode) as undefined,
+      caller: request.getDecorator<C>(CALLER),
+      http: request,
+      reply,
+    });
+    if (answer instanceof Promise) return answer.then((given) => send(reply, given));
+    send(reply, answer);
+    return undefined;
+  };
+}

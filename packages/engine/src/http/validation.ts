@@ -1,0 +1,53 @@
+import type { FastifyRequest, RouteShorthandOptions } from "fastify";
+import type { Operation } from "@platform/contract/operation";
+
+type Checks = Pick<RouteShorthandOptions, "schema" | "preValidation">;
+
+/** As many as any bound of an operation has. */
+const DIGITS = /^[0-9]{1,9}$/;
+
+/**
+ * How path, query and body are checked before a handler sees them: by the schemas of the row. Rows that answer bytes are
+ * the hot paths; their handlers check what they read.
+ */
+export function describeChecks(
+  operation: Operation,
+  validate: ((request: FastifyRequest) => void) | undefined,
+): Checks {
+  const isBySchema = operation.answerMode !== "bytes";
+  const integers = isBySchema ? listIntegers(operation) : [];
+  const prepare = async (request: FastifyRequest) => {
+    validate?.(request);
+    readIntegers(request, integers);
+  };
+  return {
+    ...(isBySchema ? { schema: toSchemas(operation) } : {}),
+    ...(validate !== undefined || integers.length > 0 ? { preValidation: prepare } : {}),
+  };
+}
+
+function toSchemas({ params, query, body, responses }: Operation): NonNullable<Checks["schema"]> {
+  return {
+    ...(params ? { params } : {}),
+    ...(query ? { querystring: query } : {}),
+    ...(body ? { body } : {}),
+    response: Object.fromEntries(
+      Object.entries(responses).flatMap(([status, { schema }]) => (schema ? [[status, schema]] : [])),
+    ),
+  };
+}
+
+function listIntegers({ query }: Operation): readonly string[] {
+  return Object.entries(query?.properties ?? {}).flatMap(([name, property]) =>
+    "type" in property && property.type === "integer" ? [name] : [],
+  );
+}
+
+/** A query string carries text: where the schema wants an integer, digits become one. All else stays text, which the schema refuses. */
+function readIntegers(request: FastifyRequest, names: readonly string[]): void {
+  const given = request.query as Record<string, unknown>;
+  for (const name of names) {
+    const text = given[name];
+    if (typeof text === "string" && DIGITS.test(text)) given[name] = Number(text);
+  }
+}
