@@ -10,6 +10,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { ProjectError } from "../project/project-error.ts";
 import { createWheel, createWorkspace, writeFiles } from "../testing/project-fixtures.ts";
 import type { Workspace } from "../testing/project-fixtures.ts";
+import { requirementTexts } from "../testing/requirement-texts.ts";
 import { readRequirements } from "./requirements.ts";
 import type { Requirements } from "./requirements.ts";
 
@@ -34,126 +35,6 @@ beforeAll(async () => {
   python = join(folder, "bin", "python");
 }, 120 * SECOND);
 afterAll(() => workspace.close());
-
-const HASH = `--hash=sha256:${"a".repeat(64)}`;
-const PIECES = [
-  [
-    "a",
-    "b==1.0",
-    "c>=1,<2",
-    "numpy == 2.3.1",
-    "a [x]",
-    "A.b-c",
-    "==1.0",
-    "1.0",
-    "a.zip",
-    "x-1-py3-none-any.whl",
-  ],
-  [
-    "./pkg",
-    "pkg/",
-    "pkg",
-    "pkg @ file:./pkg",
-    "https://example.org/x-1-py3-none-any.whl",
-    "#egg=a",
-    "[x]",
-    ",",
-  ],
-  [
-    "a @ https://example.org/a-1-py3-none-any.whl",
-    "#",
-    " #",
-    "# c",
-    "\\",
-    " \\",
-    "\\\n",
-    " \\\n",
-    ";",
-    " ; ",
-  ],
-  ["os_name == 'nt'", 'python_version >= "3"', "(", ")", " and ", " or ", "'", '"', "extra == 'x'", "in"],
-  [
-    "-r more.txt",
-    "-c limits.txt",
-    "-r",
-    "-c",
-    "-e .",
-    "-i https://example.org/s",
-    "--extra-index-url",
-    "--pre",
-  ],
-  ["--index-url=https://example.org/s", "--no-index", "--find-links https://example.org/f", "-f ./pkg"],
-  [
-    "--only-binary :all:",
-    "--no-binary=a,b",
-    "--require-hashes",
-    HASH,
-    "--hash",
-    "=",
-    "${HOME}",
-    "$HOME",
-    "%",
-  ],
-  [
-    "@",
-    "/",
-    "..",
-    ".",
-    "-",
-    "--",
-    "==",
-    " ",
-    "\t",
-    "\n",
-    "\n",
-    "\n",
-    "\r\n",
-    "\r",
-    "\u000b",
-    "\u000c",
-    "\u001c",
-  ],
-  ["\u001d", "\u001e", "\u0085", "\u2028", "\u2029", "\u00a0", "\ufeff", "\u200b", "\u0000", "\u00e9"],
-  [
-    "coding: utf-7",
-    "# coding=latin-1\n",
-    "+AAo-evil",
-    " # \\\n",
-    "# \\\n",
-    "# \\\nevil==1\n",
-    "b # \\\nevil==1\n",
-  ],
-].flat();
-const LINES = [
-  [
-    "a\n",
-    "b==1.0\n",
-    "c>=1 # why\n",
-    "a[x] ; os_name == 'nt'\n",
-    "a (>=1,<2)\n",
-    "# only words\n",
-    "\n",
-    "./pkg\n",
-    "-r more.txt\n",
-  ],
-  [
-    "-c limits.txt\n",
-    `b==1.0 \\\n  ${HASH}\n`,
-    "--no-index\n",
-    "-i https://example.org/s\n",
-    "pkg @ file:./pkg\n",
-  ],
-  ["a @ https://example.org/a-1-py3-none-any.whl\n", "--only-binary a,b\n", "python-dateutil\t>= 2.8\r\n"],
-  ["--require-hashes\n"],
-].flat();
-const honest = fc.constantFrom(...LINES);
-const hostile = fc.array(fc.constantFrom(...PIECES), { maxLength: 8 }).map((pieces) => pieces.join(""));
-const text = fc
-  .array(fc.oneof({ weight: 4, arbitrary: honest }, { weight: 1, arbitrary: hostile }), {
-    minLength: 1,
-    maxLength: 6,
-  })
-  .map((parts) => parts.join(""));
 
 const FILES = {
   "more.txt": "d==4\n",
@@ -268,7 +149,7 @@ test(
   "pip reads in our text one thing a line, and the same that it reads in the author's",
   { timeout: 120 * SECOND },
   async () => {
-    const texts = fc.sample(text, { seed, numRuns: 2_000 });
+    const texts = fc.sample(requirementTexts, { seed, numRuns: 2_000 });
     const cases = await readAll(texts, FILES);
     expect(cases.length).toBeGreaterThan(200);
     const answers = await askPip(cases);

@@ -1,0 +1,247 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  BUILD_TIME,
+  isRoot,
+  openEnvironmentScene,
+  OWNER,
+  runIn,
+  WHEEL,
+} from "../testing/environment-scene.ts";
+import type { EnvironmentScene } from "../testing/environment-scene.ts";
+import { SECOND } from "../base/time.ts";
+import { catchProjectError, createWheel, writeFiles } from "../testing/project-fixtures.ts";
+import { collectEnvironments } from "./collect-environments.ts";
+
+let scene: EnvironmentScene;
+beforeEach(async () => {
+  scene = await openEnvironmentScene();
+});
+afterEach(() => scene.close());
+
+/** A folder of wheels in place of an index, as an operator configures one. */
+async function createIndex(wheel: Buffer): Promise<Readonly<Record<string, string | undefined>>> {
+  const folder = await writeFiles(join(scene.path, "index"), { [WHEEL]: wheel });
+  return { ...process.env, PIP_NO_INDEX: "1", PIP_FIND_LINKS: folder, UV_FIND_LINKS: folder };
+}
+
+test(
+  "an environment belongs to one owner, unless each line is pinned with a hash: then all get the same bytes",
+  async () => {
+    const wheel = createWheel("tiny", { "tiny.py": "ANSWER = 42\n" });
+    const hash = createHash("sha256").update(wheel).digest("hex");
+    scene.builder = scene.create({ variables: await createIndex(wheel) });
+    const named = await scene.createProject("named", { "requirements.txt": "tiny==1.0\n" });
+    const local = await scene.createTinyProject("local");
+    const pinned = await scene.createProject("pinned", {
+      "requirements.txt": `tiny==1.0 --hash=sha256:${hash}\n`,
+    });
+    for (const project of [named, local]) {
+      const [own, others] = [await scene.ensure(project), await scene.ensure(project, { owner: "another" })];
+      expect(others.interpreter).not.toBe(own.interpreter);
+      expect(others.key).not.toBe(own.key);
+    }
+    const shared = await scene.ensure(pinned);
+    expect(await scene.ensure(pinned, { owner: "another" })).toEqual(shared);
+    expect(runIn(shared, "import tiny; print(tiny.ANSWER)")).toBe("42");
+  },
+  BUILD_TIME,
+);
+
+test(
+  "a package whose hash is not the one that its line pins is not installed",
+  async () => {
+    scene.builder = scene.create({ variables: await createIndex(createWheel("tiny", {})) });
+    const wrong = await scene.createProject("wrong", {
+      "requirements.txt": `tiny==1.0 --hash=sha256:${"0".repeat(64)}\n`,
+    });
+    expect((await catchProjectError(scene.ensure(wrong))).code).toBe("BUILD_FAILED");
+  },
+  BUILD_TIME,
+);
+
+test.runIf(!isRoot)(
+  "what a build leaves in the cache of downloads is seen by builds of its owner only",
+  async () => {
+    const caches = join(scene.path, "cache", "cache");
+    const project = await scene.createTinyProject("project");
+    await scene.ensure(project);
+    const [own] = await readdir(caches);
+    await scene.ensure(project, { owner: "another" });
+    expect((await readdir(caches)).filter((name) => name !== own)).toHaveLength(1);
+  },
+  BUILD_TIME,
+);
+
+test(
+  "a project's own files neither take the installer's place nor configure it",
+  async () => {
+    const lines: string[] = [];
+    const options = { onLog: (line: string) => lines.push(line) };
+    const traps = {
+      "pip/__init__.py": "",
+      "pip/__main__.py": "print('TRAP')\n",
+      "pip.conf": "[global]\nrequire-hashes = true\n",
+      "uv.toml": "no-such-setting = true\n",
+      "setup.cfg": "[global]\nrequire-hashes = true\n",
+    };
+    const project = await scene.createProject("project", {
+      ...traps,
+      "requirements.txt": `./wheels/${WHEEL}\n`,
+      [`wheels/${WHEEL}`]: createWheel("tiny", { "tiny.py": "ANSWER = 42\n" }),
+    });
+    expect(runIn(await scene.ensure(project, options), "import tiny; print(tiny.ANSWER)")).toBe("42");
+    expect(lines.join("\n")).not.toContain("TRAP");
+  },
+  BUILD_TIME,
+);
+
+const SPY = `
+import os, pathlib, subprocess, sys, time
+def attempt(action):
+    try: return action()
+    except OSError as error: return type(error).__name__
+print("UID", os.getuid())
+print("SECRET", os.environ.get("PLATFORM_SECRET"))
+print("PROJECTS", attempt(lambda: os.listdir("@DATA@")))
+print("WRITE", attempt(lambda: pathlib.Path("@DATA@/evil").write_text("x")))
+subprocess.Popen(["sleep", "3471"], start_new_session=True, stdin=-3, stdout=-3, stderr=-3)
+sys.stdout.flush()
+raise SystemExit("stop here: " + str(os.getuid()))
+`;
+
+test.runIf(isRoot)(
+  "code that runs while a package is built is another user, sees no secrets or data, and leaves no process behind",
+  async () => {
+    const secret = join(scene.path, "data");
+    await writeFiles(secret, { "other-project/code.py": "x" });
+    await scene.builder.close();
+    scene.builder = scene.create({ hidden: [secret], variables: { ...process.env, PLATFORM_SECRET: "x" } });
+    const lines: string[] = [];
+    const project = await scene.createProject("project", {
+      "requirements.txt": "./package\n",
+      "package/setup.py": SPY.replaceAll("@DATA@", secret),
+    });
+    await catchProjectError(scene.ensure(project, { onLog: (line) => lines.push(line.trim()) }));
+    expect(lines).toContain("UID 65534");
+    expect(lines).toContain("SECRET None");
+    expect(existsSync(join(secret, "evil"))).toBe(false);
+    if (scene.bubblewrap === null) return;
+    expect(lines).toContain("PROJECTS []");
+    const processes = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" });
+    expect(processes.split("\n")).not.toContain("sleep 3471");
+  },
+  BUILD_TIME,
+);
+
+const ENDLESS = "import time\nprint('begun', flush=True)\ntime.sleep(3472)\n";
+
+test(
+  "a build that takes too long, or that nobody waits for any more, is killed with all its processes",
+  async () => {
+    const project = await scene.createProject("project", {
+      "requirements.txt": "./package\n",
+      "package/setup.py": ENDLESS,
+    });
+    const impatient = scene.create({ timeout: 4 * SECOND });
+    expect((await catchProjectError(impatient.ensure(project, { owner: OWNER }))).code).toBe("BUILD_TIMEOUT");
+    const [first, second] = [new AbortController(), new AbortController()];
+    const waiting = [first, second].map(({ signal }) => catchProjectError(scene.ensure(project, { signal })));
+    await expect.poll(scene.listBuilds).toHaveLength(1);
+    first.abort();
+    expect((await waiting[0])?.code).toBe("BUILD_CANCELLED");
+    expect(await scene.listBuilds()).toHaveLength(1);
+    second.abort();
+    expect((await waiting[1])?.code).toBe("BUILD_CANCELLED");
+    expect(await scene.listBuilds()).toEqual([]);
+    const closing = catchProjectError(scene.ensure(project));
+    await expect.poll(scene.listBuilds).toHaveLength(1);
+    await scene.builder.close();
+    expect((await closing).code).toBe("BUILD_CANCELLED");
+    expect(await readdir(join(scene.path, "cache", "environments"))).toEqual([]);
+  },
+  BUILD_TIME,
+);
+
+test(
+  "what a dead process left half-built is swept when it is old, and an environment that somebody removed is built again",
+  async () => {
+    const environments = join(scene.path, "cache", "environments");
+    const [old, fresh] = ["a".repeat(64) + "-00", "b".repeat(64) + "-00"].map((name) =>
+      join(environments, name),
+    );
+    if (old === undefined || fresh === undefined) throw new Error("unreachable");
+    await mkdir(old, { recursive: true });
+    await mkdir(fresh);
+    await utimes(old, 1, 1);
+    const project = await scene.createTinyProject("project");
+    const first = await scene.ensure(project);
+    expect(existsSync(old)).toBe(false);
+    expect(existsSync(fresh)).toBe(true);
+    await rm(join(first.interpreter, "../.."), { recursive: true });
+    expect(runIn(await scene.ensure(project), "import tiny; print(tiny.ANSWER)")).toBe("42");
+  },
+  BUILD_TIME,
+);
+
+test(
+  "an environment that is asked for counts as used from then on",
+  async () => {
+    const project = await scene.createTinyProject("project");
+    const { logFile } = await scene.ensure(project);
+    const folder = (logFile ?? "").replace(/\.log$/, "");
+    await utimes(folder, 1, 1);
+    await scene.ensure(project);
+    const unusedSince = Date.now() - 60 * SECOND;
+    await collectEnvironments(join(scene.path, "cache"), { unusedSince, abandonedSince: 0 });
+    expect(existsSync(folder)).toBe(true);
+  },
+  BUILD_TIME,
+);
+
+test(
+  "requirements that take more than an environment may hold fail the build with the limit, and leave nothing",
+  async () => {
+    const project = await scene.createTinyProject("project");
+    const strict = scene.create({ sizeLimits: { bytes: 2048, entries: 100_000 } });
+    const error = await catchProjectError(strict.ensure(project, { owner: OWNER }));
+    expect([error.code, error.detail]).toEqual([
+      "BUILD_FAILED",
+      "The installed requirements take more than 2048 bytes or 100000 files, the limit for one environment",
+    ]);
+    expect(await readdir(join(scene.path, "cache", "environments"))).toEqual([]);
+    await strict.close();
+  },
+  BUILD_TIME,
+);
+
+/** The build's own backend, so that nothing is fetched; folders deeper than any path can name stand in the work folder and in the environment. */
+const DEEP_BACKEND = `
+import os, sys
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    for place in (".", os.path.join(sys.prefix, "lib")):
+        os.chdir(place)
+        for _ in range(30):
+            os.mkdir("d" * 200)
+            os.chdir("d" * 200)
+    raise SystemExit(1)
+`;
+
+test(
+  "folders that lie too deep to be named fail the build of their package, and are removed like any other",
+  async () => {
+    const project = await scene.createProject("project", {
+      "requirements.txt": "./package\n",
+      "package/pyproject.toml":
+        '[project]\nname = "deep"\nversion = "1"\n[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+      "package/backend.py": DEEP_BACKEND,
+    });
+    expect((await catchProjectError(scene.ensure(project))).code).toBe("BUILD_FAILED");
+    expect(await readdir(join(scene.path, "cache", "environments"))).toEqual([]);
+  },
+  BUILD_TIME,
+);
