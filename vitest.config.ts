@@ -29,6 +29,14 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
+      {
+        test: {
+          ...COMMON,
+          name: "clients",
+          include: ["tests/clients/*.test.ts"],
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });

@@ -46,17 +46,18 @@ function withInputSchema(document: OpenApiDocument, inputSchema: Json): OpenApiD
   if (start === undefined) throw new Error("A service's document has no StartRequest.");
   const definitions = asObject(inputSchema["$defs"]);
   const names = nameComponents(Object.keys(definitions), new Set(["StartRequest", ...Object.keys(own)]));
-  const declared = Object.entries(asObject(inputSchema["properties"])).filter(
-    ([key]) => key === "data" || key === "params",
-  );
-  const properties = { ...asObject(start["properties"]), ...Object.fromEntries(declared) };
+  const properties: Record<string, unknown> = { ...asObject(start["properties"]) };
+  for (const key of ["data", "params"]) {
+    const declared = asObject(inputSchema["properties"])[key];
+    if (declared !== undefined) properties[key] = adaptSchema(declared, names);
+  }
   const schemas = {
     ...own,
-    StartRequest: { ...start, properties: moveReferences(properties, names) },
+    StartRequest: { ...start, properties },
     ...Object.fromEntries(
       Object.entries(definitions).map(([name, definition]) => [
         names.get(name) ?? name,
-        asObject(moveReferences(definition, names)),
+        asObject(adaptSchema(definition, names)),
       ]),
     ),
   };
@@ -78,11 +79,22 @@ function nameComponents(definitions: readonly string[], taken: Set<string>): Rea
 
 const DEFINITION = "#/$defs/";
 
-function moveReferences(value: unknown, names: ReadonlyMap<string, string>): unknown {
+/** A schema of the user as a part of the document. */
+function adaptSchema(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (typeof value === "string") return moveReference(value, names);
-  if (Array.isArray(value)) return value.map((item) => moveReferences(item, names));
+  if (Array.isArray(value)) return value.map((item) => adaptSchema(item, names));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, moveReferences(item, names)]));
+  return openObject(
+    Object.fromEntries(Object.entries(value).map(([key, item]) => [key, adaptSchema(item, names)])),
+  );
+}
+
+const MEMBERS = ["properties", "additionalProperties", "patternProperties"];
+
+/** An object with any members says so: of `type: object` alone, generators of TypeScript make one that has none. */
+function openObject(schema: Json): Json {
+  const isPlain = schema["type"] === "object" && !MEMBERS.some((keyword) => Object.hasOwn(schema, keyword));
+  return isPlain ? { ...schema, additionalProperties: true } : schema;
 }
 
 /** Not `$ref` alone has references: `discriminator` has a map of them. */
