@@ -1,9 +1,12 @@
 import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
-import { SECOND } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
+import { createQueueCount } from "./queue-count.ts";
+import type { QueueCount } from "./queue-count.ts";
 import { createRateMeter } from "./rate-meter.ts";
+import type { RateMeter } from "./rate-meter.ts";
+import { createTally } from "./tally.ts";
 
 /** How many executions may wait to start. */
 export interface QueueLimits {
@@ -14,10 +17,6 @@ export interface QueueLimits {
 
 export const DEFAULT_QUEUE_LIMITS: QueueLimits = { perOwner: 10_000, total: 100_000 };
 
-/** While executions are being started, the queue is counted so often ... */
-const COUNT_EVERY_MS = 1 * SECOND;
-/** ... but not so often that it takes more than a twentieth of the time, unless a start would be refused. */
-const MAX_COUNTING_SHARE = 0.05;
 /** Before anything was measured. */
 const FIRST_RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 300;
@@ -44,119 +43,67 @@ export interface AdmissionOptions {
 }
 
 export function createAdmission({ store, limits, now = readMonotonic }: AdmissionOptions): Admission {
-  /** What the store said last, and when it was asked. */
-  let counted = createTally();
-  let countedAt = -Infinity;
-  let nextCountAt = -Infinity;
-  /** Accepted since the store was asked for what it said last, and since it was asked again. Some may be in its answer as well. */
-  let accepted = createTally();
-  let acceptedMeanwhile = createTally();
-  let refused = createTally();
-  const storing = createTally();
   const ends = createRateMeter(now);
-  let counting: Promise<void> | null = null;
-
+  /** Refused since the store was counted. */
+  let refused = createTally();
+  const forgetRefused = () => {
+    refused = createTally();
+  };
+  const queue = createQueueCount(store, forgetRefused, now);
   const unsubscribe = store.subscribe((event) => {
     if (event.type === "changed" && (event.record === undefined || isFinal(event.record.status))) ends.add();
   });
-
-  const count = async (): Promise<void> => {
-    const asked = now();
-    acceptedMeanwhile = createTally();
-    try {
-      counted = createTally(await store.countPending());
-      accepted = acceptedMeanwhile;
-      countedAt = asked;
-      refused = createTally();
-    } catch {
-      // The last count goes on to hold, with what was accepted since.
-    }
-    nextCountAt = asked + Math.max(COUNT_EVERY_MS, (now() - asked) / MAX_COUNTING_SHARE);
-  };
-  const startCount = () =>
-    (counting ??= count().finally(() => {
-      counting = null;
-    }));
-
-  const queuedOf = (ownerId: string) => counted.of(ownerId) + accepted.of(ownerId) + storing.of(ownerId);
-  const queuedInAll = () => counted.total() + accepted.total() + storing.total();
-  const isFull = (ownerId: string) => queuedOf(ownerId) >= limits.perOwner || queuedInAll() >= limits.total;
-
-  /** When those who were refused before, and this caller, will have found a place. */
-  const estimateSeconds = (places: number, endsPerSecond: number): number => {
-    if (!ends.isSettled()) return FIRST_RETRY_SECONDS;
-    const seconds = Math.ceil(places / endsPerSecond);
-    return Math.min(MAX_RETRY_SECONDS, Math.max(1, seconds));
-  };
+  const isFull = (ownerId: string) => queue.of(ownerId) >= limits.perOwner || queue.total() >= limits.total;
   const refuse = (ownerId: string): Problem => {
     refused.add(ownerId, 1);
-    if (queuedOf(ownerId) < limits.perOwner) {
-      const places = queuedInAll() - limits.total + refused.total();
-      const seconds = estimateSeconds(places, ends.perSecond());
-      return new Problem(
-        "UNAVAILABLE",
-        `Too many executions wait to start (${limits.total}, the most for all callers together); nothing was accepted. Try again in ${seconds} s.`,
-        { headers: { "retry-after": String(seconds) } },
-      );
+    if (queue.of(ownerId) < limits.perOwner) {
+      const places = queue.total() - limits.total + refused.total();
+      return createTotalProblem(limits.total, estimateSeconds(ends, places));
     }
-    // Owners who wait take turns, so each has an equal share of what ends.
-    const places = queuedOf(ownerId) - limits.perOwner + refused.of(ownerId);
-    const seconds = estimateSeconds(places, ends.perSecond() / Math.max(1, counted.owners()));
-    return new Problem(
-      "RATE_LIMITED",
-      `${limits.perOwner} executions already wait to start, the most for one subscription (for jobs: organisation). Try again in ${seconds} s.`,
-      {
-        headers: {
-          "retry-after": String(seconds),
-          "ratelimit-policy": `"queued";q=${limits.perOwner}`,
-          ratelimit: `"queued";r=0;t=${seconds}`,
-        },
-      },
-    );
+    const places = queue.of(ownerId) - limits.perOwner + refused.of(ownerId);
+    return createOwnerProblem(limits.perOwner, estimateSeconds(ends, places, queue));
   };
 
   return {
     admit: async (ownerId, create) => {
-      if (now() >= nextCountAt) void startCount();
-      // An old count may say that the queue is full when it is empty: nobody is refused by it.
-      if (isFull(ownerId) && now() - countedAt >= COUNT_EVERY_MS) await startCount();
+      queue.refresh();
+      // An old count may say that the queue is full when it is empty: no start is refused by it.
+      if (isFull(ownerId)) await queue.settle();
       if (isFull(ownerId)) throw refuse(ownerId);
-      storing.add(ownerId, 1);
-      try {
-        const created = await create();
-        accepted.add(ownerId, 1);
-        if (accepted !== acceptedMeanwhile) acceptedMeanwhile.add(ownerId, 1);
-        return created;
-      } finally {
-        storing.add(ownerId, -1);
-      }
+      return queue.add(ownerId, create);
     },
     close: unsubscribe,
   };
 }
 
-interface Tally {
-  readonly of: (ownerId: string) => number;
-  readonly total: () => number;
-  /** How many owners have any. */
-  readonly owners: () => number;
-  readonly add: (ownerId: string, count: number) => void;
+/**
+ * When those who were refused before, and this caller, will have found a place. Owners who wait take turns, so that each has
+ * an equal share of what ends.
+ */
+function estimateSeconds(ends: RateMeter, places: number, shared?: Pick<QueueCount, "owners">): number {
+  if (!ends.isSettled()) return FIRST_RETRY_SECONDS;
+  const endsPerSecond = ends.perSecond() / Math.max(1, shared?.owners() ?? 1);
+  return Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(places / endsPerSecond)));
 }
 
-/** Numbers by owner; who has none is forgotten. */
-function createTally(initial: ReadonlyMap<string, number> = new Map()): Tally {
-  const counts = new Map(initial);
-  let total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const add = (ownerId: string, count: number) => {
-    const next = (counts.get(ownerId) ?? 0) + count;
-    total += count;
-    if (next === 0) counts.delete(ownerId);
-    else counts.set(ownerId, next);
-  };
-  return {
-    of: (ownerId) => counts.get(ownerId) ?? 0,
-    total: () => total,
-    owners: () => counts.size,
-    add,
-  };
+function createTotalProblem(limit: number, seconds: number): Problem {
+  return new Problem(
+    "UNAVAILABLE",
+    `Too many executions wait to start (${limit}, the most for all callers together); nothing was accepted. Try again in ${seconds} s.`,
+    { headers: { "retry-after": String(seconds) } },
+  );
+}
+
+function createOwnerProblem(limit: number, seconds: number): Problem {
+  return new Problem(
+    "RATE_LIMITED",
+    `${limit} executions already wait to start, the most for one subscription (for jobs: organisation). Try again in ${seconds} s.`,
+    {
+      headers: {
+        "retry-after": String(seconds),
+        "ratelimit-policy": `"queued";q=${limit}`,
+        ratelimit: `"queued";r=0;t=${seconds}`,
+      },
+    },
+  );
 }

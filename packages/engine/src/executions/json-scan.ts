@@ -1,7 +1,17 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
+
+/** What a byte outside of strings means; most mean nothing. */
+const KIND = { none: 0, quote: 1, open: 2, close: 3, colon: 4, comma: 5 } as const;
+const KINDS = new Uint8Array(256);
+for (const [characters, kind] of [
+  ['"', KIND.quote],
+  ["{[", KIND.open],
+  ["}]", KIND.close],
+  [":", KIND.colon],
+  [",", KIND.comma],
+] as const)
+  for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
 
 export interface JsonScan {
   /** Levels of nesting; a flat object has one. */
@@ -20,25 +30,22 @@ export function scanJson(bytes: Uint8Array): JsonScan {
   let deepest = 0;
   let key = "";
   let valueStart = -1;
-  const endMember = (end: number) => {
+  const endMember = (end: number, isOfTop: boolean) => {
+    if (!isOfTop) return;
     if (valueStart >= 0) members.push({ key, length: trimmedLength(bytes, valueStart, end) });
     valueStart = -1;
   };
   for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) {
+    const kind = KINDS[bytes[at] ?? 0];
+    if (kind === KIND.none) continue;
+    if (kind === KIND.quote) {
       const end = findStringEnd(bytes, at);
       if (depth === 1 && valueStart < 0) key = readString(bytes, at, end);
       at = end;
-    } else if (byte === 0x7b || byte === 0x5b) {
-      if (++depth > deepest) deepest = depth;
-    } else if (byte === 0x7d || byte === 0x5d) {
-      if (--depth === 0) endMember(at);
-    } else if (depth === 1 && byte === COLON) {
-      valueStart = at + 1;
-    } else if (depth === 1 && byte === COMMA) {
-      endMember(at);
-    }
+    } else if (kind === KIND.open) deepest = Math.max(deepest, ++depth);
+    else if (kind === KIND.close) endMember(at, --depth === 0);
+    else if (kind === KIND.comma) endMember(at, depth === 1);
+    else if (depth === 1) valueStart = at + 1;
   }
   return { depth: deepest, members };
 }

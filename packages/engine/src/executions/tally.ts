@@ -1,0 +1,25 @@
+/** Numbers by owner; who has none is forgotten. */
+export interface Tally {
+  readonly of: (ownerId: string) => number;
+  readonly total: () => number;
+  /** How many owners have any. */
+  readonly owners: () => number;
+  readonly add: (ownerId: string, count: number) => void;
+}
+
+export function createTally(initial: ReadonlyMap<string, number> = new Map()): Tally {
+  const counts = new Map(initial);
+  let total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const add = (ownerId: string, count: number) => {
+    const next = (counts.get(ownerId) ?? 0) + count;
+    total += count;
+    if (next === 0) counts.delete(ownerId);
+    else counts.set(ownerId, next);
+  };
+  return {
+    of: (ownerId) => counts.get(ownerId) ?? 0,
+    total: () => total,
+    owners: () => counts.size,
+    add,
+  };
+}
