@@ -42,9 +42,10 @@ function createRecords(
         if (known.record.ownerId !== execution.owner.id) throw new Problem("CONFLICT", "The id is taken.");
         return known.record;
       }
-      const entry = entries.add(execution, findRank(execution, entries.byId.values()));
+      // As it was created: a worker of this process may claim it during the event.
+      const { record } = entries.add(execution, findRank(execution, entries.byId.values()));
       entries.emit({ type: "pending" });
-      return entry.record;
+      return record;
     },
     find: async (id, ownerId) => entries.findOwned(id, ownerId)?.record ?? null,
     readResult: async (id, ownerId) => entries.findOwned(id, ownerId)?.result ?? null,
