@@ -6,11 +6,12 @@ import { MAX_WAIT_SECONDS, SERVICE_API } from "@platform/contract/service-api";
 import type { Executions, VersionTarget } from "../executions/executions.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
-import { parseCursor, parseListFilter } from "./list-filter.ts";
+import { linkNext, parseListFilter } from "./paging.ts";
 import { registerOperations } from "./pipeline.ts";
 import type { PipelineOptions } from "./pipeline.ts";
 import { toStatusRecord } from "./presenters.ts";
 import type { Presenter } from "./presenters.ts";
+import { readParameter } from "./query.ts";
 import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
 import { readWholeLog } from "./whole-log.ts";
 
@@ -117,7 +118,7 @@ function createContentHandlers<C>({
     getLog: async ({ http, caller, params, query }) => {
       const id = params.id.toLowerCase();
       const ownerId = ownerOf(caller).id;
-      const cursor = parseCursor(query);
+      const cursor = readParameter(query, "cursor");
       const page = await executions.log(id, ownerId, cursor);
       const isWhole = presenter.isLogWhole && cursor === undefined && page.nextCursor !== null;
       if (isWhole && isFinal((await executions.state(id, ownerId)).status))
@@ -171,16 +172,4 @@ function readWait(request: FastifyRequest): number {
   if (prefer === undefined) return 0;
   const wait = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?/i.exec(String(prefer));
   return wait === null ? 0 : Math.min(Number(wait[1]), MAX_WAIT_SECONDS);
-}
-
-/** The Link header (RFC 8288) of a page that has another one behind it. */
-function linkNext(
-  request: FastifyRequest,
-  path: string,
-  cursor: string | null,
-): Readonly<Record<string, string>> {
-  if (cursor === null) return {};
-  const query = new URLSearchParams(request.query as Record<string, string>);
-  query.set("cursor", cursor);
-  return { link: `<${path}?${query.toString()}>; rel="next"` };
 }

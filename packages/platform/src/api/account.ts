@@ -1,12 +1,12 @@
 import { formatTimestamp } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { ACCOUNT_API, Organization } from "@platform/contract/platform-api/account";
+import { cutOffsetPage, readOffsetPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { Identity } from "../accounts/identity.ts";
 import type { Membership } from "../accounts/memberships.ts";
 import type { PersonalAccessToken } from "../accounts/personal-access-tokens.ts";
 import type { ControlCaller } from "./caller.ts";
-import { cutOffsetPage, readOffsetPage } from "./pages.ts";
 
 export function createAccountHandlers(
   identity: Identity,

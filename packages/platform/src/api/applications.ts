@@ -5,13 +5,13 @@ import type {
   Application,
   Subscription,
 } from "@platform/contract/platform-api/applications";
+import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import { createAccessKeySecret } from "../access/access-key-secrets.ts";
 import type { AccessKeyRecord, AccessKeyStore } from "../store/access-keys.ts";
 import type { ApplicationRecord, ApplicationStore } from "../store/applications.ts";
 import type { SubscriptionRecord, SubscriptionStore } from "../store/subscriptions.ts";
 import type { ControlCaller } from "./caller.ts";
-import { readPage } from "./pages.ts";
 
 type Handlers = OperationHandlers<typeof APPLICATIONS_API, ControlCaller>;
 

@@ -3,6 +3,7 @@ import { Problem } from "@platform/contract/problems";
 import type { JOBS_API } from "@platform/contract/platform-api/jobs";
 import type { Executions, VersionTarget } from "@platform/engine/executions/executions";
 import { jobPresenter } from "@platform/engine/http/presenters";
+import { readParameter, refuseParameter } from "@platform/engine/http/query";
 import { createExecutionHandlers } from "@platform/engine/http/service-api";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import { toJobOwner } from "@platform/engine/store/owner";
@@ -43,12 +44,7 @@ async function findTarget(
 ): Promise<VersionTarget> {
   const serviceKey = readParameter(query, "serviceKey");
   const wanted = readParameter(query, "version");
-  if (serviceKey === undefined) {
-    const message = "the parameter serviceKey is missing";
-    throw new Problem("INVALID_INPUT", `In the query, ${message}.`, {
-      errors: [{ path: "/serviceKey", message }],
-    });
-  }
+  if (serviceKey === undefined) throw refuseParameter("serviceKey", "is missing");
   const version =
     wanted === undefined
       ? await versions.findLatest(caller.organizationId, serviceKey)
@@ -62,11 +58,4 @@ async function findTarget(
 
 function toTarget({ id, resources, timeoutSeconds, inputSchema }: VersionRecord): VersionTarget {
   return { versionId: id, resources, timeoutSeconds, inputSchema };
-}
-
-function readParameter(query: unknown, name: string): string | undefined {
-  if (typeof query !== "object" || query === null || !Object.hasOwn(query, name)) return undefined;
-  const value: unknown = Object.entries(query).find(([key]) => key === name)?.[1];
-  if (typeof value === "string") return value;
-  throw new Problem("INVALID_INPUT", `The parameter ${name} is given more than once.`);
 }

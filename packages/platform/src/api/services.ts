@@ -1,11 +1,11 @@
 import { formatTimestamp } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { SERVICES_API, Service, Version } from "@platform/contract/platform-api/services";
+import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { ServiceRecord, ServiceStore } from "../store/services.ts";
 import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
 import type { ControlCaller } from "./caller.ts";
-import { readPage } from "./pages.ts";
 
 type Handlers = Pick<
   OperationHandlers<typeof SERVICES_API, ControlCaller>,

@@ -1,0 +1,93 @@
+import type { FastifyRequest } from "fastify";
+import { isExecutionStatus } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@platform/contract/service-api";
+import type { ListFilter } from "../store/execution-store.ts";
+import { readParameter, refuseParameter } from "./query.ts";
+
+/** Which page of a list is asked for: the first, or the one after a `nextCursor`. */
+export interface PageQuery {
+  /** Items a page, 1 to `MAX_PAGE_SIZE`: checked before. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+interface OffsetPage {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+const OFFSET = /^\d{1,9}$/;
+
+export function readPage({ limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): PageQuery & {
+  readonly limit: number;
+} {
+  return cursor === undefined ? { limit } : { limit, cursor };
+}
+
+/** For short lists that are counted through: the cursor is an offset. @throws Problem INVALID_INPUT */
+export function readOffsetPage(query: PageQuery): OffsetPage {
+  const { limit, cursor } = readPage(query);
+  if (cursor === undefined) return { limit, offset: 0 };
+  if (!OFFSET.test(cursor))
+    throw new Problem("INVALID_INPUT", "The cursor is not one that this list has given out.");
+  return { limit, offset: Number(cursor) };
+}
+
+/** Cuts a page from items that were asked for with `limit + 1`. */
+export function cutOffsetPage<Item, Body>(
+  items: readonly Item[],
+  page: OffsetPage,
+  toBody: (item: Item) => Body,
+): { items: Body[]; nextCursor: string | null } {
+  const isMore = items.length > page.limit;
+  return {
+    items: items.slice(0, page.limit).map(toBody),
+    nextCursor: isMore ? String(page.offset + page.limit) : null,
+  };
+}
+
+/** The Link header (RFC 8288) of a page that has another one behind it. */
+export function linkNext(
+  request: FastifyRequest,
+  path: string,
+  cursor: string | null,
+): Readonly<Record<string, string>> {
+  if (cursor === null) return {};
+  const query = new URLSearchParams(request.query as Record<string, string>);
+  query.set("cursor", cursor);
+  return { link: `<${path}?${query.toString()}>; rel="next"` };
+}
+
+/** Page and filter of a list of executions, from a query string that no schema has checked. @throws Problem INVALID_INPUT */
+export function parseListFilter(query: unknown): ListFilter {
+  const status = readParameter(query, "status");
+  if (status !== undefined && !isExecutionStatus(status))
+    throw refuseParameter("status", "is none of the five states");
+  const limit = parseLimit(readParameter(query, "limit"));
+  const cursor = readParameter(query, "cursor");
+  const after = parseTime("createdAfter", readParameter(query, "createdAfter"));
+  const before = parseTime("createdBefore", readParameter(query, "createdBefore"));
+  return {
+    ...readPage({ ...(limit === undefined ? {} : { limit }), ...(cursor === undefined ? {} : { cursor }) }),
+    ...(status === undefined ? {} : { status }),
+    ...(after === undefined ? {} : { createdAfter: after }),
+    ...(before === undefined ? {} : { createdBefore: before }),
+  };
+}
+
+function parseLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE_SIZE) return limit;
+  throw refuseParameter("limit", `must be a whole number from 1 to ${MAX_PAGE_SIZE}`);
+}
+
+function parseTime(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/.test(text)
+    ? Date.parse(`${text.replace(" ", "T")}Z`)
+    : Number.NaN;
+  if (Number.isNaN(time)) throw refuseParameter(name, "must have the form YYYY-MM-DD HH:MM:SS (UTC)");
+  return time;
+}

@@ -1,0 +1,15 @@
+import { Problem } from "@platform/contract/problems";
+
+/** A parameter of a query string that no schema has checked. @throws Problem INVALID_INPUT where it is given more than once */
+export function readParameter(query: unknown, name: string): string | undefined {
+  if (typeof query !== "object" || query === null) return undefined;
+  const value: unknown = Object.getOwnPropertyDescriptor(query, name)?.value;
+  if (value === undefined || typeof value === "string") return value;
+  throw refuseParameter(name, "is given more than once");
+}
+
+export function refuseParameter(name: string, message: string): Problem {
+  return new Problem("INVALID_INPUT", `The query parameter "${name}" ${message}.`, {
+    errors: [{ path: `/${name}`, message }],
+  });
+}
