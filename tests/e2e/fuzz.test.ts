@@ -140,13 +140,14 @@ async function listOperations(serviceKey: string): Promise<readonly FuzzedOperat
   ];
 }
 
-/** The schema with every component in the place of its reference; those of a request body do not refer to themselves. */
+/** The schema with every component in the place of its reference; inside itself a component is any value. */
 function resolveReferences(schema: object, components: Readonly<Record<string, object>>): object {
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
     if (typeof value !== "object" || value === null || !("$ref" in value)) return value;
-    const component = components[String(value.$ref).replace("#/components/schemas/", "")];
+    const name = String(value.$ref).replace("#/components/schemas/", "");
+    const component = components[name];
     if (component === undefined) throw new Error(`There is no component ${String(value.$ref)}.`);
-    return resolveReferences(component, components);
+    return resolveReferences(component, { ...components, [name]: {} });
   }) as object;
 }
 
