@@ -3,5 +3,5 @@ import { APPLICATIONS_API } from "./applications.ts";
 import { JOBS_API } from "./jobs.ts";
 import { SERVICES_API } from "./services.ts";
 
-/** The management API, below `{api}/api`. */
+/** The platform API, below `{api}/api`. */
 export const PLATFORM_API = { ...ACCOUNT_API, ...SERVICES_API, ...APPLICATIONS_API, ...JOBS_API } as const;

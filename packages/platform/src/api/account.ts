@@ -6,21 +6,21 @@ import type { OperationHandlers } from "@platform/engine/http/types";
 import type { Identity } from "../accounts/identity.ts";
 import type { Membership } from "../accounts/memberships.ts";
 import type { PersonalAccessToken } from "../accounts/personal-access-tokens.ts";
-import type { ControlCaller } from "./caller.ts";
+import type { PlatformCaller } from "./caller.ts";
 
 export function createAccountHandlers(
   identity: Identity,
-): OperationHandlers<typeof ACCOUNT_API, ControlCaller> {
+): OperationHandlers<typeof ACCOUNT_API, PlatformCaller> {
   return {
     getMe: async ({ caller }) => {
       const user = await identity.findUser(caller.userId);
       if (!user) throw new Error("A verified token belongs to no user.");
-      return { status: 200, body: { ...user, organization: showOrganization(caller.membership) } };
+      return { status: 200, body: { ...user, organization: toOrganizationBody(caller.membership) } };
     },
     listOrganizations: async ({ caller, query }) => {
       const page = readOffsetPage(query);
       const found = await identity.listOrganizations(caller.userId, { ...page, limit: page.limit + 1 });
-      return { status: 200, body: cutOffsetPage(found, page, showOrganization) };
+      return { status: 200, body: cutOffsetPage(found, page, toOrganizationBody) };
     },
     listPersonalAccessTokens: async ({ caller, query }) => {
       const page = readOffsetPage(query);
@@ -28,7 +28,7 @@ export function createAccountHandlers(
         ...page,
         limit: page.limit + 1,
       });
-      return { status: 200, body: cutOffsetPage(found, page, showToken) };
+      return { status: 200, body: cutOffsetPage(found, page, toTokenBody) };
     },
     createPersonalAccessToken: async ({ caller, body }) => {
       // Who found a token must not make one of it that outlives it or opens more.
@@ -40,7 +40,7 @@ export function createAccountHandlers(
         );
       const notAfter = caller.token.expiresAt;
       const created = await identity.createPersonalAccessToken(caller.userId, { ...body, notAfter });
-      return { status: 201, body: { ...showToken(created), token: created.token } };
+      return { status: 201, body: { ...toTokenBody(created), token: created.token } };
     },
     revokePersonalAccessToken: async ({ caller, params }) => {
       const wasRevoked = await identity.revokePersonalAccessToken(caller.userId, params.id);
@@ -50,7 +50,7 @@ export function createAccountHandlers(
   };
 }
 
-function showOrganization(membership: Membership): Organization {
+function toOrganizationBody(membership: Membership): Organization {
   return {
     id: membership.organizationId,
     name: membership.organizationName,
@@ -59,7 +59,7 @@ function showOrganization(membership: Membership): Organization {
   };
 }
 
-function showToken(token: PersonalAccessToken) {
+function toTokenBody(token: PersonalAccessToken) {
   return {
     id: token.id,
     name: token.name,

@@ -11,9 +11,9 @@ import { createAccessKeySecret } from "../access/access-key-secrets.ts";
 import type { AccessKeyRecord, AccessKeyStore } from "../store/access-keys.ts";
 import type { ApplicationRecord, ApplicationStore } from "../store/applications.ts";
 import type { SubscriptionRecord, SubscriptionStore } from "../store/subscriptions.ts";
-import type { ControlCaller } from "./caller.ts";
+import type { PlatformCaller } from "./caller.ts";
 
-type Handlers = OperationHandlers<typeof APPLICATIONS_API, ControlCaller>;
+type Handlers = OperationHandlers<typeof APPLICATIONS_API, PlatformCaller>;
 
 export interface ApplicationHandlerDeps {
   readonly applications: ApplicationStore;
@@ -39,21 +39,21 @@ function createOwnHandlers({
   return {
     listApplications: async ({ caller, query }) => {
       const page = await applications.list(caller.organizationId, readPage(query));
-      return { status: 200, body: { items: page.items.map(showApplication), nextCursor: page.nextCursor } };
+      return { status: 200, body: { items: page.items.map(toApplicationBody), nextCursor: page.nextCursor } };
     },
     createApplication: async ({ caller, body }) => {
       const { organizationId, userId } = caller;
       const created = await applications.create({ organizationId, name: body.name, createdBy: userId });
       return {
         status: 201,
-        body: showApplication(created),
+        body: toApplicationBody(created),
         headers: { location: `/api/applications/${created.id}` },
       };
     },
     getApplication: async ({ caller, params }) => {
       const application = await applications.find(caller.organizationId, params.id);
       if (!application) throw noApplication();
-      return { status: 200, body: showApplication(application) };
+      return { status: 200, body: toApplicationBody(application) };
     },
     deleteApplication: async ({ caller, params }) => {
       if (!(await applications.delete(caller.organizationId, params.id))) throw noApplication();
@@ -69,7 +69,7 @@ function createKeyHandlers({
     listAccessKeys: async ({ caller, params, query }) => {
       const page = await accessKeys.list(caller.organizationId, params.id, readPage(query));
       if (!page) throw noApplication();
-      return { status: 200, body: { items: page.items.map(showKey), nextCursor: page.nextCursor } };
+      return { status: 200, body: { items: page.items.map(toAccessKeyBody), nextCursor: page.nextCursor } };
     },
     createAccessKey: async ({ caller, params }) => {
       if ((await accessKeys.countActive(caller.organizationId, params.id)) >= MAX_ACTIVE_KEYS) {
@@ -81,7 +81,7 @@ function createKeyHandlers({
       const { keyId, secret, secretHash } = createAccessKeySecret();
       const created = await accessKeys.create(caller.organizationId, params.id, { id: keyId, secretHash });
       if (!created) throw noApplication();
-      return { status: 201, body: { ...showKey(created), secret } };
+      return { status: 201, body: { ...toAccessKeyBody(created), secret } };
     },
     revokeAccessKey: async ({ caller, params }) => {
       const wasRevoked = await accessKeys.revoke(caller.organizationId, params.id, params.keyId);
@@ -99,21 +99,25 @@ function createSubscriptionHandlers({
   Handlers,
   "listSubscriptions" | "createSubscription" | "getSubscription" | "cancelSubscription"
 > {
-  const show = (subscription: SubscriptionRecord) => showSubscription(subscription, gatewayUrl);
+  const toBody = (subscription: SubscriptionRecord) => toSubscriptionBody(subscription, gatewayUrl);
   return {
     listSubscriptions: async ({ caller, query }) => {
       const { applicationId } = query;
       const page = await subscriptions.list(caller.organizationId, { ...readPage(query), applicationId });
-      return { status: 200, body: { items: page.items.map(show), nextCursor: page.nextCursor } };
+      return { status: 200, body: { items: page.items.map(toBody), nextCursor: page.nextCursor } };
     },
     createSubscription: async ({ caller, body }) => {
       const created = await subscriptions.create(caller.organizationId, body.applicationId, body.serviceKey);
-      return { status: 201, body: show(created), headers: { location: `/api/subscriptions/${created.id}` } };
+      return {
+        status: 201,
+        body: toBody(created),
+        headers: { location: `/api/subscriptions/${created.id}` },
+      };
     },
     getSubscription: async ({ caller, params }) => {
       const subscription = await subscriptions.find(caller.organizationId, params.id);
       if (!subscription) throw noSubscription();
-      return { status: 200, body: show(subscription) };
+      return { status: 200, body: toBody(subscription) };
     },
     cancelSubscription: async ({ caller, params }) => {
       if (!(await subscriptions.cancel(caller.organizationId, params.id))) throw noSubscription();
@@ -130,11 +134,11 @@ function noSubscription(): Problem {
   return new Problem("NOT_FOUND", "There is no such subscription.");
 }
 
-function showApplication(application: ApplicationRecord): Application {
+function toApplicationBody(application: ApplicationRecord): Application {
   return { id: application.id, name: application.name, createdAt: formatTimestamp(application.createdAt) };
 }
 
-function showKey(key: AccessKeyRecord) {
+function toAccessKeyBody(key: AccessKeyRecord) {
   return {
     keyId: key.id,
     createdAt: formatTimestamp(key.createdAt),
@@ -143,7 +147,7 @@ function showKey(key: AccessKeyRecord) {
   };
 }
 
-function showSubscription(subscription: SubscriptionRecord, gatewayUrl: string): Subscription {
+function toSubscriptionBody(subscription: SubscriptionRecord, gatewayUrl: string): Subscription {
   const { id, applicationId, serviceKey, serviceName, latestVersion } = subscription;
   return {
     id,

@@ -14,13 +14,13 @@ import type { ObjectStore, ReceivedObject } from "../objects/object-store.ts";
 import type { BuildRecord, BuildStore } from "../store/builds/builds.ts";
 import type { ServiceRecord, ServiceStore } from "../store/services.ts";
 import type { VersionStore } from "../store/versions/versions.ts";
-import type { ControlCaller } from "./caller.ts";
+import type { PlatformCaller } from "./caller.ts";
 import { chooseVersion } from "./next-version.ts";
 import type { VersionWish } from "./next-version.ts";
 import { findService } from "./services.ts";
 import type { UploadGate } from "./upload-gate.ts";
 
-type Handlers = Pick<OperationHandlers<typeof SERVICES_API, ControlCaller>, "createVersion" | "getBuild">;
+type Handlers = Pick<OperationHandlers<typeof SERVICES_API, PlatformCaller>, "createVersion" | "getBuild">;
 
 export interface BuildHandlerDeps {
   readonly services: ServiceStore;
@@ -63,7 +63,7 @@ export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
         build.id,
         query.offset ?? 0,
       );
-      return { status: 200, body: showBuild(build, lines, nextOffset) };
+      return { status: 200, body: toBuildBody(build, lines, nextOffset) };
     },
   };
 }
@@ -79,13 +79,13 @@ async function createVersion(
   try {
     const upload = { archive, content: await inspectArchive(service, archive.path) };
     const unchanged = await findUnchanged(deps, caller, service, upload.content.hash);
-    if (unchanged) return { status: 200, body: showBuild(unchanged, [], 0) };
+    if (unchanged) return { status: 200, body: toBuildBody(unchanged, [], 0) };
     const wish: VersionWish =
       query.version === undefined ? { bump: query.bump ?? "patch" } : { version: query.version };
     const build = await createBuild(deps, caller, service, upload, wish, query.force === "true");
     return {
       status: 201,
-      body: showBuild(build, [], 0),
+      body: toBuildBody(build, [], 0),
       headers: { location: `/api/services/${service.key}/versions/${build.version}/build` },
     };
   } finally {
@@ -160,7 +160,7 @@ function toProblem(error: ProjectError): Problem {
 /** The newest of what is live or on its way, if it has this content: going back to older content is a change. */
 async function findUnchanged(
   deps: BuildHandlerDeps,
-  caller: ControlCaller,
+  caller: PlatformCaller,
   service: ServiceRecord,
   contentHash: string,
 ): Promise<BuildRecord | null> {
@@ -175,7 +175,7 @@ async function findUnchanged(
 
 async function createBuild(
   deps: BuildHandlerDeps,
-  caller: ControlCaller,
+  caller: PlatformCaller,
   service: ServiceRecord,
   upload: Upload,
   wish: VersionWish,
@@ -208,7 +208,7 @@ async function createBuild(
   }
 }
 
-function showBuild(build: BuildRecord, log: readonly string[], nextOffset: number): Build {
+function toBuildBody(build: BuildRecord, log: readonly string[], nextOffset: number): Build {
   return {
     version: build.version,
     status: build.status,

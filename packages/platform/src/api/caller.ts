@@ -8,7 +8,7 @@ import { can } from "../accounts/roles.ts";
 import { isPersonalAccessToken } from "../access/token-kinds.ts";
 
 /** A user, in one of their organisations. */
-export interface ControlCaller {
+export interface PlatformCaller {
   readonly userId: string;
   readonly token: VerifiedToken;
   readonly membership: Membership;
@@ -26,7 +26,7 @@ const ROLE_NEEDED: Readonly<Record<Action, string>> = {
 export async function authenticateCaller(
   identity: Identity,
   headers: IncomingHttpHeaders,
-): Promise<ControlCaller> {
+): Promise<PlatformCaller> {
   const verified = await identity.verifyToken(readToken(headers));
   if (!verified)
     throw unauthenticated("The personal access token is not valid: it is unknown, expired or revoked.", true);
@@ -43,7 +43,7 @@ export async function authenticateCaller(
 }
 
 /** @throws Problem FORBIDDEN where the role of the caller does not allow the action */
-export function authorizeCaller({ membership }: ControlCaller, action: Action): void {
+export function authorizeCaller({ membership }: PlatformCaller, action: Action): void {
   if (can(membership.role, action)) return;
   throw new Problem(
     "FORBIDDEN",

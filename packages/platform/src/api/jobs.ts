@@ -8,7 +8,7 @@ import { createExecutionHandlers } from "@platform/engine/http/service-api";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
-import type { ControlCaller } from "./caller.ts";
+import type { PlatformCaller } from "./caller.ts";
 
 export interface JobDeps {
   readonly executions: Executions;
@@ -18,8 +18,8 @@ export interface JobDeps {
 }
 
 /** Jobs are executions that belong to the organisation itself. */
-export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_API, ControlCaller> {
-  const handlers = createExecutionHandlers<ControlCaller>({
+export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_API, PlatformCaller> {
+  const handlers = createExecutionHandlers<PlatformCaller>({
     executions: deps.executions,
     presenter: jobPresenter,
     ownerOf: (caller) => toJobOwner(caller.organizationId),
@@ -39,7 +39,7 @@ export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_
 /** @throws Problem INVALID_INPUT, SERVICE_NOT_FOUND, VERSION_RETIRED */
 async function findTarget(
   versions: VersionStore,
-  caller: ControlCaller,
+  caller: PlatformCaller,
   { query }: FastifyRequest,
 ): Promise<VersionTarget> {
   const serviceKey = readParameter(query, "serviceKey");

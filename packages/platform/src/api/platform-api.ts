@@ -23,7 +23,7 @@ import { createServiceHandlers } from "./services.ts";
 import { createUploadGate } from "./upload-gate.ts";
 import type { UploadLimits } from "./upload-gate.ts";
 
-export interface ControlDeps {
+export interface PlatformApiDeps {
   readonly identity: Identity;
   readonly services: ServiceStore;
   readonly versions: VersionStore;
@@ -44,7 +44,7 @@ export interface ControlDeps {
 const DEFAULT_ARCHIVE_BYTES = 256 * 1024 * 1024;
 
 /** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
-export async function registerControl(app: FastifyInstance, deps: ControlDeps): Promise<void> {
+export async function registerPlatformApi(app: FastifyInstance, deps: PlatformApiDeps): Promise<void> {
   const document = createPlatformOpenApi();
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
   await registerOperations(app, PLATFORM_API, {

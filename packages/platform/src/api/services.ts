@@ -5,10 +5,10 @@ import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { ServiceRecord, ServiceStore } from "../store/services.ts";
 import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
-import type { ControlCaller } from "./caller.ts";
+import type { PlatformCaller } from "./caller.ts";
 
 type Handlers = Pick<
-  OperationHandlers<typeof SERVICES_API, ControlCaller>,
+  OperationHandlers<typeof SERVICES_API, PlatformCaller>,
   "listServices" | "createService" | "getService" | "publishService" | "listVersions" | "retireVersion"
 >;
 
@@ -17,10 +17,10 @@ export function createServiceHandlers(services: ServiceStore, versions: VersionS
     listServices: async ({ caller, query }) => {
       if (query.name !== undefined) {
         const found = await services.findByName(caller.organizationId, query.name);
-        return { status: 200, body: { items: found ? [showService(found)] : [], nextCursor: null } };
+        return { status: 200, body: { items: found ? [toServiceBody(found)] : [], nextCursor: null } };
       }
       const page = await services.list(caller.organizationId, readPage(query));
-      return { status: 200, body: { items: page.items.map(showService), nextCursor: page.nextCursor } };
+      return { status: 200, body: { items: page.items.map(toServiceBody), nextCursor: page.nextCursor } };
     },
     createService: async ({ caller, body }) => {
       const created = await services.create({
@@ -30,28 +30,28 @@ export function createServiceHandlers(services: ServiceStore, versions: VersionS
       });
       return {
         status: 201,
-        body: showService(created),
+        body: toServiceBody(created),
         headers: { location: `/api/services/${created.key}` },
       };
     },
     getService: async ({ caller, params }) => ({
       status: 200,
-      body: showService(await findService(services, caller, params.key)),
+      body: toServiceBody(await findService(services, caller, params.key)),
     }),
     publishService: async ({ caller, params }) => {
       const published = await services.publish(caller.organizationId, params.key);
       if (!published) throw new Problem("SERVICE_NOT_FOUND");
-      return { status: 200, body: showService(published) };
+      return { status: 200, body: toServiceBody(published) };
     },
     listVersions: async ({ caller, params, query }) => {
       await findService(services, caller, params.key);
       const page = await versions.list(caller.organizationId, params.key, readPage(query));
-      return { status: 200, body: { items: page.items.map(showVersion), nextCursor: page.nextCursor } };
+      return { status: 200, body: { items: page.items.map(toVersionBody), nextCursor: page.nextCursor } };
     },
     retireVersion: async ({ caller, params }) => {
       const retired = await versions.retire(caller.organizationId, params.key, params.version);
       if (!retired) throw new Problem("SERVICE_NOT_FOUND");
-      return { status: 200, body: showVersion(retired) };
+      return { status: 200, body: toVersionBody(retired) };
     },
   };
 }
@@ -59,7 +59,7 @@ export function createServiceHandlers(services: ServiceStore, versions: VersionS
 /** @throws Problem SERVICE_NOT_FOUND, also for another organisation's */
 export async function findService(
   services: ServiceStore,
-  caller: ControlCaller,
+  caller: PlatformCaller,
   key: string,
 ): Promise<ServiceRecord> {
   const service = await services.findByKey(caller.organizationId, key);
@@ -67,7 +67,7 @@ export async function findService(
   return service;
 }
 
-function showService(service: ServiceRecord): Service {
+function toServiceBody(service: ServiceRecord): Service {
   return {
     key: service.key,
     name: service.name,
@@ -78,7 +78,7 @@ function showService(service: ServiceRecord): Service {
   };
 }
 
-function showVersion(version: VersionRecord): Version {
+function toVersionBody(version: VersionRecord): Version {
   return {
     version: version.version,
     status: version.retiredAt === null ? "LIVE" : "RETIRED",

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
-import { registerControl } from "../api/platform-api.ts";
+import { registerPlatformApi } from "../api/platform-api.ts";
 import { createBuilder } from "../builder/builder.ts";
 import type { Role } from "../config/config.ts";
 import { registerGateway } from "../gateway/gateway.ts";
@@ -41,7 +41,7 @@ async function startControl(
   app: HttpServers["api"],
 ): Promise<void> {
   const { services, versions, builds, applications, accessKeys, subscriptions } = stores;
-  await registerControl(app, {
+  await registerPlatformApi(app, {
     identity,
     services,
     versions,

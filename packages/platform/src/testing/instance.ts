@@ -8,7 +8,7 @@ import type { Executions } from "@platform/engine/executions/executions";
 import { createHttpServer } from "@platform/engine/http/server";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
-import { registerControl } from "../api/platform-api.ts";
+import { registerPlatformApi } from "../api/platform-api.ts";
 import type { UploadLimits } from "../api/upload-gate.ts";
 import { registerGateway } from "../gateway/gateway.ts";
 import { createIdentity } from "../accounts/identity.ts";
@@ -71,7 +71,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
   });
   const api = createServer();
   const { maxArchiveBytes, uploadLimits } = options;
-  await registerControl(api, {
+  await registerPlatformApi(api, {
     ...stores,
     identity,
     executions,
