@@ -2,7 +2,7 @@
 
 Nothing imports this module at run time: `typing` would cost each start about 2 ms. `wire` parses
 what Node sends into these shapes once; the rest of the runner relies on them. The TypeScript side
-is `control-lines.ts`, and `packages/engine/wire` has samples that the tests of both sides read.
+is `control-messages.ts`, and `packages/engine/wire` has samples that the tests of both sides read.
 """
 
 from typing import Any, Literal, TypeAlias, TypedDict

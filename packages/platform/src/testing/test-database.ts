@@ -8,7 +8,7 @@ import type { Logger } from "../base/logger.ts";
 import type { SocketConnection } from "../postgres/server.ts";
 import { startEmbeddedPostgres } from "../postgres/supervisor.ts";
 
-/** Set by testing-global-setup.ts: where the server of this test run lies. */
+/** Set by global-setup.ts: where the server of this test run lies. */
 export const TEST_DIRECTORY_VARIABLE = "PLATFORM_TEST_POSTGRES";
 
 /** Set by whoever wants to look into a test that failed: databases and folders stay (docs/development.md). */
