@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Claim, ExecutionStore } from "@platform/engine/store/execution-store";
 import { DAY } from "@platform/engine/base/time";
+import { createUuidV7, getLowestUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../packages/platform/src/postgres/database.ts";
 import { startEmbeddedPostgres } from "../packages/platform/src/postgres/supervisor.ts";
 import {
@@ -21,7 +22,6 @@ import {
 } from "../packages/platform/src/store/executions/execution-store.ts";
 import { prepareDatabase } from "../packages/platform/src/store/prepare.ts";
 import { createOwner } from "../packages/engine/src/testing/create-owner.ts";
-import { createUuidV7, getLowestUuid } from "../packages/platform/src/store/base/uuid.ts";
 
 const WORKER = "bench";
 const LEASE_SECONDS = 60;

@@ -4,9 +4,8 @@ import type { FileReference } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { InputSource } from "@platform/engine/store/execution-store";
 import { isRecord } from "@platform/engine/base/json";
+import { isUuid } from "@platform/engine/base/uuid";
 import { getErrorMessage } from "../base/errors.ts";
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Data pools as folders: a reference is the file `<root>/<dataPoolId>/<dataSourceDescriptorId>/<fileId>`, with or
@@ -37,7 +36,7 @@ function describePath(root: string, reference: FileReference): string {
 async function readReferenced(root: string, reference: FileReference): Promise<Uint8Array | null> {
   const ids = [reference.dataPoolId, reference.dataSourceDescriptorId, reference.fileId];
   // They come from the request and become a path.
-  if (!ids.every((id) => UUID.test(id))) return null;
+  if (!ids.every(isUuid)) return null;
   const path = describePath(root, reference);
   return (await readOrNull(path)) ?? readOrNull(`${path}.json`);
 }

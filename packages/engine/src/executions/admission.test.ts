@@ -1,5 +1,5 @@
-import { v7 as createUuid } from "uuid";
 import { expect, test } from "vitest";
+import { createUuidV7 } from "../base/uuid.ts";
 import { SECOND } from "../base/time.ts";
 import { createAdmission } from "./admission.ts";
 import type { QueueLimits } from "./admission.ts";
@@ -26,7 +26,7 @@ function open(limits: Partial<QueueLimits>, store = createMemoryStore()) {
 
 async function create(store: ExecutionStore, ownerId: string): Promise<string> {
   const { id } = await store.create({
-    id: createUuid(),
+    id: createUuidV7(),
     owner: createOwner(ownerId),
     versionId: "version",
     resources: { cpu: 1, memory: 1 },

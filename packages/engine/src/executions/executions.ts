@@ -1,7 +1,7 @@
 import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
-import { v7 as createUuid, validate, version } from "uuid";
+import { createUuidV7, readUuidTime } from "../base/uuid.ts";
 import { DAY } from "../base/time.ts";
 import { withExpiry } from "../store/expiry.ts";
 import { withPendingReason } from "./pending-reason.ts";
@@ -89,7 +89,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 
   const hasExpired = ({ expiresAt = Infinity }: ExecutionRecord) => expiresAt <= now();
   const describeMissing = (id: string) =>
-    new Problem(readCreation(id) < now() - retentionDays * DAY ? "RESULT_EXPIRED" : "EXECUTION_NOT_FOUND");
+    new Problem(
+      (readUuidTime(id) ?? Infinity) < now() - retentionDays * DAY ? "RESULT_EXPIRED" : "EXECUTION_NOT_FOUND",
+    );
   /** The same before and after housekeeping has dropped what has expired. */
   const requireKept = (id: string, record: ExecutionRecord | null): ExecutionRecord => {
     if (record === null) throw describeMissing(id);
@@ -106,7 +108,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, owner)));
       const record = await admission.admit(owner.id, () =>
         store.create({
-          id: createUuid(),
+          id: createUuidV7(),
           owner,
           versionId: target.versionId,
           resources: target.resources,
@@ -158,10 +160,4 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       waiters.close();
     },
   };
-}
-
-/** The time that a UUIDv7 begins with (RFC 9562 5.7); Infinity for other ids. Says nothing of whether it ever was given out. */
-function readCreation(id: string): number {
-  if (!validate(id) || version(id) !== 7) return Infinity;
-  return Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
 }

@@ -1,5 +1,5 @@
-import { v7 as createUuid } from "uuid";
 import { expect, test } from "vitest";
+import { createUuidV7 } from "../base/uuid.ts";
 import { SECOND } from "../base/time.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { withPendingReason } from "./pending-reason.ts";
@@ -11,7 +11,7 @@ const OWNER = "owner";
 async function open(base: ExecutionStore = createMemoryStore()) {
   const clock = { now: 0 };
   const store = withPendingReason(base, () => clock.now);
-  const id = createUuid();
+  const id = createUuidV7();
   await store.create({
     id,
     owner: createOwner(OWNER),

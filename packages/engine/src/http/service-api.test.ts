@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import { pino } from "pino";
-import { v7 as createUuid } from "uuid";
+import { createUuidV7 } from "../base/uuid.ts";
 import { createExecutions } from "../executions/executions.ts";
 import type { Executions } from "../executions/executions.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
@@ -9,11 +9,12 @@ import type { Claim, ExecutionStore } from "../store/execution-store.ts";
 import type { Outcome } from "../python/port/runtime.ts";
 import { hostedPresenter, jobPresenter, localPresenter } from "./presenters.ts";
 import { createHttpServer } from "./server.ts";
+import { createUuidAt } from "../testing/create-uuid-at.ts";
 import { createOwner } from "../testing/create-owner.ts";
 import { registerServiceApi } from "./service-api.ts";
 
 const TARGET = {
-  versionId: createUuid(),
+  versionId: createUuidV7(),
   resources: { cpu: 1, memory: 1 },
   timeoutSeconds: 60,
   inputSchema: {
@@ -105,7 +106,7 @@ async function claimOne(): Promise<Claim> {
 
 /** The result of an execution that is not there, by an id of this age. */
 async function readResultAged(days: number) {
-  return app.inject({ url: `/hosted/${createUuid({ msecs: Date.now() - days * DAY })}/result` });
+  return app.inject({ url: `/hosted/${createUuidAt(Date.now() - days * DAY)}/result` });
 }
 
 async function startAndFinish(outcome: Outcome): Promise<string> {
@@ -376,7 +377,7 @@ describe("result", () => {
   });
 
   test("of an execution that waited longer than the retention is there when it has ended", async () => {
-    const id = createUuid({ msecs: Date.now() - (RETENTION_DAYS + 5) * DAY });
+    const id = createUuidAt(Date.now() - (RETENTION_DAYS + 5) * DAY);
     await store.create({
       id,
       owner: createOwner("alice"),

@@ -1,5 +1,5 @@
-import { v7 as createUuid } from "uuid";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { createUuidV7 } from "../base/uuid.ts";
 import { SECOND, HOUR } from "../base/time.ts";
 import { createLeaseKeeper } from "./lease-keeper.ts";
 import type { Clocks, LeaseKeeper } from "./lease-keeper.ts";
@@ -8,7 +8,7 @@ import { readMonotonic } from "../base/monotonic.ts";
 import type { Claim, ClaimKey, ExecutionStore } from "../store/execution-store.ts";
 import { createOwner } from "../testing/create-owner.ts";
 
-const WORKER = createUuid();
+const WORKER = createUuidV7();
 const OWNER = "owner";
 const WITHIN = { interval: 10 };
 /** Long enough for a slow machine to renew in time. */
@@ -24,9 +24,9 @@ afterEach(() => {
 async function claimOne(store: ExecutionStore, leaseSeconds: number): Promise<Claim> {
   const resources = { cpu: 1, memory: 1 };
   await store.create({
-    id: createUuid(),
+    id: createUuidV7(),
     owner: createOwner(OWNER),
-    versionId: createUuid(),
+    versionId: createUuidV7(),
     resources,
     timeoutSeconds: 60,
     body: Buffer.from("{}"),
@@ -82,7 +82,7 @@ function watchOnFakeTime(leaseSeconds: number) {
   return { keeper, seen, time, asked, pass };
 }
 
-const KEY = { id: createUuid(), attempt: 1, workerId: WORKER };
+const KEY = { id: createUuidV7(), attempt: 1, workerId: WORKER };
 
 describe("the lease keeper", () => {
   test("keeps a lease past its length, so that nobody settles the execution", async () => {
@@ -170,7 +170,7 @@ describe("the lease keeper", () => {
     const { keeper, seen, time, asked, pass } = watchOnFakeTime(30);
     const since = time.monotonic - 17_000;
     keeper.hold(KEY, since);
-    keeper.hold({ ...KEY, id: createUuid() }, since);
+    keeper.hold({ ...KEY, id: createUuidV7() }, since);
     await pass(100);
     expect(asked).toHaveLength(1);
     await pass(30_000);

@@ -1,5 +1,5 @@
-import { v7 as createUuid } from "uuid";
 import { afterEach, expect, test, vi } from "vitest";
+import { createUuidV7 } from "../base/uuid.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { createOwner } from "../testing/create-owner.ts";
 import { describeExecutionStore } from "../testing/store-conformance.ts";
@@ -10,7 +10,7 @@ describeExecutionStore("memory", async () => ({ store: createMemoryStore(), clos
 
 test("a host's clock that is set ends no lease and makes no worker fall silent", async () => {
   const store = createMemoryStore();
-  const id = createUuid();
+  const id = createUuidV7();
   const resources = { cpu: 1, memory: 1 };
   const worker = { workerId: "worker", excludedVersionIds: [] };
   await store.create({

@@ -1,4 +1,4 @@
-import { v7 as createUuid } from "uuid";
+import { createUuidV7 } from "../base/uuid.ts";
 import { createDispatcher } from "../worker/dispatcher.ts";
 import type { Dispatcher, DispatcherOptions } from "../worker/dispatcher.ts";
 import type { LogFields } from "../base/logger.ts";
@@ -80,7 +80,7 @@ export async function createDispatchScene(): Promise<DispatchScene> {
         store,
         ...sources,
         runtime: fixture.runtime,
-        workerId: createUuid(),
+        workerId: createUuidV7(),
         capacity: { cpu: 2, memory: 4 },
         leaseSeconds: 30,
         logger: { info: record("info"), warn: record("warn"), error: record("error") },
@@ -92,7 +92,7 @@ export async function createDispatchScene(): Promise<DispatchScene> {
     start: async (program, { json, ...change } = {}) => {
       const version = fixture.createVersion(program);
       versions.set(version.id, version);
-      const id = createUuid();
+      const id = createUuidV7();
       await store.create({
         id,
         owner: createOwner(OWNER),

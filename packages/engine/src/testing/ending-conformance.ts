@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { v7 as createUuidV7 } from "uuid";
 import { expect, test } from "vitest";
+import { createUuidV7 } from "../base/uuid.ts";
 import type { Claim } from "../store/execution-store.ts";
 import {
   SHORT_LEASE,

@@ -1,6 +1,6 @@
 import type { LogEntry } from "@platform/contract/execution";
 import { randomUUID } from "node:crypto";
-import { v7 as createUuidV7 } from "uuid";
+import { createUuidV7 } from "../base/uuid.ts";
 import type {
   Claim,
   ClaimRequest,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { v7 as createUuidV7 } from "uuid";
 import { expect, test } from "vitest";
+import { createUuidV7 } from "../base/uuid.ts";
 import type { Claim, ExecutionStore, NewExecution } from "../store/execution-store.ts";
 import { createOwner } from "./create-owner.ts";
 import type { Owner } from "../store/owner.ts";

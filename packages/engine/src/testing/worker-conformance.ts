@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { v7 as createUuidV7 } from "uuid";
 import { afterEach, expect, test } from "vitest";
 import type { Resources } from "@platform/contract/project";
+import { createUuidV7 } from "../base/uuid.ts";
 import type { Claim, ExecutionStore, NewExecution, WorkerReport } from "../store/execution-store.ts";
 import type { Outcome } from "../python/port/runtime.ts";
 import { createOwner } from "./create-owner.ts";

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { Problem } from "@platform/contract/problems";
-import { v7 as createUuid } from "uuid";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createUuidV7 } from "../base/uuid.ts";
 import type { DispatcherOptions } from "./dispatcher.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 import { ProjectError } from "../project/project-error.ts";
@@ -9,7 +9,11 @@ import { createFixture } from "../testing/python-fixture.ts";
 import { createDispatchScene, OWNER, WITHIN } from "../testing/dispatch-scene.ts";
 import type { DispatchScene } from "../testing/dispatch-scene.ts";
 
-const REFERENCE = { dataPoolId: createUuid(), dataSourceDescriptorId: createUuid(), fileId: createUuid() };
+const REFERENCE = {
+  dataPoolId: createUuidV7(),
+  dataSourceDescriptorId: createUuidV7(),
+  fileId: createUuidV7(),
+};
 const PROGRAM = "def run(): return {'ran': True}\n";
 const SLEEPER = "import time\ndef run():\n    time.sleep(60)\n";
 

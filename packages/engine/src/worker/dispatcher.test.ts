@@ -2,12 +2,16 @@ import { EventEmitter, once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { v7 as createUuid } from "uuid";
+import { createUuidV7 } from "../base/uuid.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 import { createDispatchScene, OWNER, WITHIN } from "../testing/dispatch-scene.ts";
 import type { DispatchScene } from "../testing/dispatch-scene.ts";
 
-const REFERENCE = { dataPoolId: createUuid(), dataSourceDescriptorId: createUuid(), fileId: createUuid() };
+const REFERENCE = {
+  dataPoolId: createUuidV7(),
+  dataSourceDescriptorId: createUuidV7(),
+  fileId: createUuidV7(),
+};
 
 let scene: DispatchScene;
 

@@ -1,5 +1,5 @@
-import { v7 as createUuid } from "uuid";
 import { expect, test } from "vitest";
+import { createUuidV7 } from "../base/uuid.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { createOwner } from "../testing/create-owner.ts";
 import { createRoomMaker } from "./reservation.ts";
@@ -12,7 +12,7 @@ const PERMIT = { limit: 32, excludedVersionIds: [] };
 
 async function createWaiting(memory: number) {
   const store = createMemoryStore();
-  const id = createUuid();
+  const id = createUuidV7();
   await store.create({
     id,
     owner: createOwner(),

@@ -1,9 +1,9 @@
+import { isUuid } from "@platform/engine/base/uuid";
 import { createTtlCache } from "../base/ttl-cache.ts";
 import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 import { isRole } from "./roles.ts";
 import type { Role } from "./roles.ts";
 import { personalSlug } from "./users.ts";
-import { isUuid } from "../store/base/uuid.ts";
 
 /** A user in an organisation. */
 export interface Membership {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
+import { isUuid } from "@platform/engine/base/uuid";
 import { createTtlCache } from "../base/ttl-cache.ts";
 import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 import { isPersonalAccessToken } from "../access/token-kinds.ts";
-import { isUuid } from "../store/base/uuid.ts";
 
 export type Scope = "api" | "quantum";
 

@@ -1,8 +1,8 @@
+import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
 import { ACCESS_CHANNEL, selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
-import { isUuid } from "./base/uuid.ts";
 
 export interface AccessKeyRecord {
   /** The public id; the secret is known to its holder only. */

@@ -1,10 +1,10 @@
 import type { Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
+import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
 import { ACCESS_CHANNEL, fromStoredResources, parseVersion } from "./base/columns.ts";
 import type { VersionNumber } from "./base/columns.ts";
 import type { StoredResources } from "./base/columns.ts";
-import { isUuid } from "./base/uuid.ts";
 
 export interface GrantedVersion {
   readonly id: string;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { toJobOwner } from "@platform/engine/store/owner";
 import type { Owner } from "@platform/engine/store/owner";
+import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
 import { MIGRATIONS_DIRECTORY, migrate } from "../postgres/migrate.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
@@ -12,7 +13,6 @@ import type { TestDatabase } from "../testing/test-database.ts";
 import { createPostgresExecutionStore } from "./executions/execution-store.ts";
 import { ensurePartitions } from "./executions/partitions.ts";
 import { createStores } from "./stores.ts";
-import { createUuidV7 } from "./base/uuid.ts";
 
 let home: TestDatabase;
 let former: string;

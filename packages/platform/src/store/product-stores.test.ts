@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { waitUntil } from "@platform/engine/testing/wait-until";
+import { createUuidV7 } from "@platform/engine/base/uuid";
 import { createStores } from "./stores.ts";
 import type { Stores } from "./stores.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
@@ -7,7 +8,6 @@ import type { TestDatabase } from "../testing/test-database.ts";
 import { createTestOrganisation } from "../testing/fixtures.ts";
 import type { AccessChange } from "./access.ts";
 import type { NewBuild } from "./builds/builds.ts";
-import { createUuidV7 } from "./base/uuid.ts";
 import type { NewVersion } from "./versions/versions.ts";
 
 let home: TestDatabase;

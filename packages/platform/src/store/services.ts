@@ -1,9 +1,9 @@
 import { Problem } from "@platform/contract/problems";
+import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
 import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
-import { createUuidV7, isUuid } from "./base/uuid.ts";
 
 export interface ServiceRecord {
   readonly key: string;

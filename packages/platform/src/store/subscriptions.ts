@@ -1,4 +1,5 @@
 import { Problem } from "@platform/contract/problems";
+import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
 import {
   ACCESS_CHANNEL,
@@ -8,7 +9,6 @@ import {
 } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
-import { createUuidV7, isUuid } from "./base/uuid.ts";
 
 export interface SubscriptionRecord {
   readonly id: string;

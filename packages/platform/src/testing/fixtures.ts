@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { createUuidV7 } from "@platform/engine/base/uuid";
 import { createAccessKeySecret } from "../access/access-key-secrets.ts";
 import type { Role } from "../accounts/roles.ts";
 import type { Database } from "../postgres/database.ts";
-import { createUuidV7 } from "../store/base/uuid.ts";
 import type { TestInstance } from "./instance.ts";
 
 export interface TestUser {

@@ -1,5 +1,6 @@
 import { Problem } from "@platform/contract/problems";
 import type { Renewal } from "@platform/engine/store/execution-store";
+import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { DEFAULT_BUILD_QUOTA, checkQuota, lockQuota } from "./build-quota.ts";
 import type { BuildQuota } from "./build-quota.ts";
@@ -11,7 +12,6 @@ import {
   selectMilliseconds,
 } from "../base/columns.ts";
 import type { VersionNumber } from "../base/columns.ts";
-import { createUuidV7, isUuid } from "../base/uuid.ts";
 import { VERSION_COLUMNS, toVersionValues } from "../versions/versions.ts";
 import type { NewVersion } from "../versions/versions.ts";
 

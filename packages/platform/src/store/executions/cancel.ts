@@ -1,6 +1,6 @@
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
+import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
-import { isUuid } from "../base/uuid.ts";
 import { EXECUTIONS_CHANNEL } from "./events.ts";
 import type { Events } from "./events.ts";
 import { findExecution } from "./read.ts";

@@ -7,10 +7,10 @@ import type {
 } from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
 import { SECOND } from "@platform/engine/base/time";
+import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";
-import { createUuidV7 } from "../base/uuid.ts";
 import type { Events } from "./events.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";

@@ -4,10 +4,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../postgres/database.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
-import { createUuidV7 } from "../base/uuid.ts";
 import { createEvents } from "./events.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
+import { createUuidV7 } from "@platform/engine/base/uuid";
 import { createSweep } from "./sweep.ts";
 
 /** What the clock of the database's host has been set ahead by. */

@@ -1,6 +1,6 @@
 import type { ExecutionRecord, StoreEvent } from "@platform/engine/store/execution-store";
+import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
-import { createUuidV7 } from "../base/uuid.ts";
 
 /*
  * Listeners in this process hear of our own changes at once, with the record; other processes by NOTIFY. A payload is

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../postgres/database.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
-import { createUuidV7 } from "../base/uuid.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
+import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 
 const BACKLOG = 10_000;

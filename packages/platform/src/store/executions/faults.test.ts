@@ -11,9 +11,9 @@ import { startEmbeddedPostgres } from "../../postgres/supervisor.ts";
 import { createRecordingLogger, createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { prepareDatabase } from "../prepare.ts";
-import { createUuidV7 } from "../base/uuid.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
+import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 
 let home: TestDatabase;

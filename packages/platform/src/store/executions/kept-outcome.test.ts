@@ -5,8 +5,8 @@ import { afterEach, expect, test } from "vitest";
 import { createRecordingLogger, createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
-import { createUuidV7 } from "../base/uuid.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
+import { createUuidV7 } from "@platform/engine/base/uuid";
 import { createNoDataPools } from "../../pools/no-data-pools.ts";
 
 const WITHIN = { interval: 20 };

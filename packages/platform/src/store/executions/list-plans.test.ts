@@ -3,9 +3,9 @@ import type { ListFilter } from "@platform/engine/store/execution-store";
 import { SECOND } from "@platform/engine/base/time";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database, Statement } from "../../postgres/database.ts";
+import { createUuidAt } from "@platform/engine/testing/create-uuid-at";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
-import { createUuidV7, getLowestUuid } from "../base/uuid.ts";
 import { createExecutionDatabase } from "./execution-store.ts";
 import { listExecutions } from "./read.ts";
 
@@ -31,11 +31,7 @@ beforeAll(async () => {
         select id, to_timestamp(ms / 1000) as time, case row_number() over (order by ms) when 7 then 'FAILED' else 'SUCCEEDED' end as status
         from unnest($1::uuid[], $2::float8[]) as raw (id, ms)
       ) i`,
-    values: [
-      times.map((time) => `${getLowestUuid(time).slice(0, 13)}${createUuidV7().slice(13)}`),
-      times,
-      OWNER,
-    ],
+    values: [times.map((time) => createUuidAt(time)), times, OWNER],
   });
 });
 

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../postgres/database.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
-import { createUuidV7, getLowestUuid } from "../base/uuid.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
 import { DAY } from "@platform/engine/base/time";
+import { createUuidV7, getLowestUuid } from "@platform/engine/base/uuid";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 
 let home: TestDatabase;

@@ -7,8 +7,8 @@ import type { PostgresExecutionStore } from "./execution-store.ts";
 import type { Database } from "../../postgres/database.ts";
 import { ensurePartitions, maintainPartitions } from "./partitions.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
+import { createUuidAt } from "@platform/engine/testing/create-uuid-at";
 import { DAY } from "@platform/engine/base/time";
-import { createUuidV7, getLowestUuid } from "../base/uuid.ts";
 
 let home: TestDatabase;
 let database: Database;
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 function createOldExecution(daysAgo: number) {
-  const id = `${getLowestUuid(Date.now() - daysAgo * DAY).slice(0, 13)}${createUuidV7().slice(13)}`;
+  const id = createUuidAt(Date.now() - daysAgo * DAY);
   return {
     id,
     owner: createOwner(),

@@ -1,7 +1,7 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND, DAY } from "@platform/engine/base/time";
+import { getLowestUuid, readUuidTime } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
-import { getLowestUuid, readUuidTime } from "../base/uuid.ts";
 
 const ASK_EVERY_MS = 60 * SECOND;
 const ASK_AGAIN_MS = 1 * SECOND;
@@ -47,5 +47,5 @@ async function findOldest(database: Database): Promise<number> {
     idempotent: true,
   });
   const id = row?.id ?? null;
-  return id === null ? Infinity : readUuidTime(id);
+  return id === null ? Infinity : (readUuidTime(id) ?? 0);
 }

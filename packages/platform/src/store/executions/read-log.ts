@@ -2,9 +2,9 @@ import { isFinal } from "@platform/contract/execution";
 import type { ExecutionStatus } from "@platform/contract/execution";
 import { LOG_PAGE_BYTES } from "@platform/engine/store/execution-store";
 import type { LogPage } from "@platform/engine/store/execution-store";
+import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { decodeCursor, encodeCursor } from "../base/page.ts";
-import { isUuid } from "../base/uuid.ts";
 
 /** Chunks in a page at most: of a program that prints a line now and then, each chunk holds but one. */
 const MAX_CHUNKS = 1000;

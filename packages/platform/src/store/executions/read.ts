@@ -1,9 +1,9 @@
 import { EXECUTION_STATUSES } from "@platform/contract/execution";
 import type { ExecutionRecord, ListFilter, Page, StoredResult } from "@platform/engine/store/execution-store";
 import { MINUTE } from "@platform/engine/base/time";
+import { getLowestUuid, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
-import { getLowestUuid, isUuid } from "../base/uuid.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 

@@ -7,9 +7,9 @@ import type { Limits } from "../../postgres/limits.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { openSilentProxy } from "../../testing/silent-proxy.ts";
-import { createUuidV7 } from "../base/uuid.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
 import { MEGABYTE } from "@platform/engine/base/bytes";
+import { createUuidV7 } from "@platform/engine/base/uuid";
 import {
   createExecutionDatabase,
   createLargeDatabase,

@@ -1,5 +1,6 @@
 import type { Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
+import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import {
   ACCESS_CHANNEL,
@@ -12,7 +13,6 @@ import {
 import type { StoredResources, VersionNumber } from "../base/columns.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
-import { isUuid } from "../base/uuid.ts";
 
 export interface NewVersion {
   readonly id: string;
