@@ -1,0 +1,110 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readMonotonic } from "@platform/engine/base/monotonic";
+import { SECOND, HOUR } from "@platform/engine/base/time";
+import { waitUntil } from "@platform/engine/testing/wait-until";
+import { openBuildScene, PROGRAM } from "../testing/build-scene.ts";
+import type { BuildScene } from "../testing/build-scene.ts";
+import { createRecordingLogger } from "../testing/test-database.ts";
+import { createBuilder } from "./builder.ts";
+import type { BuilderDeps } from "./builder.ts";
+
+let scene: BuildScene;
+beforeAll(async () => {
+  scene = await openBuildScene();
+});
+afterAll(() => scene?.close());
+
+describe("a build", () => {
+  test("is taken by another builder when the one that had it vanished, and given up after three", async () => {
+    const { key, name } = await scene.createService();
+    await scene.upload(key, await scene.pack(name));
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      const claim = await scene.instance.stores.builds.claim(`vanished-${attempt}`, 0);
+      expect(claim?.attempt).toBe(attempt);
+    }
+    expect(await scene.buildAll(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
+
+    await scene.upload(key, await scene.pack(name, `${PROGRAM}# again\n`));
+    for (let attempt = 1; attempt <= 3; attempt++) await scene.instance.stores.builds.claim("vanished", 0);
+    expect(await scene.buildAll(key, "1.0.1")).toMatchObject({ status: "FAILED", code: "WORKER_LOST" });
+  });
+
+  test("keeps its lease while it runs longer than that, and is not run twice", async () => {
+    const { key, name } = await scene.createService();
+    await scene.upload(key, await scene.pack(name, "import time\ntime.sleep(5)\ndef run(): pass\n"));
+    const logger = createRecordingLogger();
+    const builders = ["a", "b"].map((workerId) =>
+      createBuilder({ ...scene.deps, logger, workerId }, { leaseSeconds: 2, pollMs: 100 }),
+    );
+    await waitUntil(async () => (await scene.readBuild(key, "1.0.0")).terminal);
+    await Promise.all(builders.map((builder) => builder.drain()));
+    const build = await scene.readBuild(key, "1.0.0");
+    expect(build.status).toBe("SUCCEEDED");
+    expect(build.log.filter((line) => line === "Building version 1.0.0")).toHaveLength(1);
+  });
+
+  test("is stopped before its lease ends when the lease cannot be renewed, and nothing is written of it", async () => {
+    const { key, name } = await scene.createService();
+    await scene.upload(key, await scene.pack(name));
+    const leaseSeconds = 3;
+    const times = { asked: 0, stopped: 0 };
+    const builds: BuilderDeps["builds"] = {
+      ...scene.instance.stores.builds,
+      renew: () => Promise.reject(new Error("the store is away")),
+      claim: async (...given) => {
+        const asked = readMonotonic();
+        const claim = await scene.instance.stores.builds.claim(...given);
+        if (claim !== null) times.asked = asked;
+        return claim;
+      },
+    };
+    const hanging: BuilderDeps["environments"] = {
+      ...scene.deps.environments,
+      ensure: (_directory, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener("abort", () => {
+            times.stopped = readMonotonic();
+            reject(signal.reason);
+          });
+        }),
+    };
+    const builder = createBuilder(
+      { ...scene.deps, builds, environments: hanging },
+      { leaseSeconds, pollMs: HOUR },
+    );
+    await waitUntil(() => times.stopped > 0);
+    expect(times.stopped - times.asked).toBeLessThan(leaseSeconds * SECOND);
+    await builder.drain();
+    expect(await scene.readBuild(key, "1.0.0")).toMatchObject({ status: "RUNNING" });
+    expect(await scene.buildAll(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
+  });
+
+  test("is put back by a builder that closes, however often, and made by the next", async () => {
+    const { key, name } = await scene.createService();
+    await scene.upload(key, await scene.pack(name, "import time\ntime.sleep(3)\ndef run(): pass\n"));
+    for (let stops = 0; stops < 3; stops++) {
+      const closing = createBuilder(scene.deps, { leaseSeconds: 600 });
+      await waitUntil(async () => (await scene.readBuild(key, "1.0.0")).status === "RUNNING");
+      await closing.close();
+      expect((await scene.readBuild(key, "1.0.0")).status).toBe("PENDING");
+    }
+    expect(await scene.buildAll(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
+  });
+
+  test("is given up at once by a builder that closes while the module is still being imported", async () => {
+    const { key, name } = await scene.createService();
+    await scene.upload(key, await scene.pack(name, "import time\ntime.sleep(45)\ndef run(): pass\n"));
+    const closing = createBuilder(scene.deps, { leaseSeconds: 1 });
+    const isLoading = async () =>
+      (await scene.readBuild(key, "1.0.0")).log.includes("Loading src/program.py");
+    await waitUntil(isLoading);
+    const isClosed = closing.close().then(() => true);
+    expect(await Promise.race([isClosed, delay(20 * SECOND, false, { ref: false })])).toBe(true);
+    expect((await scene.readBuild(key, "1.0.0")).terminal).toBe(false);
+    await scene.home.database.query({
+      text: "update build set status = 'FAILED', failure_code = 'BUILD_CANCELLED', ended_at = now(), lease_until = null where service_key = $1",
+      values: [key],
+    });
+  });
+});

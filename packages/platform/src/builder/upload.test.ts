@@ -1,0 +1,107 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { watchDisk } from "../disk/disk-guard.ts";
+import { guardBuilds } from "../disk/guarded-stores.ts";
+import { openBuildScene, returning } from "../testing/build-scene.ts";
+import type { BuildScene } from "../testing/build-scene.ts";
+import { createRecordingLogger } from "../testing/test-database.ts";
+
+let scene: BuildScene;
+beforeAll(async () => {
+  scene = await openBuildScene();
+});
+afterAll(() => scene?.close());
+
+describe("an upload", () => {
+  describe("is refused at the door", () => {
+    test("for what is no archive, an empty body, another type", async () => {
+      const { key } = await scene.createService();
+      expect((await scene.upload(key, Buffer.from("no zip"))).json()).toMatchObject({
+        code: "INVALID_ARCHIVE",
+      });
+      const json = await scene.instance.api.inject({
+        method: "POST",
+        url: `/api/services/${key}/versions`,
+        headers: { authorization: `Bearer ${scene.owner.token}`, "content-type": "application/json" },
+        payload: "{}",
+      });
+      expect(json.json()).toMatchObject({ code: "UNSUPPORTED_MEDIA_TYPE" });
+      expect((await scene.upload(key, Buffer.alloc(0))).json()).toMatchObject({ code: "INVALID_ARCHIVE" });
+    });
+
+    test("for a project of another name", async () => {
+      const { key } = await scene.createService();
+      const response = await scene.upload(key, await scene.pack("another-name"));
+      expect(response.json()).toMatchObject({ code: "INVALID_PROJECT", errors: [{ path: "/name" }] });
+    });
+
+    test("and leaves nothing behind: no object, no unpacked folder, for another name, damage or unchanged content", async () => {
+      const { key, name } = await scene.createService();
+      const live = await scene.pack(name, returning(1));
+      await scene.deploy(key, live);
+      const before = await scene.listStored();
+      expect((await scene.upload(key, await scene.pack("another-name"))).statusCode).toBe(400);
+      expect((await scene.upload(key, live)).statusCode).toBe(200);
+      const damaged = Buffer.from(await scene.pack(name, returning(2)));
+      damaged.writeUInt8(damaged.readUInt8(60) ^ 0xff, 60);
+      expect((await scene.upload(key, damaged)).statusCode).toBe(400);
+      expect(
+        (await scene.upload(key, await scene.pack(name, returning(3)), "?version=1.0.0")).statusCode,
+      ).toBe(409);
+      expect(await scene.listStored()).toEqual(before);
+    });
+
+    test("while the disk is low, with 503 and when to try again; builds that wait go on waiting", async () => {
+      const { key, name } = await scene.createService();
+      const archive = await scene.pack(name, returning(5));
+      const low = await watchDisk({
+        directory: scene.directory,
+        floorBytes: 2 ** 60,
+        reserve: null,
+        logger: createRecordingLogger(),
+      });
+      expect((await scene.upload(key, await scene.pack(name, returning(6)))).statusCode).toBe(201);
+      scene.disk = low;
+      const refused = await scene.upload(key, archive);
+      expect([refused.statusCode, refused.json().code, refused.headers["retry-after"]]).toEqual([
+        503,
+        "UNAVAILABLE",
+        "30",
+      ]);
+      expect(await guardBuilds(scene.instance.stores.builds, low).claim("builder", 60)).toBeNull();
+      await low.close();
+      scene.disk = null;
+      expect((await scene.buildAll(key, "1.0.0")).status).toBe("SUCCEEDED");
+    });
+
+    test("by the control role alone, which never unpacks: that is the builder's", async () => {
+      const { key, name } = await scene.createService();
+      const before = await readdir(join(scene.directory, "versions"));
+      expect((await scene.upload(key, await scene.pack(name, returning(4)))).statusCode).toBe(201);
+      expect(await readdir(join(scene.directory, "versions"))).toEqual(before);
+      await scene.buildAll(key, "1.0.0");
+      expect((await readdir(join(scene.directory, "versions"))).length).toBe(before.length + 1);
+    });
+
+    test("for more bytes than the limit, announced or not, with an answer that arrives", async () => {
+      const { key } = await scene.createService();
+      const address = await scene.instance.api.listen({ host: "127.0.0.1", port: 0 });
+      const url = `${address}/api/services/${key}/versions`;
+      const headers = { authorization: `Bearer ${scene.owner.token}`, "content-type": "application/zip" };
+      const big = Buffer.alloc(3_000_000);
+      const announced = await fetch(url, { method: "POST", headers, body: big });
+      expect(announced.status).toBe(413);
+      expect(await announced.json()).toMatchObject({ code: "ARCHIVE_TOO_LARGE" });
+      const chunked = await fetch(url, {
+        method: "POST",
+        headers,
+        body: new Blob([big]).stream(),
+        duplex: "half",
+      });
+      expect(chunked.status).toBe(413);
+      expect(await chunked.json()).toMatchObject({ code: "ARCHIVE_TOO_LARGE" });
+      expect(await readdir(join(scene.directory, "objects", "incoming"))).toEqual([]);
+    });
+  });
+});
