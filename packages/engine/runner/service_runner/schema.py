@@ -153,9 +153,12 @@ class _Schemas:
 
     def _derive_model(self, kind: Any) -> Schema:
         schema = dict(kind.model_json_schema(ref_template=self.prefix + "{model}", mode=self.mode))
-        for name, definition in schema.pop("$defs", {}).items():
+        definitions = schema.pop("$defs", {})
+        # A model that refers to itself is one of its definitions, and the schema only refers to it.
+        own = definitions.pop(self.names[kind], schema)
+        for name, definition in definitions.items():
             self.definitions.setdefault(name, definition)
-        return schema
+        return dict(own)
 
     def _refer(self, kind: type, derive: Callable[[Any], Schema]) -> Schema:
         if kind not in self.names:

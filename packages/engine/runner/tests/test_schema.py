@@ -45,6 +45,18 @@ class Model:
         }
 
 
+class Node(Model):
+    """As pydantic describes a model that refers to itself."""
+
+    @classmethod
+    def model_json_schema(cls, ref_template: str = "#/$defs/{model}", **_: Any) -> dict[str, Any]:
+        reference = {"$ref": ref_template.format(model="Node")}
+        return {
+            **reference,
+            "$defs": {"Node": {"type": "object", "properties": {"next": reference}}},
+        }
+
+
 def derive(run: Any) -> tuple[Any, Any]:
     return derive_schemas(Binder(run))
 
@@ -118,6 +130,16 @@ class Schemas(unittest.TestCase):
         self.assertEqual(given["$defs"]["Part"], {"type": "string"})
         self.assertEqual(given["$defs"]["Model"]["properties"], {"part": {"$ref": "#/$defs/Part"}})
         self.assertEqual(given["required"], ["data"])
+
+    def test_a_model_that_refers_to_itself_keeps_its_definition(self) -> None:
+        def run(data: Node) -> Node:
+            return data
+
+        definition = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+        given, returned = derive(run)
+        self.assertEqual(given["properties"], {"data": {"$ref": "#/$defs/Node"}})
+        self.assertEqual(given["$defs"], {"Node": definition})
+        self.assertEqual(returned, {"$ref": "#/$defs/Node", "$defs": {"Node": definition}})
 
     def test_the_output_is_always_an_object(self) -> None:
         def listing() -> list[int]:
