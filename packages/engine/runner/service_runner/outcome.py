@@ -146,6 +146,8 @@ def _find_offender(root: Any) -> tuple[str, str] | None:
 def _describe_offence(pointer: str, value: Any, parents: tuple[Any, ...]) -> tuple[str, str] | None:
     if isinstance(value, float) and value - value != 0:  # only NaN and the infinities
         return pointer, f"the number {value}"
+    if isinstance(value, (str, int, float)):
+        return None
     if any(value is parent for parent in parents):
         return pointer, "a circular reference"
     for key in value if isinstance(value, dict) else ():

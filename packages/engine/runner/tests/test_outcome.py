@@ -20,7 +20,7 @@ class Envelope:
 @dataclasses.dataclass
 class Wider:
     result: int
-    other: int
+    other: object
 
 
 class Refusal:
@@ -88,6 +88,14 @@ class Outcome(unittest.TestCase):
                     (raised.exception.code, raised.exception.detail),
                     ("INVALID_RESULT", f"The result is not JSON: {reason}"),
                 )
+
+    def test_equal_looking_values_on_the_way_are_not_taken_for_a_circle(self) -> None:
+        value: object = float("nan")
+        for _ in range(20):
+            value = Wider(1, value)
+        with self.assertRaises(Failure) as raised:
+            encode_outcome(value, LIMIT)
+        self.assertRegex(raised.exception.detail, "the number nan at (/other){20}$")
 
     def test_metadata_must_be_an_object(self) -> None:
         with self.assertRaises(Failure) as raised:

@@ -1,13 +1,9 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import { decodeEvent, encodeOrder } from "./control-messages.ts";
 import type { Order, ZygoteEvent } from "./control-messages.ts";
 import { createEventReader } from "./event-reader.ts";
 import { createFrameDecoder, encodeFrame } from "./frames.ts";
-import { INTERPRETER } from "../../testing/python-fixture.ts";
 
 const ALLOWANCE = 100_000;
 
@@ -121,14 +117,4 @@ describe("the golden messages, seen from Node", () => {
       traceback: null,
     });
   });
-});
-
-test("the Python half passes its own tests", async () => {
-  const cwd = fileURLToPath(new URL("../../../runner", import.meta.url));
-  const { stderr } = await promisify(execFile)(
-    INTERPRETER,
-    ["-B", "-m", "unittest", "discover", "-s", "tests", "-t", "."],
-    { cwd },
-  );
-  expect(stderr).toMatch(/^Ran [1-9]\d* tests? in [\s\S]*OK/mu);
 });

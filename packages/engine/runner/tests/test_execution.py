@@ -1,0 +1,142 @@
+"""One request, one run, one answer, over a socket as Node has it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import unittest
+from typing import Any
+
+from service_runner import wire
+
+from .support import INTERPRETER, RUNNER
+
+PROGRAM = """
+import os, socket, sys
+from service_runner.binder import Binder
+from service_runner.execution import serve_request
+from service_runner.failure import Failure
+{definition}
+def load():
+    return Binder(run)
+serve_request(socket.socket(fileno=int(sys.argv[1])), load)
+"""
+OPTIONS = {"executionId": "0192", "resultBytes": 1000, "memory": 1 << 30}
+RETURN_DATA = "def run(data): return data"
+
+
+def serve(definition: str, *frames: tuple[int, bytes]) -> tuple[list[tuple[int, Any]], str]:
+    """The frames of the answer, decoded, and stderr."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        command = [*INTERPRETER, "-c", PROGRAM.format(definition=definition)]
+        process = subprocess.Popen(
+            [*command, str(theirs.fileno())],
+            cwd=RUNNER,
+            pass_fds=[theirs.fileno()],
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        theirs.close()
+        for kind, payload in frames:
+            ours.sendall(wire.encode_frame(kind, payload))
+        ours.shutdown(socket.SHUT_WR)
+        answer = []
+        while (frame := wire.read_frame(ours)) is not None:
+            answer.append((frame[0], json.loads(frame[1])))
+        _, errors = process.communicate()
+    return answer, errors
+
+
+def run(
+    definition: str, body: bytes = b'{"data":{"a":1}}', **inputs: bytes
+) -> tuple[list[tuple[int, Any]], str]:
+    """Serves a whole request; `inputs` are the contents of dataRef and paramsRef."""
+    kinds = {"data": wire.DATA, "params": wire.PARAMS}
+    return serve(
+        definition,
+        (wire.REQUEST, json.dumps(OPTIONS).encode()),
+        (wire.BODY, body),
+        *((kinds[name], content) for name, content in inputs.items()),
+        (wire.START, b""),
+    )
+
+
+class Execution(unittest.TestCase):
+    def test_a_result_follows_its_metadata(self) -> None:
+        definition = """
+class Envelope:
+    result, metadata = [1], {"seconds": 2}
+def run(): return Envelope()
+"""
+        expected = [(wire.METADATA, {"seconds": 2}), (wire.RESULT, {"value": [1]})]
+        self.assertEqual(run(definition), (expected, ""))
+
+    def test_inputs_are_those_of_the_body_or_of_the_references(self) -> None:
+        definition = (
+            "def run(data, params): return [data, params, os.environ['SERVICE_EXECUTION_ID']]"
+        )
+        for inputs, values in (
+            ({}, [{"a": 1}, {}]),
+            ({"data": b'{"b":2}', "params": b'{"c":3}'}, [{"b": 2}, {"c": 3}]),
+        ):
+            expected = [(wire.RESULT, {"value": [*values, "0192"]})]
+            self.assertEqual(run(definition, **inputs), (expected, ""))
+
+    def test_a_coroutine_is_awaited(self) -> None:
+        self.assertEqual(run("async def run(data): return data"), ([(wire.RESULT, {"a": 1})], ""))
+
+    def test_an_input_that_is_not_json_is_refused_with_its_place(self) -> None:
+        for body, detail in (
+            (b"[]", "/: must be a JSON object"),
+            (b'{"data":NaN}', "/: is not JSON: NaN is not a JSON value"),
+            (b"\xff", "/: is not JSON: 'utf-8' codec can't decode"),
+            (b"[" * 100_000, "/: is nested too deeply"),
+        ):
+            with self.subTest(detail):
+                [(kind, failure)], _ = run(RETURN_DATA, body)
+                self.assertEqual((kind, failure["code"]), (wire.FAILURE, "INVALID_INPUT"))
+                self.assertEqual(failure["detail"][: len(detail)], detail)
+
+    def test_what_run_raises_is_the_failure_and_its_traceback_is_printed_as_an_error(self) -> None:
+        for raised, code in (
+            ("ValueError('bad')", "EXECUTION_ERROR"),
+            ("SystemExit(0)", "EXECUTION_ERROR"),
+            ("MemoryError()", "OUT_OF_MEMORY"),
+            ("ConnectionRefusedError()", "CONNECTION_ERROR"),
+            ("type('Mine', (Exception,), {'code': 'MINE', 'detail': 'd'})", "MINE"),
+        ):
+            with self.subTest(raised):
+                [(kind, failure)], errors = run(f"def run(): raise {raised}")
+                self.assertEqual((kind, failure["code"]), (wire.FAILURE, code))
+                lines = errors.removesuffix("\n").split("\n")
+                self.assertEqual({line[:2] for line in lines}, {"\x1eE"})
+                self.assertNotIn("service_runner", errors)
+
+    def test_only_the_execution_itself_answers_when_run_forks(self) -> None:
+        for end_of_the_child in ("pass", "raise ValueError"):
+            definition = f"""
+def run():
+    if os.fork() == 0:
+        {end_of_the_child}
+    else:
+        os.wait()
+    return 1
+"""
+            self.assertEqual(run(definition), ([(wire.RESULT, {"value": 1})], ""))
+
+    def test_a_result_above_its_limit_is_a_failure(self) -> None:
+        [(_, failure)], _ = run("def run(): return 'x' * 1000")
+        self.assertEqual(failure["code"], "RESULT_TOO_LARGE")
+
+    def test_a_connection_that_closes_before_the_start_runs_nothing(self) -> None:
+        definition = "def run(): os.write(2, b'ran')"
+        self.assertEqual(serve(definition), ([], ""))
+        unstarted = (wire.REQUEST, json.dumps(OPTIONS).encode())
+        self.assertEqual(serve(definition, unstarted), ([], ""))
+        self.assertEqual(serve(definition, (wire.START, b"")), ([], ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,122 @@
+"""Limits and directories of a child; namespaces are tested through Node (`isolation.test.ts`)."""
+
+import os
+import resource
+import tempfile
+import unittest
+
+from service_runner import isolation
+from service_runner.kernel import LINUX
+
+from .support import read_output
+
+SOFT_AND_HARD = """
+import os, resource
+from service_runner import isolation
+MEBIBYTE = 1 << 20
+def show(kind):
+    return tuple(n // MEBIBYTE if n > MEBIBYTE else n for n in resource.getrlimit(kind))
+"""
+
+
+class Limits(unittest.TestCase):
+    @unittest.skipUnless(LINUX, "only Linux counts RLIMIT_DATA as this needs it")
+    def test_memory_is_limited_on_top_of_what_the_zygote_has_and_keeps_a_reserve(self) -> None:
+        program = """
+isolation.limit_resources(100 * MEBIBYTE, 50 * MEBIBYTE, 7)
+kinds = (resource.RLIMIT_DATA, resource.RLIMIT_NPROC, resource.RLIMIT_CORE)
+print([show(kind) for kind in kinds])
+isolation.release_reserve()
+print(show(resource.RLIMIT_DATA))
+try:
+    bytearray(300 * MEBIBYTE)
+except MemoryError:
+    print("refused")
+"""
+        expected = "[(150, 182), (7, 7), (0, 0)]\n(182, 182)\nrefused\n"
+        self.assertEqual(read_output(SOFT_AND_HARD + program), expected)
+
+    @unittest.skipUnless(LINUX, "only Linux counts RLIMIT_DATA as this needs it")
+    def test_limits_of_the_import_are_lifted_after_it(self) -> None:
+        program = """
+before = resource.getrlimit(resource.RLIMIT_DATA), resource.getrlimit(resource.RLIMIT_NPROC)
+isolation.limit_import(100 * MEBIBYTE, 7)
+soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+print(soft - isolation.read_data_size() <= 100 * MEBIBYTE, hard == before[0][1])
+print(resource.getrlimit(resource.RLIMIT_NPROC)[0])
+isolation.lift_import_limits()
+print([resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_DATA, resource.RLIMIT_NPROC)]
+      == [limit[1] for limit in before])
+"""
+        self.assertEqual(read_output(SOFT_AND_HARD + program), "True True\n7\nTrue\n")
+
+    def test_a_limit_is_never_raised(self) -> None:
+        program = """
+resource.setrlimit(resource.RLIMIT_NOFILE, (20, 30))
+isolation.limit_resources(MEBIBYTE, 1 << 40, None)
+print(resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+        self.assertEqual(read_output(SOFT_AND_HARD + program), "(30, 30)\n")
+
+    @unittest.skipUnless(LINUX, "reads /proc")
+    def test_the_data_size_counts_what_is_allocated(self) -> None:
+        before = isolation.read_data_size()
+        data = bytearray(50 << 20)
+        self.assertGreaterEqual(isolation.read_data_size() - before, len(data))
+        soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
+        self.assertTrue(soft == resource.RLIM_INFINITY or soft > before)
+
+
+class Session(unittest.TestCase):
+    def test_a_child_leads_a_session_of_its_own_and_its_files_are_private(self) -> None:
+        program = """
+import os
+from service_runner import isolation
+parent = os.getpid()
+if os.fork() == 0:
+    isolation.lead_session(parent)
+    print(os.getsid(0) == os.getpid(), oct(os.umask(0)), flush=True)
+    os._exit(0)
+os.wait()
+"""
+        self.assertEqual(read_output(program), "True 0o77\n")
+
+    def test_a_child_whose_zygote_died_ends(self) -> None:
+        program = """
+import os
+from service_runner import isolation
+if os.fork() == 0:
+    isolation.lead_session(os.getppid() + 1)
+    print("goes on", flush=True)
+os.wait()
+"""
+        self.assertEqual(read_output(program), "")
+
+
+class Folders(unittest.TestCase):
+    def test_without_a_private_tmp_each_execution_has_a_folder_of_its_own(self) -> None:
+        program = """
+import os, sys, tempfile
+from service_runner import isolation
+scratch = sys.argv[1]
+tempfile.gettempdir()
+isolation.create_folders(False, scratch, "7")
+names = ("HOME", "TMPDIR", "OUTPUT_DIRECTORY")
+print([os.environ[name] for name in names], tempfile.gettempdir())
+print(oct(os.stat(os.environ["HOME"]).st_mode & 0o777), os.listdir(os.environ["HOME"]))
+open(os.path.join(os.environ["OUTPUT_DIRECTORY"], "left"), "w").close()
+isolation.remove_folders(scratch, "7")
+isolation.remove_folders(scratch, "7")
+print(os.listdir(scratch))
+"""
+        with tempfile.TemporaryDirectory() as scratch:
+            home = os.path.join(scratch, "7")
+            output = os.path.join(home, "output")
+            self.assertEqual(
+                read_output(program, scratch),
+                f"{[home, home, output]} {home}\n0o700 ['output']\n[]\n",
+            )
+
+
+if __name__ == "__main__":
+    unittest.main()
