@@ -126,7 +126,11 @@ async function start(
   cleanups.push(startSweeper(parts).close);
   const dispatcher = createDispatcher(parts);
   dispatcher.start();
-  cleanups.push(() => dispatcher.drain(0));
+  cleanups.push(async () => {
+    await dispatcher.drain(0);
+    await runtime.close();
+    await dispatcher.close();
+  });
 
   const app = await createApp(options, logger, executions, versions);
   cleanups.push(() => closeApp(app));

@@ -40,7 +40,7 @@ export interface LeaseKeeperOptions<Item extends Leased> {
   readonly onLost: (id: string) => void;
   readonly onError: (error: unknown) => void;
   /** Nothing may run past this time (`monotonic` milliseconds); null: nothing is held. For a watchdog outside the event loop. */
-  readonly onDeadline?: (giveUpAt: number | null) => void;
+  readonly onDeadline?: ((giveUpAt: number | null) => void) | undefined;
   readonly clocks?: Clocks;
 }
 

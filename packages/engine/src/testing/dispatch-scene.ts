@@ -27,13 +27,15 @@ export interface DispatchScene {
   /** What all dispatchers logged. */
   readonly logged: readonly LoggedLine[];
   readonly sources: Pick<DispatcherOptions, "versions" | "inputs">;
-  /** Drained when the scene is closed. */
+  /** Stopped when the scene is closed. */
   readonly createDispatcher: (overrides?: Partial<DispatcherOptions>) => Dispatcher;
   /** Starts an execution of a version of its own; gives its id. */
   readonly start: (
     program: string,
     change?: Partial<NewExecution> & { readonly json?: unknown },
   ) => Promise<string>;
+  /** Stops a dispatcher that runs on the fixture's runtime as its process does: drained, the runtime closed, closed. */
+  readonly stop: (dispatcher: Dispatcher, seconds: number) => Promise<void>;
   readonly find: (id: string) => Promise<ExecutionRecord>;
   readonly statusOf: (id: string) => Promise<ExecutionRecord["status"]>;
   readonly close: () => Promise<void>;
@@ -105,11 +107,17 @@ export async function createDispatchScene(): Promise<DispatchScene> {
       });
       return id;
     },
+    stop: async (dispatcher, seconds) => {
+      await dispatcher.drain(seconds);
+      await fixture.runtime.close();
+      await dispatcher.close();
+    },
     find,
     statusOf: async (id) => (await find(id)).status,
     close: async () => {
       for (const dispatcher of dispatchers) await dispatcher.drain(5);
       await fixture.close();
+      for (const dispatcher of dispatchers) await dispatcher.close();
     },
   };
 }

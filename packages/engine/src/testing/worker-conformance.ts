@@ -5,7 +5,7 @@ import { createUuidV7 } from "../base/uuid.ts";
 import type { Claim, ExecutionStore, NewExecution, WorkerReport } from "../store/execution-store.ts";
 import type { Outcome } from "../python/port/runtime.ts";
 import { createOwner } from "./create-owner.ts";
-import { createRoomMaker } from "../worker/reservation.ts";
+import { createReserver } from "../worker/reservation.ts";
 
 const SUCCEEDED: Outcome = { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null };
 const SMALL = { cpu: 1, memory: 1 };
@@ -119,7 +119,7 @@ export function describeWorkers(use: () => ExecutionStore): void {
 
 /** One worker whose queue always holds more small executions than it has room for; each step, the oldest run ends. */
 function createSimulation(store: ExecutionStore) {
-  const room = createRoomMaker({
+  const reserver = createReserver({
     store,
     workerId: "simulated",
     capacity: CAPACITY,
@@ -132,11 +132,11 @@ function createSimulation(store: ExecutionStore) {
     memory: CAPACITY.memory - running.reduce((sum, { resources }) => sum + resources.memory, 0),
   });
   const claimMore = async () => {
-    await room.report(readFree(), { limit: 32, excludedVersionIds: [] });
-    const plan = room.plan(readFree());
+    await reserver.report(readFree(), { limit: 32, excludedVersionIds: [] });
+    const plan = reserver.plan(readFree());
     if (plan === "nothing") return;
     running.push(...(await claim(store, readFree(), plan === "anything" ? undefined : plan.onlyId)));
-    if (plan !== "anything") room.settle();
+    if (plan !== "anything") reserver.settle();
   };
   return {
     /** Until so many runs have ended or the execution runs; says how many ended. */
@@ -151,7 +151,7 @@ function createSimulation(store: ExecutionStore) {
     },
     close: async () => {
       await finishAll(store, running.splice(0));
-      await room.leave();
+      await reserver.leave();
     },
   };
 }

@@ -168,15 +168,15 @@ describe("while a version is made ready", () => {
     const stopping = scene.createDispatcher({ versions });
     stopping.start();
     await expect.poll(() => seen, WITHIN).toHaveLength(1);
-    await stopping.drain(0);
+    await scene.stop(stopping, 0);
     expect(await scene.statusOf(id)).toBe("PENDING");
-    // The runtime closed with the worker that stopped.
     const other = await createFixture();
     const elsewhere = scene.createDispatcher({ runtime: other.runtime });
     elsewhere.start();
     await expect.poll(() => scene.statusOf(id), WITHIN).toBe("SUCCEEDED");
     await elsewhere.drain(5);
     await other.close();
+    await elsewhere.close();
   });
 
   test("a lease that is lost stops the preparation, and the worker writes nothing", async () => {
@@ -193,7 +193,7 @@ describe("while a version is made ready", () => {
     const dispatcher = scene.createDispatcher();
     dispatcher.start();
     await expect.poll(() => scene.statusOf(id), WITHIN).toBe("RUNNING");
-    await dispatcher.drain(0);
+    await scene.stop(dispatcher, 0);
     expect(await scene.statusOf(id)).toBe("PENDING");
     const request = { workerId: "next", limit: 1, free: { cpu: 1, memory: 1 }, leaseSeconds: 30 };
     const { claims } = await scene.store.claim({ ...request, excludedVersionIds: [] });
@@ -265,6 +265,6 @@ describe("a known outcome", () => {
     await expect.poll(() => scene.statusOf(id), WITHIN).toBe("SUCCEEDED");
     for (let count = 0; count < 6; count++) await once(renewals, "renewed");
     expect(scene.logged.filter(({ level }) => level !== "info")).toEqual([]);
-    await dispatcher.drain(0);
+    await scene.stop(dispatcher, 0);
   });
 });

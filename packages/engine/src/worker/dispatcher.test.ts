@@ -191,13 +191,23 @@ describe("dispatcher", () => {
     expect(await scene.statusOf(id)).toBe("SUCCEEDED");
   });
 
-  test("drain kills what is still running at its deadline, which then is UNKNOWN", async () => {
+  test("a worker that stops leaves the runtime that it was lent to its owner", async () => {
+    const stopping = scene.createDispatcher();
+    stopping.start();
+    await stopping.drain(0);
+    await stopping.close();
+    const id = await scene.start("def run(): ...\n");
+    scene.createDispatcher().start();
+    await expect.poll(() => scene.statusOf(id), WITHIN).toBe("SUCCEEDED");
+  });
+
+  test("what is still running after the drain is killed with the runtime, and then is UNKNOWN", async () => {
     const gate = await openGate();
     const id = await scene.start(gate.program, { json: { data: { port: gate.port } } });
     const dispatcher = scene.createDispatcher();
     dispatcher.start();
     await expect.poll(() => gate.inside.size, WITHIN).toBe(1);
-    await dispatcher.drain(0.1);
+    await scene.stop(dispatcher, 0.1);
     expect(await scene.statusOf(id)).toBe("UNKNOWN");
     await gate.close();
   });

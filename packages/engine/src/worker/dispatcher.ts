@@ -1,27 +1,37 @@
 import type { Resources } from "@platform/contract/project";
-import { createLeaseKeeper } from "../queue/lease-keeper.ts";
-import { createTakeLoop } from "../queue/take-loop.ts";
-import type { TakeResult } from "../queue/take-machine.ts";
+import { createDeferred } from "../base/deferred.ts";
+import type { Deferred } from "../base/deferred.ts";
 import type { Logger } from "../base/logger.ts";
 import { readMonotonic } from "../base/monotonic.ts";
+import { createTimers } from "../base/timers.ts";
+import type { Timers } from "../base/timers.ts";
+import type { PythonRuntime } from "../python/port/runtime.ts";
+import { createLeaseKeeper } from "../queue/lease-keeper.ts";
+import type { LeaseKeeper } from "../queue/lease-keeper.ts";
+import { createTakeLoop } from "../queue/take-loop.ts";
+import type { TakeLoop } from "../queue/take-loop.ts";
+import type { TakeResult } from "../queue/take-machine.ts";
 import type {
   Claim,
   ClaimKey,
   ClaimRequest,
   ExecutionStore,
   InputSource,
+  StoreEvent,
   VersionSource,
 } from "../store/execution-store.ts";
-import { createRoomMaker } from "./reservation.ts";
-import type { PythonRuntime } from "../python/port/runtime.ts";
-import { createRoom } from "./free-room.ts";
+import type { StopReason } from "./claim-machine.ts";
+import { createDispatchState, readFree, reduceDispatch } from "./dispatch-machine.ts";
+import type { DispatchEffect, DispatchEvent, DispatchState } from "./dispatch-machine.ts";
+import { createReserver } from "./reservation.ts";
+import type { Reserver } from "./reservation.ts";
 import { runClaim } from "./run-claim.ts";
-import type { ClaimRun, StopReason } from "./run-claim.ts";
+import type { ClaimRun, RunClaimDeps } from "./run-claim.ts";
 import { createHealthKeeper } from "./worker-health.ts";
 
 const SECOND = 1_000;
 const POLL_MS = 1 * SECOND;
-/** How often the worker says that it lives, and asks what to make room for. */
+/** How often the worker says that it lives, and asks what to reserve capacity for. */
 const REPORT_MS = 1 * SECOND;
 /** Rows locked by one claim: more would only be given back, since all must fit together. */
 const CLAIM_LIMIT = 32;
@@ -30,14 +40,15 @@ export interface DispatcherOptions {
   readonly store: ExecutionStore;
   readonly versions: VersionSource;
   readonly inputs: InputSource;
-  readonly runtime: PythonRuntime;
+  /** Lent: whoever made it closes it. */
+  readonly runtime: Pick<PythonRuntime, "run">;
   readonly workerId: string;
   /** What all runs of this worker may use together: vCPUs and GB. */
   readonly capacity: Resources;
   readonly leaseSeconds: number;
-  /** Room is made for an execution that found none for so long; default 10. */
+  /** Capacity is reserved for an execution that found none for so long; default 10. */
   readonly reservesAfterSeconds?: number;
-  /** Whether this host has no room for more work at present, beside vCPUs and memory (its disk is low). Missing: it has. */
+  /** Whether this host can take no more work at present, beside vCPUs and memory (its disk is low). Missing: it can. */
   readonly isHeldUp?: () => boolean;
   readonly logger: Logger;
   /** Nothing may run past this time (milliseconds on the monotonic clock); null: nothing runs. */
@@ -49,143 +60,198 @@ export interface DispatcherOptions {
  *
  * Holds: every running claim has a lease that is kept. A claim that is lost, or whose lease cannot be renewed in
  * time, has its processes ended before anybody else may say what became of it.
+ *
+ * It stops in two steps, with the runtime's end between them: `drain`, then its owner closes the runtime, then `close`.
  */
 export interface Dispatcher {
   readonly start: () => void;
   /** Why this worker starts no executions at present; null: it does. */
   readonly findFault: () => string | null;
   /**
-   * Claims no more, lets what runs end for so many seconds or until `killing` aborts. Then what has not begun goes back into the queue, and
-   * the rest is killed (and ends UNKNOWN).
+   * Claims no more, lets what runs end for so many seconds or until `killing` aborts. Then what has not begun is stopped, to go back into
+   * the queue; what runs on is ended by the end of the runtime (and ends UNKNOWN).
    */
   readonly drain: (seconds: number, killing?: AbortSignal) => Promise<void>;
+  /** After `drain`: resolves once what the end of the runtime made of the executions is written, or their leases are over. */
+  readonly close: () => Promise<void>;
 }
 
+interface DispatcherState {
+  readonly options: DispatcherOptions;
+  readonly deps: RunClaimDeps;
+  readonly loop: TakeLoop;
+  readonly leases: LeaseKeeper<ClaimKey>;
+  readonly reserver: Reserver;
+  readonly timers: Timers<"report" | "patience">;
+  /** The latest of each execution: it may be given back and claimed anew before its last process is gone. */
+  readonly runs: Map<string, ClaimRun>;
+  readonly drained: Deferred<undefined>;
+  readonly closed: Deferred<undefined>;
+  machine: DispatchState;
+  /** What a drain was asked for with. */
+  patience: { readonly seconds: number; readonly killing: AbortSignal | null };
+  /** Settles once the registry has taken this worker out. */
+  leaving: Promise<void>;
+}
+
+/** What to claim now. */
+type ClaimPlan = Omit<ClaimRequest, "workerId" | "leaseSeconds">;
+
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { store, logger, workerId } = options;
-  const running = new Map<string, ClaimRun>();
-  const free = createRoom(options.capacity);
-  const health = createHealthKeeper(logger);
-  const { reservesAfterSeconds } = options;
-  const roomMaker = createRoomMaker({
-    store,
-    workerId,
-    capacity: options.capacity,
-    logger,
-    ...(reservesAfterSeconds === undefined ? {} : { reservesAfterSeconds }),
-  });
-  let timer: NodeJS.Timeout | undefined;
-
-  const stop = (id: string, reason: StopReason) => running.get(id)?.stop(reason);
-  const leases = createLeaseKeeper<ClaimKey>({
-    renew: (claims) => store.renew(workerId, claims, options.leaseSeconds),
-    leaseSeconds: options.leaseSeconds,
-    onCancelled: (id) => stop(id, "cancelled"),
-    onLost: (id) => stop(id, "lost"),
-    onError: (error) => logger.warn({ err: error }, "leases could not be renewed"),
-    ...(options.onDeadline === undefined ? {} : { onDeadline: options.onDeadline }),
-  });
-  const listStarting = () => [...running.values()].filter((run) => run.phase() === "starting");
-
-  /** The one place that says what may be claimed: by claims, and by who makes room for a claim to come. */
-  const readPermit = () =>
-    health.readPermit(options.isHeldUp?.() === true ? 0 : CLAIM_LIMIT, listStarting().length);
-  const report = () =>
-    void roomMaker
-      .report(free.read(), readPermit())
-      .catch((error: unknown) => logger.warn({ err: error }, "the worker could not be registered"));
-
-  /** What to ask the queue for now; null: nothing. */
-  const planClaim = (): Omit<ClaimRequest, "workerId" | "leaseSeconds"> | null => {
-    const permit = readPermit();
-    const room = free.read();
-    if (permit.limit === 0 || room.cpu <= 0 || room.memory <= 0) return null;
-    const plan = roomMaker.plan(room);
-    if (plan === "nothing") return null;
-    return { ...permit, free: room, ...(plan === "anything" ? {} : plan) };
+  const { store, logger, leaseSeconds } = options;
+  const self: DispatcherState = {
+    options,
+    deps: { ...options, health: createHealthKeeper(logger) },
+    loop: createTakeLoop<ClaimPlan>({
+      readPermit: () => planClaim(self),
+      take: (plan) => claim(self, plan),
+      pollMs: POLL_MS,
+      onFailure: (error) => logger.warn({ err: error }, "no executions could be claimed"),
+    }),
+    leases: createLeaseKeeper<ClaimKey>({
+      renew: (claims) => store.renew(options.workerId, claims, leaseSeconds),
+      leaseSeconds,
+      onCancelled: (id) => stop(self, id, "cancelled"),
+      onLost: (id) => stop(self, id, "lost"),
+      onError: (error) => logger.warn({ err: error }, "leases could not be renewed"),
+      onDeadline: options.onDeadline,
+    }),
+    reserver: createReserver(options),
+    timers: createTimers(),
+    runs: new Map(),
+    drained: createDeferred(),
+    closed: createDeferred(),
+    machine: createDispatchState(options.capacity),
+    patience: { seconds: 0, killing: null },
+    leaving: Promise.resolve(),
   };
-  const claim = async (request: Omit<ClaimRequest, "workerId" | "leaseSeconds">): Promise<TakeResult> => {
-    const since = readMonotonic();
-    const { leaseSeconds } = options;
-    const { claims, isDrained } = await store.claim({ ...request, workerId, leaseSeconds });
-    if (request.onlyId !== undefined) roomMaker.settle();
-    for (const claim of claims) begin(claim, since);
-    if (request.onlyId !== undefined || claims.length === CLAIM_LIMIT) return "something";
-    return isDrained ? "nothing" : "unknown";
-  };
-  const loop = createTakeLoop({
-    readPermit: planClaim,
-    take: claim,
-    pollMs: POLL_MS,
-    onFailure: (error) => logger.warn({ err: error }, "no executions could be claimed"),
-  });
-
-  let onEmpty: (() => void) | null = null;
-  const waitUntilEmpty = async (milliseconds: number, killing?: AbortSignal): Promise<void> => {
-    if (running.size === 0 || killing?.aborted === true) return;
-    let deadline: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      onEmpty = resolve;
-      deadline = setTimeout(resolve, milliseconds);
-      killing?.addEventListener("abort", () => resolve(), { once: true });
-    });
-    clearTimeout(deadline);
-    onEmpty = null;
-  };
-
-  const begin = (claim: Claim, since: number) => {
-    free.take(claim.resources);
-    const release = leases.hold(claim, since);
-    const run = runClaim({ ...options, health, onRoomFree: () => giveRoomBack(claim) }, claim);
-    running.set(claim.id, run);
-    void run.settled.then(release);
-    void run.over.then(() => forget(run));
-  };
-
-  const forget = (run: ClaimRun) => {
-    // Given back and claimed anew, another run of it may stand there.
-    if (running.get(run.claim.id) === run) running.delete(run.claim.id);
-    if (running.size === 0) onEmpty?.();
-  };
-
-  const giveRoomBack = (claim: Claim) => {
-    free.giveBack(claim.resources);
-    loop.free();
-  };
-
-  const unsubscribe = store.subscribe((event) => {
-    if (event.type === "pending" || event.type === "reset") loop.announce();
-    if (event.type === "cancel") stop(event.id, "cancelled");
-  });
-
+  const unsubscribe = store.subscribe((event) => hear(self, event));
   return {
-    start: () => {
-      timer = setInterval(report, REPORT_MS * (0.8 + 0.4 * Math.random()));
-      report();
-      loop.open();
-    },
-    findFault: health.findFault,
+    start: () => dispatch(self, { type: "start" }),
+    findFault: self.deps.health.findFault,
     drain: async (seconds, killing) => {
-      const claimed = loop.close();
-      clearInterval(timer);
-      const leaving = roomMaker
-        .leave()
-        .catch((error: unknown) =>
-          logger.warn({ err: error }, "the worker could not be taken out of the registry"),
-        );
-      // What a claim under way brings is RUNNING in the store: it must run, or it would end UNKNOWN for nothing.
-      await claimed;
-      if (running.size > 0) sayWhatIsWaitedFor(logger, running.size, seconds);
-      await waitUntilEmpty(seconds * SECOND, killing);
-      for (const run of listStarting()) run.stop("stopping");
-      await options.runtime.close();
-      // Their outcomes are written while their leases last; a store that is away does not hold the end of this process up for longer.
-      await waitUntilEmpty(options.leaseSeconds * SECOND);
-      await leaving;
+      self.patience = { seconds, killing: killing ?? null };
+      dispatch(self, { type: "drain" });
+      await self.drained.promise;
+    },
+    close: async () => {
+      dispatch(self, { type: "drain" });
+      await self.drained.promise;
+      dispatch(self, { type: "close" });
+      await self.closed.promise;
+      await self.leaving;
       unsubscribe();
-      leases.close();
+      self.leases.close();
     },
   };
+}
+
+function dispatch(self: DispatcherState, event: DispatchEvent): void {
+  const { state, effects } = reduceDispatch(self.machine, event);
+  self.machine = state;
+  for (const effect of effects) EFFECTS[effect](self);
+}
+
+const EFFECTS: Readonly<Record<DispatchEffect, (self: DispatcherState) => void>> = {
+  openQueue: (self) => {
+    report(self);
+    self.loop.open();
+  },
+  look: ({ loop }) => loop.free(),
+  leaveQueue,
+  waitForEnds,
+  stopStarting: ({ runs }) => {
+    for (const run of runs.values()) if (run.isStarting()) run.stop("stopping");
+  },
+  drained: ({ timers, drained }) => {
+    timers.clear("patience");
+    drained.resolve(undefined);
+  },
+  // A store that is away does not hold the end of this process up for longer than their leases last.
+  waitForWrites: (self) =>
+    self.timers.set("patience", self.options.leaseSeconds * SECOND, () =>
+      dispatch(self, { type: "timeOver" }),
+    ),
+  closed: ({ timers, closed }) => {
+    timers.clear("patience");
+    closed.resolve(undefined);
+  },
+};
+
+/** What a claim under way brings is RUNNING in the store: it must run, or it would end UNKNOWN for nothing. */
+function leaveQueue(self: DispatcherState): void {
+  self.timers.clear("report");
+  self.leaving = self.reserver.leave().catch((error: unknown) => {
+    self.options.logger.warn({ err: error }, "the worker could not be taken out of the registry");
+  });
+  void self.loop.close().then(() => dispatch(self, { type: "queueLeft" }));
+}
+
+function waitForEnds(self: DispatcherState): void {
+  const { seconds, killing } = self.patience;
+  const end = () => dispatch(self, { type: "timeOver" });
+  sayWhatIsWaitedFor(self.options.logger, self.machine.inHand, seconds);
+  self.timers.set("patience", seconds * SECOND, end);
+  if (killing?.aborted === true) end();
+  else killing?.addEventListener("abort", end, { once: true });
+}
+
+function hear(self: DispatcherState, event: StoreEvent): void {
+  if (event.type === "pending" || event.type === "reset") self.loop.announce();
+  if (event.type === "cancel") stop(self, event.id, "cancelled");
+}
+
+function stop({ runs }: DispatcherState, id: string, reason: StopReason): void {
+  runs.get(id)?.stop(reason);
+}
+
+/** The one place that says what may be claimed: by claims, and by who reserves capacity for a claim to come. */
+function readPermit({ options, deps, runs }: DispatcherState) {
+  let starting = 0;
+  for (const run of runs.values()) if (run.isStarting()) starting++;
+  return deps.health.readPermit(options.isHeldUp?.() === true ? 0 : CLAIM_LIMIT, starting);
+}
+
+function report(self: DispatcherState): void {
+  const { options, reserver, machine, timers } = self;
+  reserver
+    .report(readFree(machine), readPermit(self))
+    .catch((error: unknown) => options.logger.warn({ err: error }, "the worker could not be registered"));
+  timers.set("report", REPORT_MS * (0.8 + 0.4 * Math.random()), () => report(self));
+}
+
+function planClaim(self: DispatcherState): ClaimPlan | null {
+  const permit = readPermit(self);
+  const free = readFree(self.machine);
+  if (permit.limit === 0 || free.cpu <= 0 || free.memory <= 0) return null;
+  const plan = self.reserver.plan(free);
+  if (plan === "nothing") return null;
+  return { ...permit, free, ...(plan === "anything" ? {} : plan) };
+}
+
+async function claim(self: DispatcherState, plan: ClaimPlan): Promise<TakeResult> {
+  const { store, workerId, leaseSeconds } = self.options;
+  const since = readMonotonic();
+  const { claims, isDrained } = await store.claim({ ...plan, workerId, leaseSeconds });
+  const isReserved = plan.onlyId !== undefined;
+  if (isReserved) self.reserver.settle();
+  for (const claim of claims) begin(self, claim, since);
+  if (isReserved || claims.length === CLAIM_LIMIT) return "something";
+  return isDrained ? "nothing" : "unknown";
+}
+
+function begin(self: DispatcherState, claim: Claim, since: number): void {
+  const { id, resources } = claim;
+  dispatch(self, { type: "claimed", resources });
+  const run: ClaimRun = runClaim(self.deps, claim, {
+    onRelease: self.leases.hold(claim, since),
+    onFree: () => dispatch(self, { type: "freed", resources }),
+    onLeave: () => {
+      if (self.runs.get(id) === run) self.runs.delete(id);
+      dispatch(self, { type: "left" });
+    },
+  });
+  self.runs.set(id, run);
 }
 
 function sayWhatIsWaitedFor(logger: Logger, executions: number, seconds: number): void {

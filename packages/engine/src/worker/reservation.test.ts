@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { createOwner } from "../testing/create-owner.ts";
-import { createRoomMaker } from "./reservation.ts";
+import { createReserver } from "./reservation.ts";
 
 const SECOND = 1_000;
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -23,7 +23,7 @@ async function createWaiting(memory: number) {
     references: {},
   });
   const clock = { now: 0 };
-  const room = createRoomMaker({
+  const reserver = createReserver({
     store,
     workerId: "worker",
     capacity: { cpu: 8, memory: 16 },
@@ -31,46 +31,46 @@ async function createWaiting(memory: number) {
     now: () => clock.now,
     reservesAfterSeconds: 0,
   });
-  return { store, id, clock, room };
+  return { store, id, clock, reserver };
 }
 
 test("who queues a large execution behind a long run does not stop the worker until that ends", async () => {
-  const { clock, room } = await createWaiting(8);
+  const { clock, reserver } = await createWaiting(8);
   const plans: string[] = [];
   for (; clock.now < 600 * SECOND; clock.now += 30 * SECOND) {
-    await room.report(FREE, PERMIT);
-    plans.push(room.plan(FREE) === "nothing" ? "-" : "w");
+    await reserver.report(FREE, PERMIT);
+    plans.push(reserver.plan(FREE) === "nothing" ? "-" : "w");
   }
   // Makes room for 1, 2 and 4 minutes, and works for as long after each.
   expect(plans.join("")).toBe("--ww----wwww--------");
 });
 
 test("what room was made for is claimed as soon as it fits, and then the worker claims anything again", async () => {
-  const { store, id, room } = await createWaiting(8);
-  await room.report(FREE, PERMIT);
-  expect(room.plan({ cpu: 8, memory: 8 })).toEqual({ onlyId: id });
-  room.settle();
-  expect(room.plan(FREE)).toBe("anything");
-  await room.leave();
+  const { store, id, reserver } = await createWaiting(8);
+  await reserver.report(FREE, PERMIT);
+  expect(reserver.plan({ cpu: 8, memory: 8 })).toEqual({ onlyId: id });
+  reserver.settle();
+  expect(reserver.plan(FREE)).toBe("anything");
+  await reserver.leave();
   expect(await store.listWorkers()).toEqual([]);
 });
 
 test("a report that was under way while the worker left does not bring it back", async () => {
-  const { store, room } = await createWaiting(8);
-  const reporting = room.report(FREE, PERMIT);
-  await room.leave();
+  const { store, reserver } = await createWaiting(8);
+  const reporting = reserver.report(FREE, PERMIT);
+  await reserver.leave();
   await reporting;
-  await room.report(FREE, PERMIT);
+  await reserver.report(FREE, PERMIT);
   expect(await store.listWorkers()).toEqual([]);
-  expect(room.plan(FREE)).toBe("anything");
+  expect(reserver.plan(FREE)).toBe("anything");
 });
 
 test("a worker that may claim nothing makes no room, and leaves what it made room for to others", async () => {
-  const { store, id, room } = await createWaiting(8);
-  await room.report(FREE, PERMIT);
-  expect(room.plan(FREE)).toBe("nothing");
-  await room.report(FREE, { limit: 0, excludedVersionIds: [] });
-  expect(room.plan(FREE)).toBe("anything");
+  const { store, id, reserver } = await createWaiting(8);
+  await reserver.report(FREE, PERMIT);
+  expect(reserver.plan(FREE)).toBe("nothing");
+  await reserver.report(FREE, { limit: 0, excludedVersionIds: [] });
+  expect(reserver.plan(FREE)).toBe("anything");
   const other = { workerId: "other", capacity: { cpu: 8, memory: 16 }, free: FREE, excludedVersionIds: [] };
   expect(await store.report({ ...other, reservedId: null, reservesAfterSeconds: 0 })).toMatchObject({ id });
 });

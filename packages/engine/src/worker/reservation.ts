@@ -5,14 +5,14 @@ import { readMonotonic } from "../base/monotonic.ts";
 import type { Reservation, WorkerRegistry } from "../store/execution-store.ts";
 
 const SECOND = 1_000;
-/** An execution that has waited for so long, and finds no room though the worker is large enough, is made room for. */
+/** Capacity is reserved for an execution that has waited for so long and fits the worker, but never what is free. */
 const RESERVES_AFTER_SECONDS = 10;
-/** Room is made for so long at first. When what runs takes longer, the worker works on as long, then tries twice as long. */
+/** It is reserved for so long at first. When what runs takes longer, the worker works on as long, then tries twice as long. */
 const FIRST_HOLD_MS = 60 * SECOND;
-/** A busy worker makes room for the next in the queue all the time, until one of its runs ends: that is not worth a line. */
+/** A busy worker reserves for the next in the queue all the time, until one of its runs ends: that is not worth a line. */
 const LOG_AFTER_MS = 5 * SECOND;
 
-export interface RoomMakerOptions {
+export interface ReserverOptions {
   readonly store: WorkerRegistry;
   readonly workerId: string;
   readonly capacity: Resources;
@@ -20,19 +20,19 @@ export interface RoomMakerOptions {
   /** Milliseconds; default: the monotonic clock. */
   readonly now?: () => number;
   /** Default 10. */
-  readonly reservesAfterSeconds?: number;
+  readonly reservesAfterSeconds?: number | undefined;
 }
 
 /**
- * Keeps a worker in the registry, and makes room for what would never find any: while smaller executions keep coming, the
- * room for a large one is never free at one time.
+ * Keeps a worker in the registry, and reserves capacity for an execution that would never find enough: while smaller ones keep coming,
+ * what a large one needs is never free at one time.
  *
- * The worker then claims nothing until that one fits. Room that stays empty is taken from everybody, so it is held in turns
+ * The worker then claims nothing until that one fits. Capacity that nothing uses is lost to all others, so it is reserved in turns
  * with work: a minute each, then two, four ... A large execution behind runs of length L starts within a small multiple of
  * L, and whoever queues one behind a run of hours does not stop the worker for hours.
  */
-export interface RoomMaker {
-  /** What to claim next with so much room free. */
+export interface Reserver {
+  /** What to claim next with so much free. */
   readonly plan: (free: Resources) => "anything" | "nothing" | { readonly onlyId: string };
   /** Once a second. */
   readonly report: (free: Resources, permit: Permit) => Promise<void>;
@@ -42,7 +42,7 @@ export interface RoomMaker {
   readonly leave: () => Promise<void>;
 }
 
-/** What the worker may claim now; a limit of 0: nothing, so it makes no room either. */
+/** What the worker may claim now; a limit of 0: nothing, so it reserves nothing either. */
 interface Permit {
   readonly limit: number;
   readonly excludedVersionIds: readonly string[];
@@ -54,11 +54,11 @@ interface Hold {
   isLogged: boolean;
 }
 
-export function createRoomMaker(options: RoomMakerOptions): RoomMaker {
+export function createReserver(options: ReserverOptions): Reserver {
   const { store, workerId, capacity, logger } = options;
   const now = options.now ?? readMonotonic;
   let hold: Hold | null = null;
-  /** Of the latest reservation: for how long room is made at a time. */
+  /** Of the latest reservation: for how long it is held at a time. */
   let turn = { id: "", holdMs: FIRST_HOLD_MS };
   let restUntil = -Infinity;
   let reporting: Promise<void> | null = null;
@@ -76,7 +76,7 @@ export function createRoomMaker(options: RoomMakerOptions): RoomMaker {
     const { id, resources } = hold.reservation;
     logger.info(
       { executionId: id, ...resources },
-      "the worker starts nothing else until there is room for an execution",
+      "the worker starts nothing else until an execution fits that waits for more than is free",
     );
   };
   const take = (reservation: Reservation | null) => {

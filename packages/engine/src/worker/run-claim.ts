@@ -1,146 +1,148 @@
 import { keepTrying } from "./keep-trying.ts";
 import type { Logger } from "../base/logger.ts";
+import { CANCELLED, isStarting, PREPARING, reduceClaim } from "./claim-machine.ts";
+import type { ClaimEffect, ClaimEvent, ClaimState, Ending, StopReason } from "./claim-machine.ts";
 import type { Claim, ExecutionStore } from "../store/execution-store.ts";
 import { prepareClaim } from "./prepare-claim.ts";
 import type { Preparation, PrepareDeps } from "./prepare-claim.ts";
-import type { LogLine, NotStarted, Outcome, PythonRuntime, Run } from "../python/port/runtime.ts";
+import type { LogLine, Outcome, PythonRuntime, Run } from "../python/port/runtime.ts";
 import { choosePauseSeconds, MAX_SETBACKS } from "./setbacks.ts";
 import type { HealthKeeper } from "./worker-health.ts";
 
 export interface RunClaimDeps extends PrepareDeps {
   readonly store: ExecutionStore;
-  readonly runtime: PythonRuntime;
+  readonly runtime: Pick<PythonRuntime, "run">;
   readonly health: HealthKeeper;
   readonly logger: Logger;
-  /** Its vCPUs and memory are free again; called once. */
-  readonly onRoomFree: () => void;
 }
 
-/**
- * One claim on its way: starting (code and inputs are made ready, a process is found) -> running (user code may have begun) -> settling
- * (what became of it is written, again and again while its lease is kept) -> over.
- *
- * What can be started by nobody but the platform and was not, goes back into the queue; so does what this worker stops before it began.
- */
+/** What its worker learns of a claim, each once. */
+export interface ClaimListener {
+  /** Its lease is of no more use. */
+  readonly onRelease: () => void;
+  /** Its vCPUs and memory are free again. */
+  readonly onFree: () => void;
+  /** Nothing of it is left on this worker. */
+  readonly onLeave: () => void;
+}
+
+/** One claim on its way; `claim-machine.ts` has the rules. */
 export interface ClaimRun {
   readonly claim: Claim;
-  readonly phase: () => "starting" | "running" | "settling";
-  /** Cancelled by its owner, lost to others, or given up before it began since the worker stops. The last is for a `starting` one. */
+  /** Whether user code has not begun, and may still be kept from it. */
+  readonly isStarting: () => boolean;
+  /** `stopping` is for what has not begun. */
   readonly stop: (reason: StopReason) => void;
-  /** Its lease is of no more use. Never rejects. */
-  readonly settled: Promise<void>;
-  /** Nothing of it is left on this worker. Never rejects. */
-  readonly over: Promise<void>;
 }
 
-export type StopReason = "cancelled" | "lost" | "stopping";
+interface ClaimRunState {
+  readonly deps: RunClaimDeps;
+  readonly claim: Claim;
+  readonly listener: ClaimListener;
+  readonly preparing: AbortController;
+  state: ClaimState;
+  run: Run | null;
+}
 
-/** How it ended on this worker. */
-type Ending =
-  | Exclude<Preparation, { readonly kind: "ready" }>
-  | { readonly kind: "not started"; readonly why: NotStarted }
-  | { readonly kind: "stopped" };
-
-const CANCELLED = { code: "CANCELLED", detail: "The execution was cancelled." } as const;
-
-export function runClaim(deps: RunClaimDeps, claim: Claim): ClaimRun {
-  const { store, logger } = deps;
-  const giveUp = new AbortController();
-  let phase: ReturnType<ClaimRun["phase"]> = "starting";
-  let stopped: StopReason | null = null;
-  let run: Run | null = null;
-  let onRoomFree: (() => void) | null = deps.onRoomFree;
-
-  const freeRoom = () => {
-    onRoomFree?.();
-    onRoomFree = null;
+export function runClaim(deps: RunClaimDeps, claim: Claim, listener: ClaimListener): ClaimRun {
+  const preparing = new AbortController();
+  const self: ClaimRunState = { deps, claim, listener, preparing, state: PREPARING, run: null };
+  void prepareClaim(deps, claim, preparing.signal).then((preparation) =>
+    dispatch(self, { type: "prepared", preparation }),
+  );
+  return {
+    claim,
+    isStarting: () => isStarting(self.state),
+    stop: (reason) => dispatch(self, { type: "stop", reason }),
   };
+}
 
-  const stop = (reason: StopReason) => {
-    // Whatever else was asked for, a lost claim is lost.
-    if (stopped === "lost" || (stopped !== null && reason !== "lost")) return;
-    stopped = reason;
-    if (reason === "lost" && phase !== "settling")
-      logger.warn({ executionId: claim.id }, "the lease was lost; the processes are ended");
-    giveUp.abort(new Error(`The execution was ${reason}.`));
-    if (reason !== "stopping") run?.kill(CANCELLED);
-  };
+function dispatch(self: ClaimRunState, event: ClaimEvent): void {
+  const { state, effects } = reduceClaim(self.state, event);
+  self.state = state;
+  for (const effect of effects) perform(self, effect);
+}
 
-  const noteBegun = (hasBegun: boolean) => {
-    if (!hasBegun) return;
-    if (phase === "starting") phase = "running";
-    deps.health.noteStarted(claim.versionId);
-  };
+function perform(self: ClaimRunState, effect: ClaimEffect): void {
+  const { deps, claim, listener } = self;
+  switch (effect.type) {
+    case "handOver":
+      return handOver(self, effect.ready);
+    case "stopPreparing":
+      return self.preparing.abort(new Error(`The execution was ${effect.reason}.`));
+    case "kill":
+      return self.run?.kill(CANCELLED);
+    case "logLost":
+      return deps.logger.warn({ executionId: claim.id }, "the lease was lost; the processes are ended");
+    case "noteStarted":
+      return deps.health.noteStarted(claim.versionId);
+    case "write":
+      return void writeEnding(self, effect.ending).then(() => dispatch(self, { type: "written" }));
+    case "release":
+      return listener.onRelease();
+    case "free":
+      return listener.onFree();
+    case "leave":
+      listener.onLeave();
+  }
+}
 
-  const endStopped = (reason: StopReason): Ending =>
-    reason === "cancelled"
-      ? { kind: "outcome", outcome: { status: "FAILED", ...CANCELLED } }
-      : { kind: "stopped" };
-
-  const reachEnding = async (): Promise<Ending> => {
-    const prepared = await prepareClaim(deps, claim, giveUp.signal);
-    if (stopped !== null) return endStopped(stopped);
-    if (prepared.kind !== "ready") return prepared;
-    run = deps.runtime.run({
+function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly kind: "ready" }>): void {
+  const { deps, claim } = self;
+  try {
+    const run = deps.runtime.run({
       executionId: claim.id,
       timeoutSeconds: claim.timeoutSeconds,
-      version: prepared.version,
-      input: prepared.input,
-      onLog: appendLog,
+      version: ready.version,
+      input: ready.input,
+      onLog: (lines) => appendLog(deps, claim, lines),
     });
-    void run.ended.then(freeRoom);
-    void run.began.then(noteBegun);
-    const outcome = await run.outcome;
-    if (outcome.status !== "NOT_STARTED") return { kind: "outcome", outcome };
-    return stopped === null ? { kind: "not started", why: outcome } : endStopped(stopped);
-  };
+    self.run = run;
+    void run.ended.then(() => dispatch(self, { type: "gone" }));
+    void run.began.then((hasBegun) => hasBegun && dispatch(self, { type: "began" }));
+    void run.outcome.then((answer) => dispatch(self, { type: "answered", answer }));
+  } catch (error) {
+    deps.logger.error(
+      { err: error, executionId: claim.id },
+      "an execution could not be handed to Python; its lease will run out",
+    );
+    dispatch(self, { type: "broken" });
+  }
+}
 
-  const appendLog = async (lines: readonly LogLine[]): Promise<void> => {
-    try {
-      await store.appendLog(claim, lines);
-    } catch (error) {
-      logger.warn({ err: error, executionId: claim.id }, "log lines were lost");
-    }
-  };
+async function appendLog({ store, logger }: RunClaimDeps, claim: Claim, lines: readonly LogLine[]) {
+  try {
+    await store.appendLog(claim, lines);
+  } catch (error) {
+    logger.warn({ err: error, executionId: claim.id }, "log lines were lost");
+  }
+}
 
-  const settle = async (): Promise<void> => {
-    const ending = await reachEnding();
-    phase = "settling";
-    if (stopped === "lost") return;
-    const isWritten = await keepTrying(chooseWrite(deps, claim, ending), () => stopped !== "lost");
+/** Never rejects. */
+async function writeEnding(self: ClaimRunState, ending: Ending): Promise<void> {
+  const { deps, claim } = self;
+  const { id, attempt } = claim;
+  try {
+    const isWritten = await keepTrying(chooseWrite(deps, claim, ending), () => self.state.name === "writing");
     if (isWritten || ending.kind !== "outcome") return;
-    const { id, attempt } = claim;
-    logger.warn(
+    deps.logger.warn(
       { executionId: id, attempt, status: ending.outcome.status },
       "the claim was no longer held; the outcome is dropped",
     );
-  };
-
-  const settled = settle().catch((error: unknown) =>
-    logger.error(
-      { err: error, executionId: claim.id },
+  } catch (error) {
+    deps.logger.error(
+      { err: error, executionId: id },
       "an outcome could not be written; the lease will settle it",
-    ),
-  );
-  const end = async (): Promise<void> => {
-    await settled;
-    await run?.ended;
-    freeRoom();
-  };
-  return { claim, phase: () => phase, stop, settled, over: end() };
+    );
+  }
 }
 
 /** What to write of an ending; a fault is noted, since it says something about this worker. */
 function chooseWrite({ store, health }: RunClaimDeps, claim: Claim, ending: Ending): () => Promise<boolean> {
   if (ending.kind === "outcome") return () => store.finish(claim, ending.outcome);
   if (ending.kind === "stopped") return () => store.giveBack(claim, null);
-  const isPreparation = ending.kind === "fault";
-  health.noteFault({
-    versionId: claim.versionId,
-    executionId: claim.id,
-    scope: isPreparation ? ending.scope : ending.why.scope,
-    cause: isPreparation ? ending.cause : new Error(ending.why.detail),
-  });
+  const { scope, cause } = ending;
+  health.noteFault({ versionId: claim.versionId, executionId: claim.id, scope, cause });
   const setbacks = claim.setbacks + 1;
   if (setbacks >= MAX_SETBACKS) return () => store.finish(claim, createNotStarted(setbacks));
   return () => store.giveBack(claim, choosePauseSeconds(claim.setbacks));

@@ -73,7 +73,12 @@ function startWorker(shared: Shared, { runtime, environments }: Python, workerId
     inputs: createNoDataPools(),
     onDeadline: watchdog.setDeadline,
   });
-  closers.add("worker", () => dispatcher.drain(config.drainSeconds, stop.killing));
+  // What the drain leaves running ends with the runtime, which the builder, closed before, shares; then that is written.
+  closers.add("worker", async () => {
+    await dispatcher.drain(config.drainSeconds, stop.killing);
+    await runtime.close();
+    await dispatcher.close();
+  });
   readiness.watchWorker(dispatcher.findFault);
   dispatcher.start();
 }

@@ -91,6 +91,7 @@ test("a result arrives though the database took no writes for longer than a stat
   expect(Buffer.from(result?.result ?? []).toString()).toBe('{"sum":3}');
   await dispatcher.drain(5);
   await fixture.close();
+  await dispatcher.close();
   await postgres.close();
   await database.close();
 });

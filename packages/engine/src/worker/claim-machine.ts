@@ -1,0 +1,168 @@
+import type { Preparation } from "./prepare-claim.ts";
+import type { NotStarted, Outcome } from "../python/port/runtime.ts";
+
+/*
+ * One claim in hand.
+ *
+ *   preparing -> starting -> running     code and inputs are made ready; Python has it; user code may have begun
+ *   (any of these) -> writing            what became of it is written, again and again while its lease is kept
+ *   writing -> dropping                  the lease was lost meanwhile: no further try
+ *   (then) leaving                       its lease is of no more use, and processes of it are left
+ *   (then) over                          nothing of it is left on this worker
+ *
+ * What can be started by nobody but the platform and was not, goes back into the queue; so does what this worker stops before it began.
+ * Of a claim whose lease was lost, nothing is written.
+ */
+
+export type ClaimState =
+  | { readonly name: "preparing"; readonly stopped: StopReason | null }
+  | {
+      readonly name: "starting" | "running";
+      readonly stopped: StopReason | null;
+      readonly processes: "present" | "gone";
+    }
+  | { readonly name: "writing" | "dropping"; readonly processes: Processes }
+  | { readonly name: "leaving" | "over" };
+
+/** `none`: it was never handed over, so its capacity is held by nothing but the claim. */
+type Processes = "none" | "present" | "gone";
+
+/** Cancelled by its owner; lost to others; given up before it began, since the worker stops. */
+export type StopReason = "cancelled" | "lost" | "stopping";
+
+export type ClaimEvent =
+  | { readonly type: "prepared"; readonly preparation: Preparation }
+  /** User code may have begun. */
+  | { readonly type: "began" }
+  | { readonly type: "answered"; readonly answer: Outcome | NotStarted }
+  /** No process of it is left. */
+  | { readonly type: "gone" }
+  | { readonly type: "stop"; readonly reason: StopReason }
+  /** The store took it, or will not: there are no more tries. */
+  | { readonly type: "written" }
+  /** A bug of ours: its lease is left to run out. */
+  | { readonly type: "broken" };
+
+/** How it ended on this worker. */
+export type Ending =
+  | Exclude<Preparation, { readonly kind: "ready" }>
+  /** The worker stops; it goes back at once. */
+  | { readonly kind: "stopped" };
+
+export type ClaimEffect =
+  | { readonly type: "handOver"; readonly ready: Extract<Preparation, { readonly kind: "ready" }> }
+  | { readonly type: "stopPreparing"; readonly reason: StopReason }
+  | { readonly type: "kill" | "logLost" | "noteStarted" }
+  | { readonly type: "write"; readonly ending: Ending }
+  /** Its lease is of no more use. Its capacity is free. Nothing of it is left. Each once. */
+  | { readonly type: "release" | "free" | "leave" };
+
+export interface ClaimStep {
+  readonly state: ClaimState;
+  readonly effects: readonly ClaimEffect[];
+}
+
+export const CANCELLED = { code: "CANCELLED", detail: "The execution was cancelled." } as const;
+
+export const PREPARING: ClaimState = { name: "preparing", stopped: null };
+
+/** Whether user code has not begun, and may still be kept from it. */
+export function isStarting({ name }: ClaimState): boolean {
+  return name === "preparing" || name === "starting";
+}
+
+export function reduceClaim(state: ClaimState, event: ClaimEvent): ClaimStep {
+  switch (event.type) {
+    case "prepared":
+      return state.name === "preparing" ? endPreparation(state.stopped, event.preparation) : stay(state);
+    case "began":
+      return begin(state);
+    case "answered":
+      return answer(state, event.answer);
+    case "gone":
+      return loseProcesses(state);
+    case "stop":
+      return stop(state, event.reason);
+    case "written":
+      return isBeingWritten(state) ? settle(state.processes) : stay(state);
+    case "broken":
+      break;
+  }
+  return breakOff(state);
+}
+
+function endPreparation(stopped: StopReason | null, preparation: Preparation): ClaimStep {
+  if (stopped !== null) return endStopped(stopped, "none");
+  if (preparation.kind !== "ready") return write(preparation, "none");
+  return {
+    state: { name: "starting", stopped: null, processes: "present" },
+    effects: [{ type: "handOver", ready: preparation }],
+  };
+}
+
+function begin(state: ClaimState): ClaimStep {
+  return {
+    state: state.name === "starting" ? { ...state, name: "running" } : state,
+    effects: [{ type: "noteStarted" }],
+  };
+}
+
+function answer(state: ClaimState, given: Outcome | NotStarted): ClaimStep {
+  if (state.name !== "starting" && state.name !== "running") return stay(state);
+  const { stopped, processes } = state;
+  if (stopped === "lost") return settle(processes);
+  if (given.status !== "NOT_STARTED") return write({ kind: "outcome", outcome: given }, processes);
+  if (stopped !== null) return endStopped(stopped, processes);
+  return write({ kind: "fault", scope: given.scope, cause: new Error(given.detail) }, processes);
+}
+
+function loseProcesses(state: ClaimState): ClaimStep {
+  if (state.name === "leaving")
+    return { state: { name: "over" }, effects: [{ type: "free" }, { type: "leave" }] };
+  if (!("processes" in state) || state.processes !== "present") return stay(state);
+  return { state: { ...state, processes: "gone" }, effects: [{ type: "free" }] };
+}
+
+/** Whatever else was asked for, a lost claim is lost. */
+function stop(state: ClaimState, reason: StopReason): ClaimStep {
+  if (state.name === "writing" && reason === "lost") return stay({ ...state, name: "dropping" });
+  if (!("stopped" in state) || state.stopped === "lost") return stay(state);
+  if (state.stopped !== null && reason !== "lost") return stay(state);
+  return { state: { ...state, stopped: reason }, effects: listStopEffects(state, reason) };
+}
+
+function isBeingWritten(state: ClaimState): state is Extract<ClaimState, { name: "writing" | "dropping" }> {
+  return state.name === "writing" || state.name === "dropping";
+}
+
+function breakOff(state: ClaimState): ClaimStep {
+  if (state.name === "leaving" || state.name === "over") return stay(state);
+  return settle("processes" in state && state.processes === "gone" ? "gone" : "none");
+}
+
+function listStopEffects({ name }: ClaimState, reason: StopReason): readonly ClaimEffect[] {
+  const effects: ClaimEffect[] = reason === "lost" ? [{ type: "logLost" }] : [];
+  if (name === "preparing") return [...effects, { type: "stopPreparing", reason }];
+  return reason === "stopping" ? effects : [...effects, { type: "kill" }];
+}
+
+function endStopped(reason: StopReason, processes: Processes): ClaimStep {
+  if (reason === "lost") return settle(processes);
+  if (reason === "stopping") return write({ kind: "stopped" }, processes);
+  return write({ kind: "outcome", outcome: { status: "FAILED", ...CANCELLED } }, processes);
+}
+
+function write(ending: Ending, processes: Processes): ClaimStep {
+  return { state: { name: "writing", processes }, effects: [{ type: "write", ending }] };
+}
+
+/** Its lease is of no more use. */
+function settle(processes: Processes): ClaimStep {
+  if (processes === "present") return { state: { name: "leaving" }, effects: [{ type: "release" }] };
+  const freed: readonly ClaimEffect[] = processes === "none" ? [{ type: "free" }] : [];
+  return { state: { name: "over" }, effects: [{ type: "release" }, ...freed, { type: "leave" }] };
+}
+
+function stay(state: ClaimState): ClaimStep {
+  return { state, effects: [] };
+}
