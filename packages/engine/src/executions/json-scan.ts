@@ -35,9 +35,8 @@ export function scanJson(bytes: Uint8Array): JsonScan {
     if (valueStart >= 0) members.push({ key, length: trimmedLength(bytes, valueStart, end) });
     valueStart = -1;
   };
-  for (let at = 0; at < bytes.length; at++) {
+  for (let at = findMark(bytes, 0); at < bytes.length; at = findMark(bytes, at + 1)) {
     const kind = KINDS[bytes[at] ?? 0];
-    if (kind === KIND.none) continue;
     if (kind === KIND.quote) {
       const end = findStringEnd(bytes, at);
       if (depth === 1 && valueStart < 0) key = readString(bytes, at, end);
@@ -48,6 +47,13 @@ export function scanJson(bytes: Uint8Array): JsonScan {
     else if (depth === 1) valueStart = at + 1;
   }
   return { depth: deepest, members };
+}
+
+/** Index of the next byte that means something, or the end. */
+function findMark(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && KINDS[bytes[at] ?? 0] === KIND.none) at++;
+  return at;
 }
 
 /** Index of the closing quote of the string that opens at `start`. */

@@ -38,6 +38,16 @@ interface Upload {
   readonly content: UnpackedProject;
 }
 
+/** What a build is made of, checked. */
+interface BuildOrder {
+  readonly caller: PlatformCaller;
+  readonly service: ServiceRecord;
+  readonly upload: Upload;
+  readonly wish: VersionWish;
+  /** Accept a schema that breaks callers of the same major. */
+  readonly isForced: boolean;
+}
+
 type CreateVersion = Parameters<Handlers["createVersion"]>[0];
 type CreateVersionReply = Awaited<ReturnType<Handlers["createVersion"]>>;
 
@@ -80,9 +90,9 @@ async function createVersion(
     const upload = { archive, content: await inspectArchive(service, archive.path) };
     const unchanged = await findUnchanged(deps, caller, service, upload.content.hash);
     if (unchanged) return { status: 200, body: toBuildBody(unchanged, [], 0) };
-    const wish: VersionWish =
-      query.version === undefined ? { bump: query.bump ?? "patch" } : { version: query.version };
-    const build = await createBuild(deps, caller, service, upload, wish, query.force === "true");
+    const wish = query.version === undefined ? { bump: query.bump ?? "patch" } : { version: query.version };
+    const order = { caller, service, upload, wish, isForced: query.force === "true" };
+    const build = await createBuild(deps, order);
     return {
       status: 201,
       body: toBuildBody(build, [], 0),
@@ -173,14 +183,8 @@ async function findUnchanged(
   return await deps.builds.findLatest(caller.organizationId, service.key, latest.version);
 }
 
-async function createBuild(
-  deps: BuildHandlerDeps,
-  caller: PlatformCaller,
-  service: ServiceRecord,
-  upload: Upload,
-  wish: VersionWish,
-  isForced: boolean,
-): Promise<BuildRecord> {
+async function createBuild(deps: BuildHandlerDeps, order: BuildOrder): Promise<BuildRecord> {
+  const { caller, service, upload, wish } = order;
   for (let tries = 1; ; tries++) {
     const highest = await deps.versions.findHighest(caller.organizationId, service.key);
     const version = chooseVersion(highest, wish);
@@ -189,23 +193,32 @@ async function createBuild(
     }
     await upload.archive.keep();
     try {
-      const wanted = {
-        organizationId: caller.organizationId,
-        serviceKey: service.key,
-        version,
-        archiveHash: upload.archive.hash,
-        contentHash: upload.content.hash,
-        isForced,
-        requestedBy: caller.userId,
-      };
-      const build = await deps.builds.create(wanted, upload.archive.bytes + upload.content.bytes);
-      if (!build) throw new Problem("SERVICE_NOT_FOUND");
-      return build;
+      return await storeBuild(deps, order, version);
     } catch (error) {
       const isRaced = error instanceof Problem && error.code === "CONFLICT" && !("version" in wish);
       if (!isRaced || tries >= MAX_TRIES) throw error;
     }
   }
+}
+
+/** @throws Problem CONFLICT, SERVICE_NOT_FOUND, QUOTA_EXCEEDED */
+async function storeBuild(
+  { builds }: BuildHandlerDeps,
+  { caller, service, upload, isForced }: BuildOrder,
+  version: string,
+): Promise<BuildRecord> {
+  const wanted = {
+    organizationId: caller.organizationId,
+    serviceKey: service.key,
+    version,
+    archiveHash: upload.archive.hash,
+    contentHash: upload.content.hash,
+    isForced,
+    requestedBy: caller.userId,
+  };
+  const build = await builds.create(wanted, upload.archive.bytes + upload.content.bytes);
+  if (!build) throw new Problem("SERVICE_NOT_FOUND");
+  return build;
 }
 
 function toBuildBody(build: BuildRecord, log: readonly string[], nextOffset: number): Build {

@@ -206,7 +206,7 @@ describe("the token endpoint", () => {
       () => ({}),
     ],
   ];
-  test.each(cases)("refuses %s in the form of OAuth", async (_what, status, error, payloadOf, headersOf) => {
+  test.each(cases)("refuses %s in the form of OAuth", async (...[, status, error, payloadOf, headersOf]) => {
     const response = await post(payloadOf(), headersOf());
     expect(response.statusCode).toBe(status);
     expect(response.json()).toEqual({ error, error_description: expect.stringMatching(/\w/) });
