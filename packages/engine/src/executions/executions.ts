@@ -1,13 +1,14 @@
 import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
-import { createUuidV7, readUuidTime } from "../base/uuid.ts";
+import { createUuidV7 } from "../base/uuid.ts";
 import { DAY } from "../base/time.ts";
 import { withExpiry } from "../store/expiry.ts";
 import { withPendingReason } from "./pending-reason.ts";
 import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
-import type { QueueLimits } from "./admission.ts";
+import type { Admission, QueueLimits } from "./admission.ts";
 import { createInputValidator } from "../input-schema/input-validator.ts";
+import type { InputValidator } from "../input-schema/input-validator.ts";
 import type {
   ExecutionRecord,
   ExecutionStore,
@@ -19,6 +20,8 @@ import type {
 } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
 import { createRecordCache } from "./record-cache.ts";
+import type { RecordCache } from "./record-cache.ts";
+import { createRetention } from "./retention.ts";
 import { acceptStartBody } from "./start-body.ts";
 import { createWaiters } from "./waiters.ts";
 
@@ -79,6 +82,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const waiters = createWaiters(cache.find);
   const validator = createInputValidator(options);
   const admission = createAdmission({ store, limits: options.queueLimits ?? DEFAULT_QUEUE_LIMITS });
+  const retention = createRetention(retentionDays * DAY, now);
   const unsubscribe = store.subscribe((event) => {
     if (event.type === "reset") cache.clear();
     if (event.type !== "changed") return;
@@ -86,43 +90,14 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     else cache.forget(event.id);
     waiters.notify(event.id, event.record ?? null);
   });
-
-  const hasExpired = ({ expiresAt = Infinity }: ExecutionRecord) => expiresAt <= now();
-  const describeMissing = (id: string) =>
-    new Problem(
-      (readUuidTime(id) ?? Infinity) < now() - retentionDays * DAY ? "RESULT_EXPIRED" : "EXECUTION_NOT_FOUND",
-    );
-  /** The same before and after housekeeping has dropped what has expired. */
-  const requireKept = (id: string, record: ExecutionRecord | null): ExecutionRecord => {
-    if (record === null) throw describeMissing(id);
-    if (hasExpired(record)) throw new Problem("RESULT_EXPIRED");
-    return record;
-  };
-  const state = async (id: string, ownerId: string): Promise<ExecutionRecord> =>
-    requireKept(id, await cache.find(id, ownerId));
+  const state: Executions["state"] = async (id, ownerId) =>
+    retention.requireKept(id, await cache.find(id, ownerId));
 
   return {
-    start: async (owner, target, bytes) => {
-      const body = acceptStartBody(bytes);
-      validator.check(target.versionId, target.inputSchema, body);
-      await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, owner)));
-      const record = await admission.admit(owner.id, () =>
-        store.create({
-          id: createUuidV7(),
-          owner,
-          versionId: target.versionId,
-          resources: target.resources,
-          timeoutSeconds: target.timeoutSeconds,
-          body: body.bytes,
-          references: body.references,
-        }),
-      );
-      cache.add(record);
-      return record;
-    },
+    start: createStart({ store, inputs, cache, validator, admission }),
     peek: (id, ownerId) => {
       const known = cache.peek(id, ownerId);
-      return known === undefined || hasExpired(known) ? undefined : known;
+      return known === undefined || retention.hasExpired(known) ? undefined : known;
     },
     state,
     wait: async (id, ownerId, seconds, signal) => {
@@ -130,34 +105,65 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       if (isFinal(record.status) || seconds <= 0) return record;
       return (await waiters.wait(id, ownerId, seconds, signal)) ?? record;
     },
-    result: async (id, ownerId) => {
-      const record = await state(id, ownerId);
-      if (!isFinal(record.status)) {
-        throw new Problem(
-          "RESULT_NOT_READY",
-          `The execution is ${record.status}; its result is not there yet.`,
-          {
-            headers: { "retry-after": RETRY_AFTER_SECONDS },
-          },
-        );
-      }
-      if (record.status !== "SUCCEEDED") return { record, output: null };
-      const output = await store.readResult(id, ownerId);
-      if (output === null) throw new Problem("RESULT_EXPIRED");
-      return { record, output };
-    },
+    result: createReadResult(store, state),
     log: async (id, ownerId, cursor) => {
       await state(id, ownerId);
       const page = await store.readLog(id, ownerId, cursor);
-      if (page === null) throw describeMissing(id);
+      if (page === null) throw retention.describeMissing(id);
       return page;
     },
     list: (ownerId, filter) => store.list(ownerId, filter),
-    cancel: async (id, ownerId) => requireKept(id, await store.cancel(id, ownerId)),
+    cancel: async (id, ownerId) => retention.requireKept(id, await store.cancel(id, ownerId)),
     close: () => {
       unsubscribe();
       admission.close();
       waiters.close();
     },
+  };
+}
+
+interface StartParts {
+  readonly store: ExecutionStore;
+  readonly inputs: InputSource;
+  readonly cache: RecordCache;
+  readonly validator: InputValidator;
+  readonly admission: Admission;
+}
+
+function createStart({ store, inputs, cache, validator, admission }: StartParts): Executions["start"] {
+  return async (owner, target, bytes) => {
+    const body = acceptStartBody(bytes);
+    validator.check(target.versionId, target.inputSchema, body);
+    await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, owner)));
+    const record = await admission.admit(owner.id, () =>
+      store.create({
+        id: createUuidV7(),
+        owner,
+        versionId: target.versionId,
+        resources: target.resources,
+        timeoutSeconds: target.timeoutSeconds,
+        body: body.bytes,
+        references: body.references,
+      }),
+    );
+    cache.add(record);
+    return record;
+  };
+}
+
+function createReadResult(store: ExecutionStore, state: Executions["state"]): Executions["result"] {
+  return async (id, ownerId) => {
+    const record = await state(id, ownerId);
+    if (!isFinal(record.status)) {
+      throw new Problem(
+        "RESULT_NOT_READY",
+        `The execution is ${record.status}; its result is not there yet.`,
+        { headers: { "retry-after": RETRY_AFTER_SECONDS } },
+      );
+    }
+    if (record.status !== "SUCCEEDED") return { record, output: null };
+    const output = await store.readResult(id, ownerId);
+    if (output === null) throw new Problem("RESULT_EXPIRED");
+    return { record, output };
   };
 }
