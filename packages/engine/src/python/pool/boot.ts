@@ -8,7 +8,7 @@ import { TOKEN_LENGTH } from "../wire/home-socket.ts";
 import type { Connections } from "../wire/home-socket.ts";
 import { beginBoot, reduceBoot } from "./boot-machine.ts";
 import type { BootEffect, BootEvent, PoolOrder, BootReport } from "./boot-machine.ts";
-import { runMachine } from "./run-machine.ts";
+import { runMachine } from "../../base/machine.ts";
 import { startZygote } from "./zygote.ts";
 import type { Zygote, ZygoteHost } from "./zygote.ts";
 

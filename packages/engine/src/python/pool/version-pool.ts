@@ -9,7 +9,7 @@ import type { Boot, PoolHost } from "./boot.ts";
 import { reducePool } from "./pool-machine.ts";
 import { createPoolState, hasZygote, isBusy } from "./pool-state.ts";
 import type { PoolEffect, PoolEvent, Ticket } from "./pool-state.ts";
-import { runMachine } from "./run-machine.ts";
+import { runMachine } from "../../base/machine.ts";
 
 /**
  * The zygote of one version and its children. What it does when is decided by `reducePool`; this part does it.
