@@ -1,5 +1,8 @@
 import { constants } from "node:os";
-import { FRAME } from "../wire/frames.ts";
+import { FRAME, createFrameDecoder } from "../wire/frames.ts";
+import type { Connection } from "../wire/connection.ts";
+import { CHUNK_COST } from "../wire/pace.ts";
+import type { Taken } from "../wire/paced-reader.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
 import type { DecodeStep, Frame } from "../wire/frames.ts";
 import { readCause } from "../wire/untrusted-text.ts";
@@ -10,6 +13,8 @@ export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
 
 const MAX_METADATA_BYTES = 1024 * 1024;
 const MAX_FAILURE_BYTES = 256 * 1024;
+/** Of an answer, which is only copied, so many bytes cost one unit of `Pace`. */
+const ANSWER_BYTES = 64;
 const SIGKILL = 9;
 const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;
@@ -26,7 +31,7 @@ function nameSignals(): Map<number, string> {
 }
 
 /** Largest payload of each frame that a child may send; 0 for all others. */
-export function limitFrames(resultBytes: number): (type: number) => number {
+function limitFrames(resultBytes: number): (type: number) => number {
   return (type) => {
     if (type === FRAME.result) return resultBytes;
     if (type === FRAME.metadata) return MAX_METADATA_BYTES;
@@ -35,7 +40,7 @@ export function limitFrames(resultBytes: number): (type: number) => number {
 }
 
 /** Reads a child's answer frame by frame. What it says came through user code's process: nothing is believed unchecked. */
-export function createAnswerReader(resultBytes: number): (step: NonNullable<DecodeStep>) => Outcome | null {
+function createAnswerReader(resultBytes: number): (step: NonNullable<DecodeStep>) => Outcome | null {
   let metadata: Uint8Array | null = null;
 
   function readFrame({ type, payload }: Frame): Outcome | null {
@@ -55,6 +60,32 @@ export function createAnswerReader(resultBytes: number): (step: NonNullable<Deco
       `The result has ${step.refused.size} bytes of JSON text, the limit is ${resultBytes} bytes`,
     );
   };
+}
+
+/** What a child's control connection brings. */
+export type AnswerEvent =
+  /** The child answered, or broke the protocol. */
+  { readonly type: "answer"; readonly outcome: Outcome } | { readonly type: "controlClosed" };
+
+/** Reads a child's control connection; who hears of the first answer destroys it. */
+export function listenForAnswer(
+  connection: Connection,
+  resultBytes: number,
+  onEvent: (event: AnswerEvent) => void,
+): void {
+  const decoder = createFrameDecoder(limitFrames(resultBytes));
+  const read = createAnswerReader(resultBytes);
+  function readAnswer(chunk: Buffer): Taken {
+    decoder.push(chunk);
+    for (let step = decoder.next(); step !== null; step = decoder.next()) {
+      const outcome = read(step);
+      if (outcome === null) continue;
+      onEvent({ type: "answer", outcome });
+      break;
+    }
+    return { cost: CHUNK_COST + chunk.length / ANSWER_BYTES, rest: null };
+  }
+  connection.attach(readAnswer, () => onEvent({ type: "controlClosed" }));
 }
 
 export function fail(code: string, detail: string): Failed {

@@ -1,12 +1,13 @@
-import { createAnswerReader, describeExit, fail, limitFrames } from "./answers.ts";
-import type { ExitEvent } from "../wire/control-messages.ts";
+import { listenForAnswer } from "./answers.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import { FRAME, createFrameDecoder, encodeFrame, encodeHeader } from "../wire/frames.ts";
+import { runMachine } from "../../base/machine.ts";
+import type { ExitEvent } from "../wire/control-messages.ts";
 import type { Connections } from "../wire/home-socket.ts";
-import type { Connection } from "../wire/connection.ts";
 import { createJournal } from "./journal.ts";
-import { CHUNK_COST } from "../wire/pace.ts";
-import type { Taken } from "../wire/paced-reader.ts";
+import type { Journal } from "./journal.ts";
+import { encodeRequest } from "./request-frames.ts";
+import { QUEUED, reduce } from "./run-machine.ts";
+import type { ChildAction, RunEffect, RunEvent, Timer } from "./run-state.ts";
 import type { LogLine, NotStarted, Outcome, Run, RunRequest } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
 import { createTimers } from "../../base/timers.ts";
@@ -14,9 +15,8 @@ import { createTimers } from "../../base/timers.ts";
 const SIGTERM = 15;
 const SIGKILL = 9;
 const SECOND = 1000;
-
-/** Of an answer, which is only copied, so many bytes cost one unit of `Pace`. */
-const ANSWER_BYTES = 64;
+/** For an answer that was sent before its process ended: it may wait for its turn, or be large. */
+const ANSWER_MS = SECOND;
 
 /** What an execution needs from the pool that runs it. */
 export interface ExecutionHost {
@@ -29,10 +29,9 @@ export interface ExecutionHost {
 }
 
 /**
- * One run, from the queue to the end of its processes.
+ * One run, from the queue to the end of its processes: performs what `run-machine.ts` decides.
  *
- * queued -> running (handed over to a child) -> answered (outcome decided, logs drain) -> gone (no process left).
- * `outcome` settles when answered and drained, `ended` when gone. Each step happens at most once; what comes later is ignored.
+ * `run.outcome` settles once the outcome is decided and the log is stored, `run.ended` when no process is left.
  */
 export interface Execution {
   readonly run: Run;
@@ -46,157 +45,110 @@ export interface Execution {
   readonly onLost: (detail: string) => void;
 }
 
-type KillReason = Parameters<Run["kill"]>[0];
-
 /** @param onRefused called when a kill ends the execution before it was handed over: it must leave the queue. */
 export function createExecution(request: RunRequest, settings: Settings, onRefused: () => void): Execution {
   const outcome = createDeferred<Outcome | NotStarted>();
   const began = createDeferred<boolean>();
   const ended = createDeferred<undefined>();
-  const timers = createTimers<"limit" | "ladder" | "answer">();
+  const timers = createTimers<Timer>();
+  const durations = listDurations(request, settings);
   const journal = createJournal(settings, request.onLog);
-  let state: "queued" | "running" | "answered" | "gone" = "queued";
-  let host: ExecutionHost | null = null;
-  let control: Connection | null = null;
-  let controlClosed = false;
-  let reason: KillReason | null = null;
-  let exit: ExitEvent | null = null;
-  let lost: string | null = null;
-  let answer: Outcome | NotStarted | null = null;
+  const { state, dispatch } = runMachine(QUEUED, reduce, perform);
+  let performOnChild: ((action: ChildAction) => void) | null = null;
 
-  function settle(given: Outcome | NotStarted): void {
-    answer = given;
-    void journal.drain().then(() => outcome.resolve(given));
-  }
-
-  function decide(decided: Outcome): void {
-    if (answer !== null) return;
-    control?.destroy(); // what follows the answer is read by nobody, however much it is
-    settle(reason === null ? decided : fail(reason.code, reason.detail));
-    if (state === "running") state = "answered";
-    timers.clear("limit");
-    timers.clear("answer");
-    if (state === "answered" && !timers.has("ladder")) timers.set("ladder", settings.exitMs, killHard);
-    host?.onAnswered();
-  }
-
-  /** Without an answer on the control connection, the end of the process has to say how it went. */
-  function conclude(): void {
-    if (answer !== null) return;
-    if (lost !== null) return decide({ status: "UNKNOWN", code: "WORKER_LOST", detail: lost });
-    if (exit !== null)
-      return decide(fail("EXECUTION_ERROR", `The process ${describeExit(exit)} before run returned`));
-    decide(fail("EXECUTION_ERROR", "The code closed the runtime's own connection before run returned"));
-    killHard();
-  }
-
-  function awaitAnswer(): void {
-    if (answer !== null) return;
-    if (reason !== null || controlClosed) conclude();
-    else timers.set("answer", SECOND, conclude);
-  }
-
-  function killHard(): void {
-    if (state === "gone") return;
-    host?.signal(SIGKILL);
-    timers.set("ladder", settings.confirmMs, () => host?.onStuck());
-  }
-
-  function kill(given: KillReason): void {
-    if (answer !== null || reason !== null) return;
-    if (state === "queued") {
-      refuse(fail(given.code, given.detail));
-      onRefused();
-      return;
+  function perform(effect: RunEffect): void {
+    switch (effect.type) {
+      case "child":
+        return performOnChild?.(effect.action);
+      case "startTimer":
+        return timers.set(effect.timer, durations[effect.timer], () =>
+          dispatch(expire(effect.timer, request)),
+        );
+      case "stopTimer":
+        return timers.clear(effect.timer);
+      case "reportBegun":
+        return began.resolve(effect.begun);
+      case "writeLog":
+        return journal.write(effect.lines);
+      case "drainLog":
+        return void journal.drain().then(() => dispatch({ type: "drained" }));
+      case "settle":
+        return outcome.resolve(effect.outcome);
+      case "reportEnded":
+        return ended.resolve(undefined);
+      case "withdraw":
+        return onRefused();
     }
-    reason = given;
-    timers.clear("limit");
-    if (given.code === "TIMEOUT") return killHard();
-    host?.signal(SIGTERM);
-    timers.set("ladder", settings.graceMs, killHard);
-  }
-
-  function refuse(refused: Outcome | NotStarted, lines: readonly LogLine[] = []): void {
-    if (state !== "queued") return;
-    state = "gone";
-    began.resolve(false);
-    journal.write(lines);
-    settle(refused);
-    ended.resolve(undefined);
-  }
-
-  function listenForAnswer(connection: Connection): void {
-    const decoder = createFrameDecoder(limitFrames(settings.resultBytes));
-    const read = createAnswerReader(settings.resultBytes);
-    function readAnswer(chunk: Buffer): Taken {
-      decoder.push(chunk);
-      for (let step = decoder.next(); step !== null; step = decoder.next()) {
-        const decided = read(step);
-        if (decided === null) continue;
-        decide(decided);
-        break;
-      }
-      return { cost: CHUNK_COST + chunk.length / ANSWER_BYTES, rest: null };
-    }
-    control = connection;
-    connection.attach(readAnswer, () => {
-      controlClosed = true;
-      if (exit !== null || lost !== null) conclude();
-      else if (answer === null) timers.set("answer", SECOND, conclude);
-    });
-  }
-
-  function handOver(connections: Connections, given: ExecutionHost): void {
-    state = "running";
-    began.resolve(true);
-    host = given;
-    timers.set("limit", request.timeoutSeconds * SECOND, () =>
-      kill({
-        code: "TIMEOUT",
-        detail: `The execution exceeded its time limit of ${request.timeoutSeconds} s`,
-      }),
-    );
-    connections.control.write(encodeRequest(request, settings.resultBytes));
-    journal.read(connections.stdout, connections.stderr);
-    listenForAnswer(connections.control);
-  }
-
-  function finish(): void {
-    if (state === "gone") return;
-    state = "gone";
-    timers.clear("ladder");
-    ended.resolve(undefined);
   }
 
   return {
-    run: { began: began.promise, outcome: outcome.promise, ended: ended.promise, kill },
+    run: {
+      began: began.promise,
+      outcome: outcome.promise,
+      ended: ended.promise,
+      kill: (reason) => dispatch({ type: "kill", reason }),
+    },
     request,
-    handOver,
-    refuse,
-    onExit: (event) => {
-      exit = event;
-      awaitAnswer();
+    handOver: (connections, host) => {
+      if (state().name === "queued")
+        performOnChild = attendChild({ connections, host, journal, request, settings, dispatch });
+      dispatch({ type: "handedOver" });
     },
-    onGone: finish,
-    onLost: (detail) => {
-      lost = detail;
-      awaitAnswer();
-      finish();
-    },
+    refuse: (refused, lines = []) => dispatch({ type: "refused", outcome: refused, lines }),
+    onExit: ({ code, signal }) => dispatch({ type: "exit", exit: { code, signal } }),
+    onGone: () => dispatch({ type: "gone" }),
+    onLost: (detail) => dispatch({ type: "lost", detail }),
   };
 }
 
-function encodeRequest(request: RunRequest, resultBytes: number): readonly Uint8Array[] {
-  const { body, data, params } = request.input;
-  const memory = Math.round(request.version.resources.memory * 1024 ** 3);
-  const options = Buffer.from(JSON.stringify({ executionId: request.executionId, resultBytes, memory }));
-  const inputs = [
-    [FRAME.body, body],
-    [FRAME.data, data],
-    [FRAME.params, params],
-  ] as const;
-  const frames = inputs.flatMap(([type, payload]) =>
-    payload === undefined ? [] : [encodeHeader(type, payload.byteLength), payload],
-  );
-  return [encodeFrame(FRAME.request, options), ...frames, encodeFrame(FRAME.start)];
+/** In milliseconds. */
+function listDurations(request: RunRequest, settings: Settings): Readonly<Record<Timer, number>> {
+  return {
+    limit: request.timeoutSeconds * SECOND,
+    answer: ANSWER_MS,
+    exit: settings.exitMs,
+    grace: settings.graceMs,
+    confirm: settings.confirmMs,
+  };
+}
+
+function expire(timer: Timer, { timeoutSeconds }: RunRequest): RunEvent {
+  if (timer !== "limit") return { type: "timeUp", timer };
+  const detail = `The execution exceeded its time limit of ${timeoutSeconds} s`;
+  return { type: "kill", reason: { code: "TIMEOUT", detail } };
+}
+
+interface ChildOptions {
+  readonly connections: Connections;
+  readonly host: ExecutionHost;
+  readonly journal: Journal;
+  readonly request: RunRequest;
+  readonly settings: Settings;
+  readonly dispatch: (event: RunEvent) => void;
+}
+
+function attendChild(options: ChildOptions): (action: ChildAction) => void {
+  const { connections, host } = options;
+  return (action) => {
+    switch (action) {
+      case "serve":
+        return serve(options);
+      case "closeControl":
+        return connections.control.destroy();
+      case "terminate":
+        return host.signal(SIGTERM);
+      case "kill":
+        return host.signal(SIGKILL);
+      case "killSandbox":
+        return host.onStuck();
+      case "reportAnswered":
+        return host.onAnswered();
+    }
+  };
+}
+
+function serve({ connections, journal, request, settings, dispatch }: ChildOptions): void {
+  connections.control.write(encodeRequest(request, settings.resultBytes));
+  journal.read(connections.stdout, connections.stderr);
+  listenForAnswer(connections.control, settings.resultBytes, dispatch);
 }

@@ -1,0 +1,31 @@
+import { describeExit, fail } from "./answers.ts";
+import type { ExitEvent } from "../wire/control-messages.ts";
+import type { Outcome, Run } from "../port/runtime.ts";
+
+export type KillReason = Parameters<Run["kill"]>[0];
+
+/** How the process that ran the code ended. */
+export type ProcessEnd =
+  | ({ readonly how: "exit" } & Pick<ExitEvent, "code" | "signal">)
+  /** The whole sandbox ended; `detail` is a sentence. */
+  | { readonly how: "lost"; readonly detail: string };
+
+/** What is known of a run when its outcome is decided; null: has not happened. */
+export interface Ending {
+  readonly kill: KillReason | null;
+  readonly answer: Outcome | null;
+  readonly end: ProcessEnd | null;
+}
+
+/**
+ * The outcome of a run that was handed over. A kill that was ordered before the answer came decides, so that a cancelled run is never
+ * reported as succeeded; then what the code answered; then how its process ended.
+ */
+export function toOutcome({ kill, answer, end }: Ending): Outcome {
+  if (kill !== null) return fail(kill.code, kill.detail);
+  if (answer !== null) return answer;
+  if (end === null)
+    return fail("EXECUTION_ERROR", "The code closed the runtime's own connection before run returned");
+  if (end.how === "lost") return { status: "UNKNOWN", code: "WORKER_LOST", detail: end.detail };
+  return fail("EXECUTION_ERROR", `The process ${describeExit(end)} before run returned`);
+}

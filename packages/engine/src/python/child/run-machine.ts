@@ -1,0 +1,216 @@
+/**
+ * The states of one run, what moves them on, and what has to be done about it. Pure: `execution.ts` performs the effects.
+ *
+ *   queued --handedOver--> running --answer, end of the process, kill--> answered --drained--> settled --gone--> ended
+ *
+ * `answered`: the outcome is decided and no longer changes; what was printed before it is still being stored. The processes go their
+ * own way (`Processes`): they may be gone long before the log is stored, and stay long after. A run that is refused or killed in the
+ * queue never has any. Each event that has no place in a state is ignored there.
+ */
+
+import { fail } from "./answers.ts";
+import { toOutcome } from "./ending.ts";
+import type { KillReason, ProcessEnd } from "./ending.ts";
+import type {
+  Answered,
+  Processes,
+  Queued,
+  RunEffect,
+  RunEvent,
+  RunState,
+  Running,
+  Settled,
+  RunStep,
+  StepTimer,
+} from "./run-state.ts";
+import type { LogLine, NotStarted, Outcome } from "../port/runtime.ts";
+
+export const QUEUED: RunState = { name: "queued" };
+const ENDED: RunState = { name: "ended" };
+const HANDED_OVER: RunState = {
+  name: "running",
+  processes: "running",
+  control: "open",
+  end: null,
+  kill: null,
+};
+const BEGIN: readonly RunEffect[] = [
+  { type: "reportBegun", begun: true },
+  { type: "startTimer", timer: "limit" },
+  { type: "child", action: "serve" },
+];
+
+/** What entering a step takes, how long it may last, and what follows when it lasts longer. */
+const STEPS: Readonly<Record<Processes, ProcessStep>> = {
+  running: { enter: [], timer: null, next: null },
+  leaving: { enter: [], timer: "exit", next: "killed" },
+  terminating: { enter: [{ type: "child", action: "terminate" }], timer: "grace", next: "killed" },
+  killed: { enter: [{ type: "child", action: "kill" }], timer: "confirm", next: "stuck" },
+  stuck: { enter: [{ type: "child", action: "killSandbox" }], timer: null, next: null },
+  gone: { enter: [{ type: "reportEnded" }], timer: null, next: null },
+};
+
+interface ProcessStep {
+  readonly enter: readonly RunEffect[];
+  readonly timer: StepTimer | null;
+  readonly next: Processes | null;
+}
+
+/** Of a process whose end was reported without an exit status. */
+const UNKNOWN_EXIT: ProcessEnd = { how: "exit", code: null, signal: null };
+
+export function reduce(state: RunState, event: RunEvent): RunStep {
+  switch (state.name) {
+    case "queued":
+      return reduceQueued(state, event);
+    case "running":
+      return reduceRunning(state, event);
+    case "answered":
+      return event.type === "drained" ? settle(state) : reduceProcesses(state, event);
+    case "settled": {
+      const { state: next, effects } = reduceProcesses(state, event);
+      return { state: next.processes === "gone" ? ENDED : next, effects };
+    }
+    case "ended":
+      break;
+  }
+  return ignore(state);
+}
+
+function ignore<S extends RunState>(state: S): RunStep<S> {
+  return { state, effects: [] };
+}
+
+function reduceQueued(state: Queued, event: RunEvent): RunStep {
+  if (event.type === "handedOver") return { state: HANDED_OVER, effects: BEGIN };
+  if (event.type === "refused") return refuse(event.outcome, event.lines);
+  if (event.type !== "kill") return ignore(state);
+  const refused = refuse(fail(event.reason.code, event.reason.detail), []);
+  return { ...refused, effects: [...refused.effects, { type: "withdraw" }] };
+}
+
+function refuse(outcome: Outcome | NotStarted, lines: readonly LogLine[]): RunStep {
+  return {
+    state: { name: "answered", processes: "gone", outcome },
+    effects: [
+      { type: "reportBegun", begun: false },
+      { type: "writeLog", lines },
+      { type: "drainLog" },
+      { type: "reportEnded" },
+    ],
+  };
+}
+
+function reduceRunning(state: Running, event: RunEvent): RunStep {
+  switch (event.type) {
+    case "answer":
+      return decide(state, event.outcome);
+    case "controlClosed":
+      return closeControl({ ...state, control: "closed" });
+    case "exit":
+      return exit(state, { how: "exit", ...event.exit });
+    case "gone":
+      return lose(state, null);
+    case "lost":
+      return lose(state, { how: "lost", detail: event.detail });
+    case "kill":
+      return kill(state, event.reason);
+    case "timeUp":
+      return event.timer === "answer" ? decide(state, null) : reduceProcesses(state, event);
+    case "handedOver":
+    case "refused":
+    case "drained":
+      break;
+  }
+  return ignore(state);
+}
+
+/** The exit of the process follows within moments, and explains better. */
+function closeControl(state: Running): RunStep {
+  return state.end === null ? awaitAnswer(state) : decide(state, null);
+}
+
+function exit(state: Running, end: ProcessEnd): RunStep {
+  return state.processes === "gone" ? ignore(state) : expectAnswer({ ...state, end });
+}
+
+/** The process has ended. Its answer may still be on its way, unless the connection has ended too or a kill has decided already. */
+function expectAnswer(state: Running): RunStep {
+  return state.kill !== null || state.control === "closed" ? decide(state, null) : awaitAnswer(state);
+}
+
+function awaitAnswer(state: Running): RunStep {
+  return { state, effects: [{ type: "startTimer", timer: "answer" }] };
+}
+
+/** @param end null when its processes are gone after their exit was reported: the answer is awaited already */
+function lose(state: Running, end: ProcessEnd | null): RunStep {
+  if (state.processes === "gone") return ignore(state);
+  const gone = moveProcesses(state, "gone");
+  if (end === null && state.end !== null) return gone;
+  const step = expectAnswer({ ...gone.state, end: end ?? UNKNOWN_EXIT });
+  return { state: step.state, effects: [...gone.effects, ...step.effects] };
+}
+
+/** The first reason stays: a run that is cancelled does not become one that took too long. */
+function kill(state: Running, reason: KillReason): RunStep {
+  if (state.kill !== null) return ignore(state);
+  const step = reason.code === "TIMEOUT" ? "killed" : "terminating";
+  const { state: next, effects } = moveProcesses({ ...state, kill: reason }, step);
+  return { state: next, effects: [{ type: "stopTimer", timer: "limit" }, ...effects] };
+}
+
+/** @param answer null when none came and none is awaited any longer */
+function decide(state: Running, answer: Outcome | null): RunStep {
+  const { kill, end } = state;
+  const outcome = toOutcome({ kill, answer, end });
+  const { state: next, effects } = moveProcesses(state, chooseStep(state, answer));
+  return {
+    state: { name: "answered", processes: next.processes, outcome },
+    effects: [
+      { type: "child", action: "closeControl" }, // what follows the answer is not read, however much it is
+      { type: "drainLog" },
+      { type: "stopTimer", timer: "limit" },
+      { type: "stopTimer", timer: "answer" },
+      ...effects,
+      { type: "child", action: "reportAnswered" },
+    ],
+  };
+}
+
+/** A process that closed its connection and lives on will not end by itself. */
+function chooseStep({ processes, end }: Running, answer: Outcome | null): Processes {
+  if (answer === null && end === null) return "killed";
+  return processes === "running" ? "leaving" : processes;
+}
+
+function settle({ processes, outcome }: Answered): RunStep {
+  return {
+    state: processes === "gone" ? ENDED : { name: "settled", processes },
+    effects: [{ type: "settle", outcome }],
+  };
+}
+
+/** What moves the processes on, whatever is known of the outcome. */
+function reduceProcesses<S extends Running | Answered | Settled>(state: S, event: RunEvent): RunStep<S> {
+  if (event.type === "gone" || event.type === "lost") return moveProcesses(state, "gone");
+  const { timer, next } = STEPS[state.processes];
+  if (event.type !== "timeUp" || event.timer !== timer || next === null) return ignore(state);
+  return moveProcesses(state, next);
+}
+
+/** Only forward: what is gone stays gone, and of what is stuck only the end is awaited. */
+function moveProcesses<S extends Running | Answered | Settled>(state: S, to: Processes): RunStep<S> {
+  const from = state.processes;
+  if (from === to || from === "gone" || (from === "stuck" && to !== "gone")) return ignore(state);
+  const { enter, timer } = STEPS[to];
+  const stopped = STEPS[from].timer;
+  return {
+    state: { ...state, processes: to },
+    effects: [
+      ...(stopped === null ? [] : [{ type: "stopTimer", timer: stopped } as const]),
+      ...enter,
+      ...(timer === null ? [] : [{ type: "startTimer", timer } as const]),
+    ],
+  };
+}
