@@ -41,6 +41,12 @@ test("pages for users may name files of their own, but link to what is there onl
 });
 
 test("a link is followed from its page, to files and folders", () => {
-  const text = "[a](../packages/engine/) [b](guide/cli.md) [c](https://example.org) [d](#here) [e](../gone)";
+  const text = "[a](../packages/engine/) [b](guide/cli.md) [c](https://example.org) [d](../gone)";
   expect(check(text)).toEqual(["a link leads nowhere: ../gone"]);
+});
+
+test("a link to a heading needs that heading, on its own page or another", () => {
+  const text =
+    "## What it is, briefly\n\n[a](#what-it-is-briefly) [b](#gone) [c](guide/cli.md#up) [d](guide/cli.md#gone)";
+  expect(check(text)).toEqual(["a link leads nowhere: #gone", "a link leads nowhere: guide/cli.md#gone"]);
 });

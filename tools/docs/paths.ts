@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import type { Page } from "./pages.ts";
 
@@ -11,10 +12,13 @@ const PATH = /^[\w.@-]+(?:\/[\w.@-]+)*(?:\/|\.(?:ts|js|py|sql|sh|md|json|yml))$/
 const ALWAYS_A_SOURCE = /\.(?:ts|py|sql|sh)$/;
 
 /** Every file and folder that a page names or links to must exist. */
-export function findPathFaults({ path, text }: Page, files: readonly string[]): readonly string[] {
-  const prose = withoutFences(text);
-  const missing = HISTORY.has(path) || FOR_USERS.test(path) ? [] : findMissingPaths(prose, files);
-  return [...missing, ...findBrokenLinks(path, prose, files)];
+export function findPathFaults(page: Page, files: readonly string[]): readonly string[] {
+  const { path, text } = page;
+  const namesOwnFiles = HISTORY.has(path) || FOR_USERS.test(path);
+  return [
+    ...(namesOwnFiles ? [] : findMissingPaths(withoutFences(text), files)),
+    ...findBrokenLinks(page, files),
+  ];
 }
 
 function findMissingPaths(prose: string, files: readonly string[]): readonly string[] {
@@ -33,16 +37,29 @@ export function isThere(name: string, files: readonly string[]): boolean {
     .some((path) => (isFolder ? path.includes(`/${name}`) : path.endsWith(`/${name}`)));
 }
 
-function findBrokenLinks(path: string, prose: string, files: readonly string[]): readonly string[] {
-  const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/gu)].map(([, target]) => target ?? "");
+/** A link leads to a file or folder, or to a heading of a page. */
+function findBrokenLinks({ path, text }: Page, files: readonly string[]): readonly string[] {
+  const targets = [...withoutFences(text).matchAll(/\]\(([^)\s]+)\)/gu)].map(([, target]) => target ?? "");
   return targets
-    .filter((target) => !/^(?:[a-z]+:|#)/.test(target))
+    .filter((target) => !/^[a-z]+:/.test(target))
     .filter((target) => {
-      const [file = ""] = target.split("#");
-      const linked = posix.normalize(posix.join(posix.dirname(path), file));
+      const [file = "", anchor] = target.split("#");
+      const linked = file === "" ? path : posix.normalize(posix.join(posix.dirname(path), file));
+      if (anchor !== undefined && linked.endsWith(".md") && files.includes(linked))
+        return !listAnchors(linked === path ? text : readFileSync(linked, "utf8")).includes(anchor);
       return !files.some((known) => known === linked || known.startsWith(`${linked.replace(/\/$/, "")}/`));
     })
     .map((target) => `a link leads nowhere: ${target}`);
+}
+
+/** The anchors that GitHub gives to headings. */
+function listAnchors(text: string): readonly string[] {
+  return [...withoutFences(text).matchAll(/^#+ (.+)$/gmu)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
 }
 
 function withoutFences(text: string): string {
