@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Makes the machine slow for this shell and what it starts: `strain quiet|loaded|confined`; `relieve` undoes it.
+# `strain quiet|loaded|confined` slows this shell and the processes that it starts; `relieve` undoes it.
 busy_loops=""
 quota=""
 
@@ -26,7 +26,7 @@ start_busy_loop() {
   busy_loops="$busy_loops $!"
 }
 
-# Half of one processor, of cgroup version 1 or 2; fails where we may not make a group.
+# A quota of half a processor, by cgroup version 1 or 2; fails without the right to create a group.
 confine_by_quota() {
   for root in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
     group="$root/platform-ci-$$"
@@ -50,7 +50,7 @@ release_quota() {
   quota=""
 }
 
-# About half: the loop has the tests' niceness and their only core.
+# About half a processor: the busy loop shares the only core of the tests, at the same priority.
 confine_by_neighbour() {
   taskset -cp 0 $$ >/dev/null
   start_busy_loop

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes sure that everything a command needs is installed, then becomes that command.
+# Installs what a command needs, then replaces itself by that command.
 #   sh tools/run.sh COMMAND [ARGUMENT...]
-# Installs: the npm packages of the lockfile; bubblewrap and Python's venv from Debian (as root by apt-get; as an
-# ordinary user bubblewrap is unpacked below .cache, which needs no rights).
+# Installs the npm packages of the lockfile, and from Debian bubblewrap and Python's venv: as root by apt-get; for other
+# users, bubblewrap alone is unpacked below .cache.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 called_from=$PWD
@@ -10,13 +10,13 @@ cd "$root"
 
 if [ ! -f node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
   echo "Installing npm packages ..." >&2
-  # Not `npm ci`: it refuses a lockfile without every optional package of every system, and mirrors may lag behind on some.
+  # Not `npm ci`: it refuses a lockfile that lacks an optional package of any system, and mirrors may not have all of them yet.
   npm install --no-save --no-audit --no-fund --loglevel=error >&2
   touch node_modules/.package-lock.json
 fi
 
 PATH="$root/node_modules/.bin:$root/.cache/system/usr/bin:$PATH"
-# Keeps compiled, type-stripped modules: the platform is ready a quarter sooner and needs 30 MB less.
+# Caches compiled, type-stripped modules: the platform starts in three quarters of the time and needs 30 MB less.
 NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/.cache/node}"
 export PATH NODE_COMPILE_CACHE
 

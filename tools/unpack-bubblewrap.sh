@@ -1,6 +1,6 @@
 #!/bin/sh
-# Unpacks Debian's bubblewrap below a directory, without any rights: it needs no setuid bit where the kernel allows
-# user namespaces to everybody.
+# Unpacks Debian's bubblewrap below a directory, for users other than root. It needs no setuid bit where the kernel
+# allows user namespaces for all users.
 #   sh tools/unpack-bubblewrap.sh DIRECTORY
 set -eu
 target=$1

@@ -38,7 +38,7 @@ class Control:
         return [wire.decode_order(line) for line in lines]
 
     def emit(self, event: Event) -> None:
-        """Writes an event; blocks until Node has room for it."""
+        """Writes an event; blocks until it is written."""
         data = wire.encode_line(event)
         while data:
             data = data[os.write(CONTROL, data) :]

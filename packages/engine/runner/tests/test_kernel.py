@@ -1,4 +1,4 @@
-"""What the kernel passes on to children by itself."""
+"""What children inherit from the platform unless the kernel is asked otherwise."""
 
 import os
 import subprocess

@@ -66,20 +66,20 @@ class Processes(unittest.TestCase):
         self,
     ) -> None:
         ended = start("setsid sleep 61 & sleep 61 & exit 0")
-        living = start("(sleep 62 &); sleep 62")
+        live = start("(sleep 62 &); sleep 62")
         ended.wait()
         wait_until(lambda: len(processes.list_children("self")) == 4)
-        remaining = processes.kill_strays({living.pid}, {ended.pid})
+        remaining = processes.kill_strays({live.pid}, {ended.pid})
         self.assertEqual(remaining, {ended.pid})
 
         def reap_strays() -> bool:
             for pid in processes.list_children("self"):
-                if pid != living.pid and os.getsid(pid) != living.pid:
+                if pid != live.pid and os.getsid(pid) != live.pid:
                     os.waitpid(pid, os.WNOHANG)
-            return processes.kill_strays({living.pid}, {ended.pid}) == set()
+            return processes.kill_strays({live.pid}, {ended.pid}) == set()
 
         wait_until(reap_strays)
-        self.assertIsNone(living.poll())
+        self.assertIsNone(live.poll())
         self.assertEqual(len(processes.list_children("self")), 2)
 
     def test_everything_below_ends_also_what_forks_on(self) -> None:

@@ -99,14 +99,14 @@ class Schemas(unittest.TestCase):
         def run(data: Tree) -> None:
             pass
 
-        given, _ = derive(run)
-        self.assertEqual(given["properties"], {"data": {"$ref": "#/$defs/Tree"}})
-        self.assertEqual(given["required"], ["data"])
+        schema, _ = derive(run)
+        self.assertEqual(schema["properties"], {"data": {"$ref": "#/$defs/Tree"}})
+        self.assertEqual(schema["required"], ["data"])
         self.assertEqual(
-            given["$defs"]["Tree"]["properties"]["children"],
+            schema["$defs"]["Tree"]["properties"]["children"],
             {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
         )
-        self.assertEqual(given["$defs"]["Tree"]["required"], ["value"])
+        self.assertEqual(schema["$defs"]["Tree"]["required"], ["value"])
 
     def test_a_type_nested_without_end_is_cut_at_a_depth(self) -> None:
         hint: Any = int
@@ -126,19 +126,19 @@ class Schemas(unittest.TestCase):
         def run(data: Model) -> None:
             pass
 
-        given, _ = derive(run)
-        self.assertEqual(given["$defs"]["Part"], {"type": "string"})
-        self.assertEqual(given["$defs"]["Model"]["properties"], {"part": {"$ref": "#/$defs/Part"}})
-        self.assertEqual(given["required"], ["data"])
+        schema, _ = derive(run)
+        self.assertEqual(schema["$defs"]["Part"], {"type": "string"})
+        self.assertEqual(schema["$defs"]["Model"]["properties"], {"part": {"$ref": "#/$defs/Part"}})
+        self.assertEqual(schema["required"], ["data"])
 
     def test_a_model_that_refers_to_itself_keeps_its_definition(self) -> None:
         def run(data: Node) -> Node:
             return data
 
         definition = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
-        given, returned = derive(run)
-        self.assertEqual(given["properties"], {"data": {"$ref": "#/$defs/Node"}})
-        self.assertEqual(given["$defs"], {"Node": definition})
+        schema, returned = derive(run)
+        self.assertEqual(schema["properties"], {"data": {"$ref": "#/$defs/Node"}})
+        self.assertEqual(schema["$defs"], {"Node": definition})
         self.assertEqual(returned, {"$ref": "#/$defs/Node", "$defs": {"Node": definition}})
 
     def test_the_output_is_always_an_object(self) -> None:

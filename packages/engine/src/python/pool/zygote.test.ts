@@ -94,7 +94,7 @@ const BROKEN: ReadonlyArray<readonly [name: string, program: string, detail: str
   [
     "an argument we do not know",
     "def run(data, parameters): pass",
-    "run has the parameter 'parameters': only data and params are given, others need a default",
+    "run has the parameter 'parameters': only data and params are passed, others need a default",
   ],
   [
     "hints that do not resolve",
