@@ -59,7 +59,10 @@ def _convert_number(base: type[int | float], value: Any, pointer: str) -> int | 
     else:
         is_whole = is_number and (isinstance(value, int) or value.is_integer())
         _require(is_whole, value, pointer, "an integer")
-    return base(value)
+    try:
+        return base(value)
+    except OverflowError:  # JSON allows integers that no float can hold
+        raise InvalidInput(pointer, "is too large for a number") from None
 
 
 def _require(fits: bool, value: Any, pointer: str, wanted: str) -> None:

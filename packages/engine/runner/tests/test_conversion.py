@@ -57,6 +57,7 @@ FITTING = [
 REFUSED = [
     (int, True, "/data: must be an integer, not a boolean"),
     (int, 1.5, "/data: must be an integer, not a number"),
+    (float, 10**400, "/data: is too large for a number"),
     (str, None, "/data: must be a string, not null"),
     (bool, 1, "/data: must be a boolean, not a number"),
     (list[int], [1, "a"], "/data/1: must be an integer, not a string"),
