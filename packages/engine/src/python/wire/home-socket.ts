@@ -11,8 +11,8 @@ import type { Paces } from "./pace.ts";
 export const TOKEN_LENGTH = 32;
 const HELLO_BYTES = HEADER_BYTES + 1 + TOKEN_LENGTH;
 const HELLO_DEADLINE_MS = 10_000;
-/** Connections that have not said hello yet; a hostile child may open any number. */
-const MAX_STRANGERS = 64;
+/** Connections that have not said hello yet: a hostile child may open any number. */
+const MAX_UNIDENTIFIED = 64;
 
 export interface Connections {
   readonly control: Connection;
@@ -36,7 +36,7 @@ interface Expected {
 
 export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSocket> {
   const expected = new Map<string, Expected>();
-  const strangers = new Set<Socket>();
+  const unidentified = new Set<Socket>();
   const server: Server = createServer((socket) => greet(socket));
   // The folder is closed to everybody but the sandbox's uid; the socket itself must be writable for it.
   server.listen(path);
@@ -45,17 +45,17 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
 
   function greet(socket: Socket): void {
     socket.on("error", () => socket.destroy());
-    if (strangers.size >= MAX_STRANGERS) return void socket.destroy();
-    strangers.add(socket);
+    if (unidentified.size >= MAX_UNIDENTIFIED) return void socket.destroy();
+    unidentified.add(socket);
     let received: Buffer = Buffer.alloc(0);
     socket.setTimeout(HELLO_DEADLINE_MS, () => socket.destroy());
-    socket.once("close", () => strangers.delete(socket));
+    socket.once("close", () => unidentified.delete(socket));
     socket.on("data", function listen(chunk: Buffer) {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       if (received.length < HELLO_BYTES) return;
       socket.off("data", listen);
       socket.setTimeout(0);
-      strangers.delete(socket);
+      unidentified.delete(socket);
       if (!admit(socket, received)) socket.destroy();
     });
   }
@@ -90,7 +90,7 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
     forget,
     close: () => {
       for (const token of expected.keys()) forget(token);
-      for (const socket of strangers) socket.destroy();
+      for (const socket of unidentified) socket.destroy();
       server.close();
     },
   };

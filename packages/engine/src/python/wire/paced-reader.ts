@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { Pace } from "./pace.ts";
+import type { Pace, Work } from "./pace.ts";
 
 /** What became of a chunk. A `rest` is offered again in a later turn; one that cost nothing only after `wake`. */
 export interface Taken {
@@ -28,24 +28,17 @@ export interface PacedReader {
 export function createPacedReader(stream: Readable, pace: Pace, consumer: Consumer): PacedReader {
   let consume = consumer;
   let announceEnd: (() => void) | null = null;
-  let pending: Buffer[] = [];
+  const pending: Buffer[] = [];
   let waited = false;
   let state: "open" | "closed" | "ended" | "stopped" = "open";
 
-  function work(allowance: number): { readonly cost: number; readonly state: "done" | "more" } {
-    let spent = 0;
-    for (let chunk = pending[0]; chunk !== undefined && spent < allowance; chunk = pending[0]) {
-      const { cost, rest } = consume(chunk, allowance - spent);
-      spent += cost;
-      if (state === "stopped") return { cost: spent, state: "done" };
-      if (rest !== null) pending[0] = rest;
-      else pending.shift();
-      if (rest !== null && cost === 0) return { cost: spent, state: "done" };
-    }
-    if (pending.length > 0) return { cost: spent, state: "more" };
+  function work(allowance: number): ReturnType<Work> {
+    const { cost, result } = passOn(pending, consume, allowance);
+    if (state === "stopped" || result === "refused") return { cost, state: "done" };
+    if (pending.length > 0) return { cost, state: "more" };
     if (stream.isPaused()) stream.resume();
     endIfClosed();
-    return { cost: spent, state: "done" };
+    return { cost, state: "done" };
   }
 
   function endIfClosed(): void {
@@ -75,7 +68,7 @@ export function createPacedReader(stream: Readable, pace: Pace, consumer: Consum
     redirect: (next, kept, onEnd) => {
       consume = next;
       announceEnd = onEnd;
-      pending = [...kept, ...pending];
+      pending.unshift(...kept);
       if (state === "ended") state = "closed";
       offer();
       endIfClosed();
@@ -88,8 +81,26 @@ export function createPacedReader(stream: Readable, pace: Pace, consumer: Consum
     },
     stop: () => {
       state = "stopped";
-      pending = [];
+      pending.length = 0;
       pace.leave(work);
     },
   };
+}
+
+/** Offers chunks in order while the allowance lasts. What is not taken stays; `refused`: until the consumer is woken. */
+function passOn(
+  pending: Buffer[],
+  consume: Consumer,
+  allowance: number,
+): { readonly cost: number; readonly result: "passed" | "refused" } {
+  let cost = 0;
+  for (let chunk = pending[0]; chunk !== undefined && cost < allowance; chunk = pending[0]) {
+    const taken = consume(chunk, allowance - cost);
+    cost += taken.cost;
+    if (pending[0] !== chunk) break; // the consumer has stopped the reader
+    if (taken.rest === null) pending.shift();
+    else pending[0] = taken.rest;
+    if (taken.rest !== null && taken.cost === 0) return { cost, result: "refused" };
+  }
+  return { cost, result: "passed" };
 }
