@@ -11,12 +11,6 @@ from typing import Any
 from service_runner.connection_errors import read_connection_failure
 
 
-def find_closed_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-    return port
-
-
 def catch(call: Any) -> BaseException:
     try:
         call()
@@ -43,9 +37,12 @@ def make_client_error(module: str, name: str, **members: Any) -> BaseException:
 
 class ConnectionErrors(unittest.TestCase):
     def test_a_refused_connection_names_the_host(self) -> None:
-        port = find_closed_port()
-        direct = catch(lambda: socket.create_connection(("127.0.0.1", port)))
-        through_urllib = catch(lambda: urllib.request.urlopen(f"http://127.0.0.1:{port}/"))
+        without_proxy = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))  # and does not listen
+            address = taken.getsockname()
+            direct = catch(lambda: socket.create_connection(address))
+            through_urllib = catch(lambda: without_proxy.open(f"http://127.0.0.1:{address[1]}/"))
         for error in (direct, through_urllib, wrap(direct, ValueError("no data"))):
             with self.subTest(error=error):
                 failure = read_connection_failure(error)
