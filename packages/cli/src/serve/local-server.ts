@@ -3,6 +3,10 @@ import type { AddressInfo } from "node:net";
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join, relative, sep } from "node:path";
 import type { Resources } from "@platform/contract/project";
+import { createClosers } from "@platform/engine/base/closers";
+import type { Closers } from "@platform/engine/base/closers";
+import { GIGABYTE } from "@platform/engine/base/bytes";
+import { findPythonTools } from "@platform/engine/environments/python-tools";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import { createExecutions } from "@platform/engine/executions/executions";
 import { registerDocs } from "@platform/engine/http/docs";
@@ -22,13 +26,12 @@ import { createLocalFiles } from "./local-files.ts";
 import { createLocalOpenApi } from "./local-openapi.ts";
 import { createLocalVersions } from "./local-versions.ts";
 import type { LoadedVersion, LocalVersions } from "./local-versions.ts";
-import { findPythonTools } from "./python-tools.ts";
+import { chooseEnvironmentsDirectory } from "./environments-directory.ts";
 import { createServerLogger } from "./server-logger.ts";
 import type { ServerLogger } from "./server-logger.ts";
 import { createToldStore } from "./told-store.ts";
 import { watchProject } from "./watch-project.ts";
 
-const GIGABYTE = 1024 ** 3;
 /** Store and worker are one process here: a lease only has to outlast a laptop's sleep. */
 const LEASE_SECONDS = 6 * 60 * 60;
 /** Everything belongs to the one developer. */
@@ -70,28 +73,31 @@ export interface LocalServer {
  * @throws ProjectError, UserError PORT_IN_USE, CANNOT_LISTEN
  */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
-  const cleanups: (() => Promise<void> | void)[] = [];
-  const close = async () => {
-    for (let cleanup = cleanups.pop(); cleanup !== undefined; cleanup = cleanups.pop()) await cleanup();
-  };
+  const logger = createServerLogger(options.output, options.settings.isDebug);
+  const closers = createClosers(logger);
   try {
-    return { ...(await start(options, cleanups)), close };
+    return { ...(await start(options, logger, closers)), close: closers.closeAll };
   } catch (error) {
-    await close();
+    await closers.closeAll();
     throw error;
   }
 }
 
 async function start(
   options: LocalServerOptions,
-  cleanups: (() => Promise<void> | void)[],
+  logger: ServerLogger,
+  closers: Closers,
 ): Promise<Omit<LocalServer, "close">> {
   const { output, settings } = options;
-  const logger = createServerLogger(output, settings.isDebug);
   const directory = await createRunDirectory();
-  cleanups.push(() => rm(directory, { recursive: true, force: true }));
-  const tools = await findPythonTools(settings, output.note);
-  cleanups.push(tools.environments.close);
+  closers.add("temporary files", () => rm(directory, { recursive: true, force: true }));
+  const tools = await findPythonTools({
+    searchPath: settings.searchPath,
+    sandbox: "preferred",
+    chooseDirectory: (user) => chooseEnvironmentsDirectory(settings.cacheDirectory, user, output.note),
+    variables: settings.hostVariables,
+  });
+  closers.add("environments", tools.environments.close);
   const runtime = createPythonRuntime({
     runDirectory: join(directory, "run"),
     sandbox: tools.sandbox,
@@ -99,7 +105,7 @@ async function start(
     logger,
     ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
   });
-  cleanups.push(runtime.close);
+  closers.add("Python", runtime.close);
 
   const store = createToldStore(createMemoryStore(), output);
   const capacity = measureCapacity();
@@ -120,20 +126,20 @@ async function start(
 
   const inputs = createLocalFiles(options.dataPoolsDirectory);
   const executions = createExecutions({ store, inputs });
-  cleanups.push(executions.close);
+  closers.add("executions", executions.close);
   const workerId = "local-worker";
   const parts = { store, versions, inputs, runtime, workerId, capacity, leaseSeconds: LEASE_SECONDS, logger };
-  cleanups.push(startSweeper(parts).close);
+  closers.add("sweeper", startSweeper(parts).close);
   const dispatcher = createDispatcher(parts);
   dispatcher.start();
-  cleanups.push(async () => {
+  closers.add("worker", async () => {
     await dispatcher.drain(0);
     await runtime.close();
     await dispatcher.close();
   });
 
   const app = await createApp(options, logger, executions, versions);
-  cleanups.push(() => closeApp(app));
+  closers.add("HTTP server", () => closeApp(app));
   const url = await listen(app, options);
 
   const watcher = await watchProject({
@@ -141,7 +147,7 @@ async function start(
     exclude,
     onChange: () => reload(versions, output),
   });
-  cleanups.push(watcher.close);
+  closers.add("file watcher", watcher.close);
   return { url, version, sandboxLevel: tools.sandbox.level, pythonVersion: tools.pythonVersion };
 }
 

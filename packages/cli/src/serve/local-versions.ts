@@ -1,14 +1,14 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
-import type { VersionTarget } from "@platform/engine/executions/executions";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import type { VersionSource } from "@platform/engine/store/execution-store";
 import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
 import { readProject } from "@platform/engine/project/read-project";
 import { SLOW_START_NOTE } from "@platform/engine/python/port/runtime";
 import type { Probe, PythonRuntime, RunnableVersion } from "@platform/engine/python/port/runtime";
+import { readVersionSettings, toRunnableVersion } from "@platform/engine/versions/runnable-version";
+import type { VersionTarget } from "@platform/engine/versions/runnable-version";
 import { copyProject } from "./snapshot.ts";
 
 /*
@@ -120,28 +120,20 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
     onLog: options.onBuildLine,
     signal: options.signal,
   });
-  const resources = { ...DEFAULT_RESOURCES, ...project.resources };
-  const runnable: RunnableVersion = {
-    id,
-    projectDirectory: directory,
-    interpreter: environment.interpreter,
-    readablePaths: environment.readablePaths,
-    resources,
-    variables: {},
-    startMode: project.startMode ?? "auto",
-  };
+  const { resources, timeoutSeconds, startMode } = readVersionSettings(project);
+  const runnable = toRunnableVersion({ id, resources, startMode }, directory, environment);
   const probe = await options.runtime.probe(runnable);
   if (probe.ok && probe.startModeReason !== null)
     options.onBuildLine(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
   const schemas = probe.ok ? acceptSchemas(probe) : null;
   for (const note of schemas?.notes ?? []) options.onBuildLine(note);
   const target: VersionTarget = {
-    versionId: id,
+    id,
     resources: {
       cpu: Math.min(resources.cpu, options.capacity.cpu),
       memory: Math.min(resources.memory, options.capacity.memory),
     },
-    timeoutSeconds: project.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+    timeoutSeconds,
     inputSchema: schemas?.inputSchema ?? null,
   };
   return { runnable, loaded: { project, target, fault: probe.ok ? null : probe } };

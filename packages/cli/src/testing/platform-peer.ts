@@ -145,7 +145,7 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
 }
 
 const TARGET = {
-  versionId: "v1",
+  id: "v1",
   resources: { cpu: 1, memory: 1 },
   timeoutSeconds: 60,
   inputSchema: null,

@@ -1,6 +1,5 @@
 import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
-import type { Resources } from "@platform/contract/project";
 import { createUuidV7 } from "../base/uuid.ts";
 import { DAY } from "../base/time.ts";
 import { withExpiry } from "../store/expiry.ts";
@@ -19,20 +18,12 @@ import type {
   StoredResult,
 } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
+import type { VersionTarget } from "../versions/runnable-version.ts";
 import { createRecordCache } from "./record-cache.ts";
 import type { RecordCache } from "./record-cache.ts";
 import { createRetention } from "./retention.ts";
 import { acceptStartBody } from "./start-body.ts";
 import { createWaiters } from "./waiters.ts";
-
-/** What start needs to know of the version that is called. */
-export interface VersionTarget {
-  readonly versionId: string;
-  readonly resources: Resources;
-  readonly timeoutSeconds: number;
-  /** JSON Schema of an object with `data` and `params`, derived from the hints of `run`; null where it has none. */
-  readonly inputSchema: Readonly<Record<string, unknown>> | null;
-}
 
 /** The use-cases of executions. Whoever calls names the owner; what is not the owner's does not exist. */
 export interface Executions {
@@ -133,13 +124,13 @@ interface StartParts {
 function createStart({ store, inputs, cache, validator, admission }: StartParts): Executions["start"] {
   return async (owner, target, bytes) => {
     const body = acceptStartBody(bytes);
-    validator.check(target.versionId, target.inputSchema, body);
+    validator.check(target.id, target.inputSchema, body);
     await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, owner)));
     const record = await admission.admit(owner.id, () =>
       store.create({
         id: createUuidV7(),
         owner,
-        versionId: target.versionId,
+        versionId: target.id,
         resources: target.resources,
         timeoutSeconds: target.timeoutSeconds,
         body: body.bytes,

@@ -14,7 +14,7 @@ import { createOwner } from "../testing/create-owner.ts";
 import { registerServiceApi } from "./service-api.ts";
 
 const TARGET = {
-  versionId: createUuidV7(),
+  id: createUuidV7(),
   resources: { cpu: 1, memory: 1 },
   timeoutSeconds: 60,
   inputSchema: {
@@ -381,7 +381,9 @@ describe("result", () => {
     await store.create({
       id,
       owner: createOwner("alice"),
-      ...TARGET,
+      versionId: TARGET.id,
+      resources: TARGET.resources,
+      timeoutSeconds: TARGET.timeoutSeconds,
       body: Buffer.from("{}"),
       references: {},
     });

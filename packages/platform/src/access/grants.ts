@@ -1,5 +1,5 @@
 import { Problem } from "@platform/contract/problems";
-import type { VersionTarget } from "@platform/engine/executions/executions";
+import type { VersionTarget } from "@platform/engine/versions/runnable-version";
 import type { Owner } from "@platform/engine/store/owner";
 import type { TokenSubject } from "./access-tokens.ts";
 import type { TokenVerifier } from "./token-verifier.ts";
@@ -106,7 +106,7 @@ function createCaller(grant: Grant, version: GrantedVersion): ServiceCaller {
   return { owner: { kind: "subscription", id: subscriptionId, organisationId }, serviceName, version };
 }
 
-/** What a start needs to know of the version. @throws Problem VERSION_RETIRED */
+/** The version that a start is of. @throws Problem VERSION_RETIRED */
 export function toTarget({ serviceName, version }: ServiceCaller): VersionTarget {
   if (version.isRetired) {
     throw new Problem(
@@ -114,8 +114,7 @@ export function toTarget({ serviceName, version }: ServiceCaller): VersionTarget
       `Version ${version.version} of ${serviceName} takes no new executions.`,
     );
   }
-  const { id, resources, timeoutSeconds, inputSchema } = version;
-  return { versionId: id, resources, timeoutSeconds, inputSchema };
+  return version;
 }
 
 function pickCaller({ answer, caller }: Decision, endpoint: Endpoint): ServiceCaller {

@@ -1,13 +1,14 @@
 import type { FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
 import type { JOBS_API } from "@platform/contract/platform-api/jobs";
-import type { Executions, VersionTarget } from "@platform/engine/executions/executions";
+import type { Executions } from "@platform/engine/executions/executions";
 import { jobPresenter } from "@platform/engine/http/presenters";
 import { readParameter, refuseParameter } from "@platform/engine/http/query";
 import { createExecutionHandlers } from "@platform/engine/http/service-api";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import { toJobOwner } from "@platform/engine/store/owner";
-import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
+import type { VersionTarget } from "@platform/engine/versions/runnable-version";
+import type { VersionStore } from "../store/versions/versions.ts";
 import type { PlatformCaller } from "./caller.ts";
 
 export interface JobDeps {
@@ -53,9 +54,5 @@ async function findTarget(
   if (version.retiredAt !== null) {
     throw new Problem("VERSION_RETIRED", `Version ${version.version} takes no new executions.`);
   }
-  return toTarget(version);
-}
-
-function toTarget({ id, resources, timeoutSeconds, inputSchema }: VersionRecord): VersionTarget {
-  return { versionId: id, resources, timeoutSeconds, inputSchema };
+  return version;
 }

@@ -1,6 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
 import { acceptSchemas } from "@platform/engine/input-schema/accept-schemas";
 import { findLargest, fits, formatResources } from "@platform/engine/base/capacity";
@@ -10,6 +9,7 @@ import { ProjectError } from "@platform/engine/project/project-error";
 import { readProject } from "@platform/engine/project/read-project";
 import { SLOW_START_NOTE } from "@platform/engine/python/port/runtime";
 import type { Probe, PythonRuntime, RunnableVersion } from "@platform/engine/python/port/runtime";
+import { readVersionSettings, toRunnableVersion } from "@platform/engine/versions/runnable-version";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { BuildClaim, BuildOutcome } from "../store/builds/builds.ts";
 import type { VersionStore } from "../store/versions/versions.ts";
@@ -45,8 +45,8 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     onLog(`Building version ${claim.version}`);
     const directory = await deps.files.ensure(claim);
     const project = await readProject(directory);
-    const resources: Resources = { ...DEFAULT_RESOURCES, ...project.resources };
-    const refusal = findResourceFault(resources, await deps.workers.listWorkers(), onLog);
+    const settings = readVersionSettings(project);
+    const refusal = findResourceFault(settings.resources, await deps.workers.listWorkers(), onLog);
     if (refusal) return refusal;
     const environment = await deps.environments.ensure(directory, {
       owner: claim.organizationId,
@@ -54,15 +54,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
       signal,
     });
     onLog("Loading src/program.py");
-    const version: RunnableVersion = {
-      id: createUuidV7(),
-      projectDirectory: directory,
-      interpreter: environment.interpreter,
-      readablePaths: environment.readablePaths,
-      resources,
-      variables: {},
-      startMode: project.startMode ?? "auto",
-    };
+    const version = toRunnableVersion({ id: createUuidV7(), ...settings }, directory, environment);
     const probe = await untilAborted(deps.runtime.probe(version), signal);
     if (!probe.ok) return describeProbeFailure(probe, onLog);
     if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
@@ -109,7 +101,7 @@ async function succeed(
       archiveHash: claim.archiveHash,
       contentHash: claim.contentHash,
       resources: version.resources,
-      timeoutSeconds: project.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+      timeoutSeconds: readVersionSettings(project).timeoutSeconds,
       startMode: version.startMode === "spawn" || probe.startMode === "spawn" ? "spawn" : "auto",
       inputSchema: probe.inputSchema,
       outputSchema: probe.outputSchema,

@@ -2,8 +2,8 @@ import process from "node:process";
 import { pino } from "pino";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
-import { createClosers } from "../host/closers.ts";
-import type { Closers } from "../host/closers.ts";
+import { createClosers } from "@platform/engine/base/closers";
+import type { Closers } from "@platform/engine/base/closers";
 import { createStop } from "../host/stop.ts";
 import type { Stop } from "../host/stop.ts";
 

@@ -1,7 +1,7 @@
+import { findPythonTools } from "@platform/engine/environments/python-tools";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
 import type { PythonRuntime } from "@platform/engine/python/port/runtime";
-import { findPythonTools } from "./python-tools.ts";
 import type { Shared } from "./shared.ts";
 
 /** What the roles that run user code, worker and builder, share in one process. */
@@ -12,7 +12,13 @@ export interface Python {
 
 /** @throws StartError when this machine lacks what user code needs */
 export async function startPython({ config, data, logger, closers }: Shared): Promise<Python> {
-  const { environments, ...tools } = await findPythonTools(config, data);
+  const { environments, ...tools } = await findPythonTools({
+    searchPath: config.environment["PATH"] ?? "",
+    sandbox: config.sandbox === "none" ? "none" : "required",
+    chooseDirectory: () => data.environments,
+    confinedBuilds: { hidden: [data.root] },
+    variables: config.environment,
+  });
   const runtime = createPythonRuntime({ runDirectory: data.run, ...tools, logger });
   closers.add("Python", runtime.close);
   closers.add("environments", environments.close);

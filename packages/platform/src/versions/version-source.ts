@@ -3,6 +3,7 @@ import type { VersionSource } from "@platform/engine/store/execution-store";
 import { ProjectError } from "@platform/engine/project/project-error";
 import { isFaultOfText } from "@platform/engine/environments/requirements";
 import type { RunnableVersion } from "@platform/engine/python/port/runtime";
+import { toRunnableVersion } from "@platform/engine/versions/runnable-version";
 import { HOUR } from "@platform/engine/base/time";
 import type { VersionStore } from "../store/versions/versions.ts";
 import type { VersionFiles } from "./version-files.ts";
@@ -87,19 +88,11 @@ async function prepare(
   try {
     signal.throwIfAborted();
     const projectDirectory = await deps.files.ensure(version);
-    const { interpreter, readablePaths } = await deps.environments.ensure(projectDirectory, {
+    const environment = await deps.environments.ensure(projectDirectory, {
       owner: version.organizationId,
       signal,
     });
-    return {
-      id: version.id,
-      projectDirectory,
-      interpreter,
-      readablePaths,
-      resources: version.resources,
-      variables: {},
-      startMode: version.startMode,
-    };
+    return toRunnableVersion(version, projectDirectory, environment);
   } catch (error) {
     if (!(error instanceof ProjectError)) throw error;
     if (isFaultOfText(error))

@@ -1,15 +1,15 @@
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "./logger.ts";
 
 /** What this process has started, closed in the opposite order: what was built on something goes before it. */
 export interface Closers {
   /** After a close has begun, what comes is closed as well. */
-  readonly add: (name: string, close: () => Promise<void>) => void;
+  readonly add: (name: string, close: () => Promise<void> | void) => void;
   /** Never rejects: what cannot be closed is logged, and the rest is closed all the same. */
   readonly closeAll: () => Promise<void>;
 }
 
 export function createClosers(logger: Logger): Closers {
-  const entries: { readonly name: string; readonly close: () => Promise<void> }[] = [];
+  const entries: { readonly name: string; readonly close: () => Promise<void> | void }[] = [];
   let closing: Promise<void> | null = null;
   const closeEntries = async () => {
     for (let entry = entries.pop(); entry !== undefined; entry = entries.pop()) {

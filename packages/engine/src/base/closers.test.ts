@@ -1,9 +1,17 @@
 import { expect, test } from "vitest";
-import { createRecordingLogger } from "../testing/test-database.ts";
 import { createClosers } from "./closers.ts";
+import type { LogFields } from "./logger.ts";
+
+const ignore = () => undefined;
+
+/** Keeps what is logged as an error. */
+function createErrorLog() {
+  const errors: LogFields[] = [];
+  return { errors, info: ignore, warn: ignore, error: (fields: LogFields) => void errors.push(fields) };
+}
 
 test("what was started last is closed first, one after the other", async () => {
-  const closers = createClosers(createRecordingLogger());
+  const closers = createClosers(createErrorLog());
   const order: string[] = [];
   for (const name of ["database", "server", "worker"])
     closers.add(name, async () => {
@@ -23,7 +31,7 @@ test("what was started last is closed first, one after the other", async () => {
 });
 
 test("what cannot be closed is logged with its reason, and the rest is closed all the same", async () => {
-  const logger = createRecordingLogger();
+  const logger = createErrorLog();
   const closers = createClosers(logger);
   let isClosed = false;
   closers.add("database", async () => void (isClosed = true));
@@ -33,14 +41,14 @@ test("what cannot be closed is logged with its reason, and the rest is closed al
   });
   await closers.closeAll();
   expect(isClosed).toBe(true);
-  expect(logger.entries.map(({ fields }) => fields)).toEqual([
+  expect(logger.errors).toEqual([
     { err: new Error("the server throws at once"), name: "server" },
     { err: new Error("the worker does not answer"), name: "worker" },
   ]);
 });
 
 test("whoever asks while it closes waits for the same end, and nothing is closed twice", async () => {
-  const closers = createClosers(createRecordingLogger());
+  const closers = createClosers(createErrorLog());
   let closes = 0;
   let isClosed = false;
   closers.add("database", async () => {
@@ -56,7 +64,7 @@ test("whoever asks while it closes waits for the same end, and nothing is closed
 });
 
 test("what is added while it closes is closed as well", async () => {
-  const closers = createClosers(createRecordingLogger());
+  const closers = createClosers(createErrorLog());
   let isClosed = false;
   closers.add("starting", async () => closers.add("late", async () => void (isClosed = true)));
   await closers.closeAll();

@@ -1,0 +1,77 @@
+import { getuid } from "node:process";
+import { findExecutables, SYSTEM_FOLDERS } from "../host/find-executables.ts";
+import type { TrustedExecutable } from "../host/trusted-executable.ts";
+import { findSandbox } from "../python/sandbox/find-sandbox.ts";
+import { createNoSandbox } from "../python/sandbox/no-sandbox.ts";
+import type { Sandbox } from "../python/sandbox/sandbox.ts";
+import type { SystemUser } from "./access.ts";
+import { createEnvironmentBuilder } from "./environment.ts";
+import type { EnvironmentBuilder } from "./environment.ts";
+import { findInterpreter } from "./interpreter.ts";
+
+/** As root, versions run under uids from here on, and builds of environments under the one before. */
+const SANDBOX_UID = 200_000;
+const SANDBOX_USER: SystemUser = { uid: SANDBOX_UID, gid: SANDBOX_UID };
+const BUILD_USER: SystemUser = { uid: SANDBOX_UID - 1, gid: SANDBOX_UID - 1 };
+
+export interface PythonToolsOptions {
+  /** `PATH`, as this process got it. */
+  readonly searchPath: string;
+  /** `required`: SandboxUnavailableError where there is none. `preferred`: without one it is the developer's own code that runs. */
+  readonly sandbox: "required" | "preferred" | "none";
+  /** Where environments are kept. Versions run as `user`, who must be able to read them; null: as the user of this process. */
+  readonly chooseDirectory: (user: SystemUser | null) => string | Promise<string>;
+  /** Builds of code that is not trusted: sandboxed, as root under a user of their own, and without a view of these folders. */
+  readonly confinedBuilds?: { readonly hidden: readonly string[] };
+  /** The host's variables; see EnvironmentBuilderOptions. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+export interface PythonTools {
+  readonly sandbox: Sandbox;
+  readonly environments: EnvironmentBuilder;
+  /** The installation that environments are made of. */
+  readonly interpreter: TrustedExecutable;
+  /** `3.12.4` */
+  readonly pythonVersion: string;
+}
+
+/**
+ * Finds what this machine has to run Python: a sandbox, an interpreter, uv or pip.
+ *
+ * @throws ProjectError INTERPRETER_NOT_FOUND
+ */
+export async function findPythonTools(options: PythonToolsOptions): Promise<PythonTools> {
+  const { searchPath, variables } = options;
+  const sandbox = await chooseSandbox(options);
+  const user = getuid?.() === 0 && sandbox.level !== "none" ? SANDBOX_USER : null;
+  const interpreter = await findInterpreter({
+    searchPath,
+    ...(user === null ? {} : { readableBy: user }),
+  });
+  const [uv = null] = await findExecutables("uv", searchPath);
+  const environments = createEnvironmentBuilder({
+    directory: await options.chooseDirectory(user),
+    interpreter,
+    uv,
+    variables,
+    ...(await confineBuilds(options)),
+  });
+  return { sandbox, environments, interpreter: interpreter.executable, pythonVersion: interpreter.version };
+}
+
+async function chooseSandbox({ sandbox, searchPath }: PythonToolsOptions): Promise<Sandbox> {
+  if (sandbox === "none") return createNoSandbox();
+  const minimum = sandbox === "required" ? "bubblewrap" : "none";
+  return findSandbox({ minimum, uidBase: SANDBOX_UID, searchPath });
+}
+
+async function confineBuilds({ sandbox, searchPath, confinedBuilds }: PythonToolsOptions) {
+  if (confinedBuilds === undefined) return {};
+  const [bubblewrap = null] = await findExecutables("bwrap", `${searchPath}:${SYSTEM_FOLDERS}`);
+  return {
+    ...confinedBuilds,
+    bubblewrap: sandbox === "none" ? null : bubblewrap,
+    buildUser: BUILD_USER,
+  };
+}

@@ -1,0 +1,36 @@
+import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
+import type { Project, Resources } from "@platform/contract/project";
+import type { Environment } from "../environments/environment.ts";
+import type { RunnableVersion } from "../python/port/runtime.ts";
+
+/** What a project says about how it is run, completed by the defaults. */
+export interface VersionSettings extends Pick<RunnableVersion, "resources" | "startMode"> {
+  readonly timeoutSeconds: number;
+}
+
+/** What a start needs to know of the version that is called; records of versions are ones. */
+export interface VersionTarget {
+  readonly id: string;
+  /** vCPUs and GB. */
+  readonly resources: Resources;
+  readonly timeoutSeconds: number;
+  /** JSON Schema of an object with `data` and `params`, derived from the hints of `run`; null where it has none. */
+  readonly inputSchema: Readonly<Record<string, unknown>> | null;
+}
+
+export function readVersionSettings(project: Project): VersionSettings {
+  return {
+    resources: { ...DEFAULT_RESOURCES, ...project.resources },
+    timeoutSeconds: project.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+    startMode: project.startMode ?? "auto",
+  };
+}
+
+/** A version whose files lie in `projectDirectory`, with the environment that was built for them. */
+export function toRunnableVersion(
+  { id, resources, startMode }: Pick<RunnableVersion, "id" | "resources" | "startMode">,
+  projectDirectory: string,
+  { interpreter, readablePaths }: Pick<Environment, "interpreter" | "readablePaths">,
+): RunnableVersion {
+  return { id, projectDirectory, interpreter, readablePaths, resources, variables: {}, startMode };
+}
