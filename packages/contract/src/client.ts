@@ -1,4 +1,5 @@
 import type { Static, TSchema } from "typebox";
+import { BODY_TYPES } from "./operation.ts";
 import type { Operation, OperationTable } from "./operation.ts";
 import type { ProblemBody } from "./problems.ts";
 
@@ -16,7 +17,7 @@ type Part<O, K extends string> = O extends { readonly [P in K]: infer T extends 
   ? { readonly [P in K]: Static<T> }
   : unknown;
 
-type BodyPart<O> = O extends { readonly bodyType: "application/zip" }
+type BodyPart<O> = O extends { readonly bodyMode: "stream" }
   ? { readonly body: Uint8Array | ReadableStream<Uint8Array> }
   : O extends { readonly body: infer T extends TSchema }
     ? { readonly body: Static<T> | RawJson }
@@ -95,8 +96,8 @@ function buildInit(operation: Operation, options: ClientOptions, request: AnyReq
   const init: RequestInit & { duplex?: "half" } = { method: operation.method, headers };
   if (request.signal) init.signal = request.signal;
   if (request.body === undefined) return init;
-  headers["content-type"] = operation.bodyType ?? "application/json";
-  if (operation.bodyType === "application/zip") {
+  headers["content-type"] = BODY_TYPES[operation.bodyMode] ?? BODY_TYPES.json;
+  if (operation.bodyMode === "stream") {
     return {
       ...init,
       body: request.body as Uint8Array<ArrayBuffer> | ReadableStream,

@@ -87,11 +87,17 @@ describe("the rows of the operation tables", () => {
   });
 
   test.each(rows)("%s takes and answers what its modes say", (_id, row) => {
-    const takes = row.bodyType === undefined ? (row.body ? ["json", "raw"] : ["none"]) : ["stream"];
-    expect(takes).toContain(row.bodyMode);
+    expect(row.body ? ["json", "raw"] : ["none", "stream"]).toContain(row.bodyMode);
     const answers = Object.values(row.responses).some((response) => response.schema !== undefined);
     expect(answers ? ["json", "bytes"] : ["none"]).toContain(row.answerMode);
   });
+
+  test.each(rows)(
+    "%s is open to every caller only where all that it shows is the caller's own",
+    (_id, row) => {
+      expect(row.allows === "caller").toBe(row.scope !== "organisation");
+    },
+  );
 
   test("share an audit name with no other", () => {
     const names = rows.flatMap(([, { audit }]) => (audit === null ? [] : [audit]));

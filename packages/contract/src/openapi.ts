@@ -1,10 +1,9 @@
 import type { TSchema } from "typebox";
 import { createComponents } from "./openapi-components.ts";
 import type { Components } from "./openapi-components.ts";
-import { BODY_PROBLEMS, COMMON_PROBLEMS } from "./operation.ts";
+import { BODY_TYPES, listProblems } from "./operation.ts";
 import type { Operation, OperationResponse, OperationTable } from "./operation.ts";
 import { PROBLEMS, ProblemSchema } from "./problems.ts";
-import type { ProblemCode } from "./problems.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -112,9 +111,9 @@ function describeParameters(
 }
 
 function describeBody(operation: Operation, components: Components): Json {
-  if (operation.bodyType === "application/zip") {
+  if (operation.bodyMode === "stream") {
     const schema = { type: "string", format: "binary" };
-    return { requestBody: { required: true, content: { "application/zip": { schema } } } };
+    return { requestBody: { required: true, content: { [BODY_TYPES.stream]: { schema } } } };
   }
   return operation.body === undefined
     ? {}
@@ -135,13 +134,8 @@ function describeResponse(response: OperationResponse, components: Components): 
 
 /** One response a status, naming the codes that may come with it. */
 function describeProblems(operation: Operation, components: Components): Json {
-  const codes = new Set<ProblemCode>([
-    ...operation.problems,
-    ...COMMON_PROBLEMS,
-    ...(operation.method === "GET" ? [] : BODY_PROBLEMS),
-  ]);
   const byStatus = new Map<number, string[]>();
-  for (const code of codes) {
+  for (const code of listProblems(operation)) {
     const lines = byStatus.get(PROBLEMS[code].status) ?? [];
     byStatus.set(PROBLEMS[code].status, [...lines, `\`${code}\`: ${PROBLEMS[code].detail}`]);
   }

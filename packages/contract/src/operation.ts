@@ -15,6 +15,19 @@ export type Action = "read" | "write" | "delete";
 /** What a limit on requests is counted by: operations of one class share it. */
 export type RateClass = "start" | "poll" | "read" | "write" | "upload";
 
+/**
+ * How a body reaches the handler, and its media type. `none`: a JSON body is read and ignored. `json`: parsed and checked
+ * against the row's `body`. `raw`: the bytes as received, which the handler checks. `stream`: while it is received.
+ */
+export const BODY_TYPES = {
+  none: null,
+  json: "application/json",
+  raw: "application/json",
+  stream: "application/zip",
+} as const;
+
+export type BodyMode = keyof typeof BODY_TYPES;
+
 /** One row of an operation table: from it come the route, its validation, OpenAPI and the typed client. */
 export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -27,11 +40,7 @@ export interface Operation {
   /** What the operation is called in an audit log, `resource.verb`; null where it changes nothing. */
   readonly audit: string | null;
   readonly rate: RateClass;
-  /**
-   * How the body reaches the handler. `none`: a body is read and ignored. `json`: parsed and checked against `body`.
-   * `raw`: the bytes as received, which the handler checks. `stream`: while it is received.
-   */
-  readonly bodyMode: "none" | "json" | "raw" | "stream";
+  readonly bodyMode: BodyMode;
   /**
    * How the answer is written. `json`: serialised by the schema of its status. `bytes`: JSON text that the handler has;
    * these are the hot paths, and their handlers check the query as well. `none`: there is no body.
@@ -43,28 +52,36 @@ export interface Operation {
   readonly query?: TObject;
   readonly headers?: TObject;
   readonly body?: TSchema;
-  /** Default `application/json`. */
-  readonly bodyType?: "application/json" | "application/zip";
   readonly responses: Readonly<Record<number, OperationResponse>>;
-  /** What it may be refused with besides `COMMON_PROBLEMS` and, where the method has a body, `BODY_PROBLEMS`. */
+  /** What it may be refused with besides what `listProblems` adds. */
   readonly problems: readonly ProblemCode[];
 }
 
+/** Operation id -> row. */
+export type OperationTable = Readonly<Record<string, Operation>>;
+
 /** What every operation may be refused with. */
-export const COMMON_PROBLEMS = [
+const COMMON_PROBLEMS: readonly ProblemCode[] = [
   "INVALID_INPUT",
   "NOT_ACCEPTABLE",
   "INTERNAL_ERROR",
   "UNAVAILABLE",
-] as const satisfies readonly ProblemCode[];
+];
 
 /** What every operation but a GET may be refused with: a body is read, or refused, whether one is expected or not. */
-export const BODY_PROBLEMS = [
-  "INVALID_JSON",
+const BODY_PROBLEMS: readonly ProblemCode[] = [
   "REQUEST_TIMEOUT",
   "INPUT_TOO_LARGE",
   "UNSUPPORTED_MEDIA_TYPE",
-] as const satisfies readonly ProblemCode[];
+];
 
-/** Operation id -> row. */
-export type OperationTable = Readonly<Record<string, Operation>>;
+/** All codes that an operation may be refused with, its own first. */
+export function listProblems({ method, bodyMode, problems }: Operation): readonly ProblemCode[] {
+  const codes = new Set<ProblemCode>([
+    ...problems,
+    ...COMMON_PROBLEMS,
+    ...(method === "GET" ? [] : BODY_PROBLEMS),
+    ...(BODY_TYPES[bodyMode] === "application/json" ? (["INVALID_JSON"] as const) : []),
+  ]);
+  return [...codes];
+}

@@ -195,7 +195,6 @@ export const SERVICES_API = {
         StringEnum(["true"], { description: "Accept a schema that breaks callers of the same major" }),
       ),
     }),
-    bodyType: "application/zip",
     responses: {
       200: { description: "Nothing changed", schema: BuildSchema },
       201: {

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from "fastify";
+import { BODY_TYPES } from "@platform/contract/operation";
 import type { Operation } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 
@@ -14,9 +15,9 @@ export function requireJsonAccepted(request: FastifyRequest): void {
 }
 
 /** An operation that takes a body takes one media type. @throws Problem UNSUPPORTED_MEDIA_TYPE */
-export function requireBodyType(request: FastifyRequest, { bodyMode, bodyType }: Operation): void {
-  if (bodyMode === "none") return;
-  const wanted = bodyType ?? "application/json";
+export function requireBodyType(request: FastifyRequest, { bodyMode }: Operation): void {
+  const wanted = BODY_TYPES[bodyMode];
+  if (wanted === null) return;
   const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (given === wanted) return;
   throw new Problem(

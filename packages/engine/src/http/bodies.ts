@@ -1,15 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Operation } from "@platform/contract/operation";
+import { BODY_TYPES } from "@platform/contract/operation";
+import type { BodyMode } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 import { isDeeperThan } from "../base/json-depth.ts";
 import { MAX_BODY_BYTES } from "../executions/start-body.ts";
 
-export type BodyMode = Operation["bodyMode"];
-
-export const BODY_MODES: readonly BodyMode[] = ["none", "json", "raw", "stream"];
-
-const JSON_TYPE = "application/json";
-const ZIP_TYPE = "application/zip";
 /** Deeper than any schema of an operation; start bodies, which are read as bytes, have a bound of their own. */
 const MAX_BODY_DEPTH = 32;
 const NO_BYTES = new Uint8Array();
@@ -19,10 +14,12 @@ export function readBodiesAs(scope: FastifyInstance, mode: BodyMode): void {
   switch (mode) {
     case "none":
       // Clients send `{}`, or a content type and no body at all, where none is wanted: read, and not looked at.
-      scope.addContentTypeParser(JSON_TYPE, { parseAs: "buffer" }, (_request, _body, done) => done(null));
+      scope.addContentTypeParser(BODY_TYPES.json, { parseAs: "buffer" }, (_request, _body, done) =>
+        done(null),
+      );
       return;
     case "json":
-      scope.addContentTypeParser(JSON_TYPE, { parseAs: "string" }, (_request, body, done) => {
+      scope.addContentTypeParser(BODY_TYPES.json, { parseAs: "string" }, (_request, body, done) => {
         try {
           done(null, parseJson(String(body)));
         } catch (error) {
@@ -32,13 +29,13 @@ export function readBodiesAs(scope: FastifyInstance, mode: BodyMode): void {
       return;
     case "raw":
       scope.addContentTypeParser(
-        JSON_TYPE,
+        BODY_TYPES.json,
         { parseAs: "buffer", bodyLimit: MAX_BODY_BYTES },
         (_request, body, done) => done(null, body),
       );
       return;
     case "stream":
-      scope.addContentTypeParser(ZIP_TYPE, (_request, _payload, done) => done(null));
+      scope.addContentTypeParser(BODY_TYPES.stream, (_request, _payload, done) => done(null));
       return;
     default:
       mode satisfies never;

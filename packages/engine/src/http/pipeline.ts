@@ -7,7 +7,7 @@ import type {
 } from "fastify";
 import type { Action, Operation, OperationTable, RateClass } from "@platform/contract/operation";
 import { refuseIdempotencyKey, requireBodyType, requireJsonAccepted } from "./accept.ts";
-import { BODY_MODES, pickBody, readBodiesAs } from "./bodies.ts";
+import { pickBody, readBodiesAs } from "./bodies.ts";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
 import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
 import { describeChecks } from "./validation.ts";
@@ -47,7 +47,8 @@ export async function registerOperations<T extends OperationTable, C>(
   await app.register(
     async (scope) => {
       scope.decorateRequest(CALLER, null);
-      for (const mode of BODY_MODES)
+      const modes = new Set(Object.values(table).map(({ bodyMode }) => bodyMode));
+      for (const mode of modes)
         await scope.register(async (routes) => {
           readBodiesAs(routes, mode);
           for (const [id, operation] of Object.entries(table))

@@ -40,7 +40,6 @@ const TABLE = {
     answerMode: "none",
     summary: "Upload a thing",
     description: "As a zip.",
-    bodyType: "application/zip",
     responses: { 204: { description: "Uploaded" } },
     problems: [],
   },

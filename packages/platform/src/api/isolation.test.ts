@@ -131,7 +131,9 @@ describe("the platform API", () => {
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(organizationId === undefined ? {} : { "x-organizationid": organizationId }),
-        ...(body === undefined ? {} : { "content-type": operation.bodyType ?? "application/json" }),
+        ...(body === undefined
+          ? {}
+          : { "content-type": operation.bodyMode === "stream" ? "application/zip" : "application/json" }),
       },
       ...(body === undefined ? {} : { payload: body }),
     });
@@ -268,7 +270,7 @@ function ownParams(property: Property, operation: Operation): Texts {
 }
 
 function sampleBody(id: string, operation: Operation, references: Texts): string | undefined {
-  if (operation.bodyType === "application/zip") return "PK";
+  if (operation.bodyMode === "stream") return "PK";
   if (!operation.body) return undefined;
   const samples: Readonly<Record<string, unknown>> = {
     createPersonalAccessToken: { name: "mine" },
