@@ -1,8 +1,8 @@
 import type { Resources } from "@platform/contract/project";
 
 /** Both vCPUs and memory, in one place. */
-export function fits(wanted: Resources, room: Resources): boolean {
-  return wanted.cpu <= room.cpu && wanted.memory <= room.memory;
+export function fits(wanted: Resources, available: Resources): boolean {
+  return wanted.cpu <= available.cpu && wanted.memory <= available.memory;
 }
 
 /** Those that no other one exceeds: of 16 vCPU with 4 GB and 2 vCPU with 64 GB, neither is the larger. */

@@ -21,7 +21,7 @@ export interface TakeLoop {
   readonly open: () => void;
   /** Something may have come. */
   readonly announce: () => void;
-  /** There is room for more. */
+  /** There is capacity for more. */
   readonly free: () => void;
   /** Takes no more; resolves once a take under way has ended. */
   readonly close: () => Promise<void>;

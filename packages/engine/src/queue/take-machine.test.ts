@@ -31,7 +31,7 @@ describe("a process that takes work from a queue", () => {
     ["asks when it is opened", [OPENED], "taking", ["take"]],
     ["asks for nothing before", [ANNOUNCED, FREED], "new", []],
     [
-      "asks when something is announced, or room becomes free",
+      "asks when something is announced, or capacity becomes free",
       [OPENED, taken("unknown"), ANNOUNCED, taken("unknown"), FREED],
       "taking",
       ["take", "take", "take"],

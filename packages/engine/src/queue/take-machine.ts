@@ -2,8 +2,8 @@
  * When a process asks its queue for work.
  *
  *   new      -> taking                   it is opened
- *   idle     -> taking                   there may be something: a notification, the poll, or room for more
- *   empty    -> taking                   as idle, but room for more is no reason: the last take left nothing behind
+ *   idle     -> taking                   there may be something: a notification, the poll, or free capacity
+ *   empty    -> taking                   as idle, but free capacity is no reason: the last take left nothing behind
  *   taking   -> idle, empty, taking      what the take left behind: perhaps something, nothing, surely something
  *   taking   -> outdated -> taking       something came while the queue was asked, and may not be in its answer
  *   taking   -> pausing -> taking        the take failed: it is repeated after a pause, which grows
@@ -18,7 +18,7 @@ export type TakeState =
   | { readonly name: "taking" | "outdated" | "pausing"; readonly failures: number };
 
 export type TakeEvent =
-  /** `opened`: it may take from now on. `announced`: something may have come. `freed`: there is room for more. */
+  /** `opened`: it may take from now on. `announced`: something may have come. `freed`: there is capacity for more. */
   | { readonly type: "opened" | "announced" | "freed" }
   /** What the take left in the queue, for all that is known. */
   | { readonly type: "taken"; readonly left: TakeResult }

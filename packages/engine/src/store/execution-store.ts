@@ -71,13 +71,13 @@ export interface ClaimRequest {
   readonly leaseSeconds: number;
   /** Versions that this worker cannot start at present. */
   readonly excludedVersionIds: readonly string[];
-  /** Nothing but this execution: the one that the worker has made room for. */
+  /** Nothing but this execution: the one that the worker has reserved capacity for. */
   readonly onlyId?: string;
 }
 
 export interface ClaimAnswer {
   readonly claims: readonly Claim[];
-  /** Whether nothing else was pending: room that becomes free is then of no use until an event says that there is more. */
+  /** Whether nothing else was pending: capacity that becomes free is then of no use until an event says that there is more. */
   readonly isDrained: boolean;
 }
 
@@ -87,24 +87,24 @@ export interface WorkerReport {
   readonly capacity: Resources;
   readonly free: Resources;
   readonly excludedVersionIds: readonly string[];
-  /** The execution that it makes room for at present. */
+  /** The execution that it reserves capacity for at present. */
   readonly reservedId: string | null;
-  /** It would make room for an execution that has waited for so many seconds; null: for none. */
+  /** It would reserve capacity for an execution that has waited for so many seconds; null: for none. */
   readonly reservesAfterSeconds: number | null;
 }
 
-/** A pending execution that one worker makes room for: it claims nothing else until that one fits. */
+/** A pending execution that one worker reserves capacity for: it claims nothing else until that one fits. */
 export interface Reservation {
   readonly id: string;
   readonly resources: Resources;
 }
 
-/** Which workers live, what each can run at most, and what each makes room for. */
+/** Which workers live, what each can run at most, and what each reserves capacity for. */
 export interface WorkerRegistry {
   /**
-   * Registers the worker, or renews it: who has not reported for WORKER_SILENCE_SECONDS counts as gone. Answers what to make
-   * room for: as before while that is pending, else the first in the queue that has waited long enough, fits the capacity but not
-   * what is free, and that no other living worker makes room for. Null: nothing.
+   * Registers the worker, or renews it: who has not reported for WORKER_SILENCE_SECONDS counts as gone. Answers what to
+   * reserve capacity for: as before while that is pending, else the first in the queue that has waited long enough, fits the capacity but not
+   * what is free, and that no other living worker reserves capacity for. Null: nothing.
    */
   readonly report: (report: WorkerReport) => Promise<Reservation | null>;
   /** Takes the worker out at once. */

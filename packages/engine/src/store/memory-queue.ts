@@ -38,7 +38,7 @@ export function sortByRank<T extends Queued>(entries: readonly T[]): readonly T[
   return [...entries].sort((a, b) => a.rank - b.rank);
 }
 
-/** What to run next of what is ready and in order: each takes of the free room what it needs where that is left. */
+/** What to run next of what is ready and in order: each takes of the free capacity what it needs where that is left. */
 export function chooseNext<T extends Queued>(
   ready: readonly T[],
   limit: number,

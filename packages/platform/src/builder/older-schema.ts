@@ -5,6 +5,11 @@ import type { VersionRecord, VersionStore } from "../store/versions/versions.ts"
 
 const PAGE_SIZE = 100;
 
+interface NumberedVersion {
+  readonly record: VersionRecord;
+  readonly number: VersionNumber;
+}
+
 /** The live version next below, of the same major: what its callers know must go on working. Null where there is none. */
 export async function findOlderSchema(
   versions: VersionStore,
@@ -12,19 +17,21 @@ export async function findOlderSchema(
 ): Promise<VersionRecord | null> {
   const wanted = parseVersion(claim.version);
   if (!wanted) return null;
-  let best: { readonly record: VersionRecord; readonly number: VersionNumber } | null = null;
+  let best: NumberedVersion | null = null;
   let cursor: string | undefined;
   do {
     const page = await versions.list(claim.organizationId, claim.serviceKey, { limit: PAGE_SIZE, cursor });
-    for (const record of page.items) {
-      const number = parseVersion(record.version);
-      if (!number || record.retiredAt !== null || number.major !== wanted.major) continue;
-      if (compare(number, wanted) < 0 && (!best || compare(number, best.number) > 0))
-        best = { record, number };
-    }
+    for (const older of page.items.flatMap((record) => keepOlder(record, wanted)))
+      if (!best || compare(older.number, best.number) > 0) best = older;
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
   return best?.record ?? null;
+}
+
+function keepOlder(record: VersionRecord, wanted: VersionNumber): readonly NumberedVersion[] {
+  const number = parseVersion(record.version);
+  if (!number || record.retiredAt !== null || number.major !== wanted.major) return [];
+  return compare(number, wanted) < 0 ? [{ record, number }] : [];
 }
 
 function compare(a: VersionNumber, b: VersionNumber): number {

@@ -52,7 +52,7 @@ export async function createShared(host: HostProcess): Promise<Shared> {
   const executionStore = guardExecutions(unguarded, disk);
   const sweeper = startSweeper({ store: executionStore, leaseSeconds: config.leaseSeconds, logger });
   closers.add("sweeper", sweeper.close);
-  const stores = createStores(database, config.buildQuota);
+  const stores = createStores(database, { quota: config.buildQuota, leaseSeconds: config.leaseSeconds });
   const objects = createObjectStore(data.objects);
   return {
     ...host,

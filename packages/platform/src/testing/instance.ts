@@ -49,7 +49,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
   const own = options.directory === undefined ? await mkdtemp(join(tmpdir(), "platform-instance-")) : null;
   const directory = options.directory ?? own ?? "";
   const logger = createRecordingLogger();
-  const stores = createStores(database, options.quota);
+  const stores = createStores(database, { quota: options.quota });
   const identity = createIdentity({
     pool: database.pool,
     secret: TEST_SECRET,

@@ -141,3 +141,18 @@ async function fillTemplate(target: ConnectionTarget, logger: Logger): Promise<v
     await database.close();
   }
 }
+
+/** The same database, whose host's clock shows `readStep()` more (an interval such as `1 hour`) in every single statement. */
+export function withClockStep(database: Database, readStep: () => string): Database {
+  return {
+    ...database,
+    query: (statement) => {
+      const step = readStep();
+      return database.query({
+        ...statement,
+        ...(statement.name === undefined ? {} : { name: `${statement.name} ${step}` }),
+        text: statement.text.replaceAll("now()", `(now() + interval '${step}')`),
+      });
+    },
+  };
+}

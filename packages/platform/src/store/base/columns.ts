@@ -22,7 +22,7 @@ export function toStoredResources({ cpu, memory }: Resources): StoredResources {
 
 const MAX_INTEGER = 2_147_483_647;
 
-/** Free room as whole thousandths. Sums of fractions such as 0.1 come out a hair too small; a thousandth of a thousandth is forgiven. */
+/** Free capacity as whole thousandths. Sums of fractions such as 0.1 come out a hair too small; a thousandth of a thousandth is forgiven. */
 export function toFreeThousandths(free: number): number {
   return Math.min(MAX_INTEGER, Math.floor(free * MILLI + 0.001));
 }

@@ -1,4 +1,6 @@
 import { Problem } from "@platform/contract/problems";
+import { readMonotonic } from "@platform/engine/base/monotonic";
+import { SECOND } from "@platform/engine/base/time";
 import type { Renewal } from "@platform/engine/store/execution-store";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
@@ -12,6 +14,8 @@ import {
   selectMilliseconds,
 } from "../base/columns.ts";
 import type { VersionNumber } from "../base/columns.ts";
+import { createSteadyClock } from "../base/steady-clock.ts";
+import type { SteadyClock } from "../base/steady-clock.ts";
 import { VERSION_COLUMNS, toVersionValues } from "../versions/versions.ts";
 import type { NewVersion } from "../versions/versions.ts";
 
@@ -94,6 +98,7 @@ export interface BuildStore {
 }
 
 const MAX_ATTEMPTS = 3;
+const DEFAULT_LEASE_SECONDS = 30;
 const MAX_LOG_LINES = 5000;
 const CHANNEL = "build_pending";
 
@@ -111,11 +116,19 @@ const COLUMNS = `b.id, s.organisation_id as "organizationId", b.service_key as "
 /** A claim as $1, $2, $3. */
 const IS_HELD = "id = $1 and attempt = $2 and worker_id = $3 and status = 'RUNNING'";
 
-export function createBuildStore(database: Database, quota: BuildQuota = DEFAULT_BUILD_QUOTA): BuildStore {
+export interface BuildStoreOptions {
+  readonly quota?: BuildQuota | undefined;
+  /** Of the builders' leases; default 30. */
+  readonly leaseSeconds?: number;
+}
+
+export function createBuildStore(database: Database, options: BuildStoreOptions = {}): BuildStore {
+  const { quota = DEFAULT_BUILD_QUOTA, leaseSeconds: clockHoldSeconds = DEFAULT_LEASE_SECONDS } = options;
+  const clock = createSteadyClock(clockHoldSeconds * SECOND);
   return {
     create: (build, storedBytes = 0) => insertBuild(database, quota, build, storedBytes),
     checkQuota: (organizationId) => checkQuota(database.query, organizationId, quota, null),
-    claim: (workerId, leaseSeconds) => claimBuild(database, workerId, leaseSeconds),
+    claim: (workerId, leaseSeconds) => claimBuild({ database, clock }, workerId, leaseSeconds),
     renew: (claims, leaseSeconds) => renewBuilds(database, claims, leaseSeconds),
     finish: (claim, outcome) =>
       outcome.status === "SUCCEEDED"
@@ -126,7 +139,7 @@ export function createBuildStore(database: Database, quota: BuildQuota = DEFAULT
     readLog: (organizationId, buildId, offset) => readLog(database, organizationId, buildId, offset),
     findLatest: (organizationId, serviceKey, version) =>
       findLatest(database, organizationId, serviceKey, version),
-    sweep: () => sweepBuilds(database),
+    sweep: () => sweepBuilds({ database, clock }),
     subscribe: (listener) => database.listen(CHANNEL, { onNotify: listener, onReset: listener }),
   };
 }
@@ -181,8 +194,14 @@ async function insertBuild(
   }
 }
 
+interface ClockedDatabase {
+  readonly database: Database;
+  /** The clock of its host, which leases are counted on. */
+  readonly clock: SteadyClock;
+}
+
 async function claimBuild(
-  database: Database,
+  { database, clock }: ClockedDatabase,
   workerId: string,
   leaseSeconds: number,
 ): Promise<BuildClaim | null> {
@@ -195,14 +214,14 @@ async function claimBuild(
           from service own join build r on r.service_key = own.key where own.organisation_id = s.organisation_id
         ) o
         where b.status in ('PENDING', 'RUNNING')
-          and (b.status = 'PENDING' or (b.lease_until < now() and b.attempt < ${MAX_ATTEMPTS}))
+          and (b.status = 'PENDING' or (b.lease_until < least(now(), to_timestamp($3::float8 / 1000)) and b.attempt < ${MAX_ATTEMPTS}))
         order by o.running, o.last_turn nulls first, b.id limit 1 for update of b skip locked
       ), b as (
         update build set status = 'RUNNING', attempt = attempt + 1, worker_id = $1,
           lease_until = now() + make_interval(secs => $2), started_at = coalesce(started_at, now())
         where id = (select id from candidate) returning *
       ) select ${COLUMNS} from b join service s on s.key = b.service_key`,
-    values: [workerId, leaseSeconds],
+    values: [workerId, leaseSeconds, clock.latest(readMonotonic())],
   });
   return row === undefined ? null : toRecord(row);
 }
@@ -334,11 +353,18 @@ async function findLatest(
   return row === undefined ? null : toRecord(row);
 }
 
-async function sweepBuilds(database: Database): Promise<number> {
-  const rows = await database.query({
-    text: `update build set status = 'FAILED', lease_until = null, ended_at = now(), failure_code = 'WORKER_LOST',
-        failure_detail = 'The builder vanished at try ' || attempt || ' of this build.'
-      where status = 'RUNNING' and lease_until < now() and attempt >= ${MAX_ATTEMPTS} returning id`,
+async function sweepBuilds({ database, clock }: ClockedDatabase): Promise<number> {
+  const at = readMonotonic();
+  const [row] = await database.query<{ databaseNow: number; count: number }>({
+    text: `with ended as (
+        update build set status = 'FAILED', lease_until = null, ended_at = now(), failure_code = 'WORKER_LOST',
+          failure_detail = 'The builder vanished at try ' || attempt || ' of this build.'
+        where status = 'RUNNING' and lease_until < least(now(), to_timestamp($1::float8 / 1000)) and attempt >= ${MAX_ATTEMPTS}
+        returning id
+      ) select ${selectMilliseconds("now()")} as "databaseNow", (select count(*) from ended)::int as count`,
+    values: [clock.latest(at)],
   });
-  return rows.length;
+  if (row === undefined) return 0;
+  clock.note(row.databaseNow, at);
+  return row.count;
 }

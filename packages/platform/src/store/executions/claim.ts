@@ -77,7 +77,7 @@ const COLUMNS = `${selectRecord("c")}, c.owner_kind as "ownerKind", c.organisati
   c.worker_id as "workerId", c.setbacks, i.body, i."references"`;
 
 /**
- * The candidates are looked at in their order, each taking of the free room what it needs where that is left: one that
+ * The candidates are looked at in their order, each taking of the free capacity what it needs where that is left: one that
  * does not fit beside those before it keeps no smaller one waiting.
  */
 const describeTake = (candidates: string) => `with recursive candidate as materialized (

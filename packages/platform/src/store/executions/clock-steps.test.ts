@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { NewExecution } from "@platform/engine/store/execution-store";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../postgres/database.ts";
-import { createTestDatabase } from "../../testing/test-database.ts";
+import { createTestDatabase, withClockStep } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createEvents } from "./events.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
@@ -17,16 +17,7 @@ let database: Database;
 
 beforeAll(async () => {
   home = await createTestDatabase();
-  const real = createExecutionDatabase(home.target, { logger: home.logger });
-  database = {
-    ...real,
-    query: (statement) =>
-      real.query({
-        ...statement,
-        name: `${statement.name} ${step}`,
-        text: statement.text.replaceAll("now()", `(now() + interval '${step}')`),
-      }),
-  };
+  database = withClockStep(createExecutionDatabase(home.target, { logger: home.logger }), () => step);
 });
 
 afterEach(() => {

@@ -23,9 +23,9 @@ import { findExecution } from "./read.ts";
  * none runs, the place is that of the first that is pending and no larger. So an owner's executions stand one rank apart and take turns with
  * other owners'; who comes new stands right behind what runs, neither behind a backlog nor ahead of those whose turn it
  * is (one after another such newcomers would keep them waiting for ever). What does not work as the level:
- * - the head of the queue: an execution that finds no room holds it for ever, and owners who never have more than one at
+ * - the head of the queue: an execution that fits nowhere holds it for ever, and owners who never have more than one at
  *   a time pass every backlog;
- * - the highest rank that runs, of whatever size: small executions go on while large ones wait for room, and a large
+ * - the highest rank that runs, of whatever size: small executions go on while large ones wait for capacity, and a large
  *   newcomer would stand behind all of another owner's large ones.
  *
  * In one process no rank of an owner repeats, since an owner's executions are in one flush at a time. Several gateways
