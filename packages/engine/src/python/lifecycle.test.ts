@@ -90,3 +90,28 @@ test("a run directory that cannot work is refused with the reason", async () => 
     /at most 80 bytes/u,
   );
 });
+
+test("retiring ends although the import fails that an execution waits for", async () => {
+  fixture = await createFixture();
+  const version = fixture.createVersion("import time\ntime.sleep(0.3)\nraise RuntimeError('no licence')");
+  const run = fixture.start(version);
+  await fixture.runtime.retire(version.id);
+  expect(await run.outcome).toMatchObject({ status: "FAILED", code: "STARTUP_ERROR" });
+});
+
+test("idle children that are said to have exited are ended: none is left behind", async () => {
+  fixture = await createFixture({}, "none");
+  const version = fixture.createVersion(`
+import json, os, signal
+def lie(*_):
+    for id in range(1, 100):
+        event = {"event": "exit", "id": id, "code": 0, "signal": None, "cpu": 0, "rss": 0}
+        os.write(3, json.dumps(event).encode() + b"\\n")
+signal.signal(signal.SIGUSR1, lie)
+def run():
+    os.kill(os.getppid(), signal.SIGUSR1)
+    return 1
+`);
+  for (let round = 0; round < 10; round += 1) await fixture.finish(version);
+  await expect.poll(countProcesses).toBeLessThanOrEqual(1 + 2); // the zygote, and what is made ahead
+});

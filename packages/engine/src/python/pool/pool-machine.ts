@@ -9,7 +9,9 @@ import {
   isBusy,
   isStarting,
 } from "./pool-state.ts";
-import type { Child, ChildStage, PoolEffect, PoolEvent, PoolState, Ticket } from "./pool-state.ts";
+import type { Child, PoolEffect, PoolEvent, PoolState, Ticket } from "./pool-state.ts";
+import { boot, disconnect, endZygote, move, order, refuse, refuseQueue, remove, set } from "./pool-turn.ts";
+import type { Turn } from "./pool-turn.ts";
 import { describeEndedChild, describeLateChild } from "./start-failure.ts";
 import type { BootFailure } from "./start-failure.ts";
 
@@ -27,13 +29,6 @@ const STOPPED: BootFailure = {
 export interface PoolStep {
   readonly state: PoolState;
   readonly effects: readonly PoolEffect[];
-}
-
-/** One step being made: what a rule changes, the next rule sees. */
-interface Turn {
-  state: PoolState;
-  readonly effects: PoolEffect[];
-  readonly now: number;
 }
 
 /**
@@ -127,25 +122,6 @@ function refill(turn: Turn): void {
   order(turn, target + queue.length - countIdle(turn.state) - countStarting(turn.state));
 }
 
-function order(turn: Turn, count: number): void {
-  for (let index = 0; index < count; index += 1) {
-    const child: Child = { id: turn.state.lastChild + 1, orderedAt: turn.now, stage: "ordered" };
-    set(turn, { lastChild: child.id, children: [...turn.state.children, child] });
-    turn.effects.push({ effect: "order", order: { order: "fork", id: child.id } });
-  }
-}
-
-function boot(turn: Turn): void {
-  set(turn, { phase: { name: "booting" } });
-  turn.effects.push({ effect: "boot", startMode: turn.state.startMode });
-}
-
-function endZygote(turn: Turn, order: "stop" | "kill"): void {
-  if (!canServe(turn.state.phase)) return;
-  set(turn, { phase: { name: "ending" } });
-  turn.effects.push({ effect: "order", order: { order } });
-}
-
 function hear(turn: Turn, report: BootReport): void {
   switch (report.event) {
     case "ready":
@@ -203,7 +179,7 @@ function forgetGone(turn: Turn, child: Child): void {
 
 /** Who waits first ends with the outcome: otherwise it would be tried without end. */
 function failStart(turn: Turn, { id }: Child, outcome: BootFailure["outcome"]): void {
-  turn.effects.push({ effect: "order", order: { order: "forget", id } });
+  if (canServe(turn.state.phase)) turn.effects.push({ effect: "order", order: { order: "forget", id } });
   const [next] = turn.state.queue;
   if (next === undefined) return;
   set(turn, { queue: turn.state.queue.slice(1) });
@@ -267,31 +243,4 @@ function evict(turn: Turn): void {
   set(turn, { peak: 0 });
   for (const child of children) if (child.stage === "idle") disconnect(turn, child);
   if (idleMs > settings.zygoteIdleMs) endZygote(turn, "stop");
-}
-
-function refuseQueue(turn: Turn, failure: BootFailure): void {
-  for (const execution of turn.state.queue) refuse(turn, execution, failure);
-  set(turn, { queue: [], bootsWithoutChild: 0 });
-}
-
-function refuse(turn: Turn, execution: Ticket, { outcome, lines }: BootFailure): void {
-  turn.effects.push({ effect: "refuse", execution, outcome, lines });
-}
-
-function disconnect(turn: Turn, child: Child): void {
-  move(turn, child, { stage: "unused" });
-  turn.effects.push({ effect: "disconnect", child: child.id });
-}
-
-function move(turn: Turn, { id, orderedAt }: Child, stage: ChildStage): void {
-  const moved: Child = { id, orderedAt, ...stage };
-  set(turn, { children: turn.state.children.map((child) => (child.id === id ? moved : child)) });
-}
-
-function remove(turn: Turn, { id }: Child): void {
-  set(turn, { children: turn.state.children.filter((child) => child.id !== id) });
-}
-
-function set(turn: Turn, changes: Partial<PoolState>): void {
-  turn.state = { ...turn.state, ...changes };
 }

@@ -1,0 +1,262 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fail, notStarted } from "../child/answers.ts";
+import type { BootReport } from "./boot-machine.ts";
+import { reducePool } from "./pool-machine.ts";
+import { createPoolState } from "./pool-state.ts";
+import type { PoolEffect, PoolEvent } from "./pool-state.ts";
+import type { StartOutcome } from "./start-failure.ts";
+import { PoolWorld } from "../../testing/pool-world.ts";
+import type { PoolMove } from "../../testing/pool-world.ts";
+
+const SETTINGS = { slots: 4, bootMs: 100, confirmMs: 20, failureMs: 50, idleMs: 200, zygoteIdleMs: 1000 };
+
+const submit = (execution: number): PoolEvent => ({ event: "submit", execution });
+const connected = (child: number): PoolEvent => ({ event: "connected", child });
+const report = (given: BootReport): PoolEvent => ({ event: "reported", report: given });
+const exit = (id: number, code: number | null = 0): PoolEvent =>
+  report({ event: "exit", id, code, signal: null, cpu: 0, rss: 0 });
+const gone = (id: number): PoolEvent => report({ event: "gone", id });
+const refused = (id: number): PoolEvent => report({ event: "refused", id, reason: "EAGAIN" });
+const closed = (outcome?: StartOutcome): PoolEvent =>
+  report({
+    event: "closed",
+    description: "ended with exit code 3",
+    failure: outcome === undefined ? null : { outcome, lines: [] },
+  });
+const READY = report({ event: "ready", mode: "fork" });
+const UNSAFE = report({ event: "unsafe", reason: "a thread was started" });
+const TICK: PoolEvent = { event: "tick" };
+const ANSWERED: PoolEvent = { event: "answered" };
+const STUCK: PoolEvent = { event: "stuck" };
+const RETIRE: PoolEvent = { event: "retire" };
+const CLOSE: PoolEvent = { event: "close" };
+const FAULT = fail("STARTUP_ERROR", "no licence");
+
+/** What comes of events; a number is the time from then on. Only the effects of the last event, in words. */
+function play(...events: ReadonlyArray<PoolEvent | number>): string {
+  let state = createPoolState(SETTINGS, "auto", 0);
+  let effects: readonly PoolEffect[] = [];
+  let now = 0;
+  for (const event of events)
+    if (typeof event === "number") now = event;
+    else ({ state, effects } = reducePool(state, event, now));
+  return effects.map(describeEffect).filter(Boolean).join(", ");
+}
+
+function describeEffect(effect: PoolEffect): string {
+  switch (effect.effect) {
+    case "boot":
+      return `boot ${effect.startMode}`;
+    case "order":
+      return Object.values(effect.order).join(" ");
+    case "handOver":
+      return `child ${effect.child} runs ${effect.execution}`;
+    case "disconnect":
+      return `disconnect ${effect.child}`;
+    case "refuse":
+      return `refuse ${effect.execution}: ${effect.outcome.detail}`;
+    case "lost":
+      return `lost ${effect.execution}: ${effect.detail}`;
+    case "exit":
+    case "gone":
+      return `${effect.effect} ${effect.execution}`;
+    case "closed":
+      return "closed";
+    case "log":
+      break;
+  }
+  return "";
+}
+
+describe("a pool", () => {
+  test.each<readonly [string, string, string]>([
+    ["boots a zygote for the first execution", play(submit(1)), "boot auto, fork 1"],
+    ["orders a child for each that waits", play(submit(1), submit(2)), "fork 2"],
+    ["makes children ahead once it can fork", play(submit(1), READY), "fork 2, fork 3"],
+    ["gives a child to who waits longest", play(submit(1), submit(2), READY, connected(2)), "child 2 runs 1"],
+    [
+      "gives an idle child at once",
+      play(submit(1), READY, connected(1), connected(2), submit(2)),
+      "child 2 runs 2",
+    ],
+    [
+      "makes the next child when an answer is there",
+      play(submit(1), connected(1), READY, connected(2), submit(2), connected(3), ANSWERED),
+      "fork 4",
+    ],
+    [
+      "starts a fresh interpreter for each where forking is unsafe",
+      play(submit(1), UNSAFE, closed()),
+      "boot spawn, fork 2",
+    ],
+    [
+      "does not boot a broken project again at once",
+      play(submit(1), closed(FAULT), 49, submit(2)),
+      "refuse 2: no licence",
+    ],
+    [
+      "tries a broken project again after a while",
+      play(submit(1), closed(FAULT), 50, submit(2)),
+      "boot auto, fork 2",
+    ],
+    [
+      "tries again at once when the machine was at fault",
+      play(submit(1), closed(notStarted("worker", "no disk")), submit(2)),
+      "boot auto, fork 2",
+    ],
+    [
+      "gives up after four zygotes without one child",
+      play(submit(1), closed(), closed(), closed(), closed()),
+      "refuse 1: The zygote ends again and again before a child is ready",
+    ],
+    [
+      "ends who waits first when no child could be made",
+      play(submit(1), submit(2), READY, refused(1)),
+      "forget 1, refuse 1: The system refused a process: EAGAIN",
+    ],
+    [
+      "ends who waits first when a child ends before it is ready",
+      play(submit(1), READY, exit(1, 70), gone(1)),
+      "forget 1, refuse 1: A process ended before it was ready",
+    ],
+    ["believes no end of a process before its exit", play(submit(1), connected(1), gone(1)), ""],
+    ["believes no refusal of a child that has connected", play(submit(1), connected(1), refused(1)), ""],
+    [
+      "passes on how a process ended, and that all of it is gone",
+      play(submit(1), connected(1), exit(1), gone(1)),
+      "gone 1",
+    ],
+    [
+      "closes what an idle child held that is said to have exited",
+      play(submit(1), READY, connected(1), connected(2), exit(2)),
+      "disconnect 2",
+    ],
+    [
+      "gives nothing to a child that is said to have exited",
+      play(submit(1), READY, exit(1), connected(1)),
+      "disconnect 1",
+    ],
+    ["kills a child that is late", play(submit(1), READY, 101, TICK), "signal 1 9, signal 2 9, signal 3 9"],
+    [
+      "gives nothing to a child that was killed because it was late",
+      play(submit(1), READY, 101, TICK, connected(1)),
+      "disconnect 1",
+    ],
+    [
+      "says that a child was late",
+      play(submit(1), READY, 101, TICK, exit(1, null), gone(1)),
+      "forget 1, refuse 1: A process was not ready within 0.1 s",
+    ],
+    [
+      "kills a zygote that does not even end a child",
+      play(submit(1), READY, 101, TICK, 121, TICK),
+      "signal 1 9, kill",
+    ],
+    ["kills the sandbox of processes that do not end", play(submit(1), connected(1), STUCK), "kill"],
+    [
+      "gives nothing to a zygote that was killed",
+      play(submit(1), READY, connected(1), connected(2), STUCK, submit(2)),
+      "",
+    ],
+    [
+      "boots another for those who waited meanwhile",
+      play(submit(1), READY, connected(1), STUCK, submit(2), closed()),
+      "lost 1: The worker's process ended with exit code 3 while the execution ran, boot auto, fork 4",
+    ],
+    [
+      "ends children that idle",
+      play(submit(1), READY, ...[1, 2, 3].map(connected), exit(1), gone(1), 201, TICK),
+      "disconnect 2, disconnect 3",
+    ],
+    [
+      "ends a zygote that idles",
+      play(submit(1), READY, ...[1, 2, 3].map(connected), exit(1), gone(1), 1001, TICK),
+      "disconnect 2, disconnect 3, stop",
+    ],
+    [
+      "retires when nothing runs any more",
+      play(submit(1), connected(1), RETIRE, exit(1), gone(1)),
+      "gone 1, stop",
+    ],
+    [
+      "has retired when its zygote has ended",
+      play(submit(1), connected(1), RETIRE, exit(1), gone(1), closed()),
+      "closed",
+    ],
+    [
+      "retires also when the boot fails that executions wait for",
+      play(submit(1), RETIRE, closed(FAULT)),
+      "refuse 1: no licence, closed",
+    ],
+    ["closes at once without a zygote", play(CLOSE), "closed"],
+    [
+      "refuses who waits when it is closed",
+      play(submit(1), CLOSE),
+      "refuse 1: The worker was stopped before the execution began., stop",
+    ],
+    [
+      "loses what runs when it is closed",
+      play(submit(1), connected(1), CLOSE, closed()),
+      "lost 1: The worker was stopped while the execution ran, closed",
+    ],
+    [
+      "refuses what comes later",
+      play(CLOSE, submit(1)),
+      "refuse 1: The worker was stopped before the execution began.",
+    ],
+  ])("%s", (_, effects, expected) => expect(effects).toBe(expected));
+});
+
+const PICK = fc.nat({ max: 9 });
+/** What ends much of a pool's life is rare, so that long lives are played as well. */
+const MOVES: fc.Arbitrary<PoolMove> = fc.oneof(
+  { weight: 12, arbitrary: fc.constant(["submit"] as const) },
+  { weight: 14, arbitrary: fc.tuple(fc.constant("connect" as const), PICK) },
+  { weight: 14, arbitrary: fc.tuple(fc.constantFrom("exit" as const, "gone" as const), PICK) },
+  { weight: 3, arbitrary: fc.tuple(fc.constantFrom("withdraw" as const, "refused" as const), PICK) },
+  {
+    weight: 6,
+    arbitrary: fc.tuple(fc.constant("ready" as const), fc.constantFrom("fork" as const, "spawn" as const)),
+  },
+  { weight: 6, arbitrary: fc.tuple(fc.constant("tick" as const), fc.constantFrom(10, 40, 110)) },
+  { weight: 2, arbitrary: fc.tuple(fc.constant("tick" as const), fc.constantFrom(250, 1100)) },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(
+      fc.constant("closed" as const),
+      fc.constantFrom("fault" as const, "refusal" as const, "none" as const),
+    ),
+  },
+  { weight: 6, arbitrary: fc.constant(["answered"] as const) },
+  { weight: 1, arbitrary: fc.constantFrom(["unsafe"] as const, ["stuck"] as const) },
+  { weight: 1, arbitrary: fc.constantFrom(["retire"] as const, ["close"] as const) },
+);
+
+describe("a pool keeps its promises whatever the order of events", () => {
+  const lives = fc.array(MOVES, { maxLength: 60, size: "max" });
+
+  test("from the first execution to its end", () => {
+    fc.assert(
+      fc.property(lives, (moves) => {
+        const world = new PoolWorld();
+        for (const move of moves) world.play(move);
+        world.finish();
+        expect(world.state.phase).toEqual({ name: "closed" });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("and who waits is served as soon as the zygote does its part", () => {
+    fc.assert(
+      fc.property(lives, (moves) => {
+        const world = new PoolWorld();
+        for (const move of moves) world.play(move);
+        world.deliver();
+        expect(world.state.queue).toEqual([]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

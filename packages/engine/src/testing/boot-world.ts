@@ -1,0 +1,120 @@
+import { beginBoot, reduceBoot } from "../python/pool/boot-machine.ts";
+import type { BootEffect, BootEvent, BootReport, BootState } from "../python/pool/boot-machine.ts";
+import { demand } from "./demand.ts";
+
+const SETTINGS = { helloMs: 2000, bootMs: 5000 };
+
+/** The world around the machine: what cannot happen does not, and each effect is compared with the promises. */
+export class BootWorld {
+  state: BootState;
+  #timer: "off" | "hello" | "import" = "off";
+  #process: "starting" | "alive" | "gone" = "starting";
+  /** `expected`: it has said why it fails, and its limit goes on. */
+  #end: "open" | "expected" | "ordered" = "open";
+  #diagnosis: "none" | "asked" | "given" = "none";
+  #verdict: "none" | "ready" | "unsafe" = "none";
+  #hello: "none" | "said" = "none";
+  #kept = 0;
+  #reports: string[] = [];
+
+  constructor() {
+    const begin = beginBoot(SETTINGS);
+    this.state = begin.state;
+    for (const effect of begin.effects) this.#perform(effect);
+  }
+
+  play(event: BootEvent): void {
+    if (!this.#canHappen(event)) return;
+    if (event.event === "limit") this.#timer = "off";
+    const step = reduceBoot(Object.freeze(this.state), event, SETTINGS);
+    this.state = step.state;
+    for (const effect of step.effects) this.#perform(effect);
+    this.#check();
+  }
+
+  /** The process ends in the end, and the question for the sandbox is answered. */
+  finish(later: readonly BootEvent[]): void {
+    this.play({ event: "ended", end: { description: "ended", hasBegun: true }, kept: [] });
+    this.play({ event: "diagnosed", fault: null });
+    demand(this.#reports.at(-1) === "closed", "the end is reported");
+    for (const event of later)
+      demand(reduceBoot(this.state, event, SETTINGS).effects.length === 0, "nothing follows");
+  }
+
+  #canHappen(event: BootEvent): boolean {
+    if (event.event === "limit") return this.#timer !== "off";
+    if (event.event === "unstartable") return this.#process === "starting";
+    if (event.event === "diagnosed") return this.#diagnosis === "asked";
+    if (event.event === "ordered") return this.#reports.at(-1) !== "closed";
+    if (this.#process === "gone") return false;
+    if (event.event === "ended" || event.event === "said") this.#process = "alive";
+    if (event.event === "said" && event.said.event === "hello") this.#hello = "said";
+    if (event.event === "ended") this.#process = "gone";
+    return true;
+  }
+
+  #perform(effect: BootEffect): void {
+    demand(!this.#reports.includes("closed"), "no effect after the end");
+    switch (effect.effect) {
+      case "startTimer":
+        demand(this.#timer === (this.#hello === "none" ? "off" : "hello"), "each limit is given once");
+        demand(
+          effect.milliseconds === SETTINGS[this.#timer === "off" ? "helloMs" : "bootMs"],
+          "in its length",
+        );
+        this.#timer = this.#timer === "off" ? "hello" : "import";
+        return;
+      case "stopTimer":
+        this.#timer = "off";
+        return;
+      case "order":
+        if (effect.order.order === "stop" || effect.order.order === "kill") this.#end = "ordered";
+        else demand(this.#end === "open", "no child is ordered from what is ending");
+        return;
+      case "diagnose":
+        demand(this.#diagnosis === "none", "one question");
+        this.#diagnosis = "asked";
+        return;
+      case "keepLines":
+        this.#kept += 1;
+        return;
+      case "dropLines":
+        this.#kept = 0;
+        return;
+      case "logLines":
+        return demand(this.#verdict === "ready", "what is printed at import is for the executions");
+      case "report":
+        this.#hear(effect.report);
+    }
+  }
+
+  #hear(report: BootReport): void {
+    if (report.event === "ready" || report.event === "unsafe") {
+      demand(this.#verdict === "none" && this.#hello === "said", "one verdict, after the hello");
+      demand(this.#end !== "expected", "none from what is ending");
+      this.#verdict = report.event;
+      if (report.event === "unsafe") this.#end = this.#end === "open" ? "expected" : this.#end;
+    } else if (report.event === "closed") {
+      if (this.#verdict !== "none" && this.#process === "gone")
+        demand(report.failure === null, "who was ready has not failed");
+      if (this.#verdict === "none" && this.#end === "open")
+        demand(report.failure !== null, "no end without a reason");
+      if (this.#hello === "none" && report.failure?.outcome.status === "FAILED")
+        demand(this.#diagnosis === "none", "the project is at fault only when its code has run");
+      if (this.#process === "starting") this.#process = "gone";
+    } else demand(this.#verdict === "ready", "children are there when it is ready");
+    this.#reports.push(report.event);
+  }
+
+  #check(): void {
+    const isOver = this.#reports.includes("closed");
+    if (isOver) return demand(this.#timer === "off", "no timer is left");
+    if (this.#process === "gone") return demand(this.#diagnosis === "asked", "an end is reported");
+    if (this.#verdict === "ready")
+      return demand(this.#timer === "off" && this.#kept === 0, "nothing is limited or kept when it is ready");
+    if (this.state.phase === "importing")
+      demand(this.#timer === "import", "the import has a limit of its own");
+    const isBounded = this.#timer !== "off" || this.#end === "ordered";
+    demand(isBounded, "a boot does not last for ever");
+  }
+}

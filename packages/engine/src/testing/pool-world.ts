@@ -1,0 +1,361 @@
+import { fail, notStarted } from "../python/child/answers.ts";
+import type { BootReport, PoolOrder } from "../python/pool/boot-machine.ts";
+import { reducePool } from "../python/pool/pool-machine.ts";
+import { createPoolState } from "../python/pool/pool-state.ts";
+import type { PoolEffect, PoolEvent, PoolState } from "../python/pool/pool-state.ts";
+import type { BootFailure } from "../python/pool/start-failure.ts";
+import { demand } from "./demand.ts";
+
+const SETTINGS = { slots: 3, bootMs: 100, confirmMs: 20, failureMs: 50, idleMs: 200, zygoteIdleMs: 1000 };
+const FAILURES = {
+  fault: { outcome: fail("STARTUP_ERROR", "no licence"), lines: [] },
+  refusal: { outcome: notStarted("worker", "no sandbox"), lines: [] },
+  none: null,
+} as const satisfies Record<string, BootFailure | null>;
+
+/** What happens to a pool. The numbers pick an execution or a child, or are milliseconds. */
+export type PoolMove =
+  | readonly ["submit" | "unsafe" | "answered" | "stuck" | "retire" | "close"]
+  | readonly ["withdraw" | "connect" | "exit" | "gone" | "refused" | "tick", number]
+  | readonly ["ready", "fork" | "spawn"]
+  | readonly ["closed", keyof typeof FAILURES];
+
+type Fate = "waiting" | "running" | "exited" | "refused" | "withdrawn" | "gone" | "lost";
+
+interface ChildBook {
+  readonly orderedAt: number;
+  role: "starting" | "idle" | "running" | "unused";
+  connections: "awaited" | "open" | "disposed of";
+  /** Whether it may be given an execution: not when it was killed, or is said to have exited. */
+  use: "good" | "killed" | "exited";
+}
+
+/**
+ * The world around the machine of a pool. It keeps books of its own, from events and effects alone, and compares them with what
+ * the pool promises. A zygote may say anything of its children at any time; the rest happens only when it can.
+ */
+export class PoolWorld {
+  state: PoolState = createPoolState(SETTINGS, "auto", 0);
+  #now = 0;
+  #zygote: "none" | "booting" | "warm" | "ending" = "none";
+  #wish: "serve" | "retire" | "close" = "serve";
+  #pool: "open" | "closed" = "open";
+  /** Until when a known fault of the project ends every execution. */
+  #brokenUntil = -1;
+  #lastUsed = 0;
+  #lastChild = 0;
+  /** The move being made, and the forks that it ordered. */
+  #move = "";
+  #forks = 0;
+  readonly #fates: Fate[] = [];
+  readonly #outcomes: unknown[] = [];
+  /** Those of the present zygote that are not gone, by their numbers. */
+  readonly #children = new Map<number, ChildBook>();
+
+  play(move: PoolMove): void {
+    this.#move = move[0];
+    this.#forks = 0;
+    switch (move[0]) {
+      case "submit":
+        this.#submit();
+        break;
+      case "withdraw":
+        this.#withdraw(move[1]);
+        break;
+      case "connect":
+        this.#connect(move[1]);
+        break;
+      case "tick":
+        this.#tick(move[1]);
+        break;
+      case "closed":
+        this.#close(FAILURES[move[1]]);
+        break;
+      case "answered":
+      case "stuck":
+        this.#dispatch({ event: move[0] });
+        break;
+      case "retire":
+      case "close":
+        if (this.#wish !== "close") this.#wish = move[0];
+        this.#dispatch({ event: move[0] });
+        break;
+      case "ready":
+      case "unsafe":
+      case "exit":
+      case "gone":
+      case "refused":
+        this.#say(move);
+    }
+    this.#check();
+  }
+
+  /** With a zygote that does what it is ordered, nobody waits for ever. */
+  deliver(): void {
+    for (let round = 0; round < 300 && this.#list("waiting").length > 0; round += 1) {
+      const starting = [...this.#children].find(([, { role }]) => role === "starting");
+      if (this.#zygote === "ending" || starting === undefined) this.play(["closed", "none"]);
+      else if (starting[1].use === "good" && starting[1].connections === "awaited") this.play(["connect", 0]);
+      else this.#end(starting[0]);
+    }
+    demand(this.#list("waiting").length === 0, "who waits is served, or hears why not");
+  }
+
+  /** Once it is closed and the zygote has ended, nothing is left. */
+  finish(): void {
+    this.play(["close"]);
+    this.play(["closed", "none"]);
+    demand(this.#pool === "closed", "a closed pool ends");
+    demand(this.#list("waiting", "running", "exited").length === 0, "every execution ends");
+    demand(this.state.children.length + this.state.queue.length === 0, "nothing is kept");
+    this.play(["submit"]);
+    this.play(["tick", 5000]);
+  }
+
+  #list(...wanted: readonly Fate[]): readonly number[] {
+    return [...this.#fates.keys()].filter((ticket) => wanted.some((fate) => this.#fates[ticket] === fate));
+  }
+
+  #count(role: ChildBook["role"]): number {
+    return [...this.#children.values()].filter((child) => child.role === role).length;
+  }
+
+  #canServe(): boolean {
+    return this.#zygote === "booting" || this.#zygote === "warm";
+  }
+
+  #isBusy(): boolean {
+    return this.#list("waiting", "running", "exited").length > 0;
+  }
+
+  #dispatch(event: PoolEvent): void {
+    const { state } = this;
+    for (const value of [state, state.queue, state.children, ...state.children]) Object.freeze(value);
+    const step = reducePool(state, event, this.#now);
+    this.state = step.state;
+    for (const effect of step.effects) this.#perform(effect);
+  }
+
+  #report(report: BootReport): void {
+    this.#dispatch({ event: "reported", report });
+  }
+
+  #submit(): void {
+    const ticket = this.#fates.push("waiting") - 1;
+    const isRefused = this.#wish === "close" || this.#pool === "closed" || this.#now < this.#brokenUntil;
+    const isServed = !isRefused && this.#canServe() && this.#count("idle") > 0;
+    if (this.#wish !== "close" && this.#pool === "open") this.#lastUsed = this.#now;
+    this.#dispatch({ event: "submit", execution: ticket });
+    const expected = isServed ? "running" : "waiting";
+    demand(
+      this.#fates[ticket] === (isRefused ? "refused" : expected),
+      "an idle child takes it; else it waits",
+    );
+  }
+
+  #withdraw(pick: number): void {
+    const waiting = this.#list("waiting");
+    const ticket = waiting[pick % Math.max(1, waiting.length)] ?? pick;
+    if (this.#fates[ticket] === "waiting") this.#fates[ticket] = "withdrawn";
+    this.#dispatch({ event: "withdraw", execution: ticket });
+  }
+
+  #connect(pick: number): void {
+    const candidates = [...this.#children].filter(([, { connections }]) => connections === "awaited");
+    const [id, child] = candidates[pick % Math.max(1, candidates.length)] ?? [];
+    if (id === undefined || child === undefined) return;
+    child.connections = "open";
+    this.#dispatch({ event: "connected", child: id });
+    if (child.connections !== "open") return;
+    demand(child.use === "good" && this.#canServe(), "only a child that can be used is kept");
+    child.role = "idle";
+  }
+
+  #end(id: number): void {
+    const keys = [...this.#children.keys()];
+    this.play(["exit", keys.indexOf(id)]);
+    this.play(["gone", keys.indexOf(id)]);
+  }
+
+  #say([name, value]: readonly [string, (number | string)?]): void {
+    if (this.#zygote === "none") return;
+    const ids = [...this.#children.keys(), this.#lastChild + 1];
+    const id = ids[Number(value) % ids.length] ?? 0;
+    const child = this.#children.get(id);
+    if (name === "ready") {
+      if (this.#zygote === "booting") this.#zygote = "warm";
+      this.#report({ event: "ready", mode: value === "fork" ? "fork" : "spawn" });
+    }
+    if (name === "unsafe") {
+      if (this.#zygote === "booting") this.#zygote = "ending";
+      this.#report({ event: "unsafe", reason: "a thread was started" });
+    }
+    if (name === "exit") {
+      if (child !== undefined) child.use = "exited";
+      this.#report({ event: "exit", id, code: 3, signal: null, cpu: 0, rss: 0 });
+    }
+    if (name === "refused") {
+      if (child?.role === "starting") this.#children.delete(id);
+      this.#report({ event: "refused", id, reason: "EAGAIN" });
+    }
+    if (name === "gone") {
+      if (child?.use === "exited" || child?.role === "unused") {
+        this.#children.delete(id);
+        this.#lastUsed = this.#now;
+      }
+      this.#report({ event: "gone", id });
+    }
+  }
+
+  #tick(milliseconds: number): void {
+    this.#now += milliseconds;
+    const wasWarm = this.#zygote === "warm";
+    const idleMs = this.#isBusy() ? 0 : this.#now - this.#lastUsed;
+    this.#dispatch({ event: "tick" });
+    if (idleMs > SETTINGS.idleMs) demand(this.#count("idle") === 0, "idle children go after their time");
+    if (idleMs > SETTINGS.zygoteIdleMs) demand(!this.#canServe(), "an idle zygote goes after its time");
+    for (const child of this.#children.values()) {
+      const lateMs = this.#now - child.orderedAt - SETTINGS.bootMs;
+      if (!wasWarm || child.role !== "starting" || lateMs <= 0) continue;
+      demand(child.use !== "good" || !this.#canServe(), "a child that is late is killed");
+      demand(
+        lateMs <= SETTINGS.confirmMs || !this.#canServe(),
+        "a zygote that does not end a child is killed",
+      );
+    }
+  }
+
+  #close(failure: BootFailure | null): void {
+    if (this.#zygote === "none") return;
+    const before = [...this.#children];
+    const waiting = this.#list("waiting");
+    this.#zygote = "none";
+    this.#brokenUntil = failure?.outcome.status === "FAILED" ? this.#now + SETTINGS.failureMs : -1;
+    this.#report({ event: "closed", description: "ended", failure });
+    for (const [id, child] of before) {
+      demand(child.connections !== "open", "connections do not outlive the zygote");
+      this.#children.delete(id);
+    }
+    demand(this.#list("running", "exited").length === 0, "what was handed over is lost with the zygote");
+    for (const ticket of failure === null ? [] : waiting)
+      demand(this.#outcomes[ticket] === failure?.outcome, "all who wait hear why the boot failed");
+  }
+
+  #perform(effect: PoolEffect): void {
+    demand(this.#pool === "open" || effect.effect === "refuse", "no effect after the end");
+    switch (effect.effect) {
+      case "boot":
+        demand(this.#zygote === "none" && this.#wish !== "close", "one zygote at a time, none when closed");
+        this.#zygote = "booting";
+        return;
+      case "order":
+        return this.#obey(effect.order);
+      case "handOver":
+        return this.#handOver(effect.child, effect.execution);
+      case "disconnect":
+        return this.#disconnect(effect.child);
+      case "refuse":
+        this.#outcomes[effect.execution] = effect.outcome;
+        return this.#turn(effect.execution, "refused", "waiting");
+      case "exit":
+        return this.#turn(effect.execution, "exited", "running", "exited");
+      case "gone":
+        return this.#turn(effect.execution, "gone", "exited");
+      case "lost":
+        demand(this.#move === "closed", "nothing is lost before the zygote has ended");
+        return this.#turn(effect.execution, "lost", "running", "exited");
+      case "closed":
+        demand(
+          this.#zygote === "none" && this.#wish !== "serve" && !this.#isBusy(),
+          "it ends when nothing is left",
+        );
+        this.#pool = "closed";
+        return;
+      case "log":
+    }
+  }
+
+  #turn(execution: number, fate: Fate, ...from: readonly Fate[]): void {
+    const present = this.#fates[execution];
+    demand(
+      from.some((known) => known === present),
+      `an execution that is ${present} is not ${fate}`,
+    );
+    this.#fates[execution] = fate;
+  }
+
+  #obey(order: PoolOrder): void {
+    demand(this.#canServe(), "orders are given to a zygote that takes them");
+    if (order.order === "fork") {
+      demand(order.id === this.#lastChild + 1, "each child has a number of its own");
+      this.#lastChild = order.id;
+      this.#forks += 1;
+      this.#children.set(order.id, {
+        orderedAt: this.#now,
+        role: "starting",
+        connections: "awaited",
+        use: "good",
+      });
+    }
+    if (order.order === "forget") demand(!this.#children.has(order.id), "only what is gone is forgotten");
+    if (order.order === "signal") {
+      const child = this.#children.get(order.id);
+      demand(child?.role === "starting", "only a child that is not ready is killed");
+      demand(this.#now - child.orderedAt > SETTINGS.bootMs, "no child is killed before it is late");
+      if (child.use === "good") child.use = "killed";
+    }
+    const isUnneeded = this.#wish === "retire" || this.#now - this.#lastUsed > SETTINGS.zygoteIdleMs;
+    if (order.order === "stop")
+      demand(
+        this.#wish === "close" || (isUnneeded && !this.#isBusy()),
+        "no zygote is stopped without a reason",
+      );
+    if (order.order === "kill")
+      demand(this.#move === "stuck" || this.#move === "tick", "no zygote is killed without a reason");
+    if (order.order === "stop" || order.order === "kill") this.#zygote = "ending";
+  }
+
+  #handOver(id: number, execution: number): void {
+    const child = this.#children.get(id);
+    demand(child !== undefined && this.#canServe(), "a child is there to take it");
+    demand(child.use === "good", "nothing is given to a child that was killed or is said to have exited");
+    demand(child.connections === "open", "a child is given one execution at most");
+    demand(this.#list("waiting")[0] === execution, "who waited longest is next");
+    child.connections = "disposed of";
+    child.role = "running";
+    this.#turn(execution, "running", "waiting");
+  }
+
+  #disconnect(id: number): void {
+    const child = this.#children.get(id);
+    demand(child?.connections === "open", "connections are closed once, and never those of an execution");
+    child.connections = "disposed of";
+    if (child.role !== "idle") return;
+    child.role = "unused";
+    const isIdle = !this.#isBusy() && this.#now - this.#lastUsed > SETTINGS.idleMs;
+    demand(
+      child.use === "exited" || isIdle || this.#move === "closed",
+      "no idle child is closed without a reason",
+    );
+  }
+
+  #check(): void {
+    const waiting = this.#list("waiting");
+    const starting = this.#count("starting");
+    const idle = this.#count("idle");
+    demand(waiting.join() === this.state.queue.join(), "who waits is in the queue, and nobody else");
+    const known = this.state.children.map(({ id }) => id).join();
+    demand(known === [...this.#children.keys()].join(), "the children that are not gone are known");
+    demand(waiting.length === 0 || this.#zygote !== "none", "who waits has a zygote");
+    demand(waiting.length === 0 || this.#wish !== "close", "nobody waits for a closed pool");
+    if (this.#canServe()) {
+      demand(waiting.length === 0 || idle === 0, "nobody waits while a child is idle");
+      demand(starting >= waiting.length, "who waits has a child on order");
+    }
+    const most = waiting.length + SETTINGS.slots;
+    demand(this.#forks === 0 || starting + idle <= most, "no more children are ordered than can be used");
+    if (this.#wish === "serve" || (this.#wish === "retire" && this.#isBusy())) return;
+    demand(!this.#canServe(), "a zygote that is not needed any more is stopped");
+    demand(this.#zygote !== "none" || this.#pool === "closed", "it ends as soon as nothing is left");
+  }
+}
