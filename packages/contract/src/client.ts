@@ -58,7 +58,7 @@ export class RequestRefused extends Error {
 }
 
 interface AnyRequest {
-  readonly params?: Readonly<Record<string, unknown>>;
+  readonly params?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
   readonly prefer?: string;
@@ -80,7 +80,7 @@ export function createClient<T extends OperationTable>(operations: T, options: C
 
 function buildUrl(baseUrl: string, operation: Operation, request: AnyRequest): string {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(String(request.params?.[name])),
+    encodeSegment(name, request.params?.[name]),
   );
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(request.query ?? {})) {
@@ -88,6 +88,22 @@ function buildUrl(baseUrl: string, operation: Operation, request: AnyRequest): s
   }
   const search = query.toString();
   return `${baseUrl.replace(/\/+$/, "")}${path}${search === "" ? "" : `?${search}`}`;
+}
+
+/**
+ * No URL can carry an empty segment, `.` or `..`: they would lead to another operation.
+ *
+ * @throws RequestRefused for these, since nothing has such an id; TypeError where the parameter is missing
+ */
+function encodeSegment(name: string, value: string | number | undefined): string {
+  if (value === undefined) throw new TypeError(`The path parameter ${name} is missing.`);
+  const text = String(value);
+  if (text === "" || text === "." || text === "..")
+    throw new RequestRefused(404, {
+      code: "NOT_FOUND",
+      detail: `There is nothing with the ${name} "${text}".`,
+    });
+  return encodeURIComponent(text);
 }
 
 function buildInit(operation: Operation, options: ClientOptions, request: AnyRequest): RequestInit {

@@ -14,7 +14,7 @@ export function createPlatformOpenApi(): OpenApiDocument {
     title: "Platform API",
     version: "1",
     description:
-      "Services, versions, applications, access keys, subscriptions and jobs of an organisation. The header X-OrganizationId names the organisation; without it the user's own is used.",
+      "Services, versions, applications, access keys, subscriptions and jobs of an organisation. The header X-OrganizationId names the organisation; without it the user's own is used. A text with a null character (U+0000) is refused.",
     server: { url: PLATFORM_API_PREFIX, description: "This platform" },
     groups: [
       {

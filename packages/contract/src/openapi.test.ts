@@ -1,0 +1,229 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Type } from "typebox";
+import { describe, expect, test } from "vitest";
+import { LOCAL_SERVICE_API } from "./local-service-api.ts";
+import { createComponents } from "./openapi-components.ts";
+import type { OpenApiDocument } from "./openapi.ts";
+import { createPlatformOpenApi } from "./platform-api/openapi.ts";
+import { createServiceOpenApi } from "./service-openapi.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const TYPED = {
+  type: "object",
+  properties: { data: { $ref: "#/$defs/Point" }, params: { type: "object" } },
+  $defs: { Point: { type: "object", properties: { next: { $ref: "#/$defs/Point" } } } },
+};
+
+function describeService(inputSchema: Json | null, tokenUrl: string | null = null): OpenApiDocument {
+  return createServiceOpenApi({
+    name: "demo",
+    version: "1.2.3",
+    description: "",
+    server: { url: "https://gateway.example.org/key/demo/1.2.3", description: "" },
+    inputSchema,
+    tokenUrl,
+    ...(tokenUrl === null ? { operations: LOCAL_SERVICE_API } : {}),
+  });
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : 1;
+}
+
+const TOKEN_URL = "https://gateway.example.org/token";
+const DOCUMENTS = [
+  ["of the platform", createPlatformOpenApi()],
+  ["of a service", describeService(null, TOKEN_URL)],
+  ["of a service with types", describeService(TYPED, TOKEN_URL)],
+  ["of a local server", describeService(TYPED)],
+] as const;
+
+describe.each(DOCUMENTS)("the OpenAPI document %s", (_whose, document) => {
+  test("is valid by the specification's own schema", async () => {
+    const { valid, errors } = await new Validator().validate({ ...document });
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+  });
+
+  test("refers to components that it has, and has none that nothing refers to", () => {
+    const text = JSON.stringify(document);
+    const used = new Set(
+      [...text.matchAll(/"#\/components\/schemas\/([^"/]+)"/g)].map(([, name = ""]) => name),
+    );
+    expect([...used].toSorted(compare)).toEqual(Object.keys(document.components.schemas).toSorted(compare));
+    expect(text).not.toContain("#/$defs/");
+  });
+
+  test("writes a choice of texts as enum, never as a union of constants", () => {
+    expect(JSON.stringify(document)).not.toContain('"const"');
+  });
+
+  const operations = Object.values(document.paths).flatMap(
+    (path) =>
+      Object.entries(path) as [
+        string,
+        Json & { readonly responses: Json; readonly tags: readonly string[] },
+      ][],
+  );
+
+  test.each(
+    operations.map(([method, operation]) => [String(operation["operationId"]), method, operation] as const),
+  )("tells for %s every status that any operation can have", (_id, method, operation) => {
+    const common =
+      method === "get" ? ["400", "406", "500", "503"] : ["400", "406", "408", "413", "415", "500", "503"];
+    expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(common));
+    expect(document.tags.map((tag) => tag["name"])).toEqual(expect.arrayContaining([...operation.tags]));
+    for (const text of [operation["summary"], operation["description"]]) expect(text).toMatch(/\S/);
+  });
+});
+
+interface Operation {
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+}
+
+/** The codes that the description of each status names. */
+function codesOf(document: OpenApiDocument, path: string, method: string): Json {
+  const operation = document.paths[path]?.[method] as Operation | undefined;
+  return Object.fromEntries(
+    Object.entries(operation?.responses ?? {}).map(([status, { description }]) => [
+      status,
+      [...description.matchAll(/`([A-Z_]+)`:/g)].map(([, code = ""]) => code).toSorted(compare),
+    ]),
+  );
+}
+
+describe("the statuses and codes of an operation", () => {
+  test("start of a deployed service", () => {
+    expect(codesOf(describeService(null, TOKEN_URL), "/", "post")).toEqual({
+      201: [],
+      400: ["INVALID_INPUT", "INVALID_JSON"],
+      401: ["UNAUTHENTICATED"],
+      403: ["NOT_SUBSCRIBED"],
+      404: ["SERVICE_NOT_FOUND"],
+      406: ["NOT_ACCEPTABLE"],
+      408: ["REQUEST_TIMEOUT"],
+      410: ["VERSION_RETIRED"],
+      413: ["INPUT_TOO_LARGE"],
+      415: ["UNSUPPORTED_MEDIA_TYPE"],
+      422: ["DATA_REFERENCE_INVALID"],
+      429: ["RATE_LIMITED"],
+      500: ["INTERNAL_ERROR"],
+      503: ["UNAVAILABLE"],
+    });
+  });
+
+  test("state of a local server", () => {
+    expect(codesOf(describeService(null), "/{id}", "get")).toEqual({
+      200: [],
+      304: [],
+      400: ["INVALID_INPUT"],
+      403: ["FORBIDDEN"],
+      404: ["EXECUTION_NOT_FOUND"],
+      406: ["NOT_ACCEPTABLE"],
+      410: ["RESULT_EXPIRED"],
+      500: ["INTERNAL_ERROR"],
+      503: ["UNAVAILABLE"],
+    });
+  });
+
+  test("list of services", () => {
+    expect(codesOf(createPlatformOpenApi(), "/services", "get")).toEqual({
+      200: [],
+      400: ["INVALID_INPUT"],
+      401: ["UNAUTHENTICATED"],
+      403: ["FORBIDDEN"],
+      406: ["NOT_ACCEPTABLE"],
+      500: ["INTERNAL_ERROR"],
+      503: ["UNAVAILABLE"],
+    });
+  });
+});
+
+function schemasOf(inputSchema: Json) {
+  return describeService(inputSchema).components.schemas;
+}
+
+describe("the types that a service declares", () => {
+  test("stand in the place of any object, and their definitions beside ours", () => {
+    const schemas = schemasOf(TYPED);
+    expect(schemas["StartRequest"]).toMatchObject({
+      properties: {
+        data: { $ref: "#/components/schemas/Point" },
+        params: { type: "object", additionalProperties: true },
+        dataRef: { $ref: "#/components/schemas/FileReference" },
+      },
+    });
+    expect(schemas["Point"]).toEqual({
+      type: "object",
+      properties: { next: { $ref: "#/components/schemas/Point" } },
+    });
+  });
+
+  test("do not replace components of ours that have their name", () => {
+    const own = { type: "object", properties: { x: { $ref: "#/$defs/Problem/properties/y" } } };
+    const schemas = schemasOf({
+      properties: { data: { $ref: "#/$defs/Problem" } },
+      $defs: { Problem: own, StartRequest: { type: "string" } },
+    });
+    expect(schemas["Problem"]).toEqual(schemasOf({})["Problem"]);
+    expect(schemas["Problem2"]).toMatchObject({
+      properties: { x: { $ref: "#/components/schemas/Problem2/properties/y" } },
+    });
+    expect(schemas["StartRequest2"]).toEqual({ type: "string" });
+    expect(schemas["StartRequest"]).toMatchObject({
+      properties: { data: { $ref: "#/components/schemas/Problem2" } },
+    });
+  });
+
+  test("have names of the characters that OpenAPI allows", async () => {
+    const inputSchema = {
+      properties: { data: { anyOf: [{ $ref: "#/$defs/Größe~1[int]" }, { $ref: "#/$defs/Gr__e__int_" }] } },
+      $defs: { "Größe/[int]": { type: "integer" }, Gr__e__int_: { type: "number" }, __proto__: {} },
+    };
+    const document = describeService(JSON.parse(JSON.stringify(inputSchema)) as Json);
+    expect(document.components.schemas).toMatchObject({
+      Gr__e__int_: { type: "integer" },
+      Gr__e__int_2: { type: "number" },
+    });
+    expect(document.components.schemas["StartRequest"]).toMatchObject({
+      properties: {
+        data: {
+          anyOf: [
+            { $ref: "#/components/schemas/Gr__e__int_" },
+            { $ref: "#/components/schemas/Gr__e__int_2" },
+          ],
+        },
+      },
+    });
+    expect((await new Validator().validate({ ...document })).valid).toBe(true);
+  });
+
+  test("lead discriminators to the components as well", () => {
+    const schemas = schemasOf({
+      properties: {
+        data: {
+          oneOf: [{ $ref: "#/$defs/Cat" }],
+          discriminator: { propertyName: "kind", mapping: { cat: "#/$defs/Cat" } },
+        },
+      },
+      $defs: { Cat: { type: "object", properties: { kind: { enum: ["cat"] } } } },
+    });
+    expect(JSON.stringify(schemas["StartRequest"])).toContain('"cat":"#/components/schemas/Cat"');
+  });
+});
+
+test("two schemas with one title are refused", () => {
+  const { refer } = createComponents();
+  refer(Type.String({ title: "Name" }));
+  expect(refer(Type.String({ title: "Name" }))).toEqual({ $ref: "#/components/schemas/Name" });
+  expect(() => refer(Type.Integer({ title: "Name" }))).toThrow("Two different schemas have the title Name.");
+});
+
+test("a property that is called title is a property", () => {
+  const { refer, schemas } = createComponents();
+  expect(refer(Type.Object({ title: Type.String() }))).toMatchObject({
+    properties: { title: { type: "string" } },
+  });
+  expect(schemas()).toEqual({});
+});

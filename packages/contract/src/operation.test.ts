@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import type { Operation } from "./operation.ts";
+import { PLATFORM_API } from "./platform-api/platform-api.ts";
+import { SERVICE_API } from "./service-api.ts";
+
+describe("the rows of the operation tables", () => {
+  const rows: readonly (readonly [string, Operation])[] = [
+    ...Object.entries(SERVICE_API),
+    ...Object.entries(PLATFORM_API),
+  ];
+
+  test.each(rows)("%s reads without a trace, or names what it changes in the audit log", (_id, row) => {
+    const reads = row.method === "GET";
+    expect(row.audit === null).toBe(reads);
+    expect(row.audit ?? "thing.read").toMatch(/^[a-z-]+\.[a-z]+$/);
+    expect(row.rate === "read" || row.rate === "poll").toBe(reads);
+  });
+
+  test.each(rows)("%s takes and answers what its modes say", (_id, row) => {
+    expect(row.body ? ["json", "raw"] : ["none", "stream"]).toContain(row.bodyMode);
+    const answers = Object.values(row.responses).some((response) => response.schema !== undefined);
+    expect(answers ? ["json", "bytes"] : ["none"]).toContain(row.answerMode);
+  });
+
+  test.each(rows)(
+    "%s is open to every caller only where all that it shows is the caller's own",
+    (_id, row) => {
+      expect(row.allows === "caller").toBe(row.scope !== "organisation");
+    },
+  );
+
+  test("share an audit name with no other", () => {
+    const names = rows.flatMap(([, { audit }]) => (audit === null ? [] : [audit]));
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

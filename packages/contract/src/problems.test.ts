@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { BUILD_FAILURES, FAILURES, PROBLEMS, Problem } from "./problems.ts";
+
+/** Code, HTTP status, and whether the same request may succeed later. Callers rely on each: a line here changes only with a new major version. */
+const PUBLISHED = [
+  ["INVALID_JSON", 400, false],
+  ["INVALID_INPUT", 400, false],
+  ["INVALID_PROJECT", 400, false],
+  ["INVALID_ARCHIVE", 400, false],
+  ["UNAUTHENTICATED", 401, false],
+  ["FORBIDDEN", 403, false],
+  ["NOT_SUBSCRIBED", 403, false],
+  ["NOT_FOUND", 404, false],
+  ["SERVICE_NOT_FOUND", 404, false],
+  ["EXECUTION_NOT_FOUND", 404, false],
+  ["RESULT_NOT_READY", 404, true],
+  ["METHOD_NOT_ALLOWED", 405, false],
+  ["NOT_ACCEPTABLE", 406, false],
+  ["REQUEST_TIMEOUT", 408, true],
+  ["CONFLICT", 409, false],
+  ["RESULT_EXPIRED", 410, false],
+  ["VERSION_RETIRED", 410, false],
+  ["INPUT_TOO_LARGE", 413, false],
+  ["ARCHIVE_TOO_LARGE", 413, false],
+  ["UNSUPPORTED_MEDIA_TYPE", 415, false],
+  ["DATA_REFERENCE_INVALID", 422, false],
+  ["RATE_LIMITED", 429, true],
+  ["QUOTA_EXCEEDED", 429, false],
+  ["INTERNAL_ERROR", 500, true],
+  ["UNAVAILABLE", 503, true],
+] as const;
+
+describe("the codes of refused requests", () => {
+  test.each(PUBLISHED)("%s is answered with %i; may succeed later: %s", (code, status, retryable) => {
+    expect(PROBLEMS[code]).toMatchObject({ status, retryable });
+  });
+
+  test("are all in the list", () => {
+    expect(Object.keys(PROBLEMS).sort()).toEqual(PUBLISHED.map(([code]) => code).toSorted());
+  });
+});
+
+test.each(
+  Object.entries({ PROBLEMS, FAILURES, BUILD_FAILURES }).flatMap(([table, codes]) =>
+    Object.entries(codes).map(
+      ([code, rule]) => [table, code, typeof rule === "string" ? rule : rule.detail] as const,
+    ),
+  ),
+)("in %s, %s is an upper-case word with a sentence", (_table, code, detail) => {
+  expect(code).toMatch(/^[A-Z]+(?:_[A-Z]+)*$/);
+  expect(detail).toMatch(/^[A-Z].+\.$|^(?:platform\.json|src\/).+\.$/);
+});
+
+describe("a problem", () => {
+  test("has the status and the text of its code", () => {
+    const problem = new Problem("EXECUTION_NOT_FOUND");
+    expect([problem.status, problem.headers, problem.toBody()]).toEqual([
+      404,
+      {},
+      { code: "EXECUTION_NOT_FOUND", detail: "There is no such execution." },
+    ]);
+  });
+
+  test("may say more: a text of its own, fields, headers and its cause", () => {
+    const cause = new Error("deeper");
+    const errors = [{ path: "/data", message: "is missing" }];
+    const problem = new Problem("INVALID_INPUT", "No data.", {
+      errors,
+      headers: { "retry-after": "5" },
+      cause,
+    });
+    expect(problem).toMatchObject({ message: "No data.", headers: { "retry-after": "5" }, cause });
+    expect(problem.toBody()).toEqual({ code: "INVALID_INPUT", detail: "No data.", errors });
+  });
+});
