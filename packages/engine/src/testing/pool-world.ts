@@ -43,6 +43,7 @@ export class PoolWorld {
   /** Until when a known fault of the project ends every execution. */
   #brokenUntil = -1;
   #lastUsed = 0;
+  #warmSince = 0;
   #lastChild = 0;
   /** The move being made, and the forks that it ordered. */
   #move = "";
@@ -183,7 +184,10 @@ export class PoolWorld {
     const id = ids[Number(value) % ids.length] ?? 0;
     const child = this.#children.get(id);
     if (name === "ready") {
-      if (this.#zygote === "booting") this.#zygote = "warm";
+      if (this.#zygote === "booting") {
+        this.#zygote = "warm";
+        this.#warmSince = this.#now;
+      }
       this.#report({ event: "ready", mode: value === "fork" ? "fork" : "spawn" });
     }
     if (name === "unsafe") {
@@ -215,7 +219,7 @@ export class PoolWorld {
     if (idleMs > SETTINGS.idleMs) demand(this.#count("idle") === 0, "idle children go after their time");
     if (idleMs > SETTINGS.zygoteIdleMs) demand(!this.#canServe(), "an idle zygote goes after its time");
     for (const child of this.#children.values()) {
-      const lateMs = this.#now - child.orderedAt - SETTINGS.bootMs;
+      const lateMs = this.#now - Math.max(child.orderedAt, this.#warmSince) - SETTINGS.bootMs;
       if (!wasWarm || child.role !== "starting" || lateMs <= 0) continue;
       demand(child.use !== "good" || !this.#canServe(), "a child that is late is killed");
       demand(
@@ -301,7 +305,8 @@ export class PoolWorld {
     if (order.order === "signal") {
       const child = this.#children.get(order.id);
       demand(child?.role === "starting", "only a child that is not ready is killed");
-      demand(this.#now - child.orderedAt > SETTINGS.bootMs, "no child is killed before it is late");
+      const startingMs = this.#now - Math.max(child.orderedAt, this.#warmSince);
+      demand(startingMs > SETTINGS.bootMs, "no child is killed before it is late");
       if (child.use === "good") child.use = "killed";
     }
     const isUnneeded = this.#wish === "retire" || this.#now - this.#lastUsed > SETTINGS.zygoteIdleMs;

@@ -137,6 +137,7 @@ describe("a pool", () => {
       play(submit(1), READY, exit(1), connected(1)),
       "disconnect 1",
     ],
+    ["counts the time of a child from when its zygote was ready", play(submit(1), 90, READY, 190, TICK), ""],
     ["kills a child that is late", play(submit(1), READY, 101, TICK), "signal 1 9, signal 2 9, signal 3 9"],
     [
       "gives nothing to a child that was killed because it was late",

@@ -125,7 +125,7 @@ function refill(turn: Turn): void {
 function hear(turn: Turn, report: BootReport): void {
   switch (report.event) {
     case "ready":
-      if (turn.state.phase.name === "booting") set(turn, { phase: { name: "warm" } });
+      if (turn.state.phase.name === "booting") set(turn, { phase: { name: "warm", since: turn.now } });
       if (report.mode === "fork") refill(turn);
       return;
     case "unsafe":
@@ -224,7 +224,7 @@ function endLate(turn: Turn): void {
   const { phase, children, settings } = turn.state;
   if (phase.name !== "warm") return;
   for (const child of children.filter(isStarting)) {
-    const lateMs = turn.now - child.orderedAt - settings.bootMs;
+    const lateMs = turn.now - Math.max(child.orderedAt, phase.since) - settings.bootMs;
     if (lateMs <= 0) continue;
     if (child.stage === "ordered") move(turn, child, { stage: "late" });
     turn.effects.push({ effect: "order", order: { order: "signal", id: child.id, signal: SIGKILL } });

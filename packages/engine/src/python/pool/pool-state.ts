@@ -15,7 +15,8 @@ export type Phase =
   | { readonly name: "broken"; readonly failure: BootFailure; readonly until: number }
   /** The zygote is being started; the children that were ordered come when it is ready. */
   | { readonly name: "booting" }
-  | { readonly name: "warm" }
+  /** `since`: monotonic milliseconds. */
+  | { readonly name: "warm"; readonly since: number }
   /** The zygote is ending: nothing is ordered or handed over any more, what is queued waits for the next one. */
   | { readonly name: "ending" }
   /** Retired or closed, and nothing is left. */
@@ -26,7 +27,7 @@ export type Child = { readonly id: number; readonly orderedAt: number } & ChildS
 
 export type ChildStage =
   | { readonly stage: "ordered" }
-  /** Killed because it was not ready in time; not gone yet. */
+  /** Killed because it was not ready in time, counted from when the zygote was; not gone yet. */
   | { readonly stage: "late" }
   /** Exited before it was ready. When it is gone, who waits first ends with the outcome. */
   | { readonly stage: "failed"; readonly outcome: StartOutcome }
