@@ -9,7 +9,7 @@ import { EXECUTION_STATES } from "../packages/contract/src/execution.ts";
 import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/problems.ts";
 import { ProjectSchema } from "../packages/contract/src/project.ts";
 import { describeSettings } from "../packages/platform/src/config/config.ts";
-import { dumpSchema } from "../packages/platform/src/postgres/dump-schema.ts";
+import { dumpSchema } from "../packages/platform/src/testing/dump-schema.ts";
 import { wrapPage } from "./docs/wrap.ts";
 import { MANIFESTS } from "./manifests.ts";
 import { REPOSITORY } from "./platform-process.ts";

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, normalize } from "node:path";
 import { exit, stderr, stdout } from "node:process";
 import { parseSync, Visitor } from "oxc-parser";
+import { ROOMS } from "./rooms.ts";
 
 /** Ceilings of a function's lines: of the longest one, and of 99 in 100. Lint names each that is too long. */
 const MAX_LINES = 60;
@@ -24,7 +25,8 @@ const sources = execFileSync("git", ["ls-files", "--cached", "--others", "--excl
   .filter((path) => /^packages\/\w+\/src\/.*\.ts$/u.test(path) && !/\.test\.ts$|\/testing\//u.test(path))
   .filter((path) => existsSync(path))
   .map(readSource);
-const faults = [...findLongFunctions(), ...findCycles(listFolders())];
+const folders = listFolders();
+const faults = [...findLongFunctions(), ...findForbiddenImports(), ...findCycles()];
 for (const fault of faults) stderr.write(`${fault}\n`);
 exit(faults.length === 0 ? 0 : 1);
 
@@ -40,8 +42,11 @@ function readSource(path: string): Source {
     FunctionExpression: measure,
     ArrowFunctionExpression: measure,
   }).visit(program);
-  const imports = module.staticImports
-    .map(({ moduleRequest }) => resolveImport(path, moduleRequest.value))
+  const dynamic = module.dynamicImports.map(({ moduleRequest: { start, end } }) =>
+    text.slice(start, end).replaceAll('"', ""),
+  );
+  const imports = [...module.staticImports.map(({ moduleRequest }) => moduleRequest.value), ...dynamic]
+    .map((specifier) => resolveImport(path, specifier))
     .filter((found) => found !== null);
   return { path, text, functions, imports };
 }
@@ -78,21 +83,50 @@ function findQuantile(values: readonly number[], share: number): number {
 
 /** What each folder imports, with one import of each for the message. */
 function listFolders(): ReadonlyMap<string, ReadonlyMap<string, string>> {
-  const folders = new Map<string, Map<string, string>>();
+  const found = new Map<string, Map<string, string>>();
   for (const { path, imports } of sources) {
+    const from = toRoom(path);
+    const arrows = found.get(from) ?? new Map<string, string>();
+    found.set(from, arrows);
     for (const target of imports) {
-      const [from, to] = [dirname(path), dirname(target)];
-      if (from === to) continue;
-      const arrows = folders.get(from) ?? new Map<string, string>();
-      folders.set(from, arrows.set(to, `${path} imports ${target}`));
+      const to = toRoom(target);
+      if (to !== from && target.endsWith(".ts")) arrows.set(to, `${path} imports ${target}`);
     }
   }
-  const arrows = [...folders.values()].reduce((sum, { size }) => sum + size, 0);
-  stdout.write(`folders    ${folders.size}, ${arrows} arrows between them\n`);
-  return folders;
+  const arrows = [...found.values()].reduce((sum, { size }) => sum + size, 0);
+  stdout.write(`folders    ${found.size}, ${arrows} arrows between them\n`);
+  return found;
 }
 
-function findCycles(folders: ReadonlyMap<string, ReadonlyMap<string, string>>): readonly string[] {
+/** `packages/engine/src/python/pool/boot.ts` -> `engine/python/pool` */
+function toRoom(path: string): string {
+  return dirname(path.replace(/^packages\//u, "").replace("/src/", "/"));
+}
+
+function findForbiddenImports(): readonly string[] {
+  const unknown = [...folders.keys()].filter((room) => ROOMS[room] === undefined);
+  const gone = Object.keys(ROOMS).filter((room) => !folders.has(room));
+  const forbidden = [...folders].flatMap(([from, arrows]) =>
+    [...arrows].filter(([to]) => !mayImport(from, to)).map(([, example]) => example),
+  );
+  return [
+    ...unknown.map((room) => `the folder ${room} is not in tools/rooms.ts`),
+    ...gone.map((room) => `tools/rooms.ts names ${room}, which has no files`),
+    ...forbidden.map((example) => `not allowed by tools/rooms.ts: ${example}`),
+  ];
+}
+
+function mayImport(from: string, to: string): boolean {
+  const [ownPackage = ""] = from.split("/");
+  const allowed = ROOMS[from] ?? [];
+  return (
+    to.startsWith("contract") ||
+    to === `${ownPackage}/base` ||
+    allowed.some((room) => room === to || (room.endsWith("*") && to.startsWith(room.slice(0, -1))))
+  );
+}
+
+function findCycles(): readonly string[] {
   const reach = (from: string, seen = new Set<string>()): ReadonlySet<string> => {
     for (const to of folders.get(from)?.keys() ?? []) if (!seen.has(to)) reach(to, seen.add(to));
     return seen;

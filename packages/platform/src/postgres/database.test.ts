@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { createDatabase } from "./database.ts";
 import type { Database } from "./database.ts";
-import { SCHEMA_FILE, renderSchema } from "./dump-schema.ts";
+import { SCHEMA_FILE, renderSchema } from "../testing/dump-schema.ts";
 import { migrate } from "./migrate.ts";
 import { createRecordingLogger, createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";

@@ -2,11 +2,11 @@ import { mkdtemp, chmod, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createDatabase } from "./database.ts";
-import type { Database } from "./database.ts";
-import { migrate } from "./migrate.ts";
-import { startEmbeddedPostgres } from "./supervisor.ts";
-import { createRecordingLogger } from "../testing/test-database.ts";
+import { createDatabase } from "../postgres/database.ts";
+import type { Database } from "../postgres/database.ts";
+import { migrate } from "../postgres/migrate.ts";
+import { startEmbeddedPostgres } from "../postgres/supervisor.ts";
+import { createRecordingLogger } from "./test-database.ts";
 
 /** The schema that the migrations add up to; checked in, compared by a test. */
 export const SCHEMA_FILE = fileURLToPath(new URL("../../schema.sql", import.meta.url));
