@@ -33,7 +33,7 @@ export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Path below the API's base, with `{name}` for parameters. */
   readonly path: string;
-  /** `caller`: everybody who is authenticated. An action: members of the organisation whose role allows it. */
+  /** `caller`: every authenticated caller. An action: members of the organisation whose role allows it. */
   readonly allows: "caller" | Action;
   /** To whom belongs what it reads or changes: the calling user, the organisation that is called for, or the subscription. */
   readonly scope: "user" | "organisation" | "subscription";

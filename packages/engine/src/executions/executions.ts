@@ -58,7 +58,7 @@ const RETRY_AFTER_SECONDS = "1";
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;
   readonly inputs: InputSource;
-  /** Executions are kept so long after their end; an older id is told apart from one that never was. Missing: for good. */
+  /** Executions are kept so long after their end; an older id is distinguished from one that never existed. Missing: permanently. */
   readonly retentionDays?: number;
   readonly queueLimits?: QueueLimits;
   readonly now?: () => number;

@@ -3,7 +3,7 @@ import { readMonotonic } from "../base/monotonic.ts";
 import type { ExecutionRecord, ExecutionStore } from "../store/execution-store.ts";
 
 const MAX_RECORDS = 20_000;
-/** How long a record that may still change is believed where no event told otherwise. */
+/** How long a record that may still change is used without an event about it. */
 const BELIEVED_MS = 500;
 
 interface Entry {

@@ -7,11 +7,11 @@ export interface Retention {
   readonly hasExpired: (record: ExecutionRecord) => boolean;
   /** The record of this id, unless it is missing or has expired. @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED */
   readonly requireKept: (id: string, record: ExecutionRecord | null) => ExecutionRecord;
-  /** Why nothing is stored for an id: it never was, or is older than the retention. */
+  /** Why nothing is stored for an id: it never existed, or is older than the retention. */
   readonly describeMissing: (id: string) => Problem;
 }
 
-/** `retentionMs`: for how long an execution is kept after its end; Infinity for good. `now`: milliseconds since the epoch. */
+/** `retentionMs`: for how long an execution is kept after its end; Infinity: permanently. `now`: milliseconds since the epoch. */
 export function createRetention(retentionMs: number, now: () => number): Retention {
   const hasExpired = ({ expiresAt = Infinity }: ExecutionRecord) => expiresAt <= now();
   const describeMissing = (id: string) =>

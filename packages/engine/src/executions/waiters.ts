@@ -22,7 +22,7 @@ export interface Waiters {
     signal: AbortSignal,
   ) => Promise<ExecutionRecord | null>;
   readonly notify: (id: string, record: ExecutionRecord | null) => void;
-  /** Lets everybody go with what is known. */
+  /** Ends all waits with the state that is known. */
   readonly close: () => void;
 }
 

@@ -59,7 +59,7 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
   );
 }
 
-/** Reads each file once: whoever asks without a login and reads the answer slowly must not hold 1.5 MB of memory for each request. */
+/** Reads each file once: slow readers, who need no login, must not hold 1.5 MB of memory for each request. */
 function createAssetReader(): (path: string) => Promise<Buffer> {
   const known = new Map<string, Promise<Buffer>>();
   return (path) => {

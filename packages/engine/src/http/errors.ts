@@ -12,7 +12,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
   503: "UNAVAILABLE",
 };
 
-/** The problem that an error is for the caller; what is nobody's fault but ours is logged and named by its request id only. */
+/** The problem that the caller is answered with; a bug is logged, and the caller learns the request id only. */
 export function toProblem(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   if (isFastifyError(error) && error.statusCode !== undefined && error.statusCode < 500)

@@ -28,9 +28,13 @@ export function refuseOtherMethods(
       method: others,
       url: toRoutePath(path),
       onRequest: async (request) => {
-        throw new Problem("METHOD_NOT_ALLOWED", `${request.method} is not possible here; ${allow} is.`, {
-          headers: { allow },
-        });
+        throw new Problem(
+          "METHOD_NOT_ALLOWED",
+          `${request.method} is not allowed here; use ${[...methods].join(" or ")}.`,
+          {
+            headers: { allow },
+          },
+        );
       },
       handler: async () => undefined,
     });

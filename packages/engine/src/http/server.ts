@@ -19,7 +19,7 @@ export interface ReadinessFault {
   readonly part: "process" | "database" | "disk" | "worker";
   /** A sentence. */
   readonly detail: string;
-  /** `unready`: send nobody here (503). `degraded`: requests are served all the same (200, and the part is named). */
+  /** `unready`: send no requests here (503). `degraded`: requests are served all the same (200, and the part is named). */
   readonly effect: "unready" | "degraded";
 }
 

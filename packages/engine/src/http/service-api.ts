@@ -111,7 +111,7 @@ function createContentHandlers<C>({
     },
     getResult: async ({ http, reply, caller, params }) => {
       const asked = { http, reply, id: params.id.toLowerCase(), ownerId: ownerOf(caller).id };
-      // What is wrong with the id is told by the result itself.
+      // An unknown or expired id is refused by reading the result.
       if (readWait(http) > 0) await waitAsPreferred(executions, asked).catch(() => undefined);
       const { record, output } = await executions.result(asked.id, asked.ownerId);
       return { status: 200, body: presenter.result(record, output, `${baseOf(http)}/${asked.id}`) };

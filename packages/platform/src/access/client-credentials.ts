@@ -16,7 +16,7 @@ const MAX_LENGTH = 512;
 export function readTokenRequest(authorization: string | undefined, form: string): ClientCredentials {
   const fields = new URLSearchParams(form);
   const seen = new Set<string>();
-  // One look at each: whoever asks has shown no credentials yet, and a form may have thousands of names.
+  // One look at each: the caller has shown no credentials yet, and a form may have thousands of names.
   for (const name of fields.keys()) {
     if (seen.has(name))
       throw new OAuthError("invalid_request", `The parameter ${name.slice(0, 50)} is given twice.`);

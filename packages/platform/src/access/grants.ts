@@ -28,7 +28,7 @@ export interface Access {
     authorization: string | undefined,
     endpoint: Endpoint,
   ) => ServiceCaller | Promise<ServiceCaller>;
-  /** The same for somebody who proved to hold an access key. @throws Problem */
+  /** The same for a caller who has proved to hold an access key. @throws Problem */
   readonly authorizeSubject: (subject: TokenSubject, endpoint: Endpoint) => Promise<ServiceCaller>;
   readonly forgetAll: () => void;
 }

@@ -10,7 +10,7 @@ const OAUTH_ERRORS = {
 
 export type OAuthErrorCode = keyof typeof OAUTH_ERRORS;
 
-/** A refusal of the token endpoint, told as `{error, error_description}`. */
+/** A refusal of the token endpoint; its body is `{error, error_description}`. */
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
   readonly status: number;

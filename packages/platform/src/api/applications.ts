@@ -23,7 +23,7 @@ export interface ApplicationHandlerDeps {
   readonly gatewayUrl: string;
 }
 
-/** Enough to rotate; more is a sign of keys that nobody takes back. */
+/** Enough to rotate; more is a sign of keys that are never revoked. */
 const MAX_ACTIVE_KEYS = 20;
 
 export function createApplicationHandlers(deps: ApplicationHandlerDeps): Handlers {

@@ -2,7 +2,7 @@ import { Problem } from "@platform/contract/problems";
 
 /** Bounds how many archives this process receives and looks at together: each takes a file of its size, and processor time. */
 export interface UploadGate {
-  /** Runs `work`, unless too many run. @throws Problem RATE_LIMITED (the organisation's own), UNAVAILABLE (everybody's) */
+  /** Runs `work`, unless too many run. @throws Problem RATE_LIMITED (the organisation's own), UNAVAILABLE (all organisations together) */
   readonly admit: <T>(organizationId: string, work: () => Promise<T>) => Promise<T>;
 }
 

@@ -51,7 +51,7 @@ export async function registerTokenEndpoint(app: FastifyInstance, deps: TokenEnd
       method: scope.supportedMethods.filter((method) => method !== "POST"),
       url: "/token",
       onRequest: async (request) => {
-        throw new OAuthError("invalid_request", `${request.method} is not possible here; POST is.`, {
+        throw new OAuthError("invalid_request", `${request.method} is not allowed here; use POST.`, {
           status: 405,
           headers: { allow: "POST" },
         });
