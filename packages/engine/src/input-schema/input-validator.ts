@@ -1,12 +1,13 @@
 import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
+import { createCache } from "../base/cache.ts";
 import { compileMember } from "./compile.ts";
 import { SchemaFault } from "./reading.ts";
 import type { Schema } from "./reading.ts";
 import { createPlace, isMismatch, judge, MAX_MISMATCHES, WalkTooLong } from "./schema-node.ts";
 import type { Place, SchemaNode, Walk } from "./schema-node.ts";
 
-const MAX_KEPT = 500;
+const MAX_SCHEMAS = 500;
 const MAX_SEGMENT = 100;
 const MEMBERS = ["data", "params"] as const;
 type Member = (typeof MEMBERS)[number];
@@ -34,17 +35,16 @@ export interface InputValidatorOptions {
 }
 
 export function createInputValidator({ onUndecided }: InputValidatorOptions = {}): InputValidator {
-  const known = new Map<string, Compiled>();
+  const known = createCache<Compiled>({ maxEntries: MAX_SCHEMAS });
   const compile = (versionId: string, schema: Schema): Compiled => {
     const compiled = { nodes: compileInput(schema), isReported: false };
-    if (known.size >= MAX_KEPT) known.clear();
     known.set(versionId, compiled);
     return compiled;
   };
   return {
     check: (versionId, schema, body) => {
       if (schema === null) return;
-      const compiled = known.get(versionId) ?? compile(versionId, schema);
+      const compiled = known.peek(versionId) ?? compile(versionId, schema);
       const errors = findErrors(compiled.nodes, body);
       if (errors === null && !compiled.isReported) {
         compiled.isReported = true;

@@ -1,17 +1,17 @@
 import { SECOND } from "@platform/engine/base/time";
+import { createCache } from "@platform/engine/base/cache";
 import { isSecretOf } from "./access-key-secrets.ts";
 import type { TokenSubject } from "./access-tokens.ts";
 import type { ClientCredentials } from "./client-credentials.ts";
 import { isAccessKeyId } from "./token-kinds.ts";
 import type { AccessKeyStore, ActiveAccessKey } from "../store/access-keys.ts";
 import type { Logger } from "../base/logger.ts";
-import { createTtlCache } from "../base/ttl-cache.ts";
 
 /** A revoked key may still be exchanged for so long, by a gateway that heard nothing of it. What it gets opens nothing. */
-const KEPT = 5 * SECOND;
-const UNKNOWN_KEPT = 1 * SECOND;
-const TOUCHED_KEPT = 60 * SECOND;
-const MAX_KEPT = 10_000;
+const KNOWN_TTL_MS = 5 * SECOND;
+const UNKNOWN_TTL_MS = 1 * SECOND;
+const TOUCHED_TTL_MS = 60 * SECOND;
+const MAX_KEYS = 10_000;
 
 export interface AccessKeyAuthenticator {
   /** Null for an unknown key, a revoked one, and a wrong secret. */
@@ -29,12 +29,12 @@ export interface AccessKeyAuthenticatorOptions {
 export function createAccessKeyAuthenticator(options: AccessKeyAuthenticatorOptions): AccessKeyAuthenticator {
   const { store, logger } = options;
   const clock = options.now === undefined ? {} : { now: options.now };
-  const keys = createTtlCache<ActiveAccessKey | null>({
-    ttlOf: (key) => (key ? KEPT : UNKNOWN_KEPT),
-    maxEntries: MAX_KEPT,
+  const keys = createCache<ActiveAccessKey | null>({
+    ttlMs: (key) => (key ? KNOWN_TTL_MS : UNKNOWN_TTL_MS),
+    maxEntries: MAX_KEYS,
     ...clock,
   });
-  const touched = createTtlCache<true>({ ttlOf: () => TOUCHED_KEPT, maxEntries: MAX_KEPT, ...clock });
+  const touched = createCache<true>({ ttlMs: TOUCHED_TTL_MS, maxEntries: MAX_KEYS, ...clock });
 
   const touch = async (keyId: string): Promise<true> => {
     try {

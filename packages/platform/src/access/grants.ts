@@ -1,10 +1,10 @@
 import { Problem } from "@platform/contract/problems";
 import type { VersionTarget } from "@platform/engine/versions/runnable-version";
 import type { Owner } from "@platform/engine/store/owner";
+import { createCache } from "@platform/engine/base/cache";
 import type { TokenSubject } from "./access-tokens.ts";
 import type { TokenVerifier } from "./token-verifier.ts";
 import type { AccessStore, Grant, GrantAnswer, GrantedVersion, Refusal } from "../store/access.ts";
-import { createTtlCache } from "../base/ttl-cache.ts";
 import { readBearer, refuseToken } from "./bearer.ts";
 
 /** The three segments that name a version. */
@@ -48,15 +48,15 @@ interface Decision {
 
 const SECOND = 1_000;
 /** A revocation works within this time even where its notification was lost. */
-const GRANTED_KEPT = 5 * SECOND;
-const REFUSED_KEPT = 1 * SECOND;
-const MAX_KEPT = 10_000;
+const GRANTED_TTL_MS = 5 * SECOND;
+const REFUSED_TTL_MS = 1 * SECOND;
+const MAX_DECISIONS = 10_000;
 
 /** Decides who may call a service: the token says which application, the store whether it may. */
 export function createAccess(options: AccessOptions): Access {
-  const decisions = createTtlCache<Decision>({
-    ttlOf: ({ answer }) => (answer.granted ? GRANTED_KEPT : REFUSED_KEPT),
-    maxEntries: MAX_KEPT,
+  const decisions = createCache<Decision>({
+    ttlMs: ({ answer }) => (answer.granted ? GRANTED_TTL_MS : REFUSED_TTL_MS),
+    maxEntries: MAX_DECISIONS,
     ...(options.now === undefined ? {} : { now: options.now }),
   });
 

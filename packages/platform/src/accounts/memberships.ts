@@ -1,5 +1,5 @@
 import { isUuid } from "@platform/engine/base/uuid";
-import { createTtlCache } from "../base/ttl-cache.ts";
+import { createCache } from "@platform/engine/base/cache";
 import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 import { isRole } from "./roles.ts";
 import type { Role } from "./roles.ts";
@@ -36,12 +36,12 @@ interface OrganizationRow {
   readonly slug: string;
 }
 
-const KEPT_MS = 5_000;
-const MAX_KEPT = 10_000;
+const TTL_MS = 5_000;
+const MAX_CACHED = 10_000;
 const MAX_MEMBERSHIPS = 1_000;
 
 export function createMemberships(load: LoadLibrary, now: () => number): Memberships {
-  const cache = createTtlCache<Membership | null>({ ttlOf: () => KEPT_MS, maxEntries: MAX_KEPT, now });
+  const cache = createCache<Membership | null>({ ttlMs: TTL_MS, maxEntries: MAX_CACHED, now });
   return {
     findMembership: async (userId, organizationId) => {
       if (organizationId !== undefined && !isUuid(organizationId)) return null;

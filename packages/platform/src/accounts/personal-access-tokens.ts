@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
 import { isUuid } from "@platform/engine/base/uuid";
-import { createTtlCache } from "../base/ttl-cache.ts";
+import { createCache } from "@platform/engine/base/cache";
 import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 import { isPersonalAccessToken } from "../access/token-kinds.ts";
 
@@ -64,14 +64,14 @@ const MAX_TOKEN_LENGTH = 256;
 const DEFAULT_DAYS = 365;
 const DAY_SECONDS = 24 * 60 * 60;
 /** A revoked token may be taken so much longer, by other processes than the one that revoked it. */
-const KEPT_MS = 5_000;
-const REFUSED_MS = 2_000;
-const MAX_KEPT = 5_000;
+const KNOWN_TTL_MS = 5_000;
+const REFUSED_TTL_MS = 2_000;
+const MAX_CACHED = 5_000;
 
 export function createPersonalAccessTokens(load: LoadLibrary, now: () => number): PersonalAccessTokens {
-  const cache = createTtlCache<VerifiedToken | null>({
-    ttlOf: (verified) => (verified ? KEPT_MS : REFUSED_MS),
-    maxEntries: MAX_KEPT,
+  const cache = createCache<VerifiedToken | null>({
+    ttlMs: (verified) => (verified ? KNOWN_TTL_MS : REFUSED_TTL_MS),
+    maxEntries: MAX_CACHED,
     now,
   });
   return {

@@ -4,6 +4,7 @@ import { ProjectError } from "@platform/engine/project/project-error";
 import { isFaultOfText } from "@platform/engine/environments/requirements";
 import type { RunnableVersion } from "@platform/engine/python/port/runtime";
 import { toRunnableVersion } from "@platform/engine/versions/runnable-version";
+import { createCache } from "@platform/engine/base/cache";
 import { HOUR } from "@platform/engine/base/time";
 import type { VersionStore } from "../store/versions/versions.ts";
 import type { VersionFiles } from "./version-files.ts";
@@ -34,7 +35,7 @@ interface Flight {
  * not understood: the platform's rules became stricter since it was built, and no try on any worker will change that.
  */
 export function createVersionSource(deps: VersionSourceDeps): VersionSource {
-  const prepared = new Map<string, { readonly version: RunnableVersion; readonly until: number }>();
+  const prepared = createCache<RunnableVersion>({ maxEntries: MAX_PREPARED, ttlMs: PREPARED_TTL_MS });
   const flights = new Map<string, Flight>();
 
   const takeOff = (versionId: string): Flight => {
@@ -45,19 +46,19 @@ export function createVersionSource(deps: VersionSourceDeps): VersionSource {
     const land = () => {
       if (flights.get(versionId) === flight) flights.delete(versionId);
     };
-    result.then(keep, () => undefined).finally(land);
+    result
+      .then(
+        (version) => prepared.set(versionId, version),
+        () => undefined,
+      )
+      .finally(land);
     return flight;
-  };
-  const keep = (version: RunnableVersion) => {
-    prepared.set(version.id, { version, until: performance.now() + PREPARED_TTL_MS });
-    const [oldest] = prepared.keys();
-    if (prepared.size > MAX_PREPARED && oldest !== undefined) prepared.delete(oldest);
   };
 
   return {
     prepare: async (versionId, signal) => {
-      const known = prepared.get(versionId);
-      if (known !== undefined && performance.now() < known.until) return known.version;
+      const known = prepared.peek(versionId);
+      if (known !== undefined) return known;
       signal.throwIfAborted();
       const flight = flights.get(versionId) ?? takeOff(versionId);
       flight.waiting += 1;
