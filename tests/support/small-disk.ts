@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { getegid, geteuid } from "node:process";
 import { Client } from "pg";
-import { MEGABYTE } from "@platform/engine/base/bytes";
 
 /** A tmpfs that exists in a mount namespace of its own: nothing is left of it when the processes in there are gone. */
 export interface SmallDisk {
@@ -40,6 +39,8 @@ export function findMountFault(): string | null {
     return error instanceof Error ? error.message : String(error);
   }
 }
+
+const MEGABYTE = 1024 * 1024;
 
 /** Writes as much as was free when it began: what the platform gives back meanwhile is not taken. */
 export async function fillDisk(pid: number, path: string): Promise<void> {

@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { env, kill, stderr } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import { SECOND } from "@platform/engine/base/time";
 import { fetchAccessToken, request, subscribe } from "../../tools/platform-client.ts";
 import type { Answer, StatusRecord, Subscription } from "../../tools/platform-client.ts";
 import { PLATFORM_COMMAND, runCli, startPlatform } from "../../tools/platform-process.ts";
 import type { CommandResult, Login, PlatformProcess, StartOptions } from "../../tools/platform-process.ts";
 import type { SmallDisk } from "./small-disk.ts";
+
+const SECOND = 1_000;
 
 /** A platform of its own in a temporary folder, with everything a story needs. */
 export interface World {

@@ -1,8 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
+import { SECOND, MINUTE } from "../base/time.ts";
 
 /** How long a client may take to send a request, in milliseconds. */
 export interface RequestTimes {

@@ -5,6 +5,7 @@ import Fastify, { LogController } from "fastify";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { Problem, PROBLEMS } from "@platform/contract/problems";
 import type { ProblemCode } from "@platform/contract/problems";
+import { SECOND } from "../base/time.ts";
 import { limitBodies, REQUEST_TIMES } from "./body-deadline.ts";
 import type { RequestTimes } from "./body-deadline.ts";
 import { sendProblem, toProblem } from "./errors.ts";
@@ -12,7 +13,6 @@ import { refuseOtherMethods, supportAllMethods } from "./methods.ts";
 
 /** The largest JSON body of an operation that says nothing else. */
 const DEFAULT_BODY_BYTES = 256 * 1024;
-const SECOND = 1_000;
 
 /** A part of this process that cannot do its work. */
 export interface ReadinessFault {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import { pino } from "pino";
+import { DAY } from "../base/time.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createExecutions } from "../executions/executions.ts";
 import type { Executions } from "../executions/executions.ts";
@@ -24,7 +25,6 @@ const TARGET = {
 };
 const SUCCESS: Outcome = { status: "SUCCEEDED", result: Buffer.from('{"length": 7542}'), metadata: null };
 const RETENTION_DAYS = 30;
-const DAY = 86_400_000;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 
 let app: FastifyInstance;

@@ -1,4 +1,5 @@
 import type { Resources } from "@platform/contract/project";
+import { SECOND } from "../base/time.ts";
 import { createDeferred } from "../base/deferred.ts";
 import type { Deferred } from "../base/deferred.ts";
 import type { Logger } from "../base/logger.ts";
@@ -29,7 +30,6 @@ import { runClaim } from "./run-claim.ts";
 import type { ClaimRun, RunClaimDeps } from "./run-claim.ts";
 import { createHealthKeeper } from "./worker-health.ts";
 
-const SECOND = 1_000;
 const POLL_MS = 1 * SECOND;
 /** How often the worker says that it lives, and asks what to reserve capacity for. */
 const REPORT_MS = 1 * SECOND;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "@platform/contract/problems";
+import { MINUTE } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 
-const MINUTE = 60_000;
 const FIRST_PAUSE_MS = 100;
 const PAUSE_CEILING_MS = 2_000;
 /** A store that renews leases but never takes this one write must not keep an execution RUNNING for ever. */

@@ -1,8 +1,8 @@
+import { MINUTE } from "../base/time.ts";
 import type { Claim, InputSource, VersionSource } from "../store/execution-store.ts";
 import { ProjectError } from "../project/project-error.ts";
 import type { ExecutionInput, NotStarted, Outcome, RunnableVersion } from "../python/port/runtime.ts";
 
-const MINUTE = 60_000;
 /** Longer than any build of an environment may take (15 minutes). An execution's own time limit begins with its user code. */
 const PREPARE_WITHIN_MS = 20 * MINUTE;
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { SECOND } from "../base/time.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { createOwner } from "../testing/create-owner.ts";
 import { createReserver } from "./reservation.ts";
 
-const SECOND = 1_000;
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 /** Of 16 GB, 9 are taken by a run that goes on for hours. */
 const FREE = { cpu: 8, memory: 7 };

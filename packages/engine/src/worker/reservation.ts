@@ -1,10 +1,10 @@
 import type { Resources } from "@platform/contract/project";
+import { SECOND } from "../base/time.ts";
 import { fits } from "../base/capacity.ts";
 import type { Logger } from "../base/logger.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Reservation, WorkerRegistry } from "../store/execution-store.ts";
 
-const SECOND = 1_000;
 /** Capacity is reserved for an execution that has waited for so long and fits the worker, but never what is free. */
 const RESERVES_AFTER_SECONDS = 10;
 /** It is reserved for so long at first. When what runs takes longer, the worker works on as long, then tries twice as long. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { HOUR } from "../base/time.ts";
 import { readPermit, reduceHealth, SOUND } from "./worker-health.ts";
 import type { HealthEvent, WorkerHealth } from "./worker-health.ts";
 
-const HOUR = 3_600_000;
 const failed = (versionId: string, at: number, scope: "worker" | "version" = "worker"): HealthEvent => ({
   type: "failed",
   versionId,

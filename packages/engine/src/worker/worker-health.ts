@@ -1,3 +1,4 @@
+import { SECOND, MINUTE } from "../base/time.ts";
 import type { Logger } from "../base/logger.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 
@@ -9,8 +10,6 @@ import { readMonotonic } from "../base/monotonic.ts";
  * something starts (sound again) or fails as well (a longer rest).
  */
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 const EXCLUSION = { first: 5 * SECOND, ceiling: 5 * MINUTE };
 const REST = { first: 5 * SECOND, ceiling: 1 * MINUTE };
 /** So many different versions in a row. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SECOND } from "@platform/engine/base/time";
 import { createSigningKeys } from "./signing-keys.ts";
 import { createTokenVerifier } from "./token-verifier.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
@@ -14,8 +15,6 @@ import { createTestInstance, TEST_GATEWAY_URL, TEST_SECRET } from "../testing/in
 import type { TestInstance } from "../testing/instance.ts";
 import { createAccess } from "./grants.ts";
 import type { Access } from "./grants.ts";
-
-const SECOND = 1_000;
 
 describe("a gateway that hears no notification", () => {
   let home: TestDatabase;

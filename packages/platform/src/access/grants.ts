@@ -2,6 +2,7 @@ import { Problem } from "@platform/contract/problems";
 import type { VersionTarget } from "@platform/engine/versions/runnable-version";
 import type { Owner } from "@platform/engine/store/owner";
 import { createCache } from "@platform/engine/base/cache";
+import { SECOND } from "@platform/engine/base/time";
 import type { TokenSubject } from "./access-tokens.ts";
 import type { TokenVerifier } from "./token-verifier.ts";
 import type { AccessStore, Grant, GrantAnswer, GrantedVersion, Refusal } from "../store/access.ts";
@@ -46,7 +47,6 @@ interface Decision {
   readonly caller: ServiceCaller | null;
 }
 
-const SECOND = 1_000;
 /** A revocation works within this time even where its notification was lost. */
 const GRANTED_TTL_MS = 5 * SECOND;
 const REFUSED_TTL_MS = 1 * SECOND;

@@ -4,6 +4,7 @@ import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { Executions } from "@platform/engine/executions/executions";
 import { registerDocs } from "@platform/engine/http/docs";
 import { registerOperations } from "@platform/engine/http/pipeline";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { Identity } from "../accounts/identity.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
@@ -41,7 +42,7 @@ export interface PlatformApiDeps {
   readonly uploadLimits?: UploadLimits;
 }
 
-const DEFAULT_ARCHIVE_BYTES = 256 * 1024 * 1024;
+const DEFAULT_ARCHIVE_BYTES = 256 * MEGABYTE;
 
 /** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
 export async function registerPlatformApi(app: FastifyInstance, deps: PlatformApiDeps): Promise<void> {

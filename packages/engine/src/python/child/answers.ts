@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { MEGABYTE } from "../../base/bytes.ts";
 import { FRAME, createFrameDecoder } from "../wire/frames.ts";
 import type { Connection } from "../wire/connection.ts";
 import { CHUNK_COST } from "../wire/pace.ts";
@@ -11,7 +12,7 @@ import type { NotStarted, Outcome } from "../port/runtime.ts";
 /** What is known not to have succeeded. */
 export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
 
-const MAX_METADATA_BYTES = 1024 * 1024;
+const MAX_METADATA_BYTES = MEGABYTE;
 const MAX_FAILURE_BYTES = 256 * 1024;
 /** Of an answer, which is only copied, so many bytes cost one unit of `Pace`. */
 const ANSWER_BYTES = 64;

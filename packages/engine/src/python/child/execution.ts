@@ -1,3 +1,4 @@
+import { SECOND } from "../../base/time.ts";
 import { listenForAnswer } from "./answers.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { runMachine } from "../../base/machine.ts";
@@ -14,7 +15,6 @@ import { createTimers } from "../../base/timers.ts";
 
 const SIGTERM = 15;
 const SIGKILL = 9;
-const SECOND = 1000;
 /** For an answer that was sent before its process ended: it may wait for its turn, or be large. */
 const ANSWER_MS = SECOND;
 

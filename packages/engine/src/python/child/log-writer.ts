@@ -1,9 +1,10 @@
+import { MEGABYTE } from "../../base/bytes.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { createTimers } from "../../base/timers.ts";
 import type { LogLine, RunRequest } from "../port/runtime.ts";
 
 /** Of rendered lines that the store has not taken yet; beyond it nothing is to be added, so that the process that prints waits. */
-const MAX_UNWRITTEN_BYTES = 1024 * 1024;
+const MAX_UNWRITTEN_BYTES = MEGABYTE;
 /** The store is given the first line at once, and what follows in batches: a write for each turn cost it more than the lines. */
 const BATCH_MS = 50;
 const BATCH_BYTES = 64 * 1024;

@@ -1,3 +1,4 @@
+import { SECOND } from "../../base/time.ts";
 import { fail, failStart, notStarted } from "../child/answers.ts";
 import type { Failed } from "../child/answers.ts";
 import { createLogBudget, createLogSplitter } from "../child/log-splitter.ts";
@@ -8,7 +9,6 @@ import type { ExitEvent, FailedEvent } from "../wire/control-messages.ts";
 /** Largest part of what a zygote prints, and of the traceback of an import, that is kept. */
 export const BOOT_LOG_BYTES = 256 * 1024;
 export const BOOT_LINE_BYTES = 16 * 1024;
-const SECOND = 1000;
 /** Of a child that failed before user code could: it could not prepare itself (70) or could not be executed (71). */
 const OWN_EXIT_CODES: ReadonlySet<number> = new Set([70, 71]);
 

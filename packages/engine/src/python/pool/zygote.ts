@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { Duplex } from "node:stream";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
 import { killLaunched } from "../../host/kill-launched.ts";
 import { spawnTrusted } from "../../host/processes.ts";
 import type { ChildProcess } from "../../host/processes.ts";
@@ -23,7 +24,7 @@ import { STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
 import type { Rooms } from "./zygote-folders.ts";
 
-const MAX_EVENT_BYTES = 4 * 1024 * 1024;
+const MAX_EVENT_BYTES = 4 * MEGABYTE;
 /** After the end of its control line a zygote kills its tree and leaves; without pid namespace nobody else could. */
 const LEAVE_MS = 1000;
 /** After a kill all pipes close at once, unless a process escaped. */
@@ -164,7 +165,7 @@ function createBootOrder({ version, startMode, probe }: ZygoteOptions, { view }:
       SHARED_TEMPORARY_FOLDERS.some((folder) => path.startsWith(folder)),
     ),
     variables: version.variables,
-    memory: Math.round(version.resources.memory * 1024 ** 3),
+    memory: Math.round(version.resources.memory * GIGABYTE),
     isolate: view.isolate,
     startMode,
     probe,

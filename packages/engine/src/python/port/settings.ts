@@ -1,9 +1,8 @@
+import { MEGABYTE } from "../../base/bytes.ts";
+import { SECOND } from "../../base/time.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-
-const MEBIBYTE = 1024 * 1024;
-const SECOND = 1000;
 
 export interface PythonRuntimeOptions {
   /** Absolute path of a folder of ours for sockets and scratch; created. At most 70 characters: a socket's path is limited. */
@@ -60,8 +59,8 @@ export interface Settings extends Limits, Times {
 export const ZYGOTE_IDLE_FACTOR = 10;
 
 const DEFAULT_LIMITS: Limits = {
-  resultBytes: 16 * MEBIBYTE,
-  logBytes: 16 * MEBIBYTE,
+  resultBytes: 16 * MEGABYTE,
+  logBytes: 16 * MEGABYTE,
   logLineBytes: 16 * 1024,
 };
 const DEFAULT_TIMES: Times = {

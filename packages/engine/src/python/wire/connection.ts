@@ -1,11 +1,12 @@
 import type { Socket } from "node:net";
+import { MEGABYTE } from "../../base/bytes.ts";
 import { CHUNK_COST } from "./pace.ts";
 import type { Pace } from "./pace.ts";
 import { createPacedReader } from "./paced-reader.ts";
 import type { Consumer } from "./paced-reader.ts";
 
 /** What is kept of what a child writes before anybody listens: a module that prints a lot at import must not block. */
-const MAX_EARLY_BYTES = 1024 * 1024;
+const MAX_EARLY_BYTES = MEGABYTE;
 const MAX_EARLY_CHUNKS = 1024;
 
 /** One of a child's three connections. Read from the first moment on; what came early is kept for who attaches. */

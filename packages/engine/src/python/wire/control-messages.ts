@@ -1,5 +1,6 @@
 /** Control messages between Node and a zygote: JSON objects, one per line. User code may have written what comes from a zygote. */
 
+import { isRecord } from "../../base/json.ts";
 import { readCause } from "./untrusted-text.ts";
 
 export interface BootOrder {
@@ -63,10 +64,6 @@ export type ZygoteEvent =
 
 export function encodeOrder(order: Order): string {
   return `${JSON.stringify(order)}\n`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isSchema(value: unknown): value is Record<string, unknown> | null {
