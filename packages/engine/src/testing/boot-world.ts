@@ -25,7 +25,7 @@ export class BootWorld {
 
   play(event: BootEvent): void {
     if (!this.#canHappen(event)) return;
-    if (event.event === "limit") this.#timer = "off";
+    if (event.type === "limit") this.#timer = "off";
     const step = reduceBoot(Object.freeze(this.state), event, SETTINGS);
     this.state = step.state;
     for (const effect of step.effects) this.#perform(effect);
@@ -34,28 +34,28 @@ export class BootWorld {
 
   /** The process ends in the end, and the question for the sandbox is answered. */
   finish(later: readonly BootEvent[]): void {
-    this.play({ event: "ended", end: { description: "ended", hasBegun: true }, kept: [] });
-    this.play({ event: "diagnosed", fault: null });
+    this.play({ type: "ended", end: { description: "ended", hasBegun: true }, kept: [] });
+    this.play({ type: "diagnosed", fault: null });
     demand(this.#reports.at(-1) === "closed", "the end is reported");
     for (const event of later)
       demand(reduceBoot(this.state, event, SETTINGS).effects.length === 0, "nothing follows");
   }
 
   #canHappen(event: BootEvent): boolean {
-    if (event.event === "limit") return this.#timer !== "off";
-    if (event.event === "unstartable") return this.#process === "starting";
-    if (event.event === "diagnosed") return this.#diagnosis === "asked";
-    if (event.event === "ordered") return this.#reports.at(-1) !== "closed";
+    if (event.type === "limit") return this.#timer !== "off";
+    if (event.type === "unstartable") return this.#process === "starting";
+    if (event.type === "diagnosed") return this.#diagnosis === "asked";
+    if (event.type === "ordered") return this.#reports.at(-1) !== "closed";
     if (this.#process === "gone") return false;
-    if (event.event === "ended" || event.event === "said") this.#process = "alive";
-    if (event.event === "said" && event.said.event === "hello") this.#hello = "said";
-    if (event.event === "ended") this.#process = "gone";
+    if (event.type === "ended" || event.type === "said") this.#process = "alive";
+    if (event.type === "said" && event.said.event === "hello") this.#hello = "said";
+    if (event.type === "ended") this.#process = "gone";
     return true;
   }
 
   #perform(effect: BootEffect): void {
     demand(!this.#reports.includes("closed"), "no effect after the end");
-    switch (effect.effect) {
+    switch (effect.type) {
       case "startTimer":
         demand(this.#timer === (this.#hello === "none" ? "off" : "hello"), "each limit is given once");
         demand(
@@ -112,7 +112,7 @@ export class BootWorld {
     if (this.#process === "gone") return demand(this.#diagnosis === "asked", "an end is reported");
     if (this.#verdict === "ready")
       return demand(this.#timer === "off" && this.#kept === 0, "nothing is limited or kept when it is ready");
-    if (this.state.phase === "importing")
+    if (this.state.name === "importing")
       demand(this.#timer === "import", "the import has a limit of its own");
     const isBounded = this.#timer !== "off" || this.#end === "ordered";
     demand(isBounded, "a boot does not last for ever");

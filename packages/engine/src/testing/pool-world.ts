@@ -74,12 +74,12 @@ export class PoolWorld {
         break;
       case "answered":
       case "stuck":
-        this.#dispatch({ event: move[0] });
+        this.#dispatch({ type: move[0] });
         break;
       case "retire":
       case "close":
         if (this.#wish !== "close") this.#wish = move[0];
-        this.#dispatch({ event: move[0] });
+        this.#dispatch({ type: move[0] });
         break;
       case "ready":
       case "unsafe":
@@ -138,7 +138,7 @@ export class PoolWorld {
   }
 
   #report(report: BootReport): void {
-    this.#dispatch({ event: "reported", report });
+    this.#dispatch({ type: "reported", report });
   }
 
   #submit(): void {
@@ -146,7 +146,7 @@ export class PoolWorld {
     const isRefused = this.#wish === "close" || this.#pool === "closed" || this.#now < this.#brokenUntil;
     const isServed = !isRefused && this.#canServe() && this.#count("idle") > 0;
     if (this.#wish !== "close" && this.#pool === "open") this.#lastUsed = this.#now;
-    this.#dispatch({ event: "submit", execution: ticket });
+    this.#dispatch({ type: "submit", execution: ticket });
     const expected = isServed ? "running" : "waiting";
     demand(
       this.#fates[ticket] === (isRefused ? "refused" : expected),
@@ -158,7 +158,7 @@ export class PoolWorld {
     const waiting = this.#list("waiting");
     const ticket = waiting[pick % Math.max(1, waiting.length)] ?? pick;
     if (this.#fates[ticket] === "waiting") this.#fates[ticket] = "withdrawn";
-    this.#dispatch({ event: "withdraw", execution: ticket });
+    this.#dispatch({ type: "withdraw", execution: ticket });
   }
 
   #connect(pick: number): void {
@@ -166,7 +166,7 @@ export class PoolWorld {
     const [id, child] = candidates[pick % Math.max(1, candidates.length)] ?? [];
     if (id === undefined || child === undefined) return;
     child.connections = "open";
-    this.#dispatch({ event: "connected", child: id });
+    this.#dispatch({ type: "connected", child: id });
     if (child.connections !== "open") return;
     demand(child.use === "good" && this.#canServe(), "only a child that can be used is kept");
     child.role = "idle";
@@ -215,7 +215,7 @@ export class PoolWorld {
     this.#now += milliseconds;
     const wasWarm = this.#zygote === "warm";
     const idleMs = this.#isBusy() ? 0 : this.#now - this.#lastUsed;
-    this.#dispatch({ event: "tick" });
+    this.#dispatch({ type: "tick" });
     if (idleMs > SETTINGS.idleMs) demand(this.#count("idle") === 0, "idle children go after their time");
     if (idleMs > SETTINGS.zygoteIdleMs) demand(!this.#canServe(), "an idle zygote goes after its time");
     for (const child of this.#children.values()) {
@@ -246,8 +246,8 @@ export class PoolWorld {
   }
 
   #perform(effect: PoolEffect): void {
-    demand(this.#pool === "open" || effect.effect === "refuse", "no effect after the end");
-    switch (effect.effect) {
+    demand(this.#pool === "open" || effect.type === "refuse", "no effect after the end");
+    switch (effect.type) {
       case "boot":
         demand(this.#zygote === "none" && this.#wish !== "close", "one zygote at a time, none when closed");
         this.#zygote = "booting";

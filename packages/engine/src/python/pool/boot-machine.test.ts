@@ -9,7 +9,7 @@ import type { ZygoteEvent } from "../wire/control-messages.ts";
 const SETTINGS = { helloMs: 2000, bootMs: 5000 };
 const line = (message: string) => ({ time: 0, severity: "INFO", message }) as const;
 
-const said = (event: ZygoteEvent): BootEvent => ({ event: "said", said: event, time: 0 });
+const said = (event: ZygoteEvent): BootEvent => ({ type: "said", said: event, time: 0 });
 const HELLO = said({ event: "hello", pid: 1, python: "3.11" });
 const READY = said({ event: "ready", mode: "fork" });
 const UNSAFE = said({ event: "unsafe", reason: "a thread was started" });
@@ -21,16 +21,16 @@ const FAILED = said({
 });
 const EXIT = said({ event: "exit", id: 1, code: 0, signal: null, cpu: 0, rss: 0 });
 const GONE = said({ event: "gone", id: 1 });
-const LIMIT: BootEvent = { event: "limit" };
-const STOP: BootEvent = { event: "ordered", order: { order: "stop" } };
-const KILL: BootEvent = { event: "ordered", order: { order: "kill" } };
-const FORK: BootEvent = { event: "ordered", order: { order: "fork", id: 1 } };
-const PRINTED: BootEvent = { event: "printed", lines: [line("importing")] };
-const UNSTARTABLE: BootEvent = { event: "unstartable", reason: "EMFILE" };
-const WORKS: BootEvent = { event: "diagnosed", fault: null };
-const BROKEN: BootEvent = { event: "diagnosed", fault: "bwrap: no permissions" };
+const LIMIT: BootEvent = { type: "limit" };
+const STOP: BootEvent = { type: "ordered", order: { order: "stop" } };
+const KILL: BootEvent = { type: "ordered", order: { order: "kill" } };
+const FORK: BootEvent = { type: "ordered", order: { order: "fork", id: 1 } };
+const PRINTED: BootEvent = { type: "printed", lines: [line("importing")] };
+const UNSTARTABLE: BootEvent = { type: "unstartable", reason: "EMFILE" };
+const WORKS: BootEvent = { type: "diagnosed", fault: null };
+const BROKEN: BootEvent = { type: "diagnosed", fault: "bwrap: no permissions" };
 const ended = (hasBegun: boolean): BootEvent => ({
-  event: "ended",
+  type: "ended",
   end: { description: "ended with exit code 3", hasBegun },
   kept: [line("importing")],
 });
@@ -51,7 +51,7 @@ function play(events: readonly BootEvent[]): {
 
 function describeEnd(events: readonly BootEvent[]): string | null | undefined {
   for (const effect of play(events).effects)
-    if (effect.effect === "report" && effect.report.event === "closed")
+    if (effect.type === "report" && effect.report.event === "closed")
       return describeFailure(effect.report.failure);
   return undefined;
 }
@@ -144,7 +144,7 @@ test("a boot keeps its promises whatever the order of events", () => {
       const world = new BootWorld();
       for (const event of events) world.play(event);
       world.finish([HELLO, READY, EXIT, LIMIT, STOP, KILL, FORK, PRINTED, WORKS]);
-      expect(world.state).toEqual({ phase: "closed" });
+      expect(world.state).toEqual({ name: "closed" });
     }),
     { numRuns: 2000 },
   );

@@ -22,10 +22,10 @@ import type { ZygoteEnd } from "./zygote.ts";
  * machine is at fault. closed: that was reported; nothing follows.
  */
 export type BootState =
-  | { readonly phase: "starting" | "importing" | "ready" | "stopping" | "closed" }
+  | { readonly name: "starting" | "importing" | "ready" | "stopping" | "closed" }
   /** `failure` is null when the end was ordered, also to boot the version again in another mode. */
-  | { readonly phase: "ending"; readonly failure: BootFailure | null }
-  | { readonly phase: "diagnosing"; readonly description: string; readonly reason: string };
+  | { readonly name: "ending"; readonly failure: BootFailure | null }
+  | { readonly name: "diagnosing"; readonly description: string; readonly reason: string };
 
 /** What the pool can order at any time; what comes after the end of the process is dropped. */
 export type PoolOrder =
@@ -35,16 +35,16 @@ export type PoolOrder =
   | { readonly order: "stop" | "kill" };
 
 export type BootEvent =
-  | { readonly event: "ordered"; readonly order: PoolOrder }
+  | { readonly type: "ordered"; readonly order: PoolOrder }
   /** `time` in milliseconds since the epoch. What it says may have been written by user code. */
-  | { readonly event: "said"; readonly said: ZygoteEvent; readonly time: number }
-  | { readonly event: "printed"; readonly lines: readonly LogLine[] }
-  | { readonly event: "limit" }
-  | { readonly event: "unstartable"; readonly reason: string }
+  | { readonly type: "said"; readonly said: ZygoteEvent; readonly time: number }
+  | { readonly type: "printed"; readonly lines: readonly LogLine[] }
+  | { readonly type: "limit" }
+  | { readonly type: "unstartable"; readonly reason: string }
   /** No process of it is left. `kept`: the lines that it printed before it was ready. */
-  | { readonly event: "ended"; readonly end: ZygoteEnd; readonly kept: readonly LogLine[] }
+  | { readonly type: "ended"; readonly end: ZygoteEnd; readonly kept: readonly LogLine[] }
   /** `fault`: why no sandbox at all works on this machine; null when sandboxes work. */
-  | { readonly event: "diagnosed"; readonly fault: string | null };
+  | { readonly type: "diagnosed"; readonly fault: string | null };
 
 /** What a zygote says of one of its children. */
 export type ChildReport = ExitEvent | Extract<ZygoteEvent, { readonly event: "refused" | "gone" }>;
@@ -57,11 +57,11 @@ export type BootReport =
   | { readonly event: "closed"; readonly description: string; readonly failure: BootFailure | null };
 
 export type BootEffect =
-  | { readonly effect: "order"; readonly order: PoolOrder }
-  | { readonly effect: "startTimer"; readonly milliseconds: number }
-  | { readonly effect: "stopTimer" | "diagnose" | "dropLines" }
-  | { readonly effect: "keepLines" | "logLines"; readonly lines: readonly LogLine[] }
-  | { readonly effect: "report"; readonly report: BootReport };
+  | { readonly type: "order"; readonly order: PoolOrder }
+  | { readonly type: "startTimer"; readonly milliseconds: number }
+  | { readonly type: "stopTimer" | "diagnose" | "dropLines" }
+  | { readonly type: "keepLines" | "logLines"; readonly lines: readonly LogLine[] }
+  | { readonly type: "report"; readonly report: BootReport };
 
 export interface BootStep {
   readonly state: BootState;
@@ -72,18 +72,18 @@ type BootSettings = Pick<Settings, "helloMs" | "bootMs">;
 
 /** The first step: the process is being started. */
 export function beginBoot({ helloMs }: BootSettings): BootStep {
-  return step({ phase: "starting" }, { effect: "startTimer", milliseconds: helloMs });
+  return step({ name: "starting" }, { type: "startTimer", milliseconds: helloMs });
 }
 
 export function reduceBoot(state: BootState, event: BootEvent, settings: BootSettings): BootStep {
-  if (state.phase === "closed") return step(state);
-  switch (event.event) {
+  if (state.name === "closed") return step(state);
+  switch (event.type) {
     case "ordered":
       return obey(state, event.order);
     case "said":
       return hear(state, event, settings);
     case "printed":
-      return step(state, { effect: wasReady(state) ? "logLines" : "keepLines", lines: event.lines });
+      return step(state, { type: wasReady(state) ? "logLines" : "keepLines", lines: event.lines });
     case "limit":
       return giveUp(state, settings);
     case "unstartable":
@@ -93,12 +93,12 @@ export function reduceBoot(state: BootState, event: BootEvent, settings: BootSet
     case "diagnosed":
       break;
   }
-  if (state.phase !== "diagnosing") return step(state);
+  if (state.name !== "diagnosing") return step(state);
   return close(state.description, { outcome: describeFailedSandbox(state.reason, event.fault), lines: [] });
 }
 
-function wasReady({ phase }: BootState): boolean {
-  return phase === "ready" || phase === "stopping";
+function wasReady({ name }: BootState): boolean {
+  return name === "ready" || name === "stopping";
 }
 
 function step(state: BootState, ...effects: readonly BootEffect[]): BootStep {
@@ -107,40 +107,40 @@ function step(state: BootState, ...effects: readonly BootEffect[]): BootStep {
 
 function close(description: string, failure: BootFailure | null): BootStep {
   const report = { event: "closed", description, failure } as const;
-  return step({ phase: "closed" }, { effect: "stopTimer" }, { effect: "report", report });
+  return step({ name: "closed" }, { type: "stopTimer" }, { type: "report", report });
 }
 
 function obey(state: BootState, order: PoolOrder): BootStep {
-  if (state.phase === "diagnosing") return step(state);
-  const given = { effect: "order", order } as const;
-  const isEnding = state.phase === "ending" || state.phase === "stopping";
+  if (state.name === "diagnosing") return step(state);
+  const given = { type: "order", order } as const;
+  const isEnding = state.name === "ending" || state.name === "stopping";
   if (order.order !== "stop" && order.order !== "kill") return isEnding ? step(state) : step(state, given);
   if (isEnding) return step(state, given);
-  if (state.phase === "ready") return step({ phase: "stopping" }, given);
-  return step({ phase: "ending", failure: null }, { effect: "stopTimer" }, given);
+  if (state.name === "ready") return step({ name: "stopping" }, given);
+  return step({ name: "ending", failure: null }, { type: "stopTimer" }, given);
 }
 
 function hear(
   state: BootState,
-  { said, time }: Extract<BootEvent, { readonly event: "said" }>,
+  { said, time }: Extract<BootEvent, { readonly type: "said" }>,
   { bootMs }: BootSettings,
 ): BootStep {
   switch (said.event) {
     case "hello":
-      if (state.phase !== "starting") return step(state);
-      return step({ phase: "importing" }, { effect: "startTimer", milliseconds: bootMs });
+      if (state.name !== "starting") return step(state);
+      return step({ name: "importing" }, { type: "startTimer", milliseconds: bootMs });
     // The limit goes on: a process that has said why it fails may stay all the same.
     case "failed":
-      if (state.phase !== "importing") return step(state);
-      return step({ phase: "ending", failure: describeFailedImport(said, time) });
+      if (state.name !== "importing") return step(state);
+      return step({ name: "ending", failure: describeFailedImport(said, time) });
     // Once: user code that shares the process may write such lines without end.
     case "ready":
     case "unsafe":
-      return state.phase === "importing" ? judge(said) : step(state);
+      return state.name === "importing" ? judge(said) : step(state);
     case "exit":
     case "gone":
     case "refused":
-      return wasReady(state) ? step(state, { effect: "report", report: said }) : step(state);
+      return wasReady(state) ? step(state, { type: "report", report: said }) : step(state);
     case "probed":
       break;
   }
@@ -148,34 +148,34 @@ function hear(
 }
 
 function judge(report: Extract<BootReport, { readonly event: "ready" | "unsafe" }>): BootStep {
-  const effects = [{ effect: "stopTimer" }, { effect: "report", report }] as const;
-  if (report.event === "ready") return step({ phase: "ready" }, { effect: "dropLines" }, ...effects);
-  return step({ phase: "ending", failure: null }, { effect: "order", order: { order: "stop" } }, ...effects);
+  const effects = [{ type: "stopTimer" }, { type: "report", report }] as const;
+  if (report.event === "ready") return step({ name: "ready" }, { type: "dropLines" }, ...effects);
+  return step({ name: "ending", failure: null }, { type: "order", order: { order: "stop" } }, ...effects);
 }
 
 function giveUp(state: BootState, settings: BootSettings): BootStep {
-  const kill = { effect: "order", order: { order: "kill" } } as const;
+  const kill = { type: "order", order: { order: "kill" } } as const;
   const fail = (outcome: StartOutcome): BootStep =>
-    step({ phase: "ending", failure: { outcome, lines: [] } }, kill);
-  if (state.phase === "starting") return fail(describeSilence(settings));
-  if (state.phase === "importing") return fail(describeSlowImport(settings));
-  return state.phase === "ending" ? step(state, kill) : step(state);
+    step({ name: "ending", failure: { outcome, lines: [] } }, kill);
+  if (state.name === "starting") return fail(describeSilence(settings));
+  if (state.name === "importing") return fail(describeSlowImport(settings));
+  return state.name === "ending" ? step(state, kill) : step(state);
 }
 
 function bury(state: BootState, end: ZygoteEnd, kept: readonly LogLine[]): BootStep {
   const { description, hasBegun } = end;
   const fail = (outcome: StartOutcome, lines: readonly LogLine[] = []): BootStep =>
     close(description, { outcome, lines: [...kept, ...lines] });
-  if (state.phase === "ending" && state.failure !== null)
+  if (state.name === "ending" && state.failure !== null)
     return fail(state.failure.outcome, state.failure.lines);
-  if (state.phase === "importing") return fail(describeEndedImport(description));
-  if (state.phase !== "starting") return close(description, null);
+  if (state.name === "importing") return fail(describeEndedImport(description));
+  if (state.name !== "starting") return close(description, null);
   if (hasBegun) return fail(describeEndedInterpreter(description));
   const printed = kept.map((line) => line.message).join("; ");
   // What the version brings along may be why (its interpreter is a file of its environment): an empty sandbox shows it.
   return step(
-    { phase: "diagnosing", description, reason: printed === "" ? description : `${description}: ${printed}` },
-    { effect: "stopTimer" },
-    { effect: "diagnose" },
+    { name: "diagnosing", description, reason: printed === "" ? description : `${description}: ${printed}` },
+    { type: "stopTimer" },
+    { type: "diagnose" },
   );
 }

@@ -54,7 +54,7 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
   const handles: Handles = { host, options, timers, tokens: new Map(), kept: [], dispatch, zygote: [] };
   for (const effect of begin.effects) perform(handles, effect);
   void live(handles);
-  return (order) => dispatch({ event: "ordered", order });
+  return (order) => dispatch({ type: "ordered", order });
 }
 
 async function live(handles: Handles): Promise<void> {
@@ -65,26 +65,26 @@ async function live(handles: Handles): Promise<void> {
       version: options.version,
       startMode: options.startMode,
       probe: false,
-      onEvent: (said) => dispatch({ event: "said", said, time: Date.now() }),
-      onOutput: (lines) => dispatch({ event: "printed", lines }),
+      onEvent: (said) => dispatch({ type: "said", said, time: Date.now() }),
+      onOutput: (lines) => dispatch({ type: "printed", lines }),
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return dispatch({ event: "unstartable", reason });
+    return dispatch({ type: "unstartable", reason });
   }
   const waiting = handles.zygote;
   handles.zygote = zygote;
   if (Array.isArray(waiting)) for (const order of waiting) obey(handles, zygote, order);
-  dispatch({ event: "ended", end: await zygote.closed, kept });
+  dispatch({ type: "ended", end: await zygote.closed, kept });
 }
 
 function perform(handles: Handles, effect: BootEffect): void {
   const { host, options, timers, kept, dispatch, zygote } = handles;
-  switch (effect.effect) {
+  switch (effect.type) {
     case "order":
       return Array.isArray(zygote) ? void zygote.push(effect.order) : obey(handles, zygote, effect.order);
     case "startTimer":
-      return timers.set("limit", effect.milliseconds, () => dispatch({ event: "limit" }));
+      return timers.set("limit", effect.milliseconds, () => dispatch({ type: "limit" }));
     case "stopTimer":
       return timers.clear("limit");
     case "keepLines":
@@ -97,7 +97,7 @@ function perform(handles: Handles, effect: BootEffect): void {
         host.logger.warn({ versionId: options.version.id, output: message }, "output of a zygote");
       return;
     case "diagnose":
-      return void host.sandbox.findFault().then((fault) => dispatch({ event: "diagnosed", fault }));
+      return void host.sandbox.findFault().then((fault) => dispatch({ type: "diagnosed", fault }));
     case "report":
       return options.onReport(effect.report);
   }

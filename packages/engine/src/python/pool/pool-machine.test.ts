@@ -11,9 +11,9 @@ import type { PoolMove } from "../../testing/pool-world.ts";
 
 const SETTINGS = { slots: 4, bootMs: 100, confirmMs: 20, failureMs: 50, idleMs: 200, zygoteIdleMs: 1000 };
 
-const submit = (execution: number): PoolEvent => ({ event: "submit", execution });
-const connected = (child: number): PoolEvent => ({ event: "connected", child });
-const report = (given: BootReport): PoolEvent => ({ event: "reported", report: given });
+const submit = (execution: number): PoolEvent => ({ type: "submit", execution });
+const connected = (child: number): PoolEvent => ({ type: "connected", child });
+const report = (given: BootReport): PoolEvent => ({ type: "reported", report: given });
 const exit = (id: number, code: number | null = 0): PoolEvent =>
   report({ event: "exit", id, code, signal: null, cpu: 0, rss: 0 });
 const gone = (id: number): PoolEvent => report({ event: "gone", id });
@@ -26,11 +26,11 @@ const closed = (outcome?: StartOutcome): PoolEvent =>
   });
 const READY = report({ event: "ready", mode: "fork" });
 const UNSAFE = report({ event: "unsafe", reason: "a thread was started" });
-const TICK: PoolEvent = { event: "tick" };
-const ANSWERED: PoolEvent = { event: "answered" };
-const STUCK: PoolEvent = { event: "stuck" };
-const RETIRE: PoolEvent = { event: "retire" };
-const CLOSE: PoolEvent = { event: "close" };
+const TICK: PoolEvent = { type: "tick" };
+const ANSWERED: PoolEvent = { type: "answered" };
+const STUCK: PoolEvent = { type: "stuck" };
+const RETIRE: PoolEvent = { type: "retire" };
+const CLOSE: PoolEvent = { type: "close" };
 const FAULT = fail("STARTUP_ERROR", "no licence");
 
 /** What comes of events; a number is the time from then on. Only the effects of the last event, in words. */
@@ -45,7 +45,7 @@ function play(...events: ReadonlyArray<PoolEvent | number>): string {
 }
 
 function describeEffect(effect: PoolEffect): string {
-  switch (effect.effect) {
+  switch (effect.type) {
     case "boot":
       return `boot ${effect.startMode}`;
     case "order":
@@ -60,7 +60,7 @@ function describeEffect(effect: PoolEffect): string {
       return `lost ${effect.execution}: ${effect.detail}`;
     case "exit":
     case "gone":
-      return `${effect.effect} ${effect.execution}`;
+      return `${effect.type} ${effect.execution}`;
     case "closed":
       return "closed";
     case "log":

@@ -49,7 +49,7 @@ export function reducePool(state: PoolState, event: PoolEvent, now: number): Poo
 }
 
 function handle(turn: Turn, event: PoolEvent): void {
-  switch (event.event) {
+  switch (event.type) {
     case "submit":
       return submit(turn, event.execution);
     case "withdraw":
@@ -82,7 +82,7 @@ function settle(turn: Turn): void {
   if (phase.name === "closed" || intent === "serve" || (intent === "retire" && isBusy(turn.state))) return;
   if (hasZygote(turn.state)) return endZygote(turn, "stop");
   set(turn, { phase: { name: "closed" } });
-  turn.effects.push({ effect: "closed" });
+  turn.effects.push({ type: "closed" });
 }
 
 function submit(turn: Turn, execution: Ticket): void {
@@ -99,7 +99,7 @@ function connect(turn: Turn, id: number): void {
   const { phase, children, queue } = turn.state;
   const child = children.find((known) => known.id === id);
   if (child?.stage !== "ordered" || !canServe(phase))
-    return void turn.effects.push({ effect: "disconnect", child: id });
+    return void turn.effects.push({ type: "disconnect", child: id });
   set(turn, { bootsWithoutChild: 0 });
   const [next] = queue;
   if (next === undefined) move(turn, child, { stage: "idle" });
@@ -110,7 +110,7 @@ function handOver(turn: Turn, child: Child, execution: Ticket): void {
   set(turn, { queue: turn.state.queue.filter((waiting) => waiting !== execution) });
   move(turn, child, { stage: "running", execution });
   set(turn, { peak: Math.max(turn.state.peak, countRunning(turn.state)) });
-  turn.effects.push({ effect: "handOver", child: child.id, execution });
+  turn.effects.push({ type: "handOver", child: child.id, execution });
   if (countIdle(turn.state) === 0 && countStarting(turn.state) === 0) refill(turn);
 }
 
@@ -162,7 +162,7 @@ function exit(turn: Turn, child: Child, report: Extract<BootReport, { readonly e
     case "running":
     case "exited":
       move(turn, child, { stage: "exited", execution: child.execution });
-      return void turn.effects.push({ effect: "exit", execution: child.execution, exit: report });
+      return void turn.effects.push({ type: "exit", execution: child.execution, exit: report });
     case "failed":
     case "unused":
   }
@@ -174,12 +174,12 @@ function forgetGone(turn: Turn, child: Child): void {
   remove(turn, child);
   set(turn, { lastUsed: turn.now });
   if (child.stage === "failed") failStart(turn, child, child.outcome);
-  if (child.stage === "exited") turn.effects.push({ effect: "gone", execution: child.execution });
+  if (child.stage === "exited") turn.effects.push({ type: "gone", execution: child.execution });
 }
 
 /** Who waits first ends with the outcome: otherwise it would be tried without end. */
 function failStart(turn: Turn, { id }: Child, outcome: BootFailure["outcome"]): void {
-  if (canServe(turn.state.phase)) turn.effects.push({ effect: "order", order: { order: "forget", id } });
+  if (canServe(turn.state.phase)) turn.effects.push({ type: "order", order: { order: "forget", id } });
   const [next] = turn.state.queue;
   if (next === undefined) return;
   set(turn, { queue: turn.state.queue.slice(1) });
@@ -191,7 +191,7 @@ function respawn(turn: Turn, reason: string): void {
   if (turn.state.phase.name !== "booting") return;
   set(turn, { startMode: "spawn", phase: { name: "ending" } });
   const message = "each execution of this version starts a fresh interpreter";
-  turn.effects.push({ effect: "log", level: "info", fields: { reason }, message });
+  turn.effects.push({ type: "log", level: "info", fields: { reason }, message });
 }
 
 /** The zygote has ended with all its processes. */
@@ -202,9 +202,9 @@ function bury(turn: Turn, description: string, failure: BootFailure | null): voi
       ? "The worker was stopped while the execution ran"
       : `The worker's process ${description} while the execution ran`;
   for (const child of children) {
-    if (child.stage === "idle") turn.effects.push({ effect: "disconnect", child: child.id });
+    if (child.stage === "idle") turn.effects.push({ type: "disconnect", child: child.id });
     if (child.stage === "running" || child.stage === "exited")
-      turn.effects.push({ effect: "lost", execution: child.execution, detail });
+      turn.effects.push({ type: "lost", execution: child.execution, detail });
   }
   set(turn, { phase: { name: "cold" }, children: [], bootsWithoutChild: bootsWithoutChild + 1 });
   if (failure !== null) refuseQueue(turn, failure);
@@ -212,7 +212,7 @@ function bury(turn: Turn, description: string, failure: BootFailure | null): voi
     set(turn, { phase: { name: "broken", failure, until: turn.now + settings.failureMs } });
   if (failure?.outcome.status === "NOT_STARTED") {
     const fields = { reason: failure.outcome.detail };
-    turn.effects.push({ effect: "log", level: "error", fields, message: "a zygote could not be started" });
+    turn.effects.push({ type: "log", level: "error", fields, message: "a zygote could not be started" });
   }
   if (turn.state.bootsWithoutChild <= MAX_BOOTS_WITHOUT_CHILD) return;
   const outcome = notStarted("version", "The zygote ends again and again before a child is ready");
@@ -227,10 +227,10 @@ function endLate(turn: Turn): void {
     const lateMs = turn.now - Math.max(child.orderedAt, phase.since) - settings.bootMs;
     if (lateMs <= 0) continue;
     if (child.stage === "ordered") move(turn, child, { stage: "late" });
-    turn.effects.push({ effect: "order", order: { order: "signal", id: child.id, signal: SIGKILL } });
+    turn.effects.push({ type: "order", order: { order: "signal", id: child.id, signal: SIGKILL } });
     if (lateMs <= settings.confirmMs) continue;
     const message = "a zygote does not answer: the whole sandbox is killed";
-    turn.effects.push({ effect: "log", level: "warn", fields: {}, message });
+    turn.effects.push({ type: "log", level: "warn", fields: {}, message });
     return endZygote(turn, "kill");
   }
 }

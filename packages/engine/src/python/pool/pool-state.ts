@@ -63,37 +63,37 @@ export interface PoolState {
 }
 
 export type PoolEvent =
-  | { readonly event: "submit" | "withdraw"; readonly execution: Ticket }
+  | { readonly type: "submit" | "withdraw"; readonly execution: Ticket }
   /** A child has opened its connections; until an effect disposes of them they are kept for it. */
-  | { readonly event: "connected"; readonly child: number }
+  | { readonly type: "connected"; readonly child: number }
   /** `answered`: an outcome is known. `stuck`: processes of an execution do not end though they were killed. */
-  | { readonly event: "answered" | "stuck" | "tick" | "retire" | "close" }
-  | { readonly event: "reported"; readonly report: BootReport };
+  | { readonly type: "answered" | "stuck" | "tick" | "retire" | "close" }
+  | { readonly type: "reported"; readonly report: BootReport };
 
 export type PoolEffect =
-  | { readonly effect: "boot"; readonly startMode: RunnableVersion["startMode"] }
-  | { readonly effect: "order"; readonly order: PoolOrder }
-  | { readonly effect: "handOver"; readonly child: number; readonly execution: Ticket }
+  | { readonly type: "boot"; readonly startMode: RunnableVersion["startMode"] }
+  | { readonly type: "order"; readonly order: PoolOrder }
+  | { readonly type: "handOver"; readonly child: number; readonly execution: Ticket }
   /** Closes the connections of a child that is given no execution. */
-  | { readonly effect: "disconnect"; readonly child: number }
+  | { readonly type: "disconnect"; readonly child: number }
   | {
-      readonly effect: "refuse";
+      readonly type: "refuse";
       readonly execution: Ticket;
       readonly outcome: StartOutcome;
       readonly lines: readonly LogLine[];
     }
-  | { readonly effect: "exit"; readonly execution: Ticket; readonly exit: ExitEvent }
+  | { readonly type: "exit"; readonly execution: Ticket; readonly exit: ExitEvent }
   /** The last of an execution: no process of it is left. */
-  | { readonly effect: "gone"; readonly execution: Ticket }
-  | { readonly effect: "lost"; readonly execution: Ticket; readonly detail: string }
+  | { readonly type: "gone"; readonly execution: Ticket }
+  | { readonly type: "lost"; readonly execution: Ticket; readonly detail: string }
   | {
-      readonly effect: "log";
+      readonly type: "log";
       readonly level: "info" | "warn" | "error";
       readonly fields: LogFields;
       readonly message: string;
     }
   /** The last of the pool. */
-  | { readonly effect: "closed" };
+  | { readonly type: "closed" };
 
 export function createPoolState(
   settings: PoolSettings,

@@ -25,30 +25,30 @@ export function remove(turn: Turn, { id }: Child): void {
 
 export function disconnect(turn: Turn, child: Child): void {
   move(turn, child, { stage: "unused" });
-  turn.effects.push({ effect: "disconnect", child: child.id });
+  turn.effects.push({ type: "disconnect", child: child.id });
 }
 
 export function order(turn: Turn, count: number): void {
   for (let index = 0; index < count; index += 1) {
     const child: Child = { id: turn.state.lastChild + 1, orderedAt: turn.now, stage: "ordered" };
     set(turn, { lastChild: child.id, children: [...turn.state.children, child] });
-    turn.effects.push({ effect: "order", order: { order: "fork", id: child.id } });
+    turn.effects.push({ type: "order", order: { order: "fork", id: child.id } });
   }
 }
 
 export function boot(turn: Turn): void {
   set(turn, { phase: { name: "booting" } });
-  turn.effects.push({ effect: "boot", startMode: turn.state.startMode });
+  turn.effects.push({ type: "boot", startMode: turn.state.startMode });
 }
 
 export function endZygote(turn: Turn, order: "stop" | "kill"): void {
   if (!canServe(turn.state.phase)) return;
   set(turn, { phase: { name: "ending" } });
-  turn.effects.push({ effect: "order", order: { order } });
+  turn.effects.push({ type: "order", order: { order } });
 }
 
 export function refuse(turn: Turn, execution: Ticket, { outcome, lines }: BootFailure): void {
-  turn.effects.push({ effect: "refuse", execution, outcome, lines });
+  turn.effects.push({ type: "refuse", execution, outcome, lines });
 }
 
 export function refuseQueue(turn: Turn, failure: BootFailure): void {

@@ -67,24 +67,24 @@ export function createVersionPool(host: PoolHost, version: RunnableVersion): Ver
   return {
     submit: (execution) => {
       executions.set((lastTicket += 1), execution);
-      dispatch({ event: "submit", execution: lastTicket });
+      dispatch({ type: "submit", execution: lastTicket });
     },
     withdraw: (execution) => {
       const ticket = [...executions.keys()].find((known) => executions.get(known) === execution);
       if (ticket === undefined) return;
       executions.delete(ticket);
-      dispatch({ event: "withdraw", execution: ticket });
+      dispatch({ type: "withdraw", execution: ticket });
     },
     hasZygote: () => hasZygote(state()),
     isBusy: () => isBusy(state()),
     lastUsed: () => state().lastUsed,
-    tick: () => dispatch({ event: "tick" }),
+    tick: () => dispatch({ type: "tick" }),
     retire: () => {
-      dispatch({ event: "retire" });
+      dispatch({ type: "retire" });
       return closed.promise;
     },
     close: () => {
-      dispatch({ event: "close" });
+      dispatch({ type: "close" });
       return closed.promise;
     },
   };
@@ -92,7 +92,7 @@ export function createVersionPool(host: PoolHost, version: RunnableVersion): Ver
 
 function perform(handles: Handles, effect: PoolEffect): void {
   const { host, version, closed } = handles;
-  switch (effect.effect) {
+  switch (effect.type) {
     case "boot":
       return boot(handles, effect.startMode);
     case "order":
@@ -121,10 +121,10 @@ function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
   handles.boot = startBoot(host, {
     version,
     startMode,
-    onReport: (report) => dispatch({ event: "reported", report }),
+    onReport: (report) => dispatch({ type: "reported", report }),
     onConnected: (child, lines) => {
       connections.set(child, lines);
-      dispatch({ event: "connected", child });
+      dispatch({ type: "connected", child });
     },
   });
 }
@@ -137,13 +137,13 @@ function handOver(handles: Handles, child: number, ticket: Ticket): void {
   connections.delete(child);
   execution.handOver(lines, {
     signal: (signal) => handles.boot?.({ order: "signal", id: child, signal }),
-    onAnswered: () => dispatch({ event: "answered" }),
+    onAnswered: () => dispatch({ type: "answered" }),
     onStuck: () => {
       host.logger.warn(
         { versionId: version.id, executionId: execution.request.executionId },
         "processes of an execution do not end: the whole sandbox is killed",
       );
-      dispatch({ event: "stuck" });
+      dispatch({ type: "stuck" });
     },
   });
 }
