@@ -1,7 +1,8 @@
-/** Part of `npm run check`: what the documentation names exists, and its prose stands in lines of 100 columns. */
+/** Part of `npm run check`: what the documentation names exists, entries stand once, and prose in lines of 100 columns. */
 import { exit, stderr } from "node:process";
+import { findEntryFaults } from "./docs/entries.ts";
 import { GUARANTEES, findGuaranteeFaults } from "./docs/guarantees.ts";
-import { isWrapped, listFiles, readPages } from "./docs/pages.ts";
+import { listFiles, readPages } from "./docs/pages.ts";
 import { findPathFaults } from "./docs/paths.ts";
 import { WIDTH, wrapPage } from "./docs/wrap.ts";
 
@@ -10,7 +11,8 @@ const faults = readPages(files).flatMap((page) =>
   [
     ...(page.path === GUARANTEES ? findGuaranteeFaults(page, files) : []),
     ...findPathFaults(page, files),
-    ...(!isWrapped(page) || wrapPage(page.text) === page.text
+    ...findEntryFaults(page),
+    ...(wrapPage(page.text) === page.text
       ? []
       : [`prose is wider than ${WIDTH} columns: run npm run format`]),
   ].map((fault) => `${page.path}: ${fault}`),

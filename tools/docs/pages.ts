@@ -7,9 +7,6 @@ export interface Page {
   readonly text: string;
 }
 
-/** Everyone appends to these, so they are wrapped last. */
-const NOT_WRAPPED_YET = new Set(["CHANGELOG.md", "docs/decisions.md"]);
-
 /** Begins every page that `npm run gen` writes: what is wrong there is wrong in its source. */
 const GENERATED = "<!-- Written by";
 
@@ -18,10 +15,6 @@ export function listFiles(): readonly string[] {
   return execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { encoding: "utf8" })
     .split("\n")
     .filter((path) => path !== "" && existsSync(path));
-}
-
-export function isWrapped({ path }: Page): boolean {
-  return !NOT_WRAPPED_YET.has(path);
 }
 
 /** The pages that people write. */
