@@ -54,6 +54,7 @@ if [ ! -d "$home" ]; then
   mkdir -p "$cache"
   new=$(mktemp -d "$cache/new.XXXXXX")
   trap 'rm -rf "$new"' EXIT
+  chmod 755 "$new"
   "install_$kind" "$new"
   # Fails where another run has finished first: then its directory is used.
   mv -T "$new" "$home" 2>/dev/null || [ -d "$home" ]
