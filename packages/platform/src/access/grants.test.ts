@@ -47,13 +47,13 @@ describe("a gateway that hears no notification", () => {
     const client = await createTestClient(instance, owner, service);
     const authorization = `Bearer ${await fetchAccessToken(instance, client)}`;
     await access.authorize(authorization, service);
-    await instance.stores.accessKeys.revoke(owner.organizationId, client.applicationId, client.keyId);
+    await instance.stores.accessKeys.revoke(owner.organisationId, client.applicationId, client.keyId);
     time += 4 * SECOND;
     expect(await access.authorize(authorization, service)).toMatchObject({
       owner: {
         kind: "subscription",
         id: client.subscriptionId,
-        organisationId: owner.organizationId,
+        organisationId: owner.organisationId,
       },
     });
     time += 1 * SECOND;
@@ -65,7 +65,7 @@ describe("a gateway that hears no notification", () => {
     const client = await createTestClient(instance, owner, service);
     const authorization = `Bearer ${await fetchAccessToken(instance, client)}`;
     await expect(access.authorize(authorization, other)).rejects.toMatchObject({ code: "NOT_SUBSCRIBED" });
-    await instance.stores.subscriptions.create(owner.organizationId, client.applicationId, other.serviceKey);
+    await instance.stores.subscriptions.create(owner.organisationId, client.applicationId, other.serviceKey);
     time += 1 * SECOND;
     expect(await access.authorize(authorization, other)).toHaveProperty("owner");
   });

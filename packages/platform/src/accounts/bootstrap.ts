@@ -39,15 +39,15 @@ export async function bootstrap(
   const id = randomUUID();
   const email = options.email ?? DEFAULT_EMAIL;
   const password = options.password ?? randomBytes(PASSWORD_BYTES).toString("base64url");
-  const organizationId = randomUUID();
+  const organisationId = randomUUID();
   const token = await deps.tokens.createPersonalAccessToken(id, {
     name: "bootstrap",
     scopes: ["api", "quantum"],
   });
-  const login = { email, password, organizationId, personalAccessToken: token.token };
+  const login = { email, password, organizationId: organisationId, personalAccessToken: token.token };
   try {
     await options.beforeCommit?.(login);
-    await deps.users.createUser({ id, email, name: options.name ?? "Platform", password, organizationId });
+    await deps.users.createUser({ id, email, name: options.name ?? "Platform", password, organisationId });
     return login;
   } catch (error) {
     // The answer to the commit may be what was lost.

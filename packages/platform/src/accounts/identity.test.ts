@@ -266,26 +266,26 @@ describe("a personal access token", () => {
   test("leads to the user's own organisation, or to the one that X-OrganizationId names", async () => {
     const headers = { "x-auth-token": user.token };
     expect((await getMe(here, headers)).json().organization).toMatchObject({
-      id: user.organizationId,
+      id: user.organisationId,
       isPersonal: true,
     });
     const friend = await createTestUser(here);
-    await here.identity.addMember(friend.organizationId, user.userId, "viewer");
-    const chosen = await getMe(here, { ...headers, "x-organizationid": friend.organizationId });
+    await here.identity.addMember(friend.organisationId, user.userId, "viewer");
+    const chosen = await getMe(here, { ...headers, "x-organizationid": friend.organisationId });
     expect(chosen.json().organization).toEqual({
-      id: friend.organizationId,
+      id: friend.organisationId,
       name: "Somebody",
       role: "viewer",
       isPersonal: false,
     });
     const all = await here.api.inject({ method: "GET", url: "/api/organizations?limit=1", headers });
-    expect(all.json()).toMatchObject({ items: [{ id: user.organizationId }], nextCursor: "1" });
+    expect(all.json()).toMatchObject({ items: [{ id: user.organisationId }], nextCursor: "1" });
     const rest = await here.api.inject({
       method: "GET",
       url: "/api/organizations?limit=1&cursor=1",
       headers,
     });
-    expect(rest.json()).toMatchObject({ items: [{ id: friend.organizationId }], nextCursor: null });
+    expect(rest.json()).toMatchObject({ items: [{ id: friend.organisationId }], nextCursor: null });
   });
 
   const list = (query: string) =>
@@ -330,13 +330,13 @@ describe("a personal access token", () => {
   });
 
   test("of somebody who joined acts with the role of the membership", async () => {
-    const member = await createTestMember(here, user.organizationId, "viewer");
+    const member = await createTestMember(here, user.organisationId, "viewer");
     const response = await here.api.inject({
       method: "POST",
       url: "/api/services",
       headers: {
         "x-auth-token": member.token,
-        "x-organizationid": user.organizationId,
+        "x-organizationid": user.organisationId,
         "content-type": "application/json",
       },
       payload: { name: "nope" },

@@ -49,7 +49,7 @@ export function createIdentity(options: IdentityOptions): Identity {
     createUser: write(users.createUser),
     findUser: read(users.findUser),
     findMembership: read(memberships.findMembership),
-    listOrganizations: read(memberships.listOrganizations),
+    listOrganisations: read(memberships.listOrganisations),
     addMember: write(memberships.addMember),
     verifyToken: read(tokens.verifyToken),
     createPersonalAccessToken: write(tokens.createPersonalAccessToken),

@@ -7,8 +7,8 @@ import { personalSlug } from "./users.ts";
 
 /** A user in an organisation. */
 export interface Membership {
-  readonly organizationId: string;
-  readonly organizationName: string;
+  readonly organisationId: string;
+  readonly organisationName: string;
   readonly role: Role;
   /** Whether it is the user's own organisation. */
   readonly isPersonal: boolean;
@@ -16,13 +16,13 @@ export interface Membership {
 
 export interface Memberships {
   /** Without an organisation: the user's own. Null when there is none or the user is no member: both look the same. */
-  readonly findMembership: (userId: string, organizationId?: string) => Promise<Membership | null>;
+  readonly findMembership: (userId: string, organisationId?: string) => Promise<Membership | null>;
   /** By name, the user's own first; `offset` counts memberships. */
-  readonly listOrganizations: (
+  readonly listOrganisations: (
     userId: string,
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<readonly Membership[]>;
-  readonly addMember: (organizationId: string, userId: string, role: Role) => Promise<void>;
+  readonly addMember: (organisationId: string, userId: string, role: Role) => Promise<void>;
 }
 
 interface MemberRow {
@@ -43,21 +43,21 @@ const MAX_MEMBERSHIPS = 1_000;
 export function createMemberships(load: LoadLibrary, now: () => number): Memberships {
   const cache = createCache<Membership | null>({ ttlMs: TTL_MS, maxEntries: MAX_CACHED, now });
   return {
-    findMembership: async (userId, organizationId) => {
-      if (organizationId !== undefined && !isUuid(organizationId)) return null;
-      return await cache.get(`${userId} ${organizationId?.toLowerCase() ?? ""}`, async () =>
-        findMembership(await load(), userId, organizationId),
+    findMembership: async (userId, organisationId) => {
+      if (organisationId !== undefined && !isUuid(organisationId)) return null;
+      return await cache.get(`${userId} ${organisationId?.toLowerCase() ?? ""}`, async () =>
+        findMembership(await load(), userId, organisationId),
       );
     },
-    listOrganizations: async (userId, { limit, offset }) => {
+    listOrganisations: async (userId, { limit, offset }) => {
       const all = await listMemberships(await load(), userId);
       return all.slice(offset, offset + limit);
     },
-    addMember: async (organizationId, userId, role) => {
+    addMember: async (organisationId, userId, role) => {
       const { context } = await load();
       await context.adapter.create({
         model: "member",
-        data: { organizationId, userId, role, createdAt: new Date() },
+        data: { organizationId: organisationId, userId, role, createdAt: new Date() },
       });
       cache.clear();
     },
@@ -67,15 +67,15 @@ export function createMemberships(load: LoadLibrary, now: () => number): Members
 async function findMembership(
   library: LoadedLibrary,
   userId: string,
-  organizationId: string | undefined,
+  organisationId: string | undefined,
 ): Promise<Membership | null> {
   const { adapter } = library.context;
   const organization = await adapter.findOne<OrganizationRow>({
     model: "organization",
     where: [
-      organizationId === undefined
+      organisationId === undefined
         ? { field: "slug", value: personalSlug(userId) }
-        : { field: "id", value: organizationId },
+        : { field: "id", value: organisationId },
     ],
   });
   if (!organization) return null;
@@ -111,15 +111,15 @@ async function listMemberships(library: LoadedLibrary, userId: string): Promise<
     .sort(
       (a, b) =>
         Number(b.isPersonal) - Number(a.isPersonal) ||
-        a.organizationName.localeCompare(b.organizationName) ||
-        a.organizationId.localeCompare(b.organizationId),
+        a.organisationName.localeCompare(b.organisationName) ||
+        a.organisationId.localeCompare(b.organisationId),
     );
 }
 
 function toMembership(userId: string, member: MemberRow, organization: OrganizationRow): Membership {
   return {
-    organizationId: organization.id,
-    organizationName: organization.name,
+    organisationId: organization.id,
+    organisationName: organization.name,
     // A role that this version does not know must not open anything.
     role: isRole(member.role) ? member.role : "viewer",
     isPersonal: organization.slug === personalSlug(userId),

@@ -14,14 +14,14 @@ export interface NewUser {
   readonly password: string;
   /** UUIDs of the user and of their organisation; made here where they are not given. */
   readonly id?: string;
-  readonly organizationId?: string;
+  readonly organisationId?: string;
 }
 
 export interface Users {
   /** The user and the organisation of their own, or neither. Throws CONFLICT when the address is taken. */
   readonly createUser: (
     user: NewUser,
-  ) => Promise<{ readonly userId: string; readonly organizationId: string }>;
+  ) => Promise<{ readonly userId: string; readonly organisationId: string }>;
   readonly findUser: (userId: string) => Promise<User | null>;
 }
 
@@ -52,7 +52,7 @@ async function insertUser(library: LoadedLibrary, user: NewUser) {
   const { context } = library;
   const password = await context.password.hash(user.password);
   const userId = user.id ?? randomUUID();
-  const organizationId = user.organizationId ?? randomUUID();
+  const organisationId = user.organisationId ?? randomUUID();
   const times = { createdAt: new Date(), updatedAt: new Date() };
   await context.adapter.transaction(async (transaction) => {
     const insert = (model: string, data: Record<string, unknown>) =>
@@ -60,12 +60,17 @@ async function insertUser(library: LoadedLibrary, user: NewUser) {
     await insert("user", { id: userId, name: user.name, email: user.email, emailVerified: false, ...times });
     await insert("account", { userId, accountId: userId, providerId: "credential", password, ...times });
     await insert("organization", {
-      id: organizationId,
+      id: organisationId,
       name: user.name,
       slug: personalSlug(userId),
       createdAt: times.createdAt,
     });
-    await insert("member", { organizationId, userId, role: "owner", createdAt: times.createdAt });
+    await insert("member", {
+      organizationId: organisationId,
+      userId,
+      role: "owner",
+      createdAt: times.createdAt,
+    });
   });
-  return { userId, organizationId };
+  return { userId, organisationId };
 }

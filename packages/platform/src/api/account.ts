@@ -15,12 +15,12 @@ export function createAccountHandlers(
     getMe: async ({ caller }) => {
       const user = await identity.findUser(caller.userId);
       if (!user) throw new Error("A verified token belongs to no user.");
-      return { status: 200, body: { ...user, organization: toOrganizationBody(caller.membership) } };
+      return { status: 200, body: { ...user, organization: toOrganisationBody(caller.membership) } };
     },
     listOrganizations: async ({ caller, query }) => {
       const page = readOffsetPage(query);
-      const found = await identity.listOrganizations(caller.userId, { ...page, limit: page.limit + 1 });
-      return { status: 200, body: cutOffsetPage(found, page, toOrganizationBody) };
+      const found = await identity.listOrganisations(caller.userId, { ...page, limit: page.limit + 1 });
+      return { status: 200, body: cutOffsetPage(found, page, toOrganisationBody) };
     },
     listPersonalAccessTokens: async ({ caller, query }) => {
       const page = readOffsetPage(query);
@@ -50,10 +50,10 @@ export function createAccountHandlers(
   };
 }
 
-function toOrganizationBody(membership: Membership): Organization {
+function toOrganisationBody(membership: Membership): Organization {
   return {
-    id: membership.organizationId,
-    name: membership.organizationName,
+    id: membership.organisationId,
+    name: membership.organisationName,
     role: membership.role,
     isPersonal: membership.isPersonal,
   };

@@ -38,12 +38,12 @@ function createOwnHandlers({
 > {
   return {
     listApplications: async ({ caller, query }) => {
-      const page = await applications.list(caller.organizationId, readPage(query));
+      const page = await applications.list(caller.organisationId, readPage(query));
       return { status: 200, body: { items: page.items.map(toApplicationBody), nextCursor: page.nextCursor } };
     },
     createApplication: async ({ caller, body }) => {
-      const { organizationId, userId } = caller;
-      const created = await applications.create({ organizationId, name: body.name, createdBy: userId });
+      const { organisationId, userId } = caller;
+      const created = await applications.create({ organisationId, name: body.name, createdBy: userId });
       return {
         status: 201,
         body: toApplicationBody(created),
@@ -51,12 +51,12 @@ function createOwnHandlers({
       };
     },
     getApplication: async ({ caller, params }) => {
-      const application = await applications.find(caller.organizationId, params.id);
+      const application = await applications.find(caller.organisationId, params.id);
       if (!application) throw noApplication();
       return { status: 200, body: toApplicationBody(application) };
     },
     deleteApplication: async ({ caller, params }) => {
-      if (!(await applications.delete(caller.organizationId, params.id))) throw noApplication();
+      if (!(await applications.delete(caller.organisationId, params.id))) throw noApplication();
       return { status: 204 };
     },
   };
@@ -67,24 +67,24 @@ function createKeyHandlers({
 }: ApplicationHandlerDeps): Pick<Handlers, "listAccessKeys" | "createAccessKey" | "revokeAccessKey"> {
   return {
     listAccessKeys: async ({ caller, params, query }) => {
-      const page = await accessKeys.list(caller.organizationId, params.id, readPage(query));
+      const page = await accessKeys.list(caller.organisationId, params.id, readPage(query));
       if (!page) throw noApplication();
       return { status: 200, body: { items: page.items.map(toAccessKeyBody), nextCursor: page.nextCursor } };
     },
     createAccessKey: async ({ caller, params }) => {
-      if ((await accessKeys.countActive(caller.organizationId, params.id)) >= MAX_ACTIVE_KEYS) {
+      if ((await accessKeys.countActive(caller.organisationId, params.id)) >= MAX_ACTIVE_KEYS) {
         throw new Problem(
           "CONFLICT",
           `The application has ${MAX_ACTIVE_KEYS} access keys; revoke one first.`,
         );
       }
       const { keyId, secret, secretHash } = createAccessKeySecret();
-      const created = await accessKeys.create(caller.organizationId, params.id, { id: keyId, secretHash });
+      const created = await accessKeys.create(caller.organisationId, params.id, { id: keyId, secretHash });
       if (!created) throw noApplication();
       return { status: 201, body: { ...toAccessKeyBody(created), secret } };
     },
     revokeAccessKey: async ({ caller, params }) => {
-      const wasRevoked = await accessKeys.revoke(caller.organizationId, params.id, params.keyId);
+      const wasRevoked = await accessKeys.revoke(caller.organisationId, params.id, params.keyId);
       if (!wasRevoked)
         throw new Problem("NOT_FOUND", "There is no such access key, or it was revoked before.");
       return { status: 204 };
@@ -103,11 +103,11 @@ function createSubscriptionHandlers({
   return {
     listSubscriptions: async ({ caller, query }) => {
       const { applicationId } = query;
-      const page = await subscriptions.list(caller.organizationId, { ...readPage(query), applicationId });
+      const page = await subscriptions.list(caller.organisationId, { ...readPage(query), applicationId });
       return { status: 200, body: { items: page.items.map(toBody), nextCursor: page.nextCursor } };
     },
     createSubscription: async ({ caller, body }) => {
-      const created = await subscriptions.create(caller.organizationId, body.applicationId, body.serviceKey);
+      const created = await subscriptions.create(caller.organisationId, body.applicationId, body.serviceKey);
       return {
         status: 201,
         body: toBody(created),
@@ -115,12 +115,12 @@ function createSubscriptionHandlers({
       };
     },
     getSubscription: async ({ caller, params }) => {
-      const subscription = await subscriptions.find(caller.organizationId, params.id);
+      const subscription = await subscriptions.find(caller.organisationId, params.id);
       if (!subscription) throw noSubscription();
       return { status: 200, body: toBody(subscription) };
     },
     cancelSubscription: async ({ caller, params }) => {
-      if (!(await subscriptions.cancel(caller.organizationId, params.id))) throw noSubscription();
+      if (!(await subscriptions.cancel(caller.organisationId, params.id))) throw noSubscription();
       return { status: 204 };
     },
   };

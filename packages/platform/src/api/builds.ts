@@ -58,7 +58,7 @@ export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
   return {
     createVersion: async (request) => {
       try {
-        return await deps.uploads.admit(request.caller.organizationId, () => createVersion(deps, request));
+        return await deps.uploads.admit(request.caller.organisationId, () => createVersion(deps, request));
       } catch (error) {
         // What is left of the upload is read and dropped: a client that is still sending could not hear the answer.
         request.body.resume();
@@ -66,10 +66,10 @@ export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
       }
     },
     getBuild: async ({ caller, params, query }) => {
-      const build = await deps.builds.findLatest(caller.organizationId, params.key, params.version);
+      const build = await deps.builds.findLatest(caller.organisationId, params.key, params.version);
       if (!build) throw new Problem("SERVICE_NOT_FOUND", "There is no build of such a version.");
       const { lines, nextOffset } = await deps.builds.readLog(
-        caller.organizationId,
+        caller.organisationId,
         build.id,
         query.offset ?? 0,
       );
@@ -84,7 +84,7 @@ async function createVersion(
 ): Promise<CreateVersionReply> {
   const service = await findService(deps.services, caller, params.key);
   if (deps.disk.isLow()) throw createDiskProblem();
-  await deps.builds.checkQuota(caller.organizationId);
+  await deps.builds.checkQuota(caller.organisationId);
   const archive = await receiveArchive(deps, body, http.headers["content-length"]);
   try {
     const upload = { archive, content: await inspectArchive(service, archive.path) };
@@ -174,21 +174,21 @@ async function findUnchanged(
   service: ServiceRecord,
   contentHash: string,
 ): Promise<BuildRecord | null> {
-  const highest = await deps.versions.findHighest(caller.organizationId, service.key);
+  const highest = await deps.versions.findHighest(caller.organisationId, service.key);
   const newest =
-    highest === null ? null : await deps.builds.findLatest(caller.organizationId, service.key, highest);
+    highest === null ? null : await deps.builds.findLatest(caller.organisationId, service.key, highest);
   if (newest && !isFinal(newest.status)) return newest.contentHash === contentHash ? newest : null;
-  const latest = await deps.versions.findLatest(caller.organizationId, service.key);
+  const latest = await deps.versions.findLatest(caller.organisationId, service.key);
   if (latest?.contentHash !== contentHash) return null;
-  return await deps.builds.findLatest(caller.organizationId, service.key, latest.version);
+  return await deps.builds.findLatest(caller.organisationId, service.key, latest.version);
 }
 
 async function createBuild(deps: BuildHandlerDeps, order: BuildOrder): Promise<BuildRecord> {
   const { caller, service, upload, wish } = order;
   for (let tries = 1; ; tries++) {
-    const highest = await deps.versions.findHighest(caller.organizationId, service.key);
+    const highest = await deps.versions.findHighest(caller.organisationId, service.key);
     const version = chooseVersion(highest, wish);
-    if ("version" in wish && (await deps.versions.find(caller.organizationId, service.key, version))) {
+    if ("version" in wish && (await deps.versions.find(caller.organisationId, service.key, version))) {
       throw new Problem("CONFLICT", `There is a version ${version} already, and versions never change.`);
     }
     await upload.archive.keep();
@@ -208,7 +208,7 @@ async function storeBuild(
   version: string,
 ): Promise<BuildRecord> {
   const wanted = {
-    organizationId: caller.organizationId,
+    organisationId: caller.organisationId,
     serviceKey: service.key,
     version,
     archiveHash: upload.archive.hash,

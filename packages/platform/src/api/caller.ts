@@ -13,7 +13,7 @@ export interface PlatformCaller {
   readonly token: VerifiedToken;
   readonly membership: Membership;
   /** Every query names it. */
-  readonly organizationId: string;
+  readonly organisationId: string;
 }
 
 const ROLE_NEEDED: Readonly<Record<Action, string>> = {
@@ -33,13 +33,13 @@ export async function authenticateCaller(
   if (!verified.scopes.includes("api")) {
     throw new Problem("FORBIDDEN", "This personal access token does not have the scope api.");
   }
-  const membership = await identity.findMembership(verified.userId, readOrganizationId(headers));
+  const membership = await identity.findMembership(verified.userId, readOrganisationId(headers));
   if (!membership)
     throw new Problem(
       "FORBIDDEN",
       "You are not a member of this organisation, or there is none with this id.",
     );
-  return { userId: verified.userId, token: verified, membership, organizationId: membership.organizationId };
+  return { userId: verified.userId, token: verified, membership, organisationId: membership.organisationId };
 }
 
 /** @throws Problem FORBIDDEN where the role of the caller does not allow the action */
@@ -47,7 +47,7 @@ export function authorizeCaller({ membership }: PlatformCaller, action: Action):
   if (can(membership.role, action)) return;
   throw new Problem(
     "FORBIDDEN",
-    `You are ${membership.role} of ${membership.organizationName}; this needs ${ROLE_NEEDED[action]}.`,
+    `You are ${membership.role} of ${membership.organisationName}; this needs ${ROLE_NEEDED[action]}.`,
   );
 }
 
@@ -79,7 +79,7 @@ function readToken(headers: IncomingHttpHeaders): string {
   return token;
 }
 
-function readOrganizationId(headers: IncomingHttpHeaders): string | undefined {
+function readOrganisationId(headers: IncomingHttpHeaders): string | undefined {
   const id = headers["x-organizationid"];
   return typeof id === "string" ? id : undefined;
 }

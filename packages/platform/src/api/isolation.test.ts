@@ -25,7 +25,7 @@ interface Property {
 interface Call {
   readonly params: Texts;
   readonly token?: string;
-  readonly organizationId?: string;
+  readonly organisationId?: string;
 }
 
 const ALL_MEMBERS = ["viewer", "maintainer", "owner"];
@@ -108,11 +108,11 @@ describe("the platform API", () => {
     property = await createProperty(instance);
     stranger = await createTestUser(instance);
     home = await createProperty(instance);
-    const { organizationId } = home.owner;
+    const { organisationId } = home.owner;
     members = {
-      viewer: await createTestMember(instance, organizationId, "viewer"),
-      maintainer: await createTestMember(instance, organizationId, "maintainer"),
-      owner: await createTestMember(instance, organizationId, "owner"),
+      viewer: await createTestMember(instance, organisationId, "viewer"),
+      maintainer: await createTestMember(instance, organisationId, "maintainer"),
+      owner: await createTestMember(instance, organisationId, "owner"),
     };
   });
   afterAll(async () => {
@@ -120,7 +120,7 @@ describe("the platform API", () => {
     await server?.close();
   });
 
-  const call = async (id: string, operation: Operation, { params, token, organizationId }: Call) => {
+  const call = async (id: string, operation: Operation, { params, token, organisationId }: Call) => {
     const query = new URLSearchParams(
       operation.query && id === "startJob" ? { serviceKey: property.references["serviceKey"] ?? "" } : {},
     );
@@ -130,7 +130,7 @@ describe("the platform API", () => {
       url: `/api${fillPath(operation.path, params)}?${query.toString()}`,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(organizationId === undefined ? {} : { "x-organizationid": organizationId }),
+        ...(organisationId === undefined ? {} : { "x-organizationid": organisationId }),
         ...(body === undefined
           ? {}
           : { "content-type": operation.bodyMode === "stream" ? "application/zip" : "application/json" }),
@@ -164,17 +164,17 @@ describe("the platform API", () => {
   test.each(OPERATIONS)(
     "%s cannot be called for an organisation of which one is no member",
     async (id, operation) => {
-      const { organizationId } = property.owner;
+      const { organisationId } = property.owner;
       const params = ownParams(property, operation);
-      const foreign = await call(id, operation, { params, token: stranger.token, organizationId });
+      const foreign = await call(id, operation, { params, token: stranger.token, organisationId });
       expect(foreign.statusCode).toBe(403);
       const unknown = "00000000-0000-7000-8000-000000000000";
-      const missing = await call(id, operation, { params, token: stranger.token, organizationId: unknown });
+      const missing = await call(id, operation, { params, token: stranger.token, organisationId: unknown });
       expect(missing.json()).toEqual(foreign.json());
       const malformed = await call(id, operation, {
         params,
         token: stranger.token,
-        organizationId: "' or 1=1",
+        organisationId: "' or 1=1",
       });
       expect(malformed.json()).toEqual(foreign.json());
       await expectUntouched(instance, property);
@@ -194,8 +194,8 @@ describe("the platform API", () => {
     ]) {
       for (const name of Object.keys(ownParams(property, operation))) {
         const params = { ...ownParams(property, operation), [name]: bad };
-        const { organizationId, token } = property.owner;
-        const response = await call(id, operation, { params, token, organizationId });
+        const { organisationId, token } = property.owner;
+        const response = await call(id, operation, { params, token, organisationId });
         const { code } = response.json<{ code: string }>();
         expect(`${response.statusCode} ${code}`).toMatch(MALFORMED_ANSWERS);
       }
@@ -203,7 +203,7 @@ describe("the platform API", () => {
   });
 
   test.each(OPERATIONS)("%s is open to exactly the roles that it is meant for", async (id, operation) => {
-    const { organizationId } = home.owner;
+    const { organisationId } = home.owner;
     const allowed = ALLOWED[id];
     if (!allowed) throw new Error(`Say in this test who may ${id}.`);
     const open: string[] = [];
@@ -213,7 +213,7 @@ describe("the platform API", () => {
       const response = await call(id, operation, {
         params,
         token: members[role]?.token ?? "",
-        organizationId,
+        organisationId,
       });
       expect(response.statusCode).not.toBe(401);
       if (response.statusCode !== 403) open.push(role);
@@ -292,15 +292,15 @@ async function expectUntouched(
   { stores, identity }: TestInstance,
   { owner, params }: Property,
 ): Promise<void> {
-  const { organizationId, userId } = owner;
+  const { organisationId, userId } = owner;
   const key = params["services"]?.["key"] ?? "";
-  expect((await stores.versions.find(organizationId, key, "1.0.0"))?.retiredAt).toBeNull();
-  expect((await stores.versions.list(organizationId, key, { limit: 10 })).items).toHaveLength(1);
+  expect((await stores.versions.find(organisationId, key, "1.0.0"))?.retiredAt).toBeNull();
+  expect((await stores.versions.list(organisationId, key, { limit: 10 })).items).toHaveLength(1);
   const application = params["applications"]?.["id"] ?? "";
-  expect(await stores.applications.find(organizationId, application)).not.toBeNull();
-  expect(await stores.accessKeys.countActive(organizationId, application)).toBe(1);
+  expect(await stores.applications.find(organisationId, application)).not.toBeNull();
+  expect(await stores.accessKeys.countActive(organisationId, application)).toBe(1);
   expect(
-    await stores.subscriptions.find(organizationId, params["subscriptions"]?.["id"] ?? ""),
+    await stores.subscriptions.find(organisationId, params["subscriptions"]?.["id"] ?? ""),
   ).not.toBeNull();
   expect(await identity.listPersonalAccessTokens(userId, { limit: 10, offset: 0 })).toHaveLength(1);
 }

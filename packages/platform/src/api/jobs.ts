@@ -23,7 +23,7 @@ export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_
   const handlers = createExecutionHandlers<PlatformCaller>({
     executions: deps.executions,
     presenter: jobPresenter,
-    ownerOf: (caller) => toJobOwner(caller.organizationId),
+    ownerOf: (caller) => toJobOwner(caller.organisationId),
     targetOf: (caller, request) => findTarget(deps.versions, caller, request),
     baseOf: () => deps.basePath,
   });
@@ -48,8 +48,8 @@ async function findTarget(
   if (serviceKey === undefined) throw refuseParameter("serviceKey", "is missing");
   const version =
     wanted === undefined
-      ? await versions.findLatest(caller.organizationId, serviceKey)
-      : await versions.find(caller.organizationId, serviceKey, wanted);
+      ? await versions.findLatest(caller.organisationId, serviceKey)
+      : await versions.find(caller.organisationId, serviceKey, wanted);
   if (!version) throw new Problem("SERVICE_NOT_FOUND");
   if (version.retiredAt !== null) {
     throw new Problem("VERSION_RETIRED", `Version ${version.version} takes no new executions.`);

@@ -16,15 +16,15 @@ export function createServiceHandlers(services: ServiceStore, versions: VersionS
   return {
     listServices: async ({ caller, query }) => {
       if (query.name !== undefined) {
-        const found = await services.findByName(caller.organizationId, query.name);
+        const found = await services.findByName(caller.organisationId, query.name);
         return { status: 200, body: { items: found ? [toServiceBody(found)] : [], nextCursor: null } };
       }
-      const page = await services.list(caller.organizationId, readPage(query));
+      const page = await services.list(caller.organisationId, readPage(query));
       return { status: 200, body: { items: page.items.map(toServiceBody), nextCursor: page.nextCursor } };
     },
     createService: async ({ caller, body }) => {
       const created = await services.create({
-        organizationId: caller.organizationId,
+        organisationId: caller.organisationId,
         name: body.name,
         description: body.description ?? "",
       });
@@ -39,17 +39,17 @@ export function createServiceHandlers(services: ServiceStore, versions: VersionS
       body: toServiceBody(await findService(services, caller, params.key)),
     }),
     publishService: async ({ caller, params }) => {
-      const published = await services.publish(caller.organizationId, params.key);
+      const published = await services.publish(caller.organisationId, params.key);
       if (!published) throw new Problem("SERVICE_NOT_FOUND");
       return { status: 200, body: toServiceBody(published) };
     },
     listVersions: async ({ caller, params, query }) => {
       await findService(services, caller, params.key);
-      const page = await versions.list(caller.organizationId, params.key, readPage(query));
+      const page = await versions.list(caller.organisationId, params.key, readPage(query));
       return { status: 200, body: { items: page.items.map(toVersionBody), nextCursor: page.nextCursor } };
     },
     retireVersion: async ({ caller, params }) => {
-      const retired = await versions.retire(caller.organizationId, params.key, params.version);
+      const retired = await versions.retire(caller.organisationId, params.key, params.version);
       if (!retired) throw new Problem("SERVICE_NOT_FOUND");
       return { status: 200, body: toVersionBody(retired) };
     },
@@ -62,7 +62,7 @@ export async function findService(
   caller: PlatformCaller,
   key: string,
 ): Promise<ServiceRecord> {
-  const service = await services.findByKey(caller.organizationId, key);
+  const service = await services.findByKey(caller.organisationId, key);
   if (!service) throw new Problem("SERVICE_NOT_FOUND");
   return service;
 }

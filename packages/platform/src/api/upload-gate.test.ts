@@ -23,7 +23,7 @@ describe("uploads at the same time", () => {
     home = await createTestDatabase();
     instance = await createTestInstance({
       database: home.database,
-      uploadLimits: { perOrganization: 2, inAll: 3 },
+      uploadLimits: { perOrganisation: 2, inAll: 3 },
     });
     address = await instance.api.listen({ host: "127.0.0.1", port: 0 });
   });
@@ -34,8 +34,8 @@ describe("uploads at the same time", () => {
 
   const createDeployer = async () => {
     const user = await createTestUser(instance);
-    const { organizationId } = user;
-    const { key } = await instance.stores.services.create({ organizationId, name: "demo", description: "" });
+    const { organisationId } = user;
+    const { key } = await instance.stores.services.create({ organisationId, name: "demo", description: "" });
     return { user, key };
   };
   /** Sends the beginning of an archive and waits with the rest. */

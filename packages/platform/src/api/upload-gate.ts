@@ -3,15 +3,15 @@ import { Problem } from "@platform/contract/problems";
 /** Bounds how many archives this process receives and looks at together: each takes a file of its size, and processor time. */
 export interface UploadGate {
   /** Runs `work`, unless too many run. @throws Problem RATE_LIMITED (the organisation's own), UNAVAILABLE (all organisations together) */
-  readonly admit: <T>(organizationId: string, work: () => Promise<T>) => Promise<T>;
+  readonly admit: <T>(organisationId: string, work: () => Promise<T>) => Promise<T>;
 }
 
 export interface UploadLimits {
-  readonly perOrganization: number;
+  readonly perOrganisation: number;
   readonly inAll: number;
 }
 
-export const DEFAULT_UPLOAD_LIMITS: UploadLimits = { perOrganization: 4, inAll: 16 };
+export const DEFAULT_UPLOAD_LIMITS: UploadLimits = { perOrganisation: 4, inAll: 16 };
 
 const RETRY_AFTER_SECONDS = "5";
 
@@ -19,26 +19,26 @@ export function createUploadGate(limits: UploadLimits = DEFAULT_UPLOAD_LIMITS): 
   const running = new Map<string, number>();
   let inAll = 0;
 
-  const leave = (organizationId: string): void => {
+  const leave = (organisationId: string): void => {
     inAll -= 1;
-    const left = (running.get(organizationId) ?? 0) - 1;
-    if (left > 0) running.set(organizationId, left);
-    else running.delete(organizationId);
+    const left = (running.get(organisationId) ?? 0) - 1;
+    if (left > 0) running.set(organisationId, left);
+    else running.delete(organisationId);
   };
 
   return {
-    admit: async (organizationId, work) => {
-      const own = running.get(organizationId) ?? 0;
-      if (own >= limits.perOrganization) {
+    admit: async (organisationId, work) => {
+      const own = running.get(organisationId) ?? 0;
+      if (own >= limits.perOrganisation) {
         throw refuse("RATE_LIMITED", `Your organisation is uploading ${own} archives already`);
       }
       if (inAll >= limits.inAll) throw refuse("UNAVAILABLE", "Too many archives are being uploaded");
-      running.set(organizationId, own + 1);
+      running.set(organisationId, own + 1);
       inAll += 1;
       try {
         return await work();
       } finally {
-        leave(organizationId);
+        leave(organisationId);
       }
     },
   };

@@ -26,7 +26,7 @@ describe("a build", () => {
     expect(items).toMatchObject([
       { version: "1.0.0", status: "LIVE", timeoutSeconds: 9, resources: { cpu: 0.5, memory: 1 } },
     ]);
-    const version = await scene.instance.stores.versions.findLatest(scene.owner.organizationId, key);
+    const version = await scene.instance.stores.versions.findLatest(scene.owner.organisationId, key);
     const source = createVersionSource(scene.deps);
     const runnable = await source.prepare(version?.id ?? "", new AbortController().signal);
     const { result, lines } = await scene.python.finish(runnable, { data: { values: [1, 2] } });
@@ -115,7 +115,7 @@ describe("a build", () => {
     expect(build.log).toContain(
       "Each execution starts a fresh interpreter, which is slower: A pipe is still open after the import; open it inside run() to get fast starts.",
     );
-    const version = await scene.instance.stores.versions.findLatest(scene.owner.organizationId, key);
+    const version = await scene.instance.stores.versions.findLatest(scene.owner.organisationId, key);
     expect(version?.startMode).toBe("spawn");
   });
 

@@ -20,7 +20,7 @@ export async function findOlderSchema(
   let best: NumberedVersion | null = null;
   let cursor: string | undefined;
   do {
-    const page = await versions.list(claim.organizationId, claim.serviceKey, { limit: PAGE_SIZE, cursor });
+    const page = await versions.list(claim.organisationId, claim.serviceKey, { limit: PAGE_SIZE, cursor });
     for (const older of page.items.flatMap((record) => keepOlder(record, wanted)))
       if (!best || compare(older.number, best.number) > 0) best = older;
     cursor = page.nextCursor ?? undefined;

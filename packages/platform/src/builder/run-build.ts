@@ -49,7 +49,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     const refusal = findResourceFault(settings.resources, await deps.workers.listWorkers(), onLog);
     if (refusal) return refusal;
     const environment = await deps.environments.ensure(directory, {
-      owner: claim.organizationId,
+      owner: claim.organisationId,
       onLog,
       signal,
     });

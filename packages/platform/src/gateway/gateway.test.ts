@@ -159,7 +159,7 @@ describe("the gateway", () => {
     const oldClient = await createTestClient(here, owner, old);
     const oldToken = await fetchAccessToken(here, oldClient);
     const { id }: { id: string } = (await start(here, oldToken, `${baseOf(old)}/`)).json();
-    await here.stores.versions.retire(owner.organizationId, old.serviceKey, "1.0.0");
+    await here.stores.versions.retire(owner.organisationId, old.serviceKey, "1.0.0");
     await waitUntil(async () => (await start(here, oldToken, `${baseOf(old)}/`)).statusCode === 410);
     const refused = await start(here, oldToken, `${baseOf(old)}/`);
     expect(refused.json()).toMatchObject({ code: "VERSION_RETIRED" });
@@ -171,17 +171,17 @@ describe("the gateway", () => {
       [
         "a revoked key",
         401,
-        (victim) => here.stores.accessKeys.revoke(owner.organizationId, victim.applicationId, victim.keyId),
+        (victim) => here.stores.accessKeys.revoke(owner.organisationId, victim.applicationId, victim.keyId),
       ],
       [
         "a deleted application",
         401,
-        (victim) => here.stores.applications.delete(owner.organizationId, victim.applicationId),
+        (victim) => here.stores.applications.delete(owner.organisationId, victim.applicationId),
       ],
       [
         "an ended subscription",
         403,
-        (victim) => here.stores.subscriptions.cancel(owner.organizationId, victim.subscriptionId),
+        (victim) => here.stores.subscriptions.cancel(owner.organisationId, victim.subscriptionId),
       ],
     ];
     test.each(cases)("stops taking the token of %s within seconds", async (_what, status, revoke) => {
@@ -196,7 +196,7 @@ describe("the gateway", () => {
       const fresh = await createTestService(here, owner, "fresh");
       const refused = await get(there, `${baseOf(fresh)}/`);
       expect(refused.statusCode).toBe(403);
-      await here.stores.subscriptions.create(owner.organizationId, client.applicationId, fresh.serviceKey);
+      await here.stores.subscriptions.create(owner.organisationId, client.applicationId, fresh.serviceKey);
       await waitUntil(async () => (await get(there, `${baseOf(fresh)}/`)).statusCode === 200);
     });
   });

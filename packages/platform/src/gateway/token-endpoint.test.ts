@@ -233,7 +233,7 @@ describe("the token endpoint", () => {
         headers: { "x-auth-token": owner.token },
       })
     ).json<{ keyId: string; secret: string }>();
-    await instance.stores.accessKeys.revoke(owner.organizationId, rotating.applicationId, rotating.keyId);
+    await instance.stores.accessKeys.revoke(owner.organisationId, rotating.applicationId, rotating.keyId);
     const authorization = basic(rotating.keyId, rotating.secret);
     await waitUntil(async () => (await post(grant, { authorization })).statusCode === 401);
     expect((await post(grant, { authorization: basic(keyId, secret) })).statusCode).toBe(200);

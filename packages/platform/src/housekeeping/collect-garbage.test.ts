@@ -59,14 +59,14 @@ describe("the collector", () => {
   const run = (query: string, ...values: readonly unknown[]) => home.database.query({ text: query, values });
   /** A service with a build of that archive, in the state that it has after being asked for. */
   const build = async (archiveHash: string, version = "1.0.0") => {
-    const { organizationId, userId } = owner;
+    const { organisationId, userId } = owner;
     const { key } = await instance.stores.services.create({
-      organizationId,
+      organisationId,
       name: `service-${(services += 1)}`,
       description: "",
     });
     const created = await instance.stores.builds.create({
-      organizationId,
+      organisationId,
       serviceKey: key,
       version,
       archiveHash,

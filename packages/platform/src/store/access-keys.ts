@@ -17,27 +17,27 @@ export interface AccessKeyRecord {
 export interface ActiveAccessKey {
   readonly id: string;
   readonly applicationId: string;
-  readonly organizationId: string;
+  readonly organisationId: string;
   readonly secretHash: string;
 }
 
 export interface AccessKeyStore {
   /** Null when the application is not the organisation's. */
   readonly create: (
-    organizationId: string,
+    organisationId: string,
     applicationId: string,
     key: { readonly id: string; readonly secretHash: string },
   ) => Promise<AccessKeyRecord | null>;
   /** Newest first, the revoked too; null when the application is not the organisation's. */
   readonly list: (
-    organizationId: string,
+    organisationId: string,
     applicationId: string,
     page: PageRequest,
   ) => Promise<Page<AccessKeyRecord> | null>;
   /** How many are not revoked. */
-  readonly countActive: (organizationId: string, applicationId: string) => Promise<number>;
+  readonly countActive: (organisationId: string, applicationId: string) => Promise<number>;
   /** False when there was no such active key. */
-  readonly revoke: (organizationId: string, applicationId: string, id: string) => Promise<boolean>;
+  readonly revoke: (organisationId: string, applicationId: string, id: string) => Promise<boolean>;
   /** For the token endpoint, which knows nothing but the key id yet: not scoped. */
   readonly findActive: (id: string) => Promise<ActiveAccessKey | null>;
   /** Notes when the key was last exchanged for a token, to the minute. */
@@ -52,10 +52,10 @@ const IS_OWN = `exists (select 1 from application a
 
 export function createAccessKeyStore(database: Database): AccessKeyStore {
   return {
-    create: (organizationId, applicationId, key) => insertKey(database, organizationId, applicationId, key),
-    list: (organizationId, applicationId, page) => listKeys(database, organizationId, applicationId, page),
-    countActive: (organizationId, applicationId) => countActive(database, organizationId, applicationId),
-    revoke: (organizationId, applicationId, id) => revokeKey(database, organizationId, applicationId, id),
+    create: (organisationId, applicationId, key) => insertKey(database, organisationId, applicationId, key),
+    list: (organisationId, applicationId, page) => listKeys(database, organisationId, applicationId, page),
+    countActive: (organisationId, applicationId) => countActive(database, organisationId, applicationId),
+    revoke: (organisationId, applicationId, id) => revokeKey(database, organisationId, applicationId, id),
     findActive: (id) => findActive(database, id),
     touch: async (id) => {
       await database.query({
@@ -70,21 +70,21 @@ export function createAccessKeyStore(database: Database): AccessKeyStore {
 
 async function insertKey(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   applicationId: string,
   key: { readonly id: string; readonly secretHash: string },
 ): Promise<AccessKeyRecord | null> {
   if (!isUuid(applicationId)) return null;
   const [row] = await database.query<AccessKeyRecord>({
     text: `insert into access_key as k (id, application_id, secret_hash) select $3, $1, $4 where ${IS_OWN} returning ${COLUMNS}`,
-    values: [applicationId, organizationId, key.id, key.secretHash],
+    values: [applicationId, organisationId, key.id, key.secretHash],
   });
   return row ?? null;
 }
 
 async function listKeys(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   applicationId: string,
   page: PageRequest,
 ): Promise<Page<AccessKeyRecord> | null> {
@@ -102,7 +102,7 @@ async function listKeys(
       ) k on true
       where a.id = $1 and a.organisation_id = $2 and a.deleted_at is null
       order by k.created_at desc, k.id desc`,
-    values: [applicationId, organizationId, time, id, page.limit + 1],
+    values: [applicationId, organisationId, time, id, page.limit + 1],
     idempotent: true,
   });
   if (rows.length === 0) return null;
@@ -117,13 +117,13 @@ async function listKeys(
 
 async function countActive(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   applicationId: string,
 ): Promise<number> {
   if (!isUuid(applicationId)) return 0;
   const [row] = await database.query<{ count: number }>({
     text: `select count(*)::int as count from access_key where application_id = $1 and revoked_at is null and ${IS_OWN}`,
-    values: [applicationId, organizationId],
+    values: [applicationId, organisationId],
     idempotent: true,
   });
   return row?.count ?? 0;
@@ -131,7 +131,7 @@ async function countActive(
 
 async function revokeKey(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   applicationId: string,
   id: string,
 ): Promise<boolean> {
@@ -142,7 +142,7 @@ async function revokeKey(
         where id = $3 and application_id = $1 and revoked_at is null and ${IS_OWN} returning application_id
       ) select application_id from gone
         cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.application_id)`,
-    values: [applicationId, organizationId, id],
+    values: [applicationId, organisationId, id],
   });
   return rows.length > 0;
 }
@@ -150,7 +150,7 @@ async function revokeKey(
 async function findActive(database: Database, id: string): Promise<ActiveAccessKey | null> {
   const [row] = await database.query<ActiveAccessKey>({
     name: "access-key-find-active",
-    text: `select k.id, k.application_id as "applicationId", a.organisation_id as "organizationId",
+    text: `select k.id, k.application_id as "applicationId", a.organisation_id as "organisationId",
         k.secret_hash as "secretHash"
       from access_key k join application a on a.id = k.application_id
       where k.id = $1 and k.revoked_at is null and a.deleted_at is null`,

@@ -6,7 +6,7 @@ import type { Page, PageRequest } from "./base/page.ts";
 
 export interface ApplicationRecord {
   readonly id: string;
-  readonly organizationId: string;
+  readonly organisationId: string;
   readonly name: string;
   /** Id of the user. */
   readonly createdBy: string;
@@ -15,46 +15,46 @@ export interface ApplicationRecord {
 
 export interface ApplicationStore {
   readonly create: (application: {
-    readonly organizationId: string;
+    readonly organisationId: string;
     readonly name: string;
     readonly createdBy: string;
   }) => Promise<ApplicationRecord>;
   /** Newest first, without the deleted. */
-  readonly list: (organizationId: string, page: PageRequest) => Promise<Page<ApplicationRecord>>;
-  readonly find: (organizationId: string, id: string) => Promise<ApplicationRecord | null>;
+  readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ApplicationRecord>>;
+  readonly find: (organisationId: string, id: string) => Promise<ApplicationRecord | null>;
   /** Revokes its access keys and ends its subscriptions too. False when there was none. */
-  readonly delete: (organizationId: string, id: string) => Promise<boolean>;
+  readonly delete: (organisationId: string, id: string) => Promise<boolean>;
 }
 
-const COLUMNS = `a.id, a.organisation_id as "organizationId", a.name, a.created_by as "createdBy",
+const COLUMNS = `a.id, a.organisation_id as "organisationId", a.name, a.created_by as "createdBy",
   ${selectMilliseconds("a.created_at")} as "createdAt"`;
 
 export function createApplicationStore(database: Database): ApplicationStore {
   return {
-    create: async ({ organizationId, name, createdBy }) => {
+    create: async ({ organisationId, name, createdBy }) => {
       const [row] = await database.query<ApplicationRecord>({
         text: `insert into application as a (id, organisation_id, name, created_by) values ($1, $2, $3, $4) returning ${COLUMNS}`,
-        values: [createUuidV7(), organizationId, name, createdBy],
+        values: [createUuidV7(), organisationId, name, createdBy],
       });
       if (row === undefined) throw new Error("The insert returned no row.");
       return row;
     },
-    list: (organizationId, page) => listApplications(database, organizationId, page),
-    find: (organizationId, id) => findApplication(database, organizationId, id),
-    delete: (organizationId, id) => deleteApplication(database, organizationId, id),
+    list: (organisationId, page) => listApplications(database, organisationId, page),
+    find: (organisationId, id) => findApplication(database, organisationId, id),
+    delete: (organisationId, id) => deleteApplication(database, organisationId, id),
   };
 }
 
 async function listApplications(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   page: PageRequest,
 ): Promise<Page<ApplicationRecord>> {
   const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
   const rows = await database.query<ApplicationRecord>({
     text: `select ${COLUMNS} from application a
       where a.organisation_id = $1 and a.deleted_at is null and ($2::uuid is null or a.id < $2) order by a.id desc limit $3`,
-    values: [organizationId, before, page.limit + 1],
+    values: [organisationId, before, page.limit + 1],
     idempotent: true,
   });
   return cutPage(
@@ -67,19 +67,19 @@ async function listApplications(
 
 async function findApplication(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   id: string,
 ): Promise<ApplicationRecord | null> {
   if (!isUuid(id)) return null;
   const [row] = await database.query<ApplicationRecord>({
     text: `select ${COLUMNS} from application a where a.id = $1 and a.organisation_id = $2 and a.deleted_at is null`,
-    values: [id, organizationId],
+    values: [id, organisationId],
     idempotent: true,
   });
   return row ?? null;
 }
 
-async function deleteApplication(database: Database, organizationId: string, id: string): Promise<boolean> {
+async function deleteApplication(database: Database, organisationId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
   const rows = await database.query({
     text: `with gone as (
@@ -89,7 +89,7 @@ async function deleteApplication(database: Database, organizationId: string, id:
       ), subscriptions as (
         update subscription set cancelled_at = now() where application_id in (select id from gone) and cancelled_at is null
       ) select id from gone cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.id)`,
-    values: [id, organizationId],
+    values: [id, organisationId],
   });
   return rows.length > 0;
 }

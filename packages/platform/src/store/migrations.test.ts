@@ -149,11 +149,11 @@ test.each(["in the partitions of their days", "in the default partition"])(
 test("a service or an application belongs to an organisation that exists", async () => {
   await migrate(home.database);
   const { services, applications } = createStores(home.database);
-  const organizationId = randomUUID();
-  await expect(services.create({ organizationId, name: "a", description: "" })).rejects.toThrow(
+  const organisationId = randomUUID();
+  await expect(services.create({ organisationId, name: "a", description: "" })).rejects.toThrow(
     /foreign key/u,
   );
-  await expect(applications.create({ organizationId, name: "a", createdBy: "ada" })).rejects.toThrow(
+  await expect(applications.create({ organisationId, name: "a", createdBy: "ada" })).rejects.toThrow(
     /foreign key/u,
   );
 });

@@ -42,24 +42,24 @@ function createVersion(serviceKey: string, version: string): NewVersion {
 
 /** An organisation of its own with a published service 1.0.0 and an application that has a key. */
 async function createWorld() {
-  const organizationId = await createTestOrganisation(home.database);
-  const created = await stores.services.create({ organizationId, name: "counter", description: "" });
-  const service = await stores.services.publish(organizationId, created.key);
+  const organisationId = await createTestOrganisation(home.database);
+  const created = await stores.services.create({ organisationId, name: "counter", description: "" });
+  const service = await stores.services.publish(organisationId, created.key);
   await stores.versions.insertLive(createVersion(created.key, "1.0.0"));
   const application = await stores.applications.create({
-    organizationId,
+    organisationId,
     name: "shop",
     createdBy: "somebody",
   });
   const keyId = createUuidV7();
-  await stores.accessKeys.create(organizationId, application.id, { id: keyId, secretHash: "hash" });
+  await stores.accessKeys.create(organisationId, application.id, { id: keyId, secretHash: "hash" });
   const question = { applicationId: application.id, keyId, serviceKey: created.key };
-  return { organizationId, service, serviceKey: created.key, applicationId: application.id, keyId, question };
+  return { organisationId, service, serviceKey: created.key, applicationId: application.id, keyId, question };
 }
 
-function createBuild(organizationId: string, serviceKey: string, version: string): NewBuild {
+function createBuild(organisationId: string, serviceKey: string, version: string): NewBuild {
   return {
-    organizationId,
+    organisationId,
     serviceKey,
     version,
     archiveHash: "archive",
@@ -70,19 +70,19 @@ function createBuild(organizationId: string, serviceKey: string, version: string
 }
 
 test("a service has its name alone in its organisation", async () => {
-  const { organizationId, service } = await createWorld();
+  const { organisationId, service } = await createWorld();
   expect(service).toMatchObject({ name: "counter", publication: "internal" });
   await expect(
-    stores.services.create({ organizationId, name: "counter", description: "" }),
+    stores.services.create({ organisationId, name: "counter", description: "" }),
   ).rejects.toMatchObject({
     code: "CONFLICT",
   });
 });
 
 test("nobody sees or changes what belongs to another organisation", async () => {
-  const { organizationId, serviceKey, applicationId, keyId } = await createWorld();
-  const subscription = await stores.subscriptions.create(organizationId, applicationId, serviceKey);
-  const build = await stores.builds.create(createBuild(organizationId, serviceKey, "1.0.1"));
+  const { organisationId, serviceKey, applicationId, keyId } = await createWorld();
+  const subscription = await stores.subscriptions.create(organisationId, applicationId, serviceKey);
+  const build = await stores.builds.create(createBuild(organisationId, serviceKey, "1.0.1"));
   const { services, versions, builds, applications, accessKeys, subscriptions } = stores;
   expect(await services.findByKey(OTHER, serviceKey)).toBeNull();
   expect(await services.findByName(OTHER, "counter")).toBeNull();
@@ -111,53 +111,53 @@ test("nobody sees or changes what belongs to another organisation", async () => 
     code: "NOT_FOUND",
   });
   // And the owner still has all of it.
-  expect(await versions.find(organizationId, serviceKey, "1.0.0")).toMatchObject({ retiredAt: null });
-  expect(await accessKeys.countActive(organizationId, applicationId)).toBe(1);
-  expect(await subscriptions.find(organizationId, subscription.id)).toEqual(subscription);
+  expect(await versions.find(organisationId, serviceKey, "1.0.0")).toMatchObject({ retiredAt: null });
+  expect(await accessKeys.countActive(organisationId, applicationId)).toBe(1);
+  expect(await subscriptions.find(organisationId, subscription.id)).toEqual(subscription);
 });
 
 test("an application cannot subscribe to a service of another organisation", async () => {
   const mine = await createWorld();
   const theirs = await createWorld();
   await expect(
-    stores.subscriptions.create(mine.organizationId, mine.applicationId, theirs.serviceKey),
+    stores.subscriptions.create(mine.organisationId, mine.applicationId, theirs.serviceKey),
   ).rejects.toMatchObject({ code: "SERVICE_NOT_FOUND" });
 });
 
 test("ids that are no uuids name nothing, and a made-up cursor is refused", async () => {
-  const { organizationId, applicationId } = await createWorld();
-  expect(await stores.services.findByKey(organizationId, "'; drop table service")).toBeNull();
+  const { organisationId, applicationId } = await createWorld();
+  expect(await stores.services.findByKey(organisationId, "'; drop table service")).toBeNull();
   expect(await stores.versions.findById("x")).toBeNull();
-  expect(await stores.versions.find(organizationId, "x", "1.0.0")).toBeNull();
-  expect(await stores.applications.find(organizationId, "x")).toBeNull();
-  expect(await stores.builds.findLatest(organizationId, "x", "1.0.0")).toBeNull();
-  await expect(stores.services.list(organizationId, { limit: 1, cursor: "x" })).rejects.toMatchObject({
+  expect(await stores.versions.find(organisationId, "x", "1.0.0")).toBeNull();
+  expect(await stores.applications.find(organisationId, "x")).toBeNull();
+  expect(await stores.builds.findLatest(organisationId, "x", "1.0.0")).toBeNull();
+  await expect(stores.services.list(organisationId, { limit: 1, cursor: "x" })).rejects.toMatchObject({
     code: "INVALID_INPUT",
   });
   // A year that no timestamp has.
   const cursor = Buffer.from(JSON.stringify(["9999999999999999", "x"])).toString("base64url");
   await expect(
-    stores.accessKeys.list(organizationId, applicationId, { limit: 1, cursor }),
+    stores.accessKeys.list(organisationId, applicationId, { limit: 1, cursor }),
   ).rejects.toMatchObject({ code: "INVALID_INPUT" });
 });
 
 test("lists give every item once, newest first, page by page", async () => {
-  const { organizationId, applicationId } = await createWorld();
+  const { organisationId, applicationId } = await createWorld();
   for (const name of ["b", "c", "d", "e"])
-    await stores.services.create({ organizationId, name, description: "" });
+    await stores.services.create({ organisationId, name, description: "" });
   const names: string[] = [];
   let cursor: string | undefined;
   do {
-    const page = await stores.services.list(organizationId, { limit: 2, cursor });
+    const page = await stores.services.list(organisationId, { limit: 2, cursor });
     names.push(...page.items.map((item) => item.name));
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
   expect(names).toEqual(["e", "d", "c", "b", "counter"]);
   const ids = ["k1", "k2", "k3"].map((id) => `${id}-${applicationId}`);
   for (const id of ids)
-    await stores.accessKeys.create(organizationId, applicationId, { id, secretHash: "h" });
-  const first = await stores.accessKeys.list(organizationId, applicationId, { limit: 3 });
-  const second = await stores.accessKeys.list(organizationId, applicationId, {
+    await stores.accessKeys.create(organisationId, applicationId, { id, secretHash: "h" });
+  const first = await stores.accessKeys.list(organisationId, applicationId, { limit: 3 });
+  const second = await stores.accessKeys.list(organisationId, applicationId, {
     limit: 3,
     cursor: first?.nextCursor ?? "",
   });
@@ -167,38 +167,38 @@ test("lists give every item once, newest first, page by page", async () => {
 });
 
 test("versions are found by number, and the latest is the highest that is not retired", async () => {
-  const { organizationId, serviceKey } = await createWorld();
+  const { organisationId, serviceKey } = await createWorld();
   for (const version of ["1.9.0", "1.10.0"])
     await stores.versions.insertLive(createVersion(serviceKey, version));
   expect(await stores.versions.insertLive(createVersion(serviceKey, "1.10.0"))).toBeNull();
-  expect((await stores.versions.findLatest(organizationId, serviceKey))?.version).toBe("1.10.0");
-  const found = await stores.versions.find(organizationId, serviceKey, "1.9.0");
+  expect((await stores.versions.findLatest(organisationId, serviceKey))?.version).toBe("1.10.0");
+  const found = await stores.versions.find(organisationId, serviceKey, "1.9.0");
   expect(found).toMatchObject({ ...createVersion(serviceKey, "1.9.0"), id: found?.id, retiredAt: null });
-  expect(await stores.versions.findById(found?.id ?? "")).toEqual({ ...found, organizationId });
-  const retired = await stores.versions.retire(organizationId, serviceKey, "1.10.0");
+  expect(await stores.versions.findById(found?.id ?? "")).toEqual({ ...found, organisationId });
+  const retired = await stores.versions.retire(organisationId, serviceKey, "1.10.0");
   expect(retired?.retiredAt).toEqual(expect.any(Number));
-  expect(await stores.versions.retire(organizationId, serviceKey, "1.10.0")).toEqual(retired);
-  expect((await stores.versions.findLatest(organizationId, serviceKey))?.version).toBe("1.9.0");
-  expect(await stores.versions.findHighest(organizationId, serviceKey)).toBe("1.10.0");
-  expect((await stores.services.findByKey(organizationId, serviceKey))?.latestVersion).toBe("1.9.0");
+  expect(await stores.versions.retire(organisationId, serviceKey, "1.10.0")).toEqual(retired);
+  expect((await stores.versions.findLatest(organisationId, serviceKey))?.version).toBe("1.9.0");
+  expect(await stores.versions.findHighest(organisationId, serviceKey)).toBe("1.10.0");
+  expect((await stores.services.findByKey(organisationId, serviceKey))?.latestVersion).toBe("1.9.0");
 });
 
 test("a build runs once at a time, keeps its log, and makes its version live when it succeeds", async () => {
-  const { organizationId, serviceKey } = await createWorld();
+  const { organisationId, serviceKey } = await createWorld();
   await drainBuilds();
-  const build = await stores.builds.create(createBuild(organizationId, serviceKey, "1.0.1"));
-  await expect(stores.builds.create(createBuild(organizationId, serviceKey, "1.0.1"))).rejects.toMatchObject({
+  const build = await stores.builds.create(createBuild(organisationId, serviceKey, "1.0.1"));
+  await expect(stores.builds.create(createBuild(organisationId, serviceKey, "1.0.1"))).rejects.toMatchObject({
     code: "CONFLICT",
   });
-  expect(await stores.versions.findHighest(organizationId, serviceKey)).toBe("1.0.1");
+  expect(await stores.versions.findHighest(organisationId, serviceKey)).toBe("1.0.1");
   const claims = await Promise.all(["a", "b", "c"].map((worker) => stores.builds.claim(worker, 30)));
   const claim = claims.find((claim) => claim !== null);
   if (claim === undefined || claim === null || build === null) throw new Error("The build was not claimed.");
   expect(claims.filter((other) => other !== null)).toHaveLength(1);
-  expect(claim).toMatchObject({ id: build.id, organizationId, status: "RUNNING", attempt: 1 });
+  expect(claim).toMatchObject({ id: build.id, organisationId, status: "RUNNING", attempt: 1 });
   await stores.builds.appendLog(claim, ["one", "two"]);
   await stores.builds.appendLog(claim, ["three \0"]);
-  expect(await stores.builds.readLog(organizationId, build.id, 1)).toEqual({
+  expect(await stores.builds.readLog(organisationId, build.id, 1)).toEqual({
     lines: ["two", "three \u{FFFD}"],
     nextOffset: 3,
   });
@@ -207,8 +207,8 @@ test("a build runs once at a time, keeps its log, and makes its version live whe
   expect(
     await stores.builds.finish(claim, { status: "SUCCEEDED", version: createVersion(serviceKey, "1.0.1") }),
   ).toBe(true);
-  expect(await stores.versions.find(organizationId, serviceKey, "1.0.1")).not.toBeNull();
-  expect(await stores.builds.findLatest(organizationId, serviceKey, "1.0.1")).toMatchObject({
+  expect(await stores.versions.find(organisationId, serviceKey, "1.0.1")).not.toBeNull();
+  expect(await stores.builds.findLatest(organisationId, serviceKey, "1.0.1")).toMatchObject({
     status: "SUCCEEDED",
     failure: null,
   });
@@ -224,9 +224,9 @@ async function drainBuilds(): Promise<void> {
 }
 
 test("a builder that lost its lease can write no more, and after three builders the build fails", async () => {
-  const { organizationId, serviceKey } = await createWorld();
+  const { organisationId, serviceKey } = await createWorld();
   await drainBuilds();
-  await stores.builds.create(createBuild(organizationId, serviceKey, "2.0.0"));
+  await stores.builds.create(createBuild(organisationId, serviceKey, "2.0.0"));
   const first = await claimWhenFree("first");
   const second = await claimWhenFree("second");
   expect(second).toMatchObject({ id: first.id, attempt: 2 });
@@ -234,11 +234,11 @@ test("a builder that lost its lease can write no more, and after three builders 
   expect(
     await stores.builds.finish(first, { status: "SUCCEEDED", version: createVersion(serviceKey, "2.0.0") }),
   ).toBe(false);
-  expect(await stores.versions.find(organizationId, serviceKey, "2.0.0")).toBeNull();
-  expect((await stores.builds.readLog(organizationId, first.id, 0)).lines).toEqual([]);
+  expect(await stores.versions.find(organisationId, serviceKey, "2.0.0")).toBeNull();
+  expect((await stores.builds.readLog(organisationId, first.id, 0)).lines).toEqual([]);
   await claimWhenFree("third");
   await waitUntil(async () => (await stores.builds.sweep()) > 0);
-  expect(await stores.builds.findLatest(organizationId, serviceKey, "2.0.0")).toMatchObject({
+  expect(await stores.builds.findLatest(organisationId, serviceKey, "2.0.0")).toMatchObject({
     status: "FAILED",
     failure: { code: "WORKER_LOST" },
   });
@@ -246,10 +246,10 @@ test("a builder that lost its lease can write no more, and after three builders 
 });
 
 test("a build that is being written keeps no other lease of its builder from being renewed", async () => {
-  const { organizationId, serviceKey } = await createWorld();
+  const { organisationId, serviceKey } = await createWorld();
   await drainBuilds();
   for (const version of ["4.0.0", "4.1.0"])
-    await stores.builds.create(createBuild(organizationId, serviceKey, version));
+    await stores.builds.create(createBuild(organisationId, serviceKey, version));
   const [written, other] = [await stores.builds.claim("one", 30), await stores.builds.claim("one", 30)];
   if (written === null || other === null) throw new Error("The builds were not claimed.");
   const lost = { ...other, id: written.id, attempt: written.attempt + 1 };
@@ -276,14 +276,14 @@ async function claimWhenFree(workerId: string) {
 }
 
 test("a build whose version went live meanwhile fails and says so", async () => {
-  const { organizationId, serviceKey } = await createWorld();
+  const { organisationId, serviceKey } = await createWorld();
   await drainBuilds();
-  await stores.builds.create(createBuild(organizationId, serviceKey, "1.1.0"));
+  await stores.builds.create(createBuild(organisationId, serviceKey, "1.1.0"));
   const claim = await stores.builds.claim("worker", 30);
   if (claim === null) throw new Error("There was nothing to claim.");
   await stores.versions.insertLive(createVersion(serviceKey, "1.1.0"));
   await stores.builds.finish(claim, { status: "SUCCEEDED", version: createVersion(serviceKey, "1.1.0") });
-  expect(await stores.builds.findLatest(organizationId, serviceKey, "1.1.0")).toMatchObject({
+  expect(await stores.builds.findLatest(organisationId, serviceKey, "1.1.0")).toMatchObject({
     failure: { code: "CONFLICT" },
   });
 });
@@ -293,17 +293,17 @@ test("a subscribed application is granted all versions; each way of revoking end
   const stop = stores.access.subscribe((change) => changes.push(change));
   await waitUntil(() => changes.length === 1);
   const world = await createWorld();
-  const { organizationId, applicationId, serviceKey, keyId, question } = world;
+  const { organisationId, applicationId, serviceKey, keyId, question } = world;
   expect(await stores.access.findGrant(question)).toEqual({ granted: false, reason: "NOT_SUBSCRIBED" });
-  const subscription = await stores.subscriptions.create(organizationId, applicationId, serviceKey);
-  await expect(stores.subscriptions.create(organizationId, applicationId, serviceKey)).rejects.toMatchObject({
+  const subscription = await stores.subscriptions.create(organisationId, applicationId, serviceKey);
+  await expect(stores.subscriptions.create(organisationId, applicationId, serviceKey)).rejects.toMatchObject({
     code: "CONFLICT",
   });
   expect(await stores.access.findGrant(question)).toMatchObject({
     granted: true,
     grant: {
       subscriptionId: subscription.id,
-      organisationId: organizationId,
+      organisationId: organisationId,
       serviceName: "counter",
       versions: [
         {
@@ -315,20 +315,20 @@ test("a subscribed application is granted all versions; each way of revoking end
       ],
     },
   });
-  expect(await stores.subscriptions.cancel(organizationId, subscription.id)).toBe(true);
+  expect(await stores.subscriptions.cancel(organisationId, subscription.id)).toBe(true);
   expect(await stores.access.findGrant(question)).toEqual({ granted: false, reason: "NOT_SUBSCRIBED" });
-  await stores.subscriptions.create(organizationId, applicationId, serviceKey);
+  await stores.subscriptions.create(organisationId, applicationId, serviceKey);
   expect(await stores.accessKeys.findActive(keyId)).toMatchObject({
     applicationId,
-    organizationId,
+    organisationId,
     secretHash: "hash",
   });
-  expect(await stores.accessKeys.revoke(organizationId, applicationId, keyId)).toBe(true);
+  expect(await stores.accessKeys.revoke(organisationId, applicationId, keyId)).toBe(true);
   expect(await stores.accessKeys.findActive(keyId)).toBeNull();
   expect(await stores.access.findGrant(question)).toEqual({ granted: false, reason: "KEY_REVOKED" });
-  expect(await stores.applications.delete(organizationId, applicationId)).toBe(true);
+  expect(await stores.applications.delete(organisationId, applicationId)).toBe(true);
   expect(await stores.access.findGrant(question)).toEqual({ granted: false, reason: "APPLICATION_DELETED" });
-  expect((await stores.subscriptions.list(organizationId, PAGE)).items).toEqual([]);
+  expect((await stores.subscriptions.list(organisationId, PAGE)).items).toEqual([]);
   expect(await stores.access.findGrant({ ...question, serviceKey: createUuidV7() })).toEqual({
     granted: false,
     reason: "SERVICE_NOT_FOUND",
@@ -338,7 +338,7 @@ test("a subscribed application is granted all versions; each way of revoking end
       (change) => change !== null && "applicationId" in change && change.applicationId === applicationId,
     );
   await waitUntil(() => told().length >= 5);
-  await stores.versions.retire(organizationId, serviceKey, "1.0.0");
+  await stores.versions.retire(organisationId, serviceKey, "1.0.0");
   await waitUntil(
     () =>
       changes.filter(
@@ -351,7 +351,7 @@ test("a subscribed application is granted all versions; each way of revoking end
 test("a key of one application opens nothing for another", async () => {
   const first = await createWorld();
   const second = await createWorld();
-  await stores.subscriptions.create(first.organizationId, first.applicationId, first.serviceKey);
+  await stores.subscriptions.create(first.organisationId, first.applicationId, first.serviceKey);
   expect(await stores.access.findGrant({ ...first.question, keyId: second.keyId })).toEqual({
     granted: false,
     reason: "KEY_REVOKED",
@@ -359,9 +359,9 @@ test("a key of one application opens nothing for another", async () => {
 });
 
 test("an unpublished service takes no subscriptions", async () => {
-  const { organizationId, applicationId } = await createWorld();
-  const service = await stores.services.create({ organizationId, name: "draft", description: "" });
-  await expect(stores.subscriptions.create(organizationId, applicationId, service.key)).rejects.toMatchObject(
+  const { organisationId, applicationId } = await createWorld();
+  const service = await stores.services.create({ organisationId, name: "draft", description: "" });
+  await expect(stores.subscriptions.create(organisationId, applicationId, service.key)).rejects.toMatchObject(
     { code: "CONFLICT" },
   );
 });

@@ -7,7 +7,7 @@ import type { Page, PageRequest } from "./base/page.ts";
 
 export interface ServiceRecord {
   readonly key: string;
-  readonly organizationId: string;
+  readonly organisationId: string;
   readonly name: string;
   readonly description: string;
   /** null: nobody can subscribe; internal: applications of the organisation can. */
@@ -19,7 +19,7 @@ export interface ServiceRecord {
 }
 
 export interface NewService {
-  readonly organizationId: string;
+  readonly organisationId: string;
   readonly name: string;
   readonly description: string;
 }
@@ -28,33 +28,33 @@ export interface NewService {
 export interface ServiceStore {
   /** Throws Problem CONFLICT when the organisation has a service of that name. */
   readonly create: (service: NewService) => Promise<ServiceRecord>;
-  readonly findByKey: (organizationId: string, key: string) => Promise<ServiceRecord | null>;
-  readonly findByName: (organizationId: string, name: string) => Promise<ServiceRecord | null>;
+  readonly findByKey: (organisationId: string, key: string) => Promise<ServiceRecord | null>;
+  readonly findByName: (organisationId: string, name: string) => Promise<ServiceRecord | null>;
   /** Newest first. */
-  readonly list: (organizationId: string, page: PageRequest) => Promise<Page<ServiceRecord>>;
+  readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ServiceRecord>>;
   readonly describe: (
-    organizationId: string,
+    organisationId: string,
     key: string,
     description: string,
   ) => Promise<ServiceRecord | null>;
   /** Lets applications of the organisation subscribe; doing it again changes nothing. */
-  readonly publish: (organizationId: string, key: string) => Promise<ServiceRecord | null>;
+  readonly publish: (organisationId: string, key: string) => Promise<ServiceRecord | null>;
 }
 
 type Row = ServiceRecord;
 
-const COLUMNS = `s.key, s.organisation_id as "organizationId", s.name, s.description, s.publication,
+const COLUMNS = `s.key, s.organisation_id as "organisationId", s.name, s.description, s.publication,
   ${selectLatestVersion("s.key")} as "latestVersion", ${selectMilliseconds("s.created_at")} as "createdAt"`;
 
 export function createServiceStore(database: Database): ServiceStore {
   return {
     create: (service) => insertService(database, service),
-    findByKey: (organizationId, key) => findByKey(database, organizationId, key),
-    findByName: (organizationId, name) => findByName(database, organizationId, name),
-    list: (organizationId, page) => listServices(database, organizationId, page),
-    describe: (organizationId, key, description) =>
-      describeService(database, organizationId, key, description),
-    publish: (organizationId, key) => publishService(database, organizationId, key),
+    findByKey: (organisationId, key) => findByKey(database, organisationId, key),
+    findByName: (organisationId, name) => findByName(database, organisationId, name),
+    list: (organisationId, page) => listServices(database, organisationId, page),
+    describe: (organisationId, key, description) =>
+      describeService(database, organisationId, key, description),
+    publish: (organisationId, key) => publishService(database, organisationId, key),
   };
 }
 
@@ -64,7 +64,7 @@ async function insertService(database: Database, service: NewService): Promise<S
     const [row] = await database.query<Row>({
       text: `insert into service as s (key, organisation_id, name, description) values ($1, $2, $3, $4)
         returning ${COLUMNS}`,
-      values: [key, service.organizationId, service.name, service.description],
+      values: [key, service.organisationId, service.name, service.description],
     });
     if (row === undefined) throw new Error("The insert returned no row.");
     return row;
@@ -78,14 +78,14 @@ async function insertService(database: Database, service: NewService): Promise<S
 
 async function findByKey(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   key: string,
 ): Promise<ServiceRecord | null> {
   if (!isUuid(key)) return null;
   const [row] = await database.query<Row>({
     name: "service-find",
     text: `select ${COLUMNS} from service s where s.key = $1 and s.organisation_id = $2`,
-    values: [key, organizationId],
+    values: [key, organisationId],
     idempotent: true,
   });
   return row ?? null;
@@ -93,12 +93,12 @@ async function findByKey(
 
 async function findByName(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   name: string,
 ): Promise<ServiceRecord | null> {
   const [row] = await database.query<Row>({
     text: `select ${COLUMNS} from service s where s.name = $1 and s.organisation_id = $2`,
-    values: [name, organizationId],
+    values: [name, organisationId],
     idempotent: true,
   });
   return row ?? null;
@@ -106,14 +106,14 @@ async function findByName(
 
 async function listServices(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   page: PageRequest,
 ): Promise<Page<ServiceRecord>> {
   const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
   const rows = await database.query<Row>({
     text: `select ${COLUMNS} from service s where s.organisation_id = $1 and ($2::uuid is null or s.key < $2)
       order by s.key desc limit $3`,
-    values: [organizationId, before, page.limit + 1],
+    values: [organisationId, before, page.limit + 1],
     idempotent: true,
   });
   return cutPage(
@@ -126,14 +126,14 @@ async function listServices(
 
 async function describeService(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   key: string,
   description: string,
 ): Promise<ServiceRecord | null> {
   if (!isUuid(key)) return null;
   const [row] = await database.query<Row>({
     text: `update service s set description = $3 where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
-    values: [key, organizationId, description],
+    values: [key, organisationId, description],
     idempotent: true,
   });
   return row ?? null;
@@ -141,13 +141,13 @@ async function describeService(
 
 async function publishService(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   key: string,
 ): Promise<ServiceRecord | null> {
   if (!isUuid(key)) return null;
   const [row] = await database.query<Row>({
     text: `update service s set publication = 'internal' where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
-    values: [key, organizationId],
+    values: [key, organisationId],
     idempotent: true,
   });
   return row ?? null;

@@ -26,18 +26,18 @@ export interface SubscriptionStore {
    * Throws Problem NOT_FOUND (application), SERVICE_NOT_FOUND, or CONFLICT: not published, or subscribed already.
    */
   readonly create: (
-    organizationId: string,
+    organisationId: string,
     applicationId: string,
     serviceKey: string,
   ) => Promise<SubscriptionRecord>;
   /** Newest first. */
   readonly list: (
-    organizationId: string,
+    organisationId: string,
     page: PageRequest & { readonly applicationId?: string | undefined },
   ) => Promise<Page<SubscriptionRecord>>;
-  readonly find: (organizationId: string, id: string) => Promise<SubscriptionRecord | null>;
+  readonly find: (organisationId: string, id: string) => Promise<SubscriptionRecord | null>;
   /** False when there was none. */
-  readonly cancel: (organizationId: string, id: string) => Promise<boolean>;
+  readonly cancel: (organisationId: string, id: string) => Promise<boolean>;
 }
 
 const COLUMNS = `b.id, b.application_id as "applicationId", b.service_key as "serviceKey", s.name as "serviceName",
@@ -48,11 +48,11 @@ const ACTIVE = `from subscription b join application a on a.id = b.application_i
 
 export function createSubscriptionStore(database: Database): SubscriptionStore {
   return {
-    create: (organizationId, applicationId, serviceKey) =>
-      insertSubscription(database, organizationId, applicationId, serviceKey),
-    list: (organizationId, page) => listSubscriptions(database, organizationId, page),
-    find: (organizationId, id) => findSubscription(database, organizationId, id),
-    cancel: (organizationId, id) => cancelSubscription(database, organizationId, id),
+    create: (organisationId, applicationId, serviceKey) =>
+      insertSubscription(database, organisationId, applicationId, serviceKey),
+    list: (organisationId, page) => listSubscriptions(database, organisationId, page),
+    find: (organisationId, id) => findSubscription(database, organisationId, id),
+    cancel: (organisationId, id) => cancelSubscription(database, organisationId, id),
   };
 }
 
@@ -64,20 +64,20 @@ interface Candidates {
 
 async function insertSubscription(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   applicationId: string,
   serviceKey: string,
 ): Promise<SubscriptionRecord> {
   if (!isUuid(applicationId)) throw new Problem("NOT_FOUND", "There is no such application.");
   if (!isUuid(serviceKey)) throw new Problem("SERVICE_NOT_FOUND");
   const id = createUuidV7();
-  const [row] = await tryInsert(database, [organizationId, applicationId, serviceKey, id]);
+  const [row] = await tryInsert(database, [organisationId, applicationId, serviceKey, id]);
   if (row?.application == null) throw new Problem("NOT_FOUND", "There is no such application.");
   if (row.service === null) throw new Problem("SERVICE_NOT_FOUND");
   if (row.publication === null) {
     throw new Problem("CONFLICT", "The service is not published; publish it first.");
   }
-  const made = await findSubscription(database, organizationId, id);
+  const made = await findSubscription(database, organisationId, id);
   if (made === null) throw new Problem("CONFLICT", "The subscription was ended at once.");
   return made;
 }
@@ -108,7 +108,7 @@ async function tryInsert(database: Database, values: readonly string[]): Promise
 
 async function listSubscriptions(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   page: PageRequest & { readonly applicationId?: string | undefined },
 ): Promise<Page<SubscriptionRecord>> {
   const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
@@ -116,7 +116,7 @@ async function listSubscriptions(
   const rows = await database.query<SubscriptionRecord>({
     text: `select ${COLUMNS} ${ACTIVE} and ($2::uuid is null or b.id < $2) and ($3::uuid is null or b.application_id = $3)
       order by b.id desc limit $4`,
-    values: [organizationId, before, page.applicationId ?? null, page.limit + 1],
+    values: [organisationId, before, page.applicationId ?? null, page.limit + 1],
     idempotent: true,
   });
   return cutPage(
@@ -129,19 +129,19 @@ async function listSubscriptions(
 
 async function findSubscription(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   id: string,
 ): Promise<SubscriptionRecord | null> {
   if (!isUuid(id)) return null;
   const [row] = await database.query<SubscriptionRecord>({
     text: `select ${COLUMNS} ${ACTIVE} and b.id = $2`,
-    values: [organizationId, id],
+    values: [organisationId, id],
     idempotent: true,
   });
   return row ?? null;
 }
 
-async function cancelSubscription(database: Database, organizationId: string, id: string): Promise<boolean> {
+async function cancelSubscription(database: Database, organisationId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
   const rows = await database.query({
     text: `with gone as (
@@ -151,7 +151,7 @@ async function cancelSubscription(database: Database, organizationId: string, id
         returning application_id
       ) select application_id from gone
         cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.application_id)`,
-    values: [organizationId, id],
+    values: [organisationId, id],
   });
   return rows.length > 0;
 }

@@ -106,7 +106,7 @@ export async function openBuildScene() {
     createService: async () => {
       const name = `service-${(services += 1)}`;
       const { key } = await instance.stores.services.create({
-        organizationId: owner.organizationId,
+        organisationId: owner.organisationId,
         name,
         description: "",
       });

@@ -7,7 +7,7 @@ import type { TestInstance } from "./instance.ts";
 
 export interface TestUser {
   readonly userId: string;
-  readonly organizationId: string;
+  readonly organisationId: string;
   readonly token: string;
 }
 
@@ -21,11 +21,11 @@ export async function createTestUser({ identity }: TestInstance): Promise<TestUs
 
 export async function createTestMember(
   instance: TestInstance,
-  organizationId: string,
+  organisationId: string,
   role: Role,
 ): Promise<TestUser> {
   const user = await createTestUser(instance);
-  await instance.identity.addMember(organizationId, user.userId, role);
+  await instance.identity.addMember(organisationId, user.userId, role);
   return user;
 }
 
@@ -42,11 +42,11 @@ export async function createTestService(
   user: TestUser,
   name = "demo",
 ): Promise<TestService> {
-  const { organizationId, userId } = user;
-  const { key } = await stores.services.create({ organizationId, name, description: "" });
-  await stores.services.publish(organizationId, key);
+  const { organisationId, userId } = user;
+  const { key } = await stores.services.create({ organisationId, name, description: "" });
+  await stores.services.publish(organisationId, key);
   const hash = "0".repeat(64);
-  const build = { organizationId, serviceKey: key, version: "1.0.0", archiveHash: hash, contentHash: hash };
+  const build = { organisationId, serviceKey: key, version: "1.0.0", archiveHash: hash, contentHash: hash };
   await stores.builds.create({ ...build, isForced: false, requestedBy: userId });
   const claim = await stores.builds.claim("test", 60);
   if (!claim) throw new Error("There is no build to claim.");
@@ -85,15 +85,15 @@ export async function createTestClient(
   user: TestUser,
   service: TestService,
 ): Promise<TestClient> {
-  const { organizationId } = user;
+  const { organisationId } = user;
   const application = await stores.applications.create({
-    organizationId,
+    organisationId,
     name: "client",
     createdBy: user.userId,
   });
   const { keyId, secret, secretHash } = createAccessKeySecret();
-  await stores.accessKeys.create(organizationId, application.id, { id: keyId, secretHash });
-  const subscription = await stores.subscriptions.create(organizationId, application.id, service.serviceKey);
+  await stores.accessKeys.create(organisationId, application.id, { id: keyId, secretHash });
+  const subscription = await stores.subscriptions.create(organisationId, application.id, service.serviceKey);
   return { applicationId: application.id, keyId, secret, subscriptionId: subscription.id };
 }
 

@@ -48,7 +48,7 @@ async function createSource(setup: string, requirements = "./package\n") {
   close = environments.close;
   const version: OwnedVersionRecord = {
     id: randomUUID(),
-    organizationId: randomUUID(),
+    organisationId: randomUUID(),
     serviceKey: randomUUID(),
     version: "1.0.0",
     archiveHash: received.hash,

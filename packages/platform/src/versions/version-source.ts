@@ -90,7 +90,7 @@ async function prepare(
     signal.throwIfAborted();
     const projectDirectory = await deps.files.ensure(version);
     const environment = await deps.environments.ensure(projectDirectory, {
-      owner: version.organizationId,
+      owner: version.organisationId,
       signal,
     });
     return toRunnableVersion(version, projectDirectory, environment);

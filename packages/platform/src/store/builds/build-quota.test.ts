@@ -25,9 +25,9 @@ describe("an organisation", () => {
 
   const createDeployer = async () => {
     const user = await createTestUser(instance);
-    const { organizationId } = user;
+    const { organisationId } = user;
     const name = `service-${(names += 1)}`;
-    const { key } = await instance.stores.services.create({ organizationId, name, description: "" });
+    const { key } = await instance.stores.services.create({ organisationId, name, description: "" });
     return { user, key };
   };
   const request = (
@@ -35,16 +35,16 @@ describe("an organisation", () => {
     patch: number,
     archiveHash = `${(names += 1)}`,
   ) => {
-    const { organizationId, userId } = user;
+    const { organisationId, userId } = user;
     const more = { archiveHash, contentHash: archiveHash, isForced: false, requestedBy: userId };
-    return { organizationId, serviceKey: key, version: `1.0.${patch}`, ...more };
+    return { organisationId, serviceKey: key, version: `1.0.${patch}`, ...more };
   };
   const claimAll = async () => {
     const owners: string[] = [];
     for (;;) {
       const claim = await instance.stores.builds.claim("builder", 60);
       if (!claim) return owners;
-      owners.push(claim.organizationId);
+      owners.push(claim.organisationId);
     }
   };
 
@@ -74,7 +74,7 @@ describe("an organisation", () => {
       claim && (await builds.finish(claim, { status: "FAILED", code: "BUILD_FAILED", detail: "" })),
     ).toBe(true);
     expect(
-      await builds.create(request(claim?.organizationId === first.user.organizationId ? first : second, 11)),
+      await builds.create(request(claim?.organisationId === first.user.organisationId ? first : second, 11)),
     ).not.toBeNull();
     await claimAll();
   });
@@ -82,7 +82,7 @@ describe("an organisation", () => {
   test("stores so many bytes: the same archive counts once, a retired version not at all", async () => {
     const { builds, versions } = instance.stores;
     const deployer = await createDeployer();
-    const { organizationId } = deployer.user;
+    const { organisationId } = deployer.user;
     const make = async (patch: number, archiveHash: string, bytes: number) => {
       await builds.create(request(deployer, patch, archiveHash), bytes);
       const claim = await builds.claim("builder", 60);
@@ -111,7 +111,7 @@ describe("an organisation", () => {
     });
     expect(await builds.create(request(deployer, 2), 400)).not.toBeNull();
     await claimAll();
-    for (const version of ["1.0.0", "1.0.1"]) await versions.retire(organizationId, deployer.key, version);
+    for (const version of ["1.0.0", "1.0.1"]) await versions.retire(organisationId, deployer.key, version);
     expect(await builds.create(request(deployer, 3), 600)).not.toBeNull();
     await claimAll();
   });
@@ -121,7 +121,7 @@ describe("an organisation", () => {
     const [many, few] = await Promise.all([createDeployer(), createDeployer()]);
     for (let patch = 0; patch < 3; patch++) await builds.create(request(many, patch));
     await builds.create(request(few, 0));
-    const [a, b] = [many.user.organizationId, few.user.organizationId];
+    const [a, b] = [many.user.organisationId, few.user.organisationId];
     expect(await claimAll()).toEqual([a, b, a, a]);
   });
 });

@@ -17,10 +17,10 @@ const RETRY_AFTER_SECONDS = "30";
 const QUOTA_LOCK = 7_362_315;
 
 /** Makes the counting of one organisation's builds wait for each other, until the transaction ends. */
-export async function lockQuota(run: RunStatement, organizationId: string): Promise<void> {
+export async function lockQuota(run: RunStatement, organisationId: string): Promise<void> {
   await run({
     text: `select pg_advisory_xact_lock(${QUOTA_LOCK}, hashtext($1))`,
-    values: [organizationId],
+    values: [organisationId],
   });
 }
 
@@ -33,7 +33,7 @@ export interface WantedArchive {
 /** Whether one more build has room, of this archive where it is known already. @throws Problem QUOTA_EXCEEDED */
 export async function checkQuota(
   run: RunStatement,
-  organizationId: string,
+  organisationId: string,
   quota: BuildQuota,
   wanted: WantedArchive | null,
 ): Promise<void> {
@@ -53,7 +53,7 @@ export async function checkQuota(
         ) as named group by archive_hash
       )
       select (select count(*)::int from open) as builds, (select coalesce(sum(bytes), 0)::float8 from stored) as bytes`,
-    values: [organizationId, wanted?.archiveHash ?? null, wanted?.storedBytes ?? 0],
+    values: [organisationId, wanted?.archiveHash ?? null, wanted?.storedBytes ?? 0],
     idempotent: true,
   });
   const { builds, bytes } = row ?? { builds: 0, bytes: 0 };

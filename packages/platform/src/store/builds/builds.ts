@@ -27,7 +27,7 @@ import type { NewVersion } from "../versions/versions.ts";
 export type BuildStatus = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
 
 export interface NewBuild {
-  readonly organizationId: string;
+  readonly organisationId: string;
   readonly serviceKey: string;
   /** The version it makes, `MAJOR.MINOR.PATCH`. */
   readonly version: string;
@@ -68,7 +68,7 @@ export interface BuildStore {
    */
   readonly create: (build: NewBuild, storedBytes?: number) => Promise<BuildRecord | null>;
   /** Whether another build has room. @throws Problem QUOTA_EXCEEDED */
-  readonly checkQuota: (organizationId: string) => Promise<void>;
+  readonly checkQuota: (organisationId: string) => Promise<void>;
   /**
    * One that waits, or whose builder vanished: of the organisation with the fewest running, then of the one whose turn was longest ago,
    * then the oldest.
@@ -82,12 +82,12 @@ export interface BuildStore {
   readonly appendLog: (claim: BuildClaimKey, lines: readonly string[]) => Promise<void>;
   /** Lines from `offset` (counted from 0) on; at most `MAX_LOG_LINES` at once. */
   readonly readLog: (
-    organizationId: string,
+    organisationId: string,
     buildId: string,
     offset: number,
   ) => Promise<{ readonly lines: readonly string[]; readonly nextOffset: number }>;
   readonly findLatest: (
-    organizationId: string,
+    organisationId: string,
     serviceKey: string,
     version: string,
   ) => Promise<BuildRecord | null>;
@@ -107,7 +107,7 @@ interface Row extends VersionNumber, Omit<BuildClaim, "version" | "failure"> {
   readonly failureDetail: string | null;
 }
 
-const COLUMNS = `b.id, s.organisation_id as "organizationId", b.service_key as "serviceKey", b.major, b.minor, b.patch,
+const COLUMNS = `b.id, s.organisation_id as "organisationId", b.service_key as "serviceKey", b.major, b.minor, b.patch,
   b.archive_hash as "archiveHash", b.content_hash as "contentHash", b.is_forced as "isForced",
   b.requested_by as "requestedBy", b.status, b.attempt, b.worker_id as "workerId", b.failure_code as "failureCode",
   b.failure_detail as "failureDetail", ${selectMilliseconds("b.created_at")} as "createdAt",
@@ -127,7 +127,7 @@ export function createBuildStore(database: Database, options: BuildStoreOptions 
   const clock = createSteadyClock(clockHoldSeconds * SECOND);
   return {
     create: (build, storedBytes = 0) => insertBuild(database, quota, build, storedBytes),
-    checkQuota: (organizationId) => checkQuota(database.query, organizationId, quota, null),
+    checkQuota: (organisationId) => checkQuota(database.query, organisationId, quota, null),
     claim: (workerId, leaseSeconds) => claimBuild({ database, clock }, workerId, leaseSeconds),
     renew: (claims, leaseSeconds) => renewBuilds(database, claims, leaseSeconds),
     finish: (claim, outcome) =>
@@ -136,9 +136,9 @@ export function createBuildStore(database: Database, options: BuildStoreOptions 
         : failBuild(database, claim, outcome.code, outcome.detail),
     giveBack: (claim) => giveBack(database, claim),
     appendLog: (claim, lines) => appendLog(database, claim, lines),
-    readLog: (organizationId, buildId, offset) => readLog(database, organizationId, buildId, offset),
-    findLatest: (organizationId, serviceKey, version) =>
-      findLatest(database, organizationId, serviceKey, version),
+    readLog: (organisationId, buildId, offset) => readLog(database, organisationId, buildId, offset),
+    findLatest: (organisationId, serviceKey, version) =>
+      findLatest(database, organisationId, serviceKey, version),
     sweep: () => sweepBuilds({ database, clock }),
     subscribe: (listener) => database.listen(CHANNEL, { onNotify: listener, onReset: listener }),
   };
@@ -164,8 +164,8 @@ async function insertBuild(
   const { major, minor, patch } = number;
   try {
     const [row] = await database.transaction(async (run) => {
-      await lockQuota(run, build.organizationId);
-      await checkQuota(run, build.organizationId, quota, { archiveHash: build.archiveHash, storedBytes });
+      await lockQuota(run, build.organisationId);
+      await checkQuota(run, build.organisationId, quota, { archiveHash: build.archiveHash, storedBytes });
       return run<Row>({
         text: `with b as (
           insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, is_forced, requested_by, stored_bytes)
@@ -175,7 +175,7 @@ async function insertBuild(
         values: [
           createUuidV7(),
           build.serviceKey,
-          build.organizationId,
+          build.organisationId,
           major,
           minor,
           patch,
@@ -321,7 +321,7 @@ async function appendLog(database: Database, claim: BuildClaimKey, lines: readon
 
 async function readLog(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   buildId: string,
   offset: number,
 ): Promise<{ lines: readonly string[]; nextOffset: number }> {
@@ -329,7 +329,7 @@ async function readLog(
   const rows = await database.query<{ text: string }>({
     text: `select l.text from build_log l join build b on b.id = l.build_id join service s on s.key = b.service_key
       where l.build_id = $1 and s.organisation_id = $2 and l.line >= $3 order by l.line limit ${MAX_LOG_LINES}`,
-    values: [buildId, organizationId, offset],
+    values: [buildId, organisationId, offset],
     idempotent: true,
   });
   return { lines: rows.map(({ text }) => text), nextOffset: offset + rows.length };
@@ -337,7 +337,7 @@ async function readLog(
 
 async function findLatest(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   serviceKey: string,
   version: string,
 ): Promise<BuildRecord | null> {
@@ -347,7 +347,7 @@ async function findLatest(
     text: `select ${COLUMNS} from build b join service s on s.key = b.service_key
       where b.service_key = $1 and s.organisation_id = $2 and b.major = $3 and b.minor = $4 and b.patch = $5
       order by b.id desc limit 1`,
-    values: [serviceKey, organizationId, number.major, number.minor, number.patch],
+    values: [serviceKey, organisationId, number.major, number.minor, number.patch],
     idempotent: true,
   });
   return row === undefined ? null : toRecord(row);

@@ -19,11 +19,11 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 async function createBuilds(stores: Stores, count: number): Promise<void> {
-  const organizationId = await createTestOrganisation(home.database);
-  const { key } = await stores.services.create({ organizationId, name: "counter", description: "" });
+  const organisationId = await createTestOrganisation(home.database);
+  const { key } = await stores.services.create({ organisationId, name: "counter", description: "" });
   for (let index = 0; index < count; index++)
     await stores.builds.create({
-      organizationId,
+      organisationId,
       serviceKey: key,
       version: `1.0.${index}`,
       archiveHash: "archive",

@@ -38,7 +38,7 @@ export interface VersionRecord extends NewVersion {
 
 /** A version, with the organisation that its service belongs to. */
 export interface OwnedVersionRecord extends VersionRecord {
-  readonly organizationId: string;
+  readonly organisationId: string;
 }
 
 /** Versions of services. Immutable once inserted, except that they can be retired. */
@@ -47,30 +47,30 @@ export interface VersionStore {
   readonly insertLive: (version: NewVersion) => Promise<VersionRecord | null>;
   /** Newest first; empty for what is not the organisation's. */
   readonly list: (
-    organizationId: string,
+    organisationId: string,
     serviceKey: string,
     page: PageRequest,
   ) => Promise<Page<VersionRecord>>;
   readonly find: (
-    organizationId: string,
+    organisationId: string,
     serviceKey: string,
     version: string,
   ) => Promise<VersionRecord | null>;
   /** The highest that takes executions. */
-  readonly findLatest: (organizationId: string, serviceKey: string) => Promise<VersionRecord | null>;
+  readonly findLatest: (organisationId: string, serviceKey: string) => Promise<VersionRecord | null>;
   /** The highest live one with this content. */
   readonly findByContent: (
-    organizationId: string,
+    organisationId: string,
     serviceKey: string,
     contentHash: string,
   ) => Promise<VersionRecord | null>;
   /** The highest number in use, by a version (retired or not) or by a build under way. */
-  readonly findHighest: (organizationId: string, serviceKey: string) => Promise<string | null>;
+  readonly findHighest: (organisationId: string, serviceKey: string) => Promise<string | null>;
   /** For workers, who hold an execution of it: not scoped. */
   readonly findById: (id: string) => Promise<OwnedVersionRecord | null>;
   /** Takes no new executions from now on; doing it again changes nothing. */
   readonly retire: (
-    organizationId: string,
+    organisationId: string,
     serviceKey: string,
     version: string,
   ) => Promise<VersionRecord | null>;
@@ -83,29 +83,29 @@ const COLUMNS = `v.id, v.service_key as "serviceKey", v.major, v.minor, v.patch,
   v.start_mode as "startMode", v.input_schema as "inputSchema", v.output_schema as "outputSchema", v.description,
   ${selectMilliseconds("v.created_at")} as "createdAt", ${selectMilliseconds("v.retired_at")} as "retiredAt"`;
 
-const OF_ORGANIZATION = `from version v join service s on s.key = v.service_key
+const OF_ORGANISATION = `from version v join service s on s.key = v.service_key
   where v.service_key = $1 and s.organisation_id = $2`;
 
 export function createVersionStore(database: Database): VersionStore {
   return {
     insertLive: (version) => insertVersion(database, version),
-    list: (organizationId, serviceKey, page) => listVersions(database, organizationId, serviceKey, page),
-    find: (organizationId, serviceKey, version) => findVersion(database, organizationId, serviceKey, version),
-    findLatest: (organizationId, serviceKey) =>
-      findOne(database, `${OF_ORGANIZATION} and v.retired_at is null order by ${HIGHEST_FIRST}`, serviceKey, [
-        organizationId,
+    list: (organisationId, serviceKey, page) => listVersions(database, organisationId, serviceKey, page),
+    find: (organisationId, serviceKey, version) => findVersion(database, organisationId, serviceKey, version),
+    findLatest: (organisationId, serviceKey) =>
+      findOne(database, `${OF_ORGANISATION} and v.retired_at is null order by ${HIGHEST_FIRST}`, serviceKey, [
+        organisationId,
       ]),
-    findByContent: (organizationId, serviceKey, contentHash) =>
+    findByContent: (organisationId, serviceKey, contentHash) =>
       findOne(
         database,
-        `${OF_ORGANIZATION} and v.content_hash = $3 and v.retired_at is null order by ${HIGHEST_FIRST}`,
+        `${OF_ORGANISATION} and v.content_hash = $3 and v.retired_at is null order by ${HIGHEST_FIRST}`,
         serviceKey,
-        [organizationId, contentHash],
+        [organisationId, contentHash],
       ),
-    findHighest: (organizationId, serviceKey) => findHighest(database, organizationId, serviceKey),
+    findHighest: (organisationId, serviceKey) => findHighest(database, organisationId, serviceKey),
     findById: (id) => findOwned(database, id),
-    retire: (organizationId, serviceKey, version) =>
-      retireVersion(database, organizationId, serviceKey, version),
+    retire: (organisationId, serviceKey, version) =>
+      retireVersion(database, organisationId, serviceKey, version),
   };
 }
 
@@ -138,13 +138,13 @@ async function findOne(
 
 async function findOwned(database: Database, id: string): Promise<OwnedVersionRecord | null> {
   if (!isUuid(id)) return null;
-  const [row] = await database.query<Row & { readonly organizationId: string }>({
-    text: `select ${COLUMNS}, s.organisation_id as "organizationId"
+  const [row] = await database.query<Row & { readonly organisationId: string }>({
+    text: `select ${COLUMNS}, s.organisation_id as "organisationId"
       from version v join service s on s.key = v.service_key where v.id = $1`,
     values: [id],
     idempotent: true,
   });
-  return row === undefined ? null : { ...toRecord(row), organizationId: row.organizationId };
+  return row === undefined ? null : { ...toRecord(row), organisationId: row.organisationId };
 }
 
 /** Columns and values of an insert into `version`; also the second half of a build's end. */
@@ -187,15 +187,15 @@ async function insertVersion(database: Database, version: NewVersion): Promise<V
 
 async function listVersions(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   serviceKey: string,
   page: PageRequest,
 ): Promise<Page<VersionRecord>> {
   const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
   if (!isUuid(serviceKey)) return { items: [], nextCursor: null };
   const rows = await database.query<Row>({
-    text: `select ${COLUMNS} ${OF_ORGANIZATION} and ($3::uuid is null or v.id < $3) order by v.id desc limit $4`,
-    values: [serviceKey, organizationId, before, page.limit + 1],
+    text: `select ${COLUMNS} ${OF_ORGANISATION} and ($3::uuid is null or v.id < $3) order by v.id desc limit $4`,
+    values: [serviceKey, organisationId, before, page.limit + 1],
     idempotent: true,
   });
   return cutPage(rows, page.limit, toRecord, (row) => [row.id]);
@@ -203,15 +203,15 @@ async function listVersions(
 
 async function findVersion(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   serviceKey: string,
   version: string,
 ): Promise<VersionRecord | null> {
   const number = parseVersion(version);
   if (number === null || !isUuid(serviceKey)) return null;
   const [row] = await database.query<Row>({
-    text: `select ${COLUMNS} ${OF_ORGANIZATION} and v.major = $3 and v.minor = $4 and v.patch = $5`,
-    values: [serviceKey, organizationId, number.major, number.minor, number.patch],
+    text: `select ${COLUMNS} ${OF_ORGANISATION} and v.major = $3 and v.minor = $4 and v.patch = $5`,
+    values: [serviceKey, organisationId, number.major, number.minor, number.patch],
     idempotent: true,
   });
   return row === undefined ? null : toRecord(row);
@@ -219,7 +219,7 @@ async function findVersion(
 
 async function findHighest(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   serviceKey: string,
 ): Promise<string | null> {
   if (!isUuid(serviceKey)) return null;
@@ -232,7 +232,7 @@ async function findHighest(
       ) n
       where s.key = $1 and s.organisation_id = $2
       order by n.major desc, n.minor desc, n.patch desc limit 1`,
-    values: [serviceKey, organizationId],
+    values: [serviceKey, organisationId],
     idempotent: true,
   });
   return row === undefined ? null : formatVersion(row);
@@ -240,7 +240,7 @@ async function findHighest(
 
 async function retireVersion(
   database: Database,
-  organizationId: string,
+  organisationId: string,
   serviceKey: string,
   version: string,
 ): Promise<VersionRecord | null> {
@@ -253,7 +253,7 @@ async function retireVersion(
           and exists (select 1 from service s where s.key = $1 and s.organisation_id = $2)
         returning *
       ) select ${COLUMNS} from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
-    values: [serviceKey, organizationId, number.major, number.minor, number.patch],
+    values: [serviceKey, organisationId, number.major, number.minor, number.patch],
     idempotent: true,
   });
   return row === undefined ? null : toRecord(row);
