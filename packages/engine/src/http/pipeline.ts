@@ -36,7 +36,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
  *
  * 1. before its body is read (`createGate`): accept, authenticate, authorise, limit, idempotency;
  * 2. read the body as `bodyMode` says (`readBodiesAs`), and validate path, query and body (`describeChecks`);
- * 3. handle, audit, and answer as `answerMode` says (`createHandler`).
+ * 3. handle, audit (its place only), and answer as `answerMode` says (`createHandler`).
  */
 export async function registerOperations<T extends OperationTable, C>(
   app: FastifyInstance,
@@ -61,7 +61,7 @@ export async function registerOperations<T extends OperationTable, C>(
   );
 }
 
-/** The types of its row are the handler's own affair: the stages before it have made the request what the row says. */
+/** A handler without the types of its row: the stages before it have made the request what the row says. */
 type AnyHandler<C> = (request: OperationRequest<Operation, C>) => Reply | Promise<Reply>;
 
 type Reply = OperationReply<Operation> & { readonly body?: unknown };
@@ -110,7 +110,6 @@ function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHa
   };
 }
 
-/** An audit log is written here, where caller, operation and answer are known: for a row whose `audit` is not null. */
 function createHandler<C>({ bodyMode, answerMode }: Operation, handle: AnyHandler<C>): RouteHandlerMethod {
   const send = (reply: FastifyReply, answer: Reply): FastifyReply => {
     reply.code(answer.status);
@@ -127,6 +126,8 @@ function createHandler<C>({ bodyMode, answerMode }: Operation, handle: AnyHandle
       http: request,
       reply,
     });
+    // The place of an audit log, which does not exist yet: the row's `audit`, the caller, the target (`params`), and the outcome
+    // once `answer` has settled. Requests that were refused before did not get here.
     if (answer instanceof Promise) return answer.then((given) => send(reply, given));
     send(reply, answer);
     return undefined;
