@@ -140,11 +140,16 @@ function hear(
     case "exit":
     case "gone":
     case "refused":
-      return wasReady(state) ? step(state, { type: "report", report: said }) : step(state);
+      return relay(state, said);
     case "probed":
       break;
   }
   return step(state);
+}
+
+/** Before it is ready there are no children that it could report of. */
+function relay(state: BootState, report: ChildReport): BootStep {
+  return wasReady(state) ? step(state, { type: "report", report }) : step(state);
 }
 
 function judge(report: Extract<BootReport, { readonly event: "ready" | "unsafe" }>): BootStep {

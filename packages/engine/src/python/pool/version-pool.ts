@@ -31,6 +31,8 @@ export interface VersionPool {
   readonly close: () => Promise<void>;
 }
 
+type ExecutionEffect = Extract<PoolEffect, { readonly type: "refuse" | "exit" | "gone" | "lost" }>;
+
 /** What the machine's effects work on. */
 interface Handles {
   readonly host: PoolHost;
@@ -102,13 +104,10 @@ function perform(handles: Handles, effect: PoolEffect): void {
     case "disconnect":
       return disconnect(handles, effect.child);
     case "refuse":
-      return release(handles, effect.execution)?.refuse(effect.outcome, effect.lines);
     case "exit":
-      return handles.executions.get(effect.execution)?.onExit(effect.exit);
     case "gone":
-      return release(handles, effect.execution)?.onGone();
     case "lost":
-      return release(handles, effect.execution)?.onLost(effect.detail);
+      return inform(handles, effect);
     case "log":
       return host.logger[effect.level]({ versionId: version.id, ...effect.fields }, effect.message);
     case "closed":
@@ -122,8 +121,8 @@ function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
     version,
     startMode,
     onReport: (report) => dispatch({ type: "reported", report }),
-    onConnected: (child, lines) => {
-      connections.set(child, lines);
+    onConnected: (child, opened) => {
+      connections.set(child, opened);
       dispatch({ type: "connected", child });
     },
   });
@@ -132,10 +131,10 @@ function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
 function handOver(handles: Handles, child: number, ticket: Ticket): void {
   const { host, version, connections, dispatch } = handles;
   const execution = handles.executions.get(ticket);
-  const lines = connections.get(child);
-  if (execution === undefined || lines === undefined) return;
+  const opened = connections.get(child);
+  if (execution === undefined || opened === undefined) return;
   connections.delete(child);
-  execution.handOver(lines, {
+  execution.handOver(opened, {
     signal: (signal) => handles.boot?.({ order: "signal", id: child, signal }),
     onAnswered: () => dispatch({ type: "answered" }),
     onStuck: () => {
@@ -149,14 +148,24 @@ function handOver(handles: Handles, child: number, ticket: Ticket): void {
 }
 
 function disconnect({ connections }: Handles, child: number): void {
-  const lines = connections.get(child);
+  const opened = connections.get(child);
   connections.delete(child);
-  for (const line of [lines?.control, lines?.stdout, lines?.stderr]) line?.destroy();
+  for (const connection of [opened?.control, opened?.stdout, opened?.stderr]) connection?.destroy();
 }
 
-/** The last that is done with an execution: nothing of it is kept. */
-function release({ executions }: Handles, ticket: Ticket): Execution | undefined {
-  const execution = executions.get(ticket);
-  executions.delete(ticket);
-  return execution;
+function inform({ executions }: Handles, effect: ExecutionEffect): void {
+  const execution = executions.get(effect.execution);
+  if (execution === undefined) return;
+  // Nothing follows the other three.
+  if (effect.type !== "exit") executions.delete(effect.execution);
+  switch (effect.type) {
+    case "refuse":
+      return execution.refuse(effect.outcome, effect.lines);
+    case "exit":
+      return execution.onExit(effect.exit);
+    case "gone":
+      return execution.onGone();
+    case "lost":
+      return execution.onLost(effect.detail);
+  }
 }

@@ -25,7 +25,7 @@ import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
 import type { Rooms } from "./zygote-folders.ts";
 
 const MAX_EVENT_BYTES = 4 * MEGABYTE;
-/** After the end of its control line a zygote kills its tree and leaves; without pid namespace nobody else could. */
+/** After the end of its control pipe a zygote kills its tree and leaves; without pid namespace nobody else could. */
 const LEAVE_MS = 1000;
 /** After a kill all pipes close at once, unless a process escaped. */
 const HANG_UP_MS = 5000;
@@ -51,7 +51,7 @@ export interface ZygoteOptions {
   readonly onOutput: (lines: readonly LogLine[]) => void;
 }
 
-/** A sandboxed zygote process. Ends when it is stopped or when its control line closes, and takes its whole tree along. */
+/** A sandboxed zygote process. Ends when it is stopped or when its control pipe closes, and takes its whole tree along. */
 export interface Zygote {
   readonly home: HomeSocket;
   readonly send: (order: Order) => void;
@@ -116,7 +116,7 @@ function attendZygote(
   { launch, home, release }: Holdings,
 ): Zygote {
   const control = child.stdio[CONTROL_FD];
-  if (!(control instanceof Duplex)) throw new Error("the zygote has no control line");
+  if (!(control instanceof Duplex)) throw new Error("the zygote has no control pipe");
   const events = createEventReader(MAX_EVENT_BYTES, options.onEvent, kill);
   const readings = [
     readToEnd(control, paces.answers, events.read),
