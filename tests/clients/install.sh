@@ -26,7 +26,7 @@ require_java() {
       >/dev/null 2>&1 || true
   fi
   has_java && return
-  echo "Java and Maven are missing, and only root can install Debian's packages." >&2
+  echo "Java and Maven are missing and could not be installed (as root: default-jdk-headless and maven)." >&2
   exit 3
 }
 
