@@ -64,7 +64,7 @@ function createCodesPage(): string {
   return [
     `${NOTICE}\n\n# States and codes`,
     `## States of an execution\n\n| state | meaning | moves to |\n|---|---|---|\n${states.join("\n")}`,
-    `## Refused requests\n\nEvery refused request has the body \`{"code", "detail"}\`, and \`errors\` (JSON pointer and message) where fields are at fault.\n\n| HTTP | code | meaning | may the same request succeed later |\n|---|---|---|---|\n${problems.join("\n")}`,
+    `## Refused requests\n\nEvery refused request has the body \`{"code", "detail"}\`, and \`errors\` (JSON pointer and message) for invalid fields.\n\n| HTTP | code | meaning | may the same request succeed later |\n|---|---|---|---|\n${problems.join("\n")}`,
     `## Executions that did not succeed\n\nThe result endpoint answers 200 with \`code\` and \`detail\`. A service may choose codes of its own besides these.\n\n| code | meaning |\n|---|---|\n${describeCodes(FAILURES)}`,
     `## Builds that made no version\n\n| code | meaning |\n|---|---|\n${describeCodes(BUILD_FAILURES)}\n`,
   ].join("\n\n");

@@ -88,7 +88,7 @@ describe("the URL", () => {
 });
 
 describe("the request", () => {
-  test("has JSON, the wish to wait, and the authorisation", async () => {
+  test("has JSON, the preferred wait, and the authorisation", async () => {
     const { sent, service } = create(Response.json({}, { status: 201 }));
     await service.startExecution({ body: { data: { a: 1 } }, prefer: "wait=5" });
     expect(sent[0]?.init).toMatchObject({

@@ -23,28 +23,32 @@ type BodyPart<O> = O extends { readonly bodyMode: "stream" }
     ? { readonly body: Static<T> | RawJson }
     : unknown;
 
-/** JSON text that is sent as it is. */
+/** A body that is JSON text already; it is sent unchanged. */
 export interface RawJson {
   readonly json: string;
 }
 
+/** Parameters, query and body of a request. `prefer` is the header Prefer, e.g. `wait=10`. */
 export type RequestOf<O extends Operation> = Part<O, "params"> &
   (O extends { readonly query: infer T extends TSchema } ? { readonly query?: Static<T> } : unknown) &
   BodyPart<O> & { readonly prefer?: string; readonly signal?: AbortSignal };
 
+/** One function per operation; each rejects with `RequestRefused`, or with the error of `fetch`. */
 export type Client<T extends OperationTable> = {
   readonly [K in keyof T]: (request: RequestOf<T[K]>) => Promise<ResponseOf<T[K]>>;
 };
 
+/** Where and how a client sends requests. */
 export interface ClientOptions {
-  /** Base of all paths, with or without the final slash. */
+  /** Base URL of all paths, with or without a final slash. */
   readonly baseUrl: string;
-  /** Sent with every request, e.g. `Authorization`. Called anew each time, so that a token can be renewed. */
+  /** Headers of every request, e.g. `Authorization`. Called for each request, so that a token can be renewed. */
   readonly headers?: () => Readonly<Record<string, string>>;
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
-/** The server refused the request; `problem` is its body, or the nearest thing to it. */
+/** The server answered with an error status. `problem` is the response body, or made from the status if the body is not a problem. */
 export class RequestRefused extends Error {
   readonly status: number;
   readonly problem: ProblemBody;
@@ -65,7 +69,7 @@ interface AnyRequest {
   readonly signal?: AbortSignal;
 }
 
-/** A typed client for an operation table. Network errors pass through as `fetch` throws them. */
+/** Creates a typed client for an operation table. Network errors are passed on as `fetch` throws them. */
 export function createClient<T extends OperationTable>(operations: T, options: ClientOptions): Client<T> {
   const send = options.fetch ?? fetch;
   const calls = Object.entries(operations).map(([id, operation]) => [
@@ -91,9 +95,9 @@ function buildUrl(baseUrl: string, operation: Operation, request: AnyRequest): s
 }
 
 /**
- * No URL can carry an empty segment, `.` or `..`: they would lead to another operation.
+ * A URL cannot contain an empty segment, `.` or `..` as an id: it would name another operation.
  *
- * @throws RequestRefused for these, since nothing has such an id; TypeError where the parameter is missing
+ * @throws RequestRefused NOT_FOUND for these, since no resource has such an id; TypeError if the parameter is missing
  */
 function encodeSegment(name: string, value: string | number | undefined): string {
   if (value === undefined) throw new TypeError(`The path parameter ${name} is missing.`);
@@ -145,7 +149,7 @@ function readProblem(response: Response, text: string): ProblemBody {
     if (typeof body === "object" && body !== null && "code" in body && "detail" in body)
       return body as ProblemBody;
   } catch {
-    // Not ours: a proxy's page, most likely. The status is all there is to say.
+    // Not a response of the platform, probably the page of a proxy. Only the status is known.
   }
   return {
     code: `HTTP_${response.status}`,

@@ -4,34 +4,42 @@ import { JsonObject, Nullable, StringEnum, Timestamp } from "./schemas.ts";
 
 interface StateRule {
   readonly isFinal: boolean;
+  /** The states that may follow directly. */
   readonly moves: readonly string[];
+  /** A phrase for documentation, without a period. */
   readonly meaning: string;
 }
 
-/** The five states, what each means and where it may go. Final states never change. */
+/** The five states of an execution. A final state never changes. */
 export const EXECUTION_STATES = {
-  PENDING: { isFinal: false, moves: ["RUNNING", "FAILED"], meaning: "durable, not started" },
+  PENDING: { isFinal: false, moves: ["RUNNING", "FAILED"], meaning: "stored durably, not started" },
   RUNNING: {
     isFinal: false,
     moves: ["SUCCEEDED", "FAILED", "UNKNOWN", "PENDING"],
-    meaning:
-      "user code may have begun; PENDING again only where the platform could not start it, so that it surely has not",
+    meaning: "user code may have begun; returns to PENDING only if the platform could not start user code",
   },
   SUCCEEDED: { isFinal: true, moves: [], meaning: "finished; the result can be fetched" },
-  FAILED: { isFinal: true, moves: [], meaning: "known not to have succeeded; the cause can be fetched" },
+  FAILED: {
+    isFinal: true,
+    moves: [],
+    meaning: "did not succeed; code and detail can be fetched as the result",
+  },
   UNKNOWN: {
     isFinal: true,
     moves: [],
-    meaning: "user code had begun and its worker vanished; nobody can say",
+    meaning: "the worker was lost while user code may have been running; the outcome is unknown",
   },
 } as const satisfies Record<string, StateRule>;
 
+/** State of an execution. */
 export type ExecutionStatus = keyof typeof EXECUTION_STATES;
 
+/** A state that never changes. */
 export type FinalStatus = {
   [S in ExecutionStatus]: (typeof EXECUTION_STATES)[S]["isFinal"] extends true ? S : never;
 }[ExecutionStatus];
 
+/** All states, in the order of an execution's life. */
 export const EXECUTION_STATUSES = Object.keys(EXECUTION_STATES) as readonly ExecutionStatus[];
 
 export function isExecutionStatus(value: string): value is ExecutionStatus {
@@ -42,12 +50,17 @@ export function isFinal(status: ExecutionStatus): status is FinalStatus {
   return EXECUTION_STATES[status].isFinal;
 }
 
+/** Whether an execution may go from one state to the other in one step. */
 export function canMove(from: ExecutionStatus, to: ExecutionStatus): boolean {
   const moves: readonly string[] = EXECUTION_STATES[from].moves;
   return moves.includes(to);
 }
 
-/** `YYYY-MM-DD HH:MM:SS` in UTC, the one form of timestamps on the wire; `time` in milliseconds since the epoch. */
+/**
+ * Formats a time as on the wire: `YYYY-MM-DD HH:MM:SS` in UTC.
+ *
+ * @param time milliseconds since the Unix epoch
+ */
 export function formatTimestamp(time: number): string {
   return new Date(time).toISOString().slice(0, 19).replace("T", " ");
 }
@@ -59,30 +72,31 @@ export const ExecutionStatusSchema = StringEnum(EXECUTION_STATUSES, {
   ),
 });
 
-/** Why an execution waits though it has its turn. New reasons may be added. */
+/** Why an execution that is next in turn cannot start. More reasons may be added: clients must accept unknown ones. */
 export const PENDING_REASONS = {
   NO_WORKER: "no worker is running",
-  NO_LARGE_WORKER: "no worker that is running has the vCPUs and the memory that the version asks for",
+  NO_LARGE_WORKER: "no running worker has the vCPUs and memory that the version requires",
 } as const satisfies Record<string, string>;
 
+/** Why an execution that is next in turn cannot start. */
 export type PendingReason = keyof typeof PENDING_REASONS;
 
-/** What start answers and `GET {base}/{id}` shows; `terminal` spares clients a list of final states. */
+/** Response of start and of `GET {base}/{id}`. With `terminal`, clients need no list of final states. */
 export const StatusRecordSchema = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "Identifier of the execution" }),
     status: ExecutionStatusSchema,
-    createdAt: Timestamp("When the execution became durable"),
+    createdAt: Timestamp("When the execution was stored durably"),
     startedAt: Type.Optional(Timestamp("When user code may have begun")),
     endedAt: Type.Optional(Timestamp("When the execution reached its final state")),
-    expiresAt: Type.Optional(Timestamp("Until when state, result and log can be fetched, once final")),
+    expiresAt: Type.Optional(
+      Timestamp("Until when state, result and log of a finished execution can be fetched"),
+    ),
     pendingReason: Type.Optional(
       Type.String({
-        description: `While PENDING, where no worker can start it at present: ${Object.entries(
-          PENDING_REASONS,
-        )
+        description: `While PENDING, if no worker can start it at present: ${Object.entries(PENDING_REASONS)
           .map(([reason, meaning]) => `${reason} (${meaning})`)
-          .join("; ")}. Missing: it waits for its turn or for room`,
+          .join("; ")}. Absent: the execution waits for its turn or for free capacity`,
       }),
     ),
     terminal: Type.Boolean({ description: "Whether the state is final" }),
@@ -90,9 +104,10 @@ export const StatusRecordSchema = Type.Object(
   { title: "Execution", description: "The state of an execution" },
 );
 
+/** State and times of an execution as on the wire. */
 export type StatusRecord = Static<typeof StatusRecordSchema>;
 
-/** A file of a data pool, pinned by three ids. */
+/** Reference to a file of a data pool. */
 export const FileReferenceSchema = Type.Object(
   {
     dataPoolId: Type.String({ format: "uuid", description: "Identifier of the data pool" }),
@@ -102,13 +117,14 @@ export const FileReferenceSchema = Type.Object(
   {
     additionalProperties: false,
     title: "FileReference",
-    description: "A JSON file of a data pool, pinned by three ids",
+    description: "A JSON file of a data pool, identified by three ids",
   },
 );
 
+/** Reference to a JSON file of a data pool: three UUIDs. */
 export type FileReference = Static<typeof FileReferenceSchema>;
 
-/** The body of start: `data` xor `dataRef`, `params` xor `paramsRef`; each may be missing, which means `{}`. */
+/** The body of start: `data` or `dataRef`, and `params` or `paramsRef`. An absent part means `{}`. */
 export const StartBodySchema = Type.Object(
   {
     data: Type.Optional(JsonObject("Input data by value, at most 1 MB of JSON text")),
@@ -118,35 +134,39 @@ export const StartBodySchema = Type.Object(
   },
   {
     additionalProperties: false,
-    // A keyword that code generators leave out: of `not` and `oneOf` they make types of their own.
+    // Code generators ignore `dependentSchemas`; from `not` and `oneOf` they generate extra types.
     dependentSchemas: {
       data: { properties: { dataRef: false } },
       params: { properties: { paramsRef: false } },
     },
     title: "StartRequest",
-    description: "Input of an execution: each part by value or by reference, not both; a missing part is {}",
+    description:
+      "Input of an execution: each part by value or by reference, not both; an absent part means {}",
   },
 );
 
+/** The parsed body of start. */
 export type StartBody = Static<typeof StartBodySchema>;
 
-/** `data` or `params` by value: at most so many bytes of JSON text. */
+/** Limit of `data` and of `params` by value, in bytes of JSON text. */
 export const MAX_INPUT_BYTES = 1_048_576;
 
-/** Deeper JSON is refused at the door: Python's parser would run out of stack. */
+/** Limit of nested objects and arrays in `data` and `params`. Deeper JSON would exhaust the stack of Python's parser. */
 export const MAX_INPUT_DEPTH = 200;
 
+/** A link to a related resource. */
 export const LinkSchema = Type.Object(
   { href: Type.String({ description: "URL, absolute or relative to the origin" }) },
-  { title: "Link", description: "Where a related resource is" },
+  { title: "Link", description: "Link to a related resource" },
 );
 
+/** Response of the result operation, for executions that succeeded and for those that did not. */
 export const ResultSchema = Type.Object(
   {
     result: Type.Optional(JsonObject("Output of the service (SUCCEEDED)")),
     metadata: Type.Optional(Nullable(JsonObject("Additional information"))),
     code: Type.Optional(Type.String({ description: "Why it did not succeed (FAILED, UNKNOWN)" })),
-    detail: Type.Optional(Type.String({ description: "The same for people" })),
+    detail: Type.Optional(Type.String({ description: "Explanation of `code` for people" })),
     _links: Type.Object(
       { self: LinkSchema, status: LinkSchema },
       { title: "ResultLinks", description: "The result itself, and the state" },
@@ -163,17 +183,21 @@ export const ResultSchema = Type.Object(
   },
 );
 
+/** The parsed response of the result operation. */
 export type ExecutionResult = Static<typeof ResultSchema>;
 
+/** Severities of log lines, ascending: the levels of Python's `logging`. */
 export const LOG_SEVERITIES = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 
+/** One line of an execution's log. */
 export const LogEntrySchema = Type.Object(
   {
     timestamp: Timestamp("When the line was received"),
     severity: StringEnum(LOG_SEVERITIES, { title: "LogSeverity", description: "Severity of the line" }),
-    message: Type.String({ description: "The line, without its end" }),
+    message: Type.String({ description: "The line, without its line break" }),
   },
   { title: "LogEntry", description: "One line of a log" },
 );
 
+/** One line of an execution's log as on the wire. */
 export type LogEntry = Static<typeof LogEntrySchema>;

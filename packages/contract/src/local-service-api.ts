@@ -15,11 +15,11 @@ const LocalStatusSchema = Type.Object(
   { title: "LocalStatus", description: "The state with which the execution ended" },
 );
 
-/** The result of the local server: the service's output as top-level fields, or `code` and `detail`. */
+/** Result in the form of the local server: the output of the service as top-level fields, or `code` and `detail`. */
 const LocalResultSchema = Type.Object(
   {
     code: Type.Optional(Type.Unknown({ description: "Why it did not succeed (FAILED, UNKNOWN)" })),
-    detail: Type.Optional(Type.Unknown({ description: "The same for people" })),
+    detail: Type.Optional(Type.Unknown({ description: "Explanation of `code` for people" })),
     _links: Type.Object({ status: LinkSchema }, { title: "LocalResultLinks", description: "The state" }),
     _embedded: Type.Object(
       { status: LocalStatusSchema },
@@ -30,17 +30,17 @@ const LocalResultSchema = Type.Object(
     title: "LocalResult",
     additionalProperties: true,
     description:
-      "The output of the service as top-level fields (SUCCEEDED), or code and detail (FAILED, UNKNOWN). A deployed service answers the output inside `result`.",
+      "The output of the service as top-level fields (SUCCEEDED), or code and detail (FAILED, UNKNOWN). A deployed service returns the output inside `result`.",
   },
 );
 
 const { startExecution, listExecutions, getState, getResult, getLog, cancelExecution } = SERVICE_API;
 
-/** The local server refuses names that are not its own, and has neither tokens nor other versions. */
+/** The local server refuses requests with a foreign `Host`, and has neither tokens nor versions. */
 const OWN = ["FORBIDDEN"] as const;
 const OF_ONE = [...OWN, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
 
-/** The service API as `platform serve` has it: the same operations, with the flat form of results. */
+/** The service API of `platform serve`: the same operations as `SERVICE_API`, with results in the flat form. */
 export const LOCAL_SERVICE_API = {
   startExecution: { ...startExecution, problems: [...OWN, "DATA_REFERENCE_INVALID", "RATE_LIMITED"] },
   listExecutions: { ...listExecutions, problems: OWN },

@@ -2,13 +2,19 @@ import type { TSchema } from "typebox";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The schemas of one document that have a title: each stands once below `components`, and everything else refers to it. */
+/** Collects the titled schemas of one document, so that each is written once below `components` and referred to from there. */
 export interface Components {
-  /** The schema as the document has it: a reference where it has a title. */
+  /**
+   * Converts a schema for the document: a `$ref` if it has a title, else the schema itself.
+   *
+   * @throws Error if two different schemas have the same title
+   */
   readonly refer: (schema: TSchema) => Json;
+  /** The content of `components.schemas`, sorted by title. */
   readonly schemas: () => Readonly<Record<string, Json>>;
 }
 
+/** Starts with an empty collection. */
 export function createComponents(): Components {
   const known = new Map<string, Json>();
   const write = (value: unknown): unknown => {
@@ -18,7 +24,7 @@ export function createComponents(): Components {
   const refer = (schema: object): Json => {
     const { title, ...rest } = schema as Json;
     const written = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, write(value)]));
-    // A property may be called title as well; its value is a schema.
+    // `schema` may also be a map of properties, of which one is named `title`: its value is then a schema, not a string.
     if (typeof title !== "string") return title === undefined ? written : { title: write(title), ...written };
     addSchema(known, title, written);
     return { $ref: `#/components/schemas/${title}` };
@@ -29,7 +35,7 @@ export function createComponents(): Components {
   };
 }
 
-/** @throws Error where two different schemas have one title */
+/** @throws Error if two different schemas have the same title */
 function addSchema(known: Map<string, Json>, title: string, schema: Json): void {
   const present = known.get(title);
   if (present !== undefined && JSON.stringify(present) !== JSON.stringify(schema))

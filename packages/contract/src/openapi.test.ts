@@ -69,7 +69,7 @@ describe.each(DOCUMENTS)("the OpenAPI document %s", (_whose, document) => {
 
   test.each(
     operations.map(([method, operation]) => [String(operation["operationId"]), method, operation] as const),
-  )("tells for %s every status that any operation can have", (_id, method, operation) => {
+  )("documents for %s every status that any operation can have", (_id, method, operation) => {
     const common =
       method === "get" ? ["400", "406", "500", "503"] : ["400", "406", "408", "413", "415", "500", "503"];
     expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(common));

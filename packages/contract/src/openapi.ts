@@ -18,6 +18,7 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Json>>; readonly securitySchemes?: Json };
 }
 
+/** Where the described API is served. */
 export interface OpenApiServer {
   /** Base URL of all paths, absolute or relative to the document. */
   readonly url: string;
@@ -25,19 +26,22 @@ export interface OpenApiServer {
   readonly variables?: Readonly<Record<string, { readonly default: string; readonly description: string }>>;
 }
 
-/** Operations that documentation and generated clients keep together. */
+/** A group (tag) of operations: a section of the documentation, often a class of generated clients. */
 export interface OperationGroup {
   readonly name: string;
   readonly description: string;
   readonly operations: OperationTable;
 }
 
+/** Content of a document besides what operation tables say. */
 export interface OpenApiOptions {
   readonly title: string;
+  /** Version of the described API, not of OpenAPI. */
   readonly version: string;
+  /** Markdown. */
   readonly description: string;
   readonly server: OpenApiServer;
-  /** Each of them is enough. */
+  /** Security schemes, by name. A request needs one of them; empty: none is needed. */
   readonly security: Readonly<Record<string, Json>>;
   readonly groups: readonly OperationGroup[];
 }
@@ -45,7 +49,11 @@ export interface OpenApiOptions {
 const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
 const CONTACT = { name: "The operator of this platform" };
 
-/** Writes operation tables down as OpenAPI. */
+/**
+ * Creates the OpenAPI document of operation tables.
+ *
+ * @throws Error if two different schemas have the same title
+ */
 export function createOpenApi(options: OpenApiOptions): OpenApiDocument {
   const { title, version, description, security, groups } = options;
   const components = createComponents();
@@ -132,7 +140,7 @@ function describeResponse(response: OperationResponse, components: Components): 
   };
 }
 
-/** One response a status, naming the codes that may come with it. */
+/** One response per status; its description lists the problem codes with that status. */
 function describeProblems(operation: Operation, components: Components): Json {
   const byStatus = new Map<number, string[]>();
   for (const code of listProblems(operation)) {

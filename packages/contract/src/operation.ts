@@ -1,23 +1,26 @@
 import type { TObject, TSchema } from "typebox";
 import type { ProblemCode } from "./problems.ts";
 
+/** One successful (or 304) response of an operation. */
 export interface OperationResponse {
+  /** Text for OpenAPI, without a period. */
   readonly description: string;
-  /** JSON body; absent where there is none. */
+  /** Schema of the JSON body; absent if the response has no body. */
   readonly schema?: TSchema;
-  /** Name and description of the headers that matter to clients. */
+  /** The headers that matter to clients: name -> description. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What may be done in an organisation: `read` looks, `write` creates and edits, `delete` removes permanently. */
+/** What a role may do in an organisation: `read` resources, `write` (create and change) them, or `delete` them permanently. */
 export type Action = "read" | "write" | "delete";
 
-/** What a limit on requests is counted by: operations of one class share it. */
+/** Rate limits are counted per class: all operations of a class share one limit. */
 export type RateClass = "start" | "poll" | "read" | "write" | "upload";
 
 /**
- * How a body reaches the handler, and its media type. `none`: a JSON body is read and ignored. `json`: parsed and checked
- * against the row's `body`. `raw`: the bytes as received, which the handler checks. `stream`: while it is received.
+ * How the request body reaches the handler, and its media type. `none`: a JSON body is read and ignored. `json`: parsed and
+ * validated against `body` of the operation. `raw`: the received bytes; the handler validates them. `stream`: the handler reads
+ * the body while it arrives.
  */
 export const BODY_TYPES = {
   none: null,
@@ -26,24 +29,25 @@ export const BODY_TYPES = {
   stream: "application/zip",
 } as const;
 
+/** How the request body reaches the handler, see `BODY_TYPES`. */
 export type BodyMode = keyof typeof BODY_TYPES;
 
-/** One row of an operation table: from it come the route, its validation, OpenAPI and the typed client. */
+/** One row of an operation table. The route, its validation, OpenAPI and the typed client are derived from it. */
 export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Path below the API's base, with `{name}` for parameters. */
   readonly path: string;
-  /** `caller`: every authenticated caller. An action: members of the organisation whose role allows it. */
+  /** Who may call it. `caller`: every authenticated caller. An action: members of the organisation whose role allows the action. */
   readonly allows: "caller" | Action;
-  /** To whom belongs what it reads or changes: the calling user, the organisation that is called for, or the subscription. */
+  /** Owner of the resources that it reads or changes: the calling user, the organisation of the request, or the subscription. */
   readonly scope: "user" | "organisation" | "subscription";
-  /** What the operation is called in an audit log, `resource.verb`; null where it changes nothing. */
+  /** Name of the operation in the audit log, `resource.verb`; null if it changes nothing. */
   readonly audit: string | null;
   readonly rate: RateClass;
   readonly bodyMode: BodyMode;
   /**
-   * How the answer is written. `json`: serialised by the schema of its status. `bytes`: JSON text that the handler has;
-   * these are the hot paths, and their handlers check the query as well. `none`: there is no body.
+   * How the response body is written. `json`: serialised by the schema of its status. `bytes`: the handler returns JSON text;
+   * used on the hot paths, whose handlers also validate the query. `none`: there is no body.
    */
   readonly answerMode: "json" | "bytes" | "none";
   readonly summary: string;
@@ -53,14 +57,14 @@ export interface Operation {
   readonly headers?: TObject;
   readonly body?: TSchema;
   readonly responses: Readonly<Record<number, OperationResponse>>;
-  /** What it may be refused with besides what `listProblems` adds. */
+  /** Problem codes of this operation, besides those that `listProblems` adds. */
   readonly problems: readonly ProblemCode[];
 }
 
-/** Operation id -> row. */
+/** Operation id (as in OpenAPI) -> operation. */
 export type OperationTable = Readonly<Record<string, Operation>>;
 
-/** What every operation may be refused with. */
+/** Problem codes of every operation. */
 const COMMON_PROBLEMS: readonly ProblemCode[] = [
   "INVALID_INPUT",
   "NOT_ACCEPTABLE",
@@ -68,14 +72,14 @@ const COMMON_PROBLEMS: readonly ProblemCode[] = [
   "UNAVAILABLE",
 ];
 
-/** What every operation but a GET may be refused with: a body is read, or refused, whether one is expected or not. */
+/** Problem codes of every operation except GET: a body is always read or refused, even if none is expected. */
 const BODY_PROBLEMS: readonly ProblemCode[] = [
   "REQUEST_TIMEOUT",
   "INPUT_TOO_LARGE",
   "UNSUPPORTED_MEDIA_TYPE",
 ];
 
-/** All codes that an operation may be refused with, its own first. */
+/** All problem codes of an operation, without duplicates; its own come first. */
 export function listProblems({ method, bodyMode, problems }: Operation): readonly ProblemCode[] {
   const codes = new Set<ProblemCode>([
     ...problems,

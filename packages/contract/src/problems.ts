@@ -2,34 +2,53 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 
 interface ProblemRule {
+  /** HTTP status. */
   readonly status: number;
+  /** Default text; the refusal itself may give a more exact one. */
   readonly detail: string;
+  /** Whether the same request may succeed later. */
   readonly retryable: boolean;
 }
 
-/** Codes of refused requests: HTTP status, default text, and whether the same request may succeed later. Never reused for another meaning. */
+/** Codes of refused requests. Clients depend on them: a code never gets another meaning. */
 export const PROBLEMS = {
   INVALID_JSON: { status: 400, detail: "The body is not valid JSON.", retryable: false },
   INVALID_INPUT: { status: 400, detail: "The request does not have the expected form.", retryable: false },
-  INVALID_PROJECT: { status: 400, detail: "The project cannot be deployed as it is.", retryable: false },
+  INVALID_PROJECT: {
+    status: 400,
+    detail: "The project is invalid; `errors` lists what is wrong.",
+    retryable: false,
+  },
   INVALID_ARCHIVE: { status: 400, detail: "The archive cannot be unpacked safely.", retryable: false },
-  UNAUTHENTICATED: { status: 401, detail: "A valid bearer token is needed.", retryable: false },
+  UNAUTHENTICATED: { status: 401, detail: "A valid bearer token is required.", retryable: false },
   FORBIDDEN: { status: 403, detail: "Your role does not allow this.", retryable: false },
   NOT_SUBSCRIBED: {
     status: 403,
     detail: "The application has no active subscription to this service.",
     retryable: false,
   },
-  NOT_FOUND: { status: 404, detail: "There is nothing here.", retryable: false },
+  NOT_FOUND: { status: 404, detail: "The resource does not exist.", retryable: false },
   SERVICE_NOT_FOUND: { status: 404, detail: "There is no such service or version.", retryable: false },
   EXECUTION_NOT_FOUND: { status: 404, detail: "There is no such execution.", retryable: false },
   RESULT_NOT_READY: { status: 404, detail: "The execution is not finished.", retryable: true },
   METHOD_NOT_ALLOWED: { status: 405, detail: "This resource does not support the method.", retryable: false },
-  NOT_ACCEPTABLE: { status: 406, detail: "Only application/json can be answered.", retryable: false },
+  NOT_ACCEPTABLE: {
+    status: 406,
+    detail: "Responses are available as application/json only.",
+    retryable: false,
+  },
   REQUEST_TIMEOUT: { status: 408, detail: "The request did not arrive in time.", retryable: true },
-  CONFLICT: { status: 409, detail: "The request contradicts the present state.", retryable: false },
-  RESULT_EXPIRED: { status: 410, detail: "The result was kept for its time and is gone.", retryable: false },
-  VERSION_RETIRED: { status: 410, detail: "This version takes no new executions.", retryable: false },
+  CONFLICT: {
+    status: 409,
+    detail: "The request conflicts with the current state of the resource.",
+    retryable: false,
+  },
+  RESULT_EXPIRED: { status: 410, detail: "The retention period of this result has ended.", retryable: false },
+  VERSION_RETIRED: {
+    status: 410,
+    detail: "This version is retired and accepts no new executions.",
+    retryable: false,
+  },
   INPUT_TOO_LARGE: {
     status: 413,
     detail: "The input is larger than 1 MB by value; pass it by reference with dataRef.",
@@ -39,97 +58,111 @@ export const PROBLEMS = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, detail: "The body must be application/json.", retryable: false },
   DATA_REFERENCE_INVALID: {
     status: 422,
-    detail: "The reference names no file that this application may read as a JSON object.",
+    detail:
+      "The reference does not identify a file that this application may read and that holds a JSON object.",
     retryable: false,
   },
   RATE_LIMITED: { status: 429, detail: "Too many requests.", retryable: true },
   QUOTA_EXCEEDED: {
     status: 429,
-    detail: "The organisation has as much of this as it may have.",
+    detail: "The organisation has reached its limit for this resource.",
     retryable: false,
   },
-  INTERNAL_ERROR: { status: 500, detail: "Something went wrong on our side.", retryable: true },
+  INTERNAL_ERROR: { status: 500, detail: "An internal error occurred.", retryable: true },
   UNAVAILABLE: {
     status: 503,
-    detail: "The platform cannot take this now; nothing was accepted.",
+    detail: "The platform cannot accept the request at present; nothing was stored.",
     retryable: true,
   },
 } as const satisfies Record<string, ProblemRule>;
 
+/** Code of a refused request. */
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** Codes with which an execution ends that did not succeed; a service may choose codes of its own besides these. */
+/** Codes and default texts of executions that ended FAILED or UNKNOWN. A service may raise errors with codes of its own. */
 export const FAILURES = {
   EXECUTION_ERROR: "The user code raised an exception or ended its process.",
   CONNECTION_ERROR: "The user code could not reach a backend host.",
   STARTUP_ERROR: "The version's code could not be loaded.",
-  NOT_STARTED: "The platform could not start the execution, however often it tried; user code did not begin.",
-  INVALID_INPUT: "The input does not fit the types that the service declares.",
+  NOT_STARTED: "The platform could not start the execution after several attempts; user code did not begin.",
+  INVALID_INPUT: "The input does not match the types that the service declares.",
   INVALID_RESULT: "The result is not JSON.",
   RESULT_TOO_LARGE: "The result is larger than the limit.",
-  OUT_OF_MEMORY: "The execution needed more memory than the service has.",
-  TIMEOUT: "The execution ran longer than its limit.",
+  OUT_OF_MEMORY: "The execution needed more memory than the version's limit.",
+  TIMEOUT: "The execution ran longer than its time limit.",
   CANCELLED: "The execution was cancelled.",
-  DATA_REFERENCE_UNAVAILABLE: "A referenced input was gone when the execution began.",
-  WORKER_LOST: "The worker vanished after user code had begun; the outcome is not known.",
+  DATA_REFERENCE_UNAVAILABLE: "A referenced input was no longer available when the execution began.",
+  WORKER_LOST: "The worker was lost while user code may have been running; the outcome is unknown.",
 } as const satisfies Record<string, string>;
 
+/** Code that the platform gives to an execution that ended FAILED or UNKNOWN. */
 export type FailureCode = keyof typeof FAILURES;
 
-/** Codes with which a build ends that made no version. */
+/** Codes and default texts of builds that ended without a version. */
 export const BUILD_FAILURES = {
-  INVALID_PROJECT: "platform.json or the files of the project are not as they must be.",
+  INVALID_PROJECT: "The project is invalid; `detail` says what is wrong.",
   PROJECT_TOO_LARGE: "The project has too many or too large files.",
-  INVALID_ARCHIVE: "The archive is not a zip file, or cannot be unpacked safely.",
-  ARCHIVE_TOO_LARGE: "The archive holds more than may be unpacked.",
-  INTERPRETER_NOT_FOUND: "The builder has no Python that versions can run with.",
+  INVALID_ARCHIVE: "The archive is not a ZIP file, or cannot be unpacked safely.",
+  ARCHIVE_TOO_LARGE: "The unpacked content of the archive exceeds the limit.",
+  INTERPRETER_NOT_FOUND: "The builder found no suitable Python interpreter.",
   BUILD_FAILED: "The requirements could not be installed.",
-  BUILD_TIMEOUT: "Installing the requirements took too long.",
-  BUILD_CANCELLED: "The build was given up.",
-  STARTUP_ERROR: "src/program.py could not be loaded, or has no run that can be called.",
-  INTERNAL_ERROR: "Something went wrong on our side.",
+  BUILD_TIMEOUT: "Installing the requirements exceeded the time limit.",
+  BUILD_CANCELLED: "The build was cancelled.",
+  STARTUP_ERROR: "src/program.py could not be loaded, or has no callable `run`.",
+  INTERNAL_ERROR: "An internal error occurred.",
 } as const satisfies Record<string, string>;
 
+/** Code of a build that ended without a version. */
 export type BuildFailureCode = keyof typeof BUILD_FAILURES;
 
 export const FieldErrorSchema = Type.Object(
   {
-    path: Type.String({ description: "JSON pointer (RFC 6901) of the field at fault" }),
-    message: Type.String({ description: "What is wrong with it" }),
+    path: Type.String({ description: "JSON pointer (RFC 6901) of the invalid field" }),
+    message: Type.String({ description: "Why the field is invalid" }),
   },
-  { title: "FieldError", description: "One field that is at fault" },
+  { title: "FieldError", description: "One invalid field" },
 );
 
+/** One invalid field: JSON pointer (RFC 6901) and reason. */
 export type FieldError = Static<typeof FieldErrorSchema>;
 
-/** The one shape of every refused request. */
+/** The body of every refused request. */
 export const ProblemSchema = Type.Object(
   {
     code: Type.String({ description: "Machine-readable code" }),
-    detail: Type.String({ description: "What happened, to which thing, and what to do" }),
+    detail: Type.String({ description: "What went wrong, and what to do about it; a sentence for people" }),
     errors: Type.Optional(
-      Type.Array(FieldErrorSchema, { description: "The fields at fault, where they are known" }),
+      Type.Array(FieldErrorSchema, { description: "The invalid fields, if they are known" }),
     ),
-    requestId: Type.Optional(Type.String({ description: "Names the request in the operator's log (5xx)" })),
+    requestId: Type.Optional(
+      Type.String({ description: "Identifies the request in the operator's log (5xx only)" }),
+    ),
   },
   { title: "Problem", description: "Why a request was refused" },
 );
 
+/** The parsed body of a refused request. */
 export type ProblemBody = Static<typeof ProblemSchema>;
 
+/** What a `Problem` carries besides code and text. */
 export interface ProblemOptions extends ErrorOptions {
+  /** The invalid fields. */
   readonly errors?: readonly FieldError[];
   /** Extra response headers, e.g. `Retry-After` (seconds) or `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The caller's fault or ill luck, told with a code; anything else that is thrown is ours. */
+/** An error that the caller can act on, identified by `code`. Anything else that is thrown is a bug. */
 export class Problem extends Error {
   readonly code: ProblemCode;
+  /** HTTP status of the response. */
   readonly status: number;
+  /** The invalid fields; undefined when no field is concerned. */
   readonly errors: readonly FieldError[] | undefined;
+  /** Extra headers of the response. */
   readonly headers: Readonly<Record<string, string>>;
 
+  /** @param detail a sentence that ends with a period; default: the text of the code */
   constructor(code: ProblemCode, detail?: string, options: ProblemOptions = {}) {
     super(detail ?? PROBLEMS[code].detail, options);
     this.name = "Problem";
@@ -139,6 +172,7 @@ export class Problem extends Error {
     this.headers = options.headers ?? {};
   }
 
+  /** The body of the response, without `requestId`. */
   toBody(): ProblemBody {
     return { code: this.code, detail: this.message, ...(this.errors ? { errors: [...this.errors] } : {}) };
   }

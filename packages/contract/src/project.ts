@@ -1,18 +1,19 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 
-/** A service name is a slug: it stands in the endpoint URL. */
+/** Pattern of service names. A name is part of the URL of the endpoint. */
 export const SERVICE_NAME_PATTERN = "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$";
 
 /** The name of the project file, in the root of every project. */
 export const PROJECT_FILE = "platform.json";
 
-/** The file with gitignore patterns of what is never packed. */
+/** The file that lists, in gitignore syntax, which files are not packed. */
 export const IGNORE_FILE = ".platformignore";
 
-/** Where a project's entry point stands: `run` in this module. */
+/** The module with the entry point of a project, the function `run`. */
 export const PROGRAM_FILE = "src/program.py";
 
+/** Resource limits of one execution. */
 export const ResourcesSchema = Type.Object(
   {
     cpu: Type.Number({
@@ -36,14 +37,16 @@ export const ResourcesSchema = Type.Object(
   },
 );
 
-/** What one execution may use: `cpu` in vCPUs, `memory` in GB. */
+/** Resource limits of one execution: `cpu` in vCPUs, `memory` in GB (1024^3 bytes). */
 export type Resources = Static<typeof ResourcesSchema>;
 
+/** Resource limits of projects that do not declare any. */
 export const DEFAULT_RESOURCES: Resources = { cpu: 1, memory: 1 };
 
-/** Wall-clock limit of one execution where the project says nothing: 4 hours. */
+/** Wall-clock limit of one execution if the project declares none, in seconds: 4 hours. */
 export const DEFAULT_TIMEOUT_SECONDS = 4 * 60 * 60;
 
+/** JSON Schema of `platform.json`. */
 export const ProjectSchema = Type.Object(
   {
     $schema: Type.Optional(Type.String()),
@@ -58,7 +61,8 @@ export const ProjectSchema = Type.Object(
     runtime: Type.Literal("PYTHON_TEMPLATE"),
     startMode: Type.Optional(
       Type.Union([Type.Literal("auto"), Type.Literal("spawn")], {
-        description: "spawn starts a fresh interpreter for every execution; auto forks where that is safe",
+        description:
+          "spawn: start a fresh interpreter for every execution; auto: fork a prepared one if that is safe",
       }),
     ),
     timeoutSeconds: Type.Optional(

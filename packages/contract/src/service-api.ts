@@ -13,37 +13,42 @@ const IdParams = Type.Object({
   id: Type.String({ format: "uuid", description: "Identifier of the execution" }),
 });
 
-/** The longest that `Prefer: wait=N` holds a request, in seconds. */
+/** Longest delay of a response by `Prefer: wait=N`, in seconds. */
 export const MAX_WAIT_SECONDS = 60;
 
 const PreferHeaders = Type.Object({
   prefer: Type.Optional(
     Type.String({
-      description: `wait=N holds the answer until the execution is finished or N seconds have passed, at most ${MAX_WAIT_SECONDS} (RFC 7240)`,
+      description: `wait=N delays the response until the execution is finished or N seconds have passed, at most ${MAX_WAIT_SECONDS} (RFC 7240)`,
       examples: ["wait=10"],
     }),
   ),
 });
 
+/** Largest `limit` of a list. */
 export const MAX_PAGE_SIZE = 100;
+/** `limit` of a list if the request has none. */
 export const DEFAULT_PAGE_SIZE = 25;
 
+/** Query parameters of every list. */
 export const PageQuery = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: MAX_PAGE_SIZE,
       default: DEFAULT_PAGE_SIZE,
-      description: "Items a page",
+      description: "Items per page",
     }),
   ),
-  cursor: Type.Optional(Type.String({ description: "Where to read on, as the page before says" })),
+  cursor: Type.Optional(
+    Type.String({ description: "Where to continue: the cursor that the previous page returned" }),
+  ),
 };
 
-/** What every operation on executions may be refused with. */
+/** Problem codes of every operation on executions. */
 const SUBSCRIBED = ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND"] as const;
 
-/** The operations of every live version, relative to its endpoint URL. The local server has the same. */
+/** The operations of every live version; paths are relative to its endpoint URL. The local server offers the same operations. */
 export const SERVICE_API = {
   startExecution: {
     method: "POST",
@@ -88,7 +93,7 @@ export const SERVICE_API = {
       200: {
         description: "One page",
         schema: Type.Array(StatusRecordSchema),
-        headers: { Link: "Where to read on; missing on the last page" },
+        headers: { Link: "The next page; absent on the last page" },
       },
     },
     problems: SUBSCRIBED,
@@ -104,11 +109,13 @@ export const SERVICE_API = {
     answerMode: "bytes",
     summary: "Get the state of an execution",
     description:
-      "With `Prefer: wait=N` the answer is held until the execution is finished, at most N seconds.",
+      "With `Prefer: wait=N` the response is delayed until the execution is finished, at most N seconds.",
     params: IdParams,
     headers: Type.Object({
       ...PreferHeaders.properties,
-      "if-none-match": Type.Optional(Type.String({ description: "ETag of the state that is known already" })),
+      "if-none-match": Type.Optional(
+        Type.String({ description: "ETag of the state that the client already has" }),
+      ),
     }),
     responses: {
       200: {
@@ -130,7 +137,7 @@ export const SERVICE_API = {
     bodyMode: "none",
     answerMode: "bytes",
     summary: "Get the result of an execution, or why there is none",
-    description: "200 for FAILED and UNKNOWN as well: the body then carries code and detail.",
+    description: "The status is 200 for FAILED and UNKNOWN as well; the body then has code and detail.",
     params: IdParams,
     headers: PreferHeaders,
     responses: { 200: { description: "Result, or cause of failure", schema: ResultSchema } },
@@ -147,14 +154,14 @@ export const SERVICE_API = {
     answerMode: "bytes",
     summary: "Get the log lines of an execution, oldest first",
     description:
-      "The log of a finished execution comes whole. While it is not finished, and for any request with a cursor, the answer has about 1 MB and the Link header (RFC 8288) says where to read on; it is missing once the execution is finished and its last line was read.",
+      "The log of a finished execution is returned as a whole. Before that, and in response to any request with a cursor, about 1 MB is returned, and the Link header (RFC 8288) has the URL at which to continue; the header is absent once the execution is finished and its last line has been returned.",
     params: IdParams,
     query: Type.Object({ cursor: PageQuery.cursor }),
     responses: {
       200: {
         description: "Log lines",
         schema: Type.Array(LogEntrySchema),
-        headers: { Link: "Where to read on" },
+        headers: { Link: "The URL at which to continue" },
       },
     },
     problems: [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"],
@@ -170,11 +177,12 @@ export const SERVICE_API = {
     answerMode: "bytes",
     summary: "Cancel an execution",
     description:
-      "A pending execution ends at once; the processes of a running one are ended. A finished one stays as it is.",
+      "A pending execution ends at once; the processes of a running one are stopped. A finished one is not changed.",
     params: IdParams,
     responses: { 200: { description: "Status record", schema: StatusRecordSchema } },
     problems: [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"],
   },
 } as const satisfies OperationTable;
 
+/** Operation id of the service API. */
 export type ServiceOperationId = keyof typeof SERVICE_API;

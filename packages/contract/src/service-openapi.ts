@@ -5,26 +5,33 @@ import { SERVICE_API } from "./service-api.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** What differs between the documents of versions. */
 export interface ServiceOpenApiOptions {
+  /** Name of the service. */
   readonly name: string;
+  /** MAJOR.MINOR.PATCH, or `local`. */
   readonly version: string;
   readonly description: string;
   readonly server: OpenApiServer;
-  /** Derived from the hints of `run`: an object schema with `data` and `params`; null where it has none. */
+  /** Derived from the type hints of `run`: a JSON Schema of an object with `data` and `params`; null if there are no hints. */
   readonly inputSchema: Json | null;
-  /** Null for the local server, which accepts any bearer or none. */
+  /** URL of the token endpoint; null for the local server, which needs no token. */
   readonly tokenUrl: string | null;
-  /** Default: those of a deployed version. */
+  /** Default: `SERVICE_API`. */
   readonly operations?: OperationTable;
 }
 
-/** The service API of one version, with the types that its `run` declares. */
+/**
+ * Creates the OpenAPI document of one version, with the input types that its `run` declares.
+ *
+ * @throws Error if two different schemas have the same title
+ */
 export function createServiceOpenApi(options: ServiceOpenApiOptions): OpenApiDocument {
   const { name, version, description, server, tokenUrl, inputSchema, operations = SERVICE_API } = options;
   const flows = { clientCredentials: { tokenUrl, scopes: {} } };
   const accessToken = {
     type: "oauth2",
-    description: "Access token, which key id and secret of an access key are exchanged for",
+    description: "Access token; obtained in exchange for the key id and secret of an access key",
     flows,
   };
   const document = createOpenApi({
@@ -40,7 +47,7 @@ export function createServiceOpenApi(options: ServiceOpenApiOptions): OpenApiDoc
   return inputSchema === null ? document : withInputSchema(document, inputSchema);
 }
 
-/** Puts the declared types of `data` and `params` in the place of "any object"; their `$defs` become components. */
+/** Replaces "any object" by the declared types of `data` and `params`; their `$defs` become components. */
 function withInputSchema(document: OpenApiDocument, inputSchema: Json): OpenApiDocument {
   const { StartRequest: start, ...own } = document.components.schemas;
   if (start === undefined) throw new Error("A service's document has no StartRequest.");
@@ -64,7 +71,7 @@ function withInputSchema(document: OpenApiDocument, inputSchema: Json): OpenApiD
   return { ...document, components: { ...document.components, schemas } };
 }
 
-/** A component's name for each type of the user: of the characters that OpenAPI allows, and none that is taken. */
+/** Maps each type of the user to a name of a component: only characters that OpenAPI allows, and no name in `taken`. */
 function nameComponents(definitions: readonly string[], taken: Set<string>): ReadonlyMap<string, string> {
   return new Map(
     definitions.map((definition) => {
@@ -79,7 +86,7 @@ function nameComponents(definitions: readonly string[], taken: Set<string>): Rea
 
 const DEFINITION = "#/$defs/";
 
-/** A schema of the user as a part of the document. */
+/** Converts a schema of the user for use in the document. */
 function adaptSchema(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (typeof value === "string") return moveReference(value, names);
   if (Array.isArray(value)) return value.map((item) => adaptSchema(item, names));
@@ -91,13 +98,13 @@ function adaptSchema(value: unknown, names: ReadonlyMap<string, string>): unknow
 
 const MEMBERS = ["properties", "additionalProperties", "patternProperties"];
 
-/** An object with any members says so: of `type: object` alone, generators of TypeScript make one that has none. */
+/** Adds `additionalProperties` to objects without declared members: from `type: object` alone, TypeScript generators make an empty type. */
 function openObject(schema: Json): Json {
   const isPlain = schema["type"] === "object" && !MEMBERS.some((keyword) => Object.hasOwn(schema, keyword));
   return isPlain ? { ...schema, additionalProperties: true } : schema;
 }
 
-/** Not `$ref` alone has references: `discriminator` has a map of them. */
+/** Applies to every string, because references occur not only in `$ref`: `discriminator` has a map of them. */
 function moveReference(text: string, names: ReadonlyMap<string, string>): string {
   if (!text.startsWith(DEFINITION)) return text;
   const [pointer = "", ...rest] = text.slice(DEFINITION.length).split("/");

@@ -4,21 +4,23 @@ import type { OperationTable } from "../operation.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { AUTHENTICATED, DisplayName, PageQuerySchema, idOf } from "./common.ts";
 
+/** An organisation, as seen by one of its members. */
 export const OrganizationSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the organisation" }),
-    name: Type.String({ description: "A name for people" }),
+    name: Type.String({ description: "Display name" }),
     role: StringEnum(["owner", "maintainer", "viewer"], {
       title: "Role",
-      description: "What the user may do in it",
+      description: "Role of the user in the organisation",
     }),
     isPersonal: Type.Boolean({
-      description: "The user's own organisation, used where no X-OrganizationId is sent",
+      description: "Whether it is the user's own organisation, which is used if no X-OrganizationId is sent",
     }),
   },
   { title: "Organization", description: "An organisation of which the user is a member" },
 );
 
+/** An organisation, as seen by one of its members. */
 export type Organization = Static<typeof OrganizationSchema>;
 
 const MeSchema = Type.Object(
@@ -31,13 +33,14 @@ const MeSchema = Type.Object(
   { title: "Me", description: "The user of the token and the organisation in use" },
 );
 
+/** A personal access token, without its value. */
 export const PersonalAccessTokenSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the token" }),
-    name: Type.String({ description: "A name for people" }),
+    name: Type.String({ description: "Display name" }),
     scopes: Type.Array(Type.String(), { description: "What the token may be used for" }),
     createdAt: Timestamp("When it was created"),
-    expiresAt: Nullable(Timestamp("When it ends"), { description: "When it ends; null: never" }),
+    expiresAt: Nullable(Timestamp("When it expires"), { description: "When it expires; null: never" }),
     lastUsedAt: Nullable(Timestamp("When it was last used"), {
       description: "When it was last used; null: not yet",
     }),
@@ -45,7 +48,7 @@ export const PersonalAccessTokenSchema = Type.Object(
   { title: "PersonalAccessToken", description: "A personal access token, without its value" },
 );
 
-/** Who am I, and with which organisations and tokens. */
+/** Operations on the user of the token: organisations and personal access tokens. */
 export const ACCOUNT_API = {
   getMe: {
     method: "GET",
@@ -103,7 +106,8 @@ export const ACCOUNT_API = {
     bodyMode: "json",
     answerMode: "json",
     summary: "Create a personal access token; its value is shown once",
-    description: "It has no scope that the token of this request lacks, and ends with it at the latest.",
+    description:
+      "Its scopes are limited to those of the token of this request, and it expires with that token at the latest.",
     body: Type.Object(
       {
         name: DisplayName,
@@ -111,7 +115,7 @@ export const ACCOUNT_API = {
           Type.Array(StringEnum(["api", "quantum"]), { minItems: 1, description: "Default: api" }),
         ),
         expiresInDays: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 3650, description: "Days until it ends; default 365" }),
+          Type.Integer({ minimum: 1, maximum: 3650, description: "Days until it expires; default 365" }),
         ),
       },
       {

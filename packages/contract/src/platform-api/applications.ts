@@ -4,17 +4,20 @@ import type { OperationTable } from "../operation.ts";
 import { Nullable, Timestamp, pageOf } from "../schemas.ts";
 import { AUTHENTICATED, DisplayName, PageQuerySchema, ServiceKey, idOf } from "./common.ts";
 
+/** A caller of services. */
 export const ApplicationSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the application" }),
-    name: Type.String({ description: "A name for people" }),
+    name: Type.String({ description: "Display name" }),
     createdAt: Timestamp("When it was created"),
   },
   { title: "Application", description: "A caller of services, with access keys and subscriptions" },
 );
 
+/** A caller of services. */
 export type Application = Static<typeof ApplicationSchema>;
 
+/** An access key of an application, without its secret. */
 export const AccessKeySchema = Type.Object(
   {
     keyId: Type.String({ description: "Identifier of the key, the client id at the token endpoint" }),
@@ -29,6 +32,7 @@ export const AccessKeySchema = Type.Object(
   { title: "AccessKey", description: "An access key, without its secret" },
 );
 
+/** Permission of an application to call a service. */
 export const SubscriptionSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the subscription" }),
@@ -36,13 +40,15 @@ export const SubscriptionSchema = Type.Object(
     serviceKey: ServiceKey,
     serviceName: Type.String({ description: "Name of the service" }),
     endpointUrl: Nullable(Type.String(), {
-      description: "Endpoint of the latest version, ends with a slash; null before the first version is live",
+      description:
+        "Endpoint URL of the latest version, with a final slash; null before the first version is live",
     }),
     createdAt: Timestamp("When it was created"),
   },
   { title: "Subscription", description: "Lets an application call a service" },
 );
 
+/** Permission of an application to call a service. */
 export type Subscription = Static<typeof SubscriptionSchema>;
 
 /** Applications, their access keys, and their subscriptions. */
@@ -124,7 +130,7 @@ export const APPLICATIONS_API = {
     bodyMode: "none",
     answerMode: "json",
     summary: "List the access keys of an application",
-    description: "Without their secrets; revoked ones are listed as well.",
+    description: "Without their secrets; revoked keys are listed as well.",
     params: idOf("application"),
     query: PageQuerySchema,
     responses: { 200: { description: "One page", schema: pageOf("AccessKeyPage", AccessKeySchema) } },
@@ -166,7 +172,7 @@ export const APPLICATIONS_API = {
     bodyMode: "none",
     answerMode: "none",
     summary: "Revoke an access key",
-    description: "Access tokens that were made with it stop working within seconds.",
+    description: "Access tokens that were obtained with it stop working within seconds.",
     params: Type.Object({
       id: Type.String({ description: "Identifier of the application" }),
       keyId: Type.String({ description: "Identifier of the key" }),
@@ -211,7 +217,7 @@ export const APPLICATIONS_API = {
       {
         additionalProperties: false,
         title: "CreateSubscriptionRequest",
-        description: "Which application, and to which service",
+        description: "The application and the service",
       },
     ),
     responses: { 201: { description: "Created", schema: SubscriptionSchema } },
@@ -242,7 +248,7 @@ export const APPLICATIONS_API = {
     bodyMode: "none",
     answerMode: "none",
     summary: "End a subscription",
-    description: "The gateway refuses the application's calls of the service within seconds.",
+    description: "Within seconds, the gateway refuses calls of the service by the application.",
     params: idOf("subscription"),
     responses: { 204: { description: "Ended" } },
     problems: [...AUTHENTICATED, "NOT_FOUND"],

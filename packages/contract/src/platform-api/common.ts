@@ -2,30 +2,36 @@ import { Type } from "typebox";
 import { SERVICE_NAME_PATTERN } from "../project.ts";
 import { PageQuery } from "../service-api.ts";
 
+/** Query parameters of every list. */
 export const PageQuerySchema = Type.Object(PageQuery);
 
+/** Name of a service. */
 export const ServiceName = Type.String({
   pattern: SERVICE_NAME_PATTERN,
-  description: "Lower-case letters, digits and hyphens, at most 63",
+  description: "Lower-case letters, digits and hyphens, at most 63 characters",
 });
 
+/** Name of an application or token: at most 120 characters, not blank. */
 export const DisplayName = Type.String({
   minLength: 1,
   maxLength: 120,
   pattern: "\\S",
-  description: "A name for people",
+  description: "Display name",
 });
 
+/** Number of a version. */
 export const VersionNumber = Type.String({ description: "MAJOR.MINOR.PATCH", examples: ["1.0.0"] });
 
+/** Key of a service. */
 export const ServiceKey = Type.String({ description: "Stable UUID of the service" });
 
+/** The path parameters of an operation on one service. */
 export const KeyParams = Type.Object({ key: Type.String({ description: "Key of the service" }) });
 
-/** The path parameters of an operation on one thing, e.g. `idOf("application")`. */
-export function idOf(thing: string) {
-  return Type.Object({ id: Type.String({ description: `Identifier of the ${thing}` }) });
+/** The path parameters of an operation on one resource, e.g. `idOf("application")`. */
+export function idOf(resource: string) {
+  return Type.Object({ id: Type.String({ description: `Identifier of the ${resource}` }) });
 }
 
-/** What every operation of the platform API may be refused with. */
+/** Problem codes of every operation of the platform API. */
 export const AUTHENTICATED = ["UNAUTHENTICATED", "FORBIDDEN"] as const;

@@ -7,7 +7,7 @@ import { AUTHENTICATED } from "./common.ts";
 
 const JOB_PROBLEMS = [...AUTHENTICATED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
 
-/** Jobs: executions that the owner starts without application or subscription. The same six operations as the service API. */
+/** Jobs: executions that an organisation starts itself, without application and subscription. The same six operations as the service API. */
 export const JOBS_API = {
   startJob: {
     ...SERVICE_API.startExecution,
@@ -17,7 +17,7 @@ export const JOBS_API = {
     audit: "job.start",
     summary: "Start a job",
     description:
-      "Starts a service of the organisation without application or subscription. Every call creates a new job; a 201 means that it is durable.",
+      "Starts a service of the organisation without application and subscription. Every call creates a new job; a 201 means that it is durable.",
     query: Type.Object({
       serviceKey: Type.String({ description: "Key of a service of the organisation" }),
       version: Type.Optional(
@@ -38,7 +38,7 @@ export const JOBS_API = {
     allows: "read",
     scope: "organisation",
     summary: "List the jobs of the organisation",
-    description: "Newest first, in pages as all lists of this API.",
+    description: "Newest first, in pages like all lists of this API.",
     responses: { 200: { description: "One page", schema: pageOf("JobPage", StatusRecordSchema) } },
     problems: AUTHENTICATED,
   },
@@ -65,7 +65,7 @@ export const JOBS_API = {
     scope: "organisation",
     summary: "Get the log lines of a job, oldest first",
     description:
-      "About 1 MB a page. nextCursor says where to read on; it is null once the job is finished and its last line was read.",
+      "About 1 MB per page. `nextCursor` is null once the job is finished and its last line has been returned.",
     responses: { 200: { description: "One page", schema: pageOf("LogPage", LogEntrySchema) } },
     problems: JOB_PROBLEMS,
   },

@@ -5,16 +5,16 @@ import { APPLICATIONS_API } from "./applications.ts";
 import { JOBS_API } from "./jobs.ts";
 import { SERVICES_API } from "./services.ts";
 
-/** Below which path of the platform API's origin its operations lie. */
+/** Path prefix of the platform API's operations. */
 export const PLATFORM_API_PREFIX = "/api";
 
-/** The platform API's description, as served at `/api/openapi.json` and as checked in. */
+/** Creates the OpenAPI document of the platform API: it is served at `/api/openapi.json`, and checked in. */
 export function createPlatformOpenApi(): OpenApiDocument {
   return createOpenApi({
     title: "Platform API",
     version: "1",
     description:
-      "Services, versions, applications, access keys, subscriptions and jobs of an organisation. The header X-OrganizationId names the organisation; without it the user's own is used. A text with a null character (U+0000) is refused.",
+      "Services, versions, applications, access keys, subscriptions and jobs of an organisation. The header X-OrganizationId selects the organisation; the default is the user's own. Strings with a null character (U+0000) are refused.",
     server: { url: PLATFORM_API_PREFIX, description: "This platform" },
     groups: [
       {

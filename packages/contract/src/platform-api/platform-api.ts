@@ -3,5 +3,5 @@ import { APPLICATIONS_API } from "./applications.ts";
 import { JOBS_API } from "./jobs.ts";
 import { SERVICES_API } from "./services.ts";
 
-/** The platform API, below `{api}/api`. */
+/** All operations of the platform API, served below `/api`. */
 export const PLATFORM_API = { ...ACCOUNT_API, ...SERVICES_API, ...APPLICATIONS_API, ...JOBS_API } as const;

@@ -6,33 +6,39 @@ import { ResourcesSchema } from "../project.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { AUTHENTICATED, KeyParams, PageQuerySchema, ServiceName, VersionNumber } from "./common.ts";
 
+/** A service: a Python function with an endpoint. */
 export const ServiceSchema = Type.Object(
   {
-    key: Type.String({ description: "Stable UUID; first segment of every endpoint URL" }),
+    key: Type.String({ description: "Stable UUID; first segment of the path of every endpoint URL" }),
     name: ServiceName,
     description: Type.String({ description: "Markdown text" }),
     publication: Nullable(StringEnum(["internal"]), {
-      description: "null: nobody can subscribe; internal: applications of the organisation can",
+      description:
+        "null: no application can subscribe; internal: applications of the organisation can subscribe",
     }),
-    latestVersion: Nullable(VersionNumber, { description: "The highest live version; null: there is none" }),
+    latestVersion: Nullable(VersionNumber, {
+      description: "The highest live version; null if there is none",
+    }),
     createdAt: Timestamp("When it was created"),
   },
-  { title: "Service", description: "A Python function behind an endpoint, in versions" },
+  { title: "Service", description: "A Python function with an endpoint, in one or more versions" },
 );
 
+/** A service: a Python function with an endpoint. */
 export type Service = Static<typeof ServiceSchema>;
 
+/** One built version of a service. */
 export const VersionSchema = Type.Object(
   {
     version: VersionNumber,
     status: StringEnum(["LIVE", "RETIRED"], {
       title: "VersionState",
-      description: "LIVE: takes executions. RETIRED: takes no new ones",
+      description: "LIVE: accepts executions. RETIRED: accepts no new executions",
     }),
     resources: ResourcesSchema,
     timeoutSeconds: Type.Integer({ description: "Wall-clock limit of one execution in seconds" }),
     inputSchema: Nullable(JsonObject("JSON Schema"), {
-      description: "JSON Schema of the input, from the type hints of run; null: there are none",
+      description: "JSON Schema of the input, derived from the type hints of `run`; null if there are none",
     }),
     createdAt: Timestamp("When it was created"),
     retiredAt: Nullable(Timestamp("When it was retired"), {
@@ -42,24 +48,27 @@ export const VersionSchema = Type.Object(
   { title: "Version", description: "One built version of a service" },
 );
 
+/** One built version of a service. */
 export type Version = Static<typeof VersionSchema>;
 
+/** State and log of a build. */
 export const BuildSchema = Type.Object(
   {
     version: VersionNumber,
     status: ExecutionStatusSchema,
     terminal: Type.Boolean({ description: "Whether the status is final" }),
-    code: Type.Optional(Type.String({ description: "Why it made no version (FAILED, UNKNOWN)" })),
-    detail: Type.Optional(Type.String({ description: "The same for people" })),
-    createdAt: Timestamp("When the build became durable"),
-    startedAt: Type.Optional(Timestamp("When it began")),
+    code: Type.Optional(Type.String({ description: "Why there is no version (FAILED, UNKNOWN)" })),
+    detail: Type.Optional(Type.String({ description: "Explanation of `code` for people" })),
+    createdAt: Timestamp("When the build was stored durably"),
+    startedAt: Type.Optional(Timestamp("When it started")),
     endedAt: Type.Optional(Timestamp("When it reached its final state")),
     log: Type.Array(Type.String(), { description: "Lines from `offset` on" }),
-    nextOffset: Type.Integer({ description: "Pass as `offset` to read on" }),
+    nextOffset: Type.Integer({ description: "Pass as `offset` to read the next lines" }),
   },
   { title: "Build", description: "State and log of a build" },
 );
 
+/** State and log of a build. */
 export type Build = Static<typeof BuildSchema>;
 
 const VersionParams = Type.Object({
@@ -67,7 +76,7 @@ const VersionParams = Type.Object({
   version: VersionNumber,
 });
 
-/** Services and their versions. */
+/** Operations on services, versions and builds. */
 export const SERVICES_API = {
   listServices: {
     method: "GET",
@@ -97,7 +106,7 @@ export const SERVICES_API = {
     bodyMode: "json",
     answerMode: "json",
     summary: "Create a service",
-    description: "It has no versions yet; names are unique in the organisation.",
+    description: "The new service has no versions. Names are unique in the organisation.",
     body: Type.Object(
       {
         name: ServiceName,
@@ -140,7 +149,11 @@ export const SERVICES_API = {
     description: "Applications of the organisation can subscribe from then on.",
     params: KeyParams,
     body: Type.Object(
-      { scope: StringEnum(["internal"], { description: "Who may subscribe: the own organisation" }) },
+      {
+        scope: StringEnum(["internal"], {
+          description: "Who may subscribe: the organisation of the service",
+        }),
+      },
       {
         additionalProperties: false,
         title: "PublishServiceRequest",
@@ -160,7 +173,7 @@ export const SERVICES_API = {
     bodyMode: "none",
     answerMode: "json",
     summary: "List the versions of a service",
-    description: "Newest first; retired ones are listed as well.",
+    description: "Newest first; retired versions are listed as well.",
     params: KeyParams,
     query: PageQuerySchema,
     responses: { 200: { description: "One page", schema: pageOf("VersionPage", VersionSchema) } },
@@ -177,28 +190,30 @@ export const SERVICES_API = {
     answerMode: "json",
     summary: "Upload a project and build a version of it",
     description:
-      "Unchanged content makes no new version: the answer is then 200 with the version that has it.",
+      "If a version with the same content exists, no new one is built: the response is 200 with that version.",
     params: KeyParams,
     query: Type.Object({
       bump: Type.Optional(
         StringEnum(["patch", "minor", "major"], {
-          description: "Which number to raise, default patch; the first version is 1.0.0",
+          description: "Which number to increment, default patch; the first version is 1.0.0",
         }),
       ),
       version: Type.Optional(
         Type.String({
           pattern: "^(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})$",
-          description: "Exactly this version",
+          description: "The number of the new version",
         }),
       ),
       force: Type.Optional(
-        StringEnum(["true"], { description: "Accept a schema that breaks callers of the same major" }),
+        StringEnum(["true"], {
+          description: "Accept an input schema that is incompatible with versions of the same major number",
+        }),
       ),
     }),
     responses: {
       200: { description: "Nothing changed", schema: BuildSchema },
       201: {
-        description: "The build is durable; follow it under Location",
+        description: "The build is durable; its state is at the URL in Location",
         schema: BuildSchema,
         headers: { Location: "URL of the build" },
       },
@@ -224,7 +239,7 @@ export const SERVICES_API = {
     bodyMode: "none",
     answerMode: "json",
     summary: "Get state and log of the latest build of a version",
-    description: "The log comes in pages of lines; `nextOffset` says where to read on.",
+    description: "The log is returned in pages; `nextOffset` is the `offset` of the next page.",
     params: VersionParams,
     query: Type.Object({
       offset: Type.Optional(
@@ -232,7 +247,7 @@ export const SERVICES_API = {
           minimum: 0,
           maximum: 999_999_999,
           default: 0,
-          description: "Number of the first log line wanted",
+          description: "Number of the first log line to return, from 0",
         }),
       ),
     }),
@@ -249,7 +264,7 @@ export const SERVICES_API = {
     bodyMode: "none",
     answerMode: "json",
     summary: "Retire a version",
-    description: "It takes no new executions; running ones finish and results stay.",
+    description: "It accepts no new executions; running executions finish and results remain available.",
     params: VersionParams,
     responses: { 200: { description: "Retired", schema: VersionSchema } },
     problems: [...AUTHENTICATED, "SERVICE_NOT_FOUND"],
