@@ -5,6 +5,7 @@ import type { Database } from "../postgres/database.ts";
 import type { Logger } from "../base/logger.ts";
 import { syncDirectory } from "../base/sync-directory.ts";
 import { SettingError } from "../config/settings.ts";
+import { FIRST_LOGIN_LOCK } from "../store/base/locks.ts";
 import type { Bootstrapped } from "./bootstrap.ts";
 import type { Identity } from "./identity.ts";
 
@@ -23,9 +24,6 @@ export interface FirstLoginOptions {
   readonly urls: { readonly apiUrl: string; readonly gatewayUrl: string };
   readonly logger: Logger;
 }
-
-/** Any number will do. */
-const FIRST_LOGIN_LOCK = 7_362_315;
 
 /**
  * On an empty database: creates the first user and writes the login to the file, which appears whole and for its owner

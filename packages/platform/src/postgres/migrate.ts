@@ -1,13 +1,11 @@
 import { readFile, readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { MIGRATION_LOCK } from "../store/base/locks.ts";
 import type { Database, RunStatement } from "./database.ts";
 
 /** The product's migrations, `NNNN_what.sql`; append-only. */
 export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL("../../migrations", import.meta.url));
-
-/** Any number will do, as long as every release uses the same. */
-const MIGRATION_LOCK = 7_362_310;
 
 interface Migration {
   readonly number: number;

@@ -5,6 +5,7 @@ import { spawnTrusted } from "@platform/engine/host/processes";
 import type { ChildProcess } from "@platform/engine/host/processes";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { Client } from "pg";
+import { CREATE_DATABASE_LOCK } from "../store/base/locks.ts";
 import { findInitializer, giveOver } from "./account.ts";
 import type { Account } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
@@ -204,7 +205,7 @@ export async function createPlatformDatabase(connection: SocketConnection): Prom
   client.on("error", () => undefined);
   await client.connect();
   try {
-    await client.query("select pg_advisory_lock($1)", [CREATE_LOCK]);
+    await client.query("select pg_advisory_lock($1)", [CREATE_DATABASE_LOCK]);
     const known = await client.query("select 1 from pg_database where datname = $1", [connection.database]);
     if (known.rows.length === 0)
       await client.query(`create database ${client.escapeIdentifier(connection.database)}`);
@@ -213,9 +214,6 @@ export async function createPlatformDatabase(connection: SocketConnection): Prom
     await client.end();
   }
 }
-
-/** Any number will do. */
-const CREATE_LOCK = 7_362_314;
 
 const FAST_SHUTDOWN_MILLISECONDS = 30_000;
 const IMMEDIATE_SHUTDOWN_MILLISECONDS = 10_000;

@@ -2,7 +2,8 @@ import type { Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
-import { ACCESS_CHANNEL, fromStoredResources, parseVersion } from "./base/columns.ts";
+import { ACCESS_CHANNEL } from "./base/channels.ts";
+import { fromStoredResources, parseVersion } from "./base/columns.ts";
 import type { VersionNumber } from "./base/columns.ts";
 import type { StoredResources } from "./base/columns.ts";
 

@@ -1,6 +1,7 @@
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
-import { ACCESS_CHANNEL, selectMilliseconds } from "./base/columns.ts";
+import { ACCESS_CHANNEL } from "./base/channels.ts";
+import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 

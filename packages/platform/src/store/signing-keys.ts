@@ -1,5 +1,7 @@
 import type { Database } from "../postgres/database.ts";
-import { ACCESS_CHANNEL, selectMilliseconds } from "./base/columns.ts";
+import { ACCESS_CHANNEL } from "./base/channels.ts";
+import { selectMilliseconds } from "./base/columns.ts";
+import { FIRST_KEY_LOCK } from "./base/locks.ts";
 
 export interface SigningKeyRecord {
   readonly kid: string;
@@ -27,9 +29,6 @@ const COLUMNS = `kid, public_jwk as "publicJwk", private_jwk_encrypted as "priva
   ${selectMilliseconds("created_at")} as "createdAt"`;
 
 const LIST = `select ${COLUMNS} from signing_key where retired_at is null order by created_at desc, kid desc`;
-
-/** Serialises first keys; any number will do. */
-const FIRST_KEY_LOCK = 7_362_311;
 
 export function createSigningKeyStore(database: Database): SigningKeyStore {
   return {

@@ -1,12 +1,8 @@
 import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
-import {
-  ACCESS_CHANNEL,
-  isUniqueViolation,
-  selectLatestVersion,
-  selectMilliseconds,
-} from "./base/columns.ts";
+import { ACCESS_CHANNEL } from "./base/channels.ts";
+import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { TEST_TEMPLATE_LOCK } from "../store/base/locks.ts";
 import { prepareDatabase } from "../store/prepare.ts";
 import { createDatabase } from "../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../postgres/database.ts";
@@ -19,9 +20,6 @@ export const KEEP_VARIABLE = "PLATFORM_TEST_KEEP";
  * thrown away afterwards, and needs no password.
  */
 const TEST_SOCKET_VARIABLE = "PLATFORM_TEST_SOCKET";
-
-/** Serialises the making of the template; any number will do. */
-const TEMPLATE_LOCK = 7_362_399;
 
 export interface RecordingLogger extends Logger {
   readonly entries: { readonly level: string; readonly message: string; readonly fields: object }[];
@@ -119,7 +117,7 @@ async function provideTemplate(
 ): Promise<void> {
   const client = await admin.pool.connect();
   try {
-    await client.query("select pg_advisory_lock($1)", [TEMPLATE_LOCK]);
+    await client.query("select pg_advisory_lock($1)", [TEST_TEMPLATE_LOCK]);
     const known = await client.query("select 1 from pg_database where datname = $1", [template]);
     if (known.rows.length > 0) return;
     const unfinished = `${template}_unfinished`;
@@ -128,7 +126,7 @@ async function provideTemplate(
     await fillTemplate({ ...server, database: unfinished }, logger);
     await client.query(`alter database ${unfinished} rename to ${template}`);
   } finally {
-    await client.query("select pg_advisory_unlock($1)", [TEMPLATE_LOCK]);
+    await client.query("select pg_advisory_unlock($1)", [TEST_TEMPLATE_LOCK]);
     client.release();
   }
 }

@@ -58,9 +58,6 @@ export function selectLatestVersion(serviceKey: string): string {
     order by v.major desc, v.minor desc, v.patch desc limit 1)`;
 }
 
-/** What changes who may call what is told on this channel: `application:<id>` or `service:<key>`. */
-export const ACCESS_CHANNEL = "access_changed";
-
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return (
     typeof error === "object" &&

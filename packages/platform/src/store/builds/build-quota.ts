@@ -1,6 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import { GIGABYTE } from "@platform/engine/base/bytes";
 import type { RunStatement } from "../../postgres/database.ts";
+import { QUOTA_LOCK } from "../base/locks.ts";
 
 /** What one organisation may have at a time. */
 export interface BuildQuota {
@@ -13,9 +14,6 @@ export interface BuildQuota {
 export const DEFAULT_BUILD_QUOTA: BuildQuota = { builds: 20, storedBytes: 20 * GIGABYTE };
 
 const RETRY_AFTER_SECONDS = "30";
-/** First key of the advisory locks that keep two builds of one organisation from being counted at once; any number will do. */
-const QUOTA_LOCK = 7_362_315;
-
 /** Makes the counting of one organisation's builds wait for each other, until the transaction ends. */
 export async function lockQuota(run: RunStatement, organisationId: string): Promise<void> {
   await run({

@@ -6,13 +6,8 @@ import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { DEFAULT_BUILD_QUOTA, checkQuota, lockQuota } from "./build-quota.ts";
 import type { BuildQuota } from "./build-quota.ts";
-import {
-  ACCESS_CHANNEL,
-  formatVersion,
-  isUniqueViolation,
-  parseVersion,
-  selectMilliseconds,
-} from "../base/columns.ts";
+import { ACCESS_CHANNEL, BUILDS_CHANNEL } from "../base/channels.ts";
+import { formatVersion, isUniqueViolation, parseVersion, selectMilliseconds } from "../base/columns.ts";
 import type { VersionNumber } from "../base/columns.ts";
 import { createSteadyClock } from "../base/steady-clock.ts";
 import type { SteadyClock } from "../base/steady-clock.ts";
@@ -100,7 +95,6 @@ export interface BuildStore {
 const MAX_ATTEMPTS = 3;
 const DEFAULT_LEASE_SECONDS = 30;
 const MAX_LOG_LINES = 5000;
-const CHANNEL = "build_pending";
 
 interface Row extends VersionNumber, Omit<BuildClaim, "version" | "failure"> {
   readonly failureCode: string | null;
@@ -140,7 +134,7 @@ export function createBuildStore(database: Database, options: BuildStoreOptions 
     findLatest: (organisationId, serviceKey, version) =>
       findLatest(database, organisationId, serviceKey, version),
     sweep: () => sweepBuilds({ database, clock }),
-    subscribe: (listener) => database.listen(CHANNEL, { onNotify: listener, onReset: listener }),
+    subscribe: (listener) => database.listen(BUILDS_CHANNEL, { onNotify: listener, onReset: listener }),
   };
 }
 
@@ -171,7 +165,7 @@ async function insertBuild(
           insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, is_forced, requested_by, stored_bytes)
           select $1, s.key, $4, $5, $6, $7, $8, $9, $10, $11 from service s where s.key = $2 and s.organisation_id = $3
           returning *
-        ) select ${COLUMNS} from b join service s on s.key = b.service_key cross join lateral pg_notify('${CHANNEL}', '')`,
+        ) select ${COLUMNS} from b join service s on s.key = b.service_key cross join lateral pg_notify('${BUILDS_CHANNEL}', '')`,
         values: [
           createUuidV7(),
           build.serviceKey,
@@ -303,7 +297,7 @@ async function giveBack(database: Database, claim: BuildClaimKey): Promise<boole
   const rows = await database.query({
     text: `with b as (
         update build set status = 'PENDING', lease_until = null, worker_id = null, started_at = null where ${IS_HELD} returning id
-      ) select b.id from b cross join lateral pg_notify('${CHANNEL}', '')`,
+      ) select b.id from b cross join lateral pg_notify('${BUILDS_CHANNEL}', '')`,
     values: [claim.id, claim.attempt, claim.workerId],
   });
   return rows.length > 0;

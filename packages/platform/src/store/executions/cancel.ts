@@ -1,7 +1,7 @@
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
-import { EXECUTIONS_CHANNEL } from "./events.ts";
+import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
 import { findExecution } from "./read.ts";
 import { selectRecord, toRecord } from "./record.ts";

@@ -8,7 +8,7 @@ import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, selectMilliseconds, toStoredResources } from "../base/columns.ts";
 import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
-import { EXECUTIONS_CHANNEL } from "./events.ts";
+import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
 import { findExecution } from "./read.ts";

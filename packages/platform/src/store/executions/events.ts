@@ -1,14 +1,13 @@
 import type { ExecutionRecord, StoreEvent } from "@platform/engine/store/execution-store";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
+import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 
 /*
  * Listeners in this process hear of our own changes at once, with the record; other processes by NOTIFY. A payload is
  * `origin:kind:ids`, ids in base64 and joined by commas: 256 of them stay below PostgreSQL's limit of 8000 bytes.
  * Our own notifications come back to us and are known by the origin.
  */
-
-export const EXECUTIONS_CHANNEL = "executions";
 
 /** So many ids fit into one notification. */
 export const MAX_NOTIFIED_IDS = 256;

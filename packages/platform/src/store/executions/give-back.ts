@@ -1,7 +1,7 @@
 import type { ClaimKey } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 import { CANCELLED_DETAIL } from "./cancel.ts";
-import { EXECUTIONS_CHANNEL } from "./events.ts";
+import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";

@@ -2,14 +2,13 @@ import { DAY } from "@platform/engine/base/time";
 import { getLowestUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import type { Logger } from "../../base/logger.ts";
+import { PARTITION_LOCK } from "../base/locks.ts";
 
 /** Parents of the daily partitions; `execution` first: the others' days go only with its day. */
 const TABLES = ["execution", "execution_input", "execution_result", "execution_log"] as const;
 
 const DAYS_BEHIND = 1;
 const DAYS_AHEAD = 7;
-/** One housekeeper at a time; any number will do. */
-const HOUSEKEEPING_LOCK = 7_362_312;
 /** Better to come again than to make every statement queue behind our lock. */
 const LOCK_TIMEOUT = "2s";
 
@@ -64,7 +63,7 @@ async function underLock<T>(database: Database, work: (run: RunStatement) => Pro
 /** Waits for other processes instead of leaving it to them: afterwards today's partitions exist for sure. */
 export async function ensurePartitions(database: Database, options: PartitionOptions): Promise<void> {
   await database.transaction(async (run) => {
-    await run({ text: "select pg_advisory_xact_lock($1)", values: [HOUSEKEEPING_LOCK] });
+    await run({ text: "select pg_advisory_xact_lock($1)", values: [PARTITION_LOCK] });
     await createDays(run, await listDays(run), options.now ?? Date.now());
   });
 }
@@ -72,7 +71,7 @@ export async function ensurePartitions(database: Database, options: PartitionOpt
 async function tryLock(run: RunStatement): Promise<boolean> {
   const [row] = await run<{ locked: boolean }>({
     text: "select pg_try_advisory_xact_lock($1) as locked",
-    values: [HOUSEKEEPING_LOCK],
+    values: [PARTITION_LOCK],
   });
   return row?.locked === true;
 }

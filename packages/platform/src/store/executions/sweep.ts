@@ -2,14 +2,13 @@ import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
 import type { Database } from "../../postgres/database.ts";
 import { selectMilliseconds } from "../base/columns.ts";
+import { SWEEP_LOCK } from "../base/locks.ts";
 import { createSteadyClock } from "../base/steady-clock.ts";
-import { EXECUTIONS_CHANNEL, MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
+import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
+import { MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
 import type { Events } from "./events.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
-
-/** One sweeper at a time; any number will do. */
-const SWEEP_LOCK = 7_362_313;
 
 const SWEEP = `with guard as materialized (
     select pg_try_advisory_xact_lock(${SWEEP_LOCK}) as is_ours

@@ -2,8 +2,8 @@ import type { Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
+import { ACCESS_CHANNEL } from "../base/channels.ts";
 import {
-  ACCESS_CHANNEL,
   formatVersion,
   fromStoredResources,
   parseVersion,

@@ -1,0 +1,20 @@
+/*
+ * The NOTIFY channels of the platform, with the format of their payloads. A notification makes a reader faster, never
+ * correct: it may be lost, so every reader also polls, or forgets what it has cached after a time.
+ */
+
+/**
+ * Executions that can be claimed, have changed or are to be cancelled. Payload: `origin:kind:ids`
+ * (`store/executions/events.ts`).
+ */
+export const EXECUTIONS_CHANNEL = "executions";
+
+/**
+ * Changes of who may call what: an application was deleted, an access key revoked, a subscription made or cancelled, a
+ * version published or retired, a signing key retired. Payload: `application:<id>` or `service:<key>`; anything else (`signing-keys`)
+ * stands for any change.
+ */
+export const ACCESS_CHANNEL = "access_changed";
+
+/** Builds that can be claimed. The payload is empty. */
+export const BUILDS_CHANNEL = "build_pending";

@@ -1,0 +1,35 @@
+/*
+ * The advisory locks of the platform, in one file so that no two uses share a key by accident
+ * (https://www.postgresql.org/docs/18/explicit-locking.html#ADVISORY-LOCKS). The numbers are arbitrary, but must stay
+ * the same from release to release: during an upgrade processes of both releases use one database.
+ *
+ * PostgreSQL keeps locks with one key apart from locks with two, so QUOTA_LOCK and FIRST_LOGIN_LOCK do not block each
+ * other although they have the same number.
+ */
+
+/** One process at a time applies migrations. Held by the transaction of each migration. */
+export const MIGRATION_LOCK = 7_362_310;
+
+/** One process at a time inserts the first signing key. Held by that transaction. */
+export const FIRST_KEY_LOCK = 7_362_311;
+
+/** One process at a time creates or drops daily partitions. Held by each transaction that does. */
+export const PARTITION_LOCK = 7_362_312;
+
+/** One process at a time sweeps expired leases of executions. Held by the sweep's statement. */
+export const SWEEP_LOCK = 7_362_313;
+
+/** One process at a time creates the platform's database. Taken in the database `postgres`; held by the session. */
+export const CREATE_DATABASE_LOCK = 7_362_314;
+
+/** One process at a time creates the first user. Held by a transaction that is open until the login is written. */
+export const FIRST_LOGIN_LOCK = 7_362_315;
+
+/**
+ * First of two keys; the second is `hashtext` of the organisation's id. One build at a time is counted against the quota
+ * of an organisation. Held by the transaction that inserts the build.
+ */
+export const QUOTA_LOCK = 7_362_315;
+
+/** One test process at a time creates the template of the test databases. Held by the session. */
+export const TEST_TEMPLATE_LOCK = 7_362_399;
