@@ -1,4 +1,5 @@
 import { createDeferred } from "../base/deferred.ts";
+import { runMachine } from "../base/machine.ts";
 import { NEW, reduceTake } from "./take-machine.ts";
 import type { TakeEffect, TakeEvent, TakeResult } from "./take-machine.ts";
 
@@ -29,17 +30,11 @@ export interface TakeLoop {
 
 export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLoop {
   const { readPermit, take, pollMs, onFailure } = options;
-  let state = NEW;
   let poll: NodeJS.Timeout | undefined;
   let pause: NodeJS.Timeout | undefined;
   const closed = createDeferred<undefined>();
 
-  const dispatch = (event: TakeEvent): void => {
-    const step = reduceTake(state, event);
-    state = step.state;
-    if (step.effect !== null) perform(step.effect);
-  };
-  const perform = (effect: TakeEffect): void => {
+  function perform(effect: TakeEffect): void {
     switch (effect.type) {
       case "take":
         void takeOnce().then(dispatch);
@@ -52,7 +47,8 @@ export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLo
         clearTimeout(pause);
         closed.resolve(undefined);
     }
-  };
+  }
+  const { state, dispatch } = runMachine(NEW, reduceTake, perform);
   const takeOnce = async (): Promise<TakeEvent> => {
     try {
       const permit = readPermit();
@@ -65,7 +61,7 @@ export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLo
 
   return {
     open: () => {
-      if (state.name !== "new") return;
+      if (state().name !== "new") return;
       // Processes that were started together do not ask together.
       poll = setInterval(() => dispatch({ type: "announced" }), pollMs * (0.8 + 0.4 * Math.random()));
       dispatch({ type: "opened" });

@@ -17,7 +17,7 @@ function play(events: readonly TakeEvent[]): { state: TakeState; effects: string
   for (const event of events) {
     const step = reduceTake(state, event);
     state = step.state;
-    if (step.effect !== null) effects.push(describeEffect(step.effect));
+    effects.push(...step.effects.map(describeEffect));
   }
   return { state, effects };
 }
@@ -114,7 +114,7 @@ function createModel() {
   const dispatch = (event: TakeEvent) => {
     const step = reduceTake(state, event);
     state = step.state;
-    if (step.effect !== null) perform(step.effect);
+    for (const effect of step.effects) perform(effect);
     demand(takes <= 1, "one take at a time");
     demand(takes * pauses === 0, "no take during a pause");
     const isLooking = takes + pauses > 0;

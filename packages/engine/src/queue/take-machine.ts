@@ -1,3 +1,5 @@
+import type { Step } from "../base/machine.ts";
+
 /*
  * When a process asks its queue for work.
  *
@@ -33,10 +35,7 @@ export type TakeEffect =
   /** Nothing is under way and nothing follows. */
   | { readonly type: "end" };
 
-export interface TakeStep {
-  readonly state: TakeState;
-  readonly effect: TakeEffect | null;
-}
+type TakeStep = Step<TakeState, TakeEffect>;
 
 export const NEW: TakeState = { name: "new" };
 
@@ -70,7 +69,7 @@ function failTake(state: TakeState): TakeStep {
   if (state.name === "closing") return end();
   if (state.name !== "taking" && state.name !== "outdated") return stay(state);
   const failures = state.failures + 1;
-  return { state: { name: "pausing", failures }, effect: { type: "pause", failures } };
+  return { state: { name: "pausing", failures }, effects: [{ type: "pause", failures }] };
 }
 
 function close(state: TakeState): TakeStep {
@@ -79,13 +78,13 @@ function close(state: TakeState): TakeStep {
 }
 
 function take(failures: number): TakeStep {
-  return { state: { name: "taking", failures }, effect: { type: "take" } };
+  return { state: { name: "taking", failures }, effects: [{ type: "take" }] };
 }
 
 function end(): TakeStep {
-  return { state: { name: "closed" }, effect: { type: "end" } };
+  return { state: { name: "closed" }, effects: [{ type: "end" }] };
 }
 
 function stay(state: TakeState): TakeStep {
-  return { state, effect: null };
+  return { state, effects: [] };
 }

@@ -202,12 +202,14 @@ export function createWorkerModel(): WorkerModel {
   const playQueue = (event: TakeEvent) => {
     const step = reduceTake(queue, event);
     queue = step.state;
-    if (step.effect?.type === "take") {
-      takes++;
-      demand(has("openQueue") && !has("leaveQueue"), "claims between start and drain only");
+    for (const { type } of step.effects) {
+      if (type === "take") {
+        takes++;
+        demand(has("openQueue") && !has("leaveQueue"), "claims between start and drain only");
+      }
+      if (type === "pause") pauses++;
+      if (type === "end") dispatch({ type: "queueLeft" });
     }
-    if (step.effect?.type === "pause") pauses++;
-    if (step.effect?.type === "end") dispatch({ type: "queueLeft" });
   };
   const dispatch = (event: DispatchEvent) => {
     const step = reduceDispatch(worker, event);

@@ -1,3 +1,4 @@
+import type { Step } from "../base/machine.ts";
 import type { Preparation } from "./prepare-claim.ts";
 import type { NotStarted, Outcome } from "../python/port/runtime.ts";
 
@@ -57,10 +58,7 @@ export type ClaimEffect =
   /** Its lease is of no more use. Its capacity is free. Nothing of it is left. Each once. */
   | { readonly type: "release" | "free" | "leave" };
 
-export interface ClaimStep {
-  readonly state: ClaimState;
-  readonly effects: readonly ClaimEffect[];
-}
+type ClaimStep = Step<ClaimState, ClaimEffect>;
 
 export const CANCELLED = { code: "CANCELLED", detail: "The execution was cancelled." } as const;
 

@@ -1,4 +1,5 @@
 import type { Resources } from "@platform/contract/project";
+import type { Step } from "../base/machine.ts";
 
 /*
  * A worker: how much of its capacity is free, how many claims it has in hand, and how it stops.
@@ -55,10 +56,7 @@ export type DispatchEffect =
   | "waitForWrites"
   | "closed";
 
-export interface DispatchStep {
-  readonly state: DispatchState;
-  readonly effects: readonly DispatchEffect[];
-}
+type DispatchStep = Step<DispatchState, DispatchEffect>;
 
 const UNITS = 1_000;
 

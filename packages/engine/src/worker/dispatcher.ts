@@ -3,6 +3,8 @@ import { SECOND } from "../base/time.ts";
 import { createDeferred } from "../base/deferred.ts";
 import type { Deferred } from "../base/deferred.ts";
 import type { Logger } from "../base/logger.ts";
+import { runMachine } from "../base/machine.ts";
+import type { Machine } from "../base/machine.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import { createTimers } from "../base/timers.ts";
 import type { Timers } from "../base/timers.ts";
@@ -87,7 +89,7 @@ interface DispatcherState {
   readonly runs: Map<string, ClaimRun>;
   readonly drained: Deferred<undefined>;
   readonly closed: Deferred<undefined>;
-  machine: DispatchState;
+  readonly machine: Machine<DispatchState, DispatchEvent>;
   /** What a drain was asked for with. */
   patience: { readonly seconds: number; readonly killing: AbortSignal | null };
   /** Settles once the registry has taken this worker out. */
@@ -121,35 +123,33 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     runs: new Map(),
     drained: createDeferred(),
     closed: createDeferred(),
-    machine: createDispatchState(options.capacity),
+    machine: runMachine<DispatchState, DispatchEvent, DispatchEffect>(
+      createDispatchState(options.capacity),
+      reduceDispatch,
+      (effect) => EFFECTS[effect](self),
+    ),
     patience: { seconds: 0, killing: null },
     leaving: Promise.resolve(),
   };
   const unsubscribe = store.subscribe((event) => hear(self, event));
   return {
-    start: () => dispatch(self, { type: "start" }),
+    start: () => self.machine.dispatch({ type: "start" }),
     findFault: self.deps.health.findFault,
     drain: async (seconds, killing) => {
       self.patience = { seconds, killing: killing ?? null };
-      dispatch(self, { type: "drain" });
+      self.machine.dispatch({ type: "drain" });
       await self.drained.promise;
     },
     close: async () => {
-      dispatch(self, { type: "drain" });
+      self.machine.dispatch({ type: "drain" });
       await self.drained.promise;
-      dispatch(self, { type: "close" });
+      self.machine.dispatch({ type: "close" });
       await self.closed.promise;
       await self.leaving;
       unsubscribe();
       self.leases.close();
     },
   };
-}
-
-function dispatch(self: DispatcherState, event: DispatchEvent): void {
-  const { state, effects } = reduceDispatch(self.machine, event);
-  self.machine = state;
-  for (const effect of effects) EFFECTS[effect](self);
 }
 
 const EFFECTS: Readonly<Record<DispatchEffect, (self: DispatcherState) => void>> = {
@@ -170,7 +170,7 @@ const EFFECTS: Readonly<Record<DispatchEffect, (self: DispatcherState) => void>>
   // A store that is away does not hold the end of this process up for longer than their leases last.
   waitForWrites: (self) =>
     self.timers.set("patience", self.options.leaseSeconds * SECOND, () =>
-      dispatch(self, { type: "timeOver" }),
+      self.machine.dispatch({ type: "timeOver" }),
     ),
   closed: ({ timers, closed }) => {
     timers.clear("patience");
@@ -184,13 +184,13 @@ function leaveQueue(self: DispatcherState): void {
   self.leaving = self.reserver.leave().catch((error: unknown) => {
     self.options.logger.warn({ err: error }, "the worker could not be taken out of the registry");
   });
-  void self.loop.close().then(() => dispatch(self, { type: "queueLeft" }));
+  void self.loop.close().then(() => self.machine.dispatch({ type: "queueLeft" }));
 }
 
 function waitForEnds(self: DispatcherState): void {
   const { seconds, killing } = self.patience;
-  const end = () => dispatch(self, { type: "timeOver" });
-  sayWhatIsWaitedFor(self.options.logger, self.machine.inHand, seconds);
+  const end = () => self.machine.dispatch({ type: "timeOver" });
+  sayWhatIsWaitedFor(self.options.logger, self.machine.state().inHand, seconds);
   self.timers.set("patience", seconds * SECOND, end);
   if (killing?.aborted === true) end();
   else killing?.addEventListener("abort", end, { once: true });
@@ -215,14 +215,14 @@ function readPermit({ options, deps, runs }: DispatcherState) {
 function report(self: DispatcherState): void {
   const { options, reserver, machine, timers } = self;
   reserver
-    .report(readFree(machine), readPermit(self))
+    .report(readFree(machine.state()), readPermit(self))
     .catch((error: unknown) => options.logger.warn({ err: error }, "the worker could not be registered"));
   timers.set("report", REPORT_MS * (0.8 + 0.4 * Math.random()), () => report(self));
 }
 
 function planClaim(self: DispatcherState): ClaimPlan | null {
   const permit = readPermit(self);
-  const free = readFree(self.machine);
+  const free = readFree(self.machine.state());
   if (permit.limit === 0 || free.cpu <= 0 || free.memory <= 0) return null;
   const plan = self.reserver.plan(free);
   if (plan === "nothing") return null;
@@ -242,13 +242,13 @@ async function claim(self: DispatcherState, plan: ClaimPlan): Promise<TakeResult
 
 function begin(self: DispatcherState, claim: Claim, since: number): void {
   const { id, resources } = claim;
-  dispatch(self, { type: "claimed", resources });
+  self.machine.dispatch({ type: "claimed", resources });
   const run: ClaimRun = runClaim(self.deps, claim, {
     onRelease: self.leases.hold(claim, since),
-    onFree: () => dispatch(self, { type: "freed", resources }),
+    onFree: () => self.machine.dispatch({ type: "freed", resources }),
     onLeave: () => {
       if (self.runs.get(id) === run) self.runs.delete(id);
-      dispatch(self, { type: "left" });
+      self.machine.dispatch({ type: "left" });
     },
   });
   self.runs.set(id, run);

@@ -1,5 +1,7 @@
 import { keepTrying } from "./keep-trying.ts";
 import type { Logger } from "../base/logger.ts";
+import { runMachine } from "../base/machine.ts";
+import type { Machine } from "../base/machine.ts";
 import { CANCELLED, isStarting, PREPARING, reduceClaim } from "./claim-machine.ts";
 import type { ClaimEffect, ClaimEvent, ClaimState, Ending, StopReason } from "./claim-machine.ts";
 import type { Claim, ExecutionStore } from "../store/execution-store.ts";
@@ -40,27 +42,24 @@ interface ClaimRunState {
   readonly claim: Claim;
   readonly listener: ClaimListener;
   readonly preparing: AbortController;
-  state: ClaimState;
+  readonly machine: Machine<ClaimState, ClaimEvent>;
   run: Run | null;
 }
 
 export function runClaim(deps: RunClaimDeps, claim: Claim, listener: ClaimListener): ClaimRun {
   const preparing = new AbortController();
-  const self: ClaimRunState = { deps, claim, listener, preparing, state: PREPARING, run: null };
+  const machine = runMachine<ClaimState, ClaimEvent, ClaimEffect>(PREPARING, reduceClaim, (effect) =>
+    perform(self, effect),
+  );
+  const self: ClaimRunState = { deps, claim, listener, preparing, machine, run: null };
   void prepareClaim(deps, claim, preparing.signal).then((preparation) =>
-    dispatch(self, { type: "prepared", preparation }),
+    self.machine.dispatch({ type: "prepared", preparation }),
   );
   return {
     claim,
-    isStarting: () => isStarting(self.state),
-    stop: (reason) => dispatch(self, { type: "stop", reason }),
+    isStarting: () => isStarting(machine.state()),
+    stop: (reason) => self.machine.dispatch({ type: "stop", reason }),
   };
-}
-
-function dispatch(self: ClaimRunState, event: ClaimEvent): void {
-  const { state, effects } = reduceClaim(self.state, event);
-  self.state = state;
-  for (const effect of effects) perform(self, effect);
 }
 
 function perform(self: ClaimRunState, effect: ClaimEffect): void {
@@ -77,7 +76,7 @@ function perform(self: ClaimRunState, effect: ClaimEffect): void {
     case "noteStarted":
       return deps.health.noteStarted(claim.versionId);
     case "write":
-      return void writeEnding(self, effect.ending).then(() => dispatch(self, { type: "written" }));
+      return void writeEnding(self, effect.ending).then(() => self.machine.dispatch({ type: "written" }));
     case "release":
       return listener.onRelease();
     case "free":
@@ -98,15 +97,15 @@ function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly ki
       onLog: (lines) => appendLog(deps, claim, lines),
     });
     self.run = run;
-    void run.ended.then(() => dispatch(self, { type: "gone" }));
-    void run.began.then((hasBegun) => hasBegun && dispatch(self, { type: "began" }));
-    void run.outcome.then((answer) => dispatch(self, { type: "answered", answer }));
+    void run.ended.then(() => self.machine.dispatch({ type: "gone" }));
+    void run.began.then((hasBegun) => hasBegun && self.machine.dispatch({ type: "began" }));
+    void run.outcome.then((answer) => self.machine.dispatch({ type: "answered", answer }));
   } catch (error) {
     deps.logger.error(
       { err: error, executionId: claim.id },
       "an execution could not be handed to Python; its lease will run out",
     );
-    dispatch(self, { type: "broken" });
+    self.machine.dispatch({ type: "broken" });
   }
 }
 
@@ -123,7 +122,10 @@ async function writeEnding(self: ClaimRunState, ending: Ending): Promise<void> {
   const { deps, claim } = self;
   const { id, attempt } = claim;
   try {
-    const isWritten = await keepTrying(chooseWrite(deps, claim, ending), () => self.state.name === "writing");
+    const isWritten = await keepTrying(
+      chooseWrite(deps, claim, ending),
+      () => self.machine.state().name === "writing",
+    );
     if (isWritten || ending.kind !== "outcome") return;
     deps.logger.warn(
       { executionId: id, attempt, status: ending.outcome.status },
