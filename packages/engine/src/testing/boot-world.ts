@@ -1,5 +1,6 @@
 import { beginBoot, reduceBoot } from "../python/pool/boot-machine.ts";
-import type { BootEffect, BootEvent, BootReport, BootState } from "../python/pool/boot-machine.ts";
+import type { BootEffect, BootEvent, BootReport, BootState, PoolOrder } from "../python/pool/boot-machine.ts";
+import type { BootFailure } from "../python/pool/start-failure.ts";
 import { demand } from "./demand.ts";
 
 const SETTINGS = { helloMs: 2000, bootMs: 5000 };
@@ -9,9 +10,8 @@ export class BootWorld {
   state: BootState;
   #timer: "off" | "hello" | "import" = "off";
   #process: "starting" | "alive" | "gone" = "starting";
-  /** `expected`: it has said why it fails, and its limit goes on. */
-  #end: "open" | "expected" | "ordered" = "open";
-  #diagnosis: "none" | "asked" | "given" = "none";
+  #end: "open" | "ordered" = "open";
+  #diagnosis: "none" | "asked" = "none";
   #verdict: "none" | "ready" | "unsafe" = "none";
   #hello: "none" | "said" = "none";
   #kept = 0;
@@ -57,20 +57,12 @@ export class BootWorld {
     demand(!this.#reports.includes("closed"), "no effect after the end");
     switch (effect.type) {
       case "startTimer":
-        demand(this.#timer === (this.#hello === "none" ? "off" : "hello"), "each limit is given once");
-        demand(
-          effect.milliseconds === SETTINGS[this.#timer === "off" ? "helloMs" : "bootMs"],
-          "in its length",
-        );
-        this.#timer = this.#timer === "off" ? "hello" : "import";
-        return;
+        return this.#startTimer(effect.milliseconds);
       case "stopTimer":
         this.#timer = "off";
         return;
       case "order":
-        if (effect.order.order === "stop" || effect.order.order === "kill") this.#end = "ordered";
-        else demand(this.#end === "open", "no child is ordered from what is ending");
-        return;
+        return this.#obey(effect.order);
       case "diagnose":
         demand(this.#diagnosis === "none", "one question");
         this.#diagnosis = "asked";
@@ -88,22 +80,36 @@ export class BootWorld {
     }
   }
 
+  #startTimer(milliseconds: number): void {
+    const isFirst = this.#timer === "off";
+    demand(this.#timer === (this.#hello === "none" ? "off" : "hello"), "each limit is given once");
+    demand(milliseconds === (isFirst ? SETTINGS.helloMs : SETTINGS.bootMs), "each limit has its length");
+    this.#timer = isFirst ? "hello" : "import";
+  }
+
+  #obey({ order }: PoolOrder): void {
+    if (order === "stop" || order === "kill") this.#end = "ordered";
+    else demand(this.#end === "open", "no child is ordered from what is ending");
+  }
+
   #hear(report: BootReport): void {
-    if (report.event === "ready" || report.event === "unsafe") {
-      demand(this.#verdict === "none" && this.#hello === "said", "one verdict, after the hello");
-      demand(this.#end !== "expected", "none from what is ending");
-      this.#verdict = report.event;
-      if (report.event === "unsafe") this.#end = this.#end === "open" ? "expected" : this.#end;
-    } else if (report.event === "closed") {
-      if (this.#verdict !== "none" && this.#process === "gone")
-        demand(report.failure === null, "who was ready has not failed");
-      if (this.#verdict === "none" && this.#end === "open")
-        demand(report.failure !== null, "no end without a reason");
-      if (this.#hello === "none" && report.failure?.outcome.status === "FAILED")
-        demand(this.#diagnosis === "none", "the project is at fault only when its code has run");
-      if (this.#process === "starting") this.#process = "gone";
-    } else demand(this.#verdict === "ready", "children are there when it is ready");
+    if (report.event === "ready" || report.event === "unsafe") this.#judge(report.event);
+    else if (report.event === "closed") this.#conclude(report.failure);
+    else demand(this.#verdict === "ready", "children are there when it is ready");
     this.#reports.push(report.event);
+  }
+
+  #judge(verdict: "ready" | "unsafe"): void {
+    demand(this.#verdict === "none" && this.#hello === "said", "one verdict, after the hello");
+    this.#verdict = verdict;
+  }
+
+  #conclude(failure: BootFailure | null): void {
+    if (this.#verdict !== "none") demand(failure === null, "who was ready has not failed");
+    else if (this.#end === "open") demand(failure !== null, "no end without a reason");
+    if (this.#diagnosis === "asked")
+      demand(failure?.outcome.status === "NOT_STARTED", "the project is at fault only when its code has run");
+    this.#process = "gone";
   }
 
   #check(): void {

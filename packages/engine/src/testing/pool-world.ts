@@ -15,10 +15,22 @@ const FAILURES = {
 
 /** What happens to a pool. The numbers pick an execution or a child, or are milliseconds. */
 export type PoolMove =
-  | readonly ["submit" | "unsafe" | "answered" | "stuck" | "retire" | "close"]
-  | readonly ["withdraw" | "connect" | "exit" | "gone" | "refused" | "tick", number]
+  | readonly ["submit" | "answered" | "stuck" | "retire" | "close"]
+  | readonly ["withdraw" | "connect" | "tick", number]
+  | readonly ["closed", keyof typeof FAILURES]
+  | ReportMove;
+
+/** What a zygote says: it may be anything, at any time. */
+type ReportMove =
   | readonly ["ready", "fork" | "spawn"]
-  | readonly ["closed", keyof typeof FAILURES];
+  | readonly ["unsafe"]
+  | readonly ["exit" | "gone" | "refused", number];
+
+const REPORTS: ReadonlySet<string> = new Set(["ready", "unsafe", "exit", "gone", "refused"]);
+
+function isReport(move: PoolMove): move is ReportMove {
+  return REPORTS.has(move[0]);
+}
 
 type Fate = "waiting" | "running" | "exited" | "refused" | "withdrawn" | "gone" | "lost";
 
@@ -56,39 +68,31 @@ export class PoolWorld {
   play(move: PoolMove): void {
     this.#move = move[0];
     this.#forks = 0;
+    if (isReport(move)) this.#say(move);
+    else this.#act(move);
+    this.#check();
+  }
+
+  #act(move: Exclude<PoolMove, ReportMove>): void {
     switch (move[0]) {
       case "submit":
-        this.#submit();
-        break;
+        return this.#submit();
       case "withdraw":
-        this.#withdraw(move[1]);
-        break;
+        return this.#withdraw(move[1]);
       case "connect":
-        this.#connect(move[1]);
-        break;
+        return this.#connect(move[1]);
       case "tick":
-        this.#tick(move[1]);
-        break;
+        return this.#tick(move[1]);
       case "closed":
-        this.#close(FAILURES[move[1]]);
-        break;
+        return this.#close(FAILURES[move[1]]);
       case "answered":
       case "stuck":
-        this.#dispatch({ type: move[0] });
-        break;
+        return this.#dispatch({ type: move[0] });
       case "retire":
       case "close":
         if (this.#wish !== "close") this.#wish = move[0];
-        this.#dispatch({ type: move[0] });
-        break;
-      case "ready":
-      case "unsafe":
-      case "exit":
-      case "gone":
-      case "refused":
-        this.#say(move);
+        return this.#dispatch({ type: move[0] });
     }
-    this.#check();
   }
 
   /** With a zygote that does what it is ordered, nobody waits for ever. */
@@ -97,7 +101,7 @@ export class PoolWorld {
       const starting = [...this.#children].find(([, { role }]) => role === "starting");
       if (this.#zygote === "ending" || starting === undefined) this.play(["closed", "none"]);
       else if (starting[1].use === "good" && starting[1].connections === "awaited") this.play(["connect", 0]);
-      else this.#end(starting[0]);
+      else this.#lose(starting[0]);
     }
     demand(this.#list("waiting").length === 0, "who waits is served, or hears why not");
   }
@@ -172,43 +176,42 @@ export class PoolWorld {
     child.role = "idle";
   }
 
-  #end(id: number): void {
+  #lose(id: number): void {
     const keys = [...this.#children.keys()];
     this.play(["exit", keys.indexOf(id)]);
     this.play(["gone", keys.indexOf(id)]);
   }
 
-  #say([name, value]: readonly [string, (number | string)?]): void {
+  #say([name, value]: ReportMove): void {
     if (this.#zygote === "none") return;
-    const ids = [...this.#children.keys(), this.#lastChild + 1];
-    const id = ids[Number(value) % ids.length] ?? 0;
-    const child = this.#children.get(id);
-    if (name === "ready") {
-      if (this.#zygote === "booting") {
-        this.#zygote = "warm";
-        this.#warmSince = this.#now;
-      }
-      this.#report({ event: "ready", mode: value === "fork" ? "fork" : "spawn" });
-    }
+    if (name === "ready") return this.#sayReady(value);
     if (name === "unsafe") {
       if (this.#zygote === "booting") this.#zygote = "ending";
-      this.#report({ event: "unsafe", reason: "a thread was started" });
+      return this.#report({ event: "unsafe", reason: "a thread was started" });
     }
-    if (name === "exit") {
+    const ids = [...this.#children.keys(), this.#lastChild + 1];
+    this.#sayOfChild(name, ids[value % ids.length] ?? 0);
+  }
+
+  #sayReady(mode: "fork" | "spawn"): void {
+    if (this.#zygote === "booting") {
+      this.#zygote = "warm";
+      this.#warmSince = this.#now;
+    }
+    this.#report({ event: "ready", mode });
+  }
+
+  #sayOfChild(event: "exit" | "gone" | "refused", id: number): void {
+    const child = this.#children.get(id);
+    if (event === "exit") {
       if (child !== undefined) child.use = "exited";
-      this.#report({ event: "exit", id, code: 3, signal: null, cpu: 0, rss: 0 });
+      return this.#report({ event, id, code: 3, signal: null, cpu: 0, rss: 0 });
     }
-    if (name === "refused") {
-      if (child?.role === "starting") this.#children.delete(id);
-      this.#report({ event: "refused", id, reason: "EAGAIN" });
-    }
-    if (name === "gone") {
-      if (child?.use === "exited" || child?.role === "unused") {
-        this.#children.delete(id);
-        this.#lastUsed = this.#now;
-      }
-      this.#report({ event: "gone", id });
-    }
+    const isOver = child?.use === "exited" || child?.role === "unused";
+    const isBelieved = event === "refused" ? child?.role === "starting" : isOver;
+    if (isBelieved) this.#children.delete(id);
+    if (isBelieved && event === "gone") this.#lastUsed = this.#now;
+    this.#report(event === "gone" ? { event, id } : { event, id, reason: "EAGAIN" });
   }
 
   #tick(milliseconds: number): void {
@@ -249,9 +252,7 @@ export class PoolWorld {
     demand(this.#pool === "open" || effect.type === "refuse", "no effect after the end");
     switch (effect.type) {
       case "boot":
-        demand(this.#zygote === "none" && this.#wish !== "close", "one zygote at a time, none when closed");
-        this.#zygote = "booting";
-        return;
+        return this.#boot();
       case "order":
         return this.#obey(effect.order);
       case "handOver":
@@ -259,24 +260,35 @@ export class PoolWorld {
       case "disconnect":
         return this.#disconnect(effect.child);
       case "refuse":
-        this.#outcomes[effect.execution] = effect.outcome;
-        return this.#turn(effect.execution, "refused", "waiting");
       case "exit":
-        return this.#turn(effect.execution, "exited", "running", "exited");
       case "gone":
-        return this.#turn(effect.execution, "gone", "exited");
       case "lost":
-        demand(this.#move === "closed", "nothing is lost before the zygote has ended");
-        return this.#turn(effect.execution, "lost", "running", "exited");
+        return this.#inform(effect);
       case "closed":
-        demand(
-          this.#zygote === "none" && this.#wish !== "serve" && !this.#isBusy(),
-          "it ends when nothing is left",
-        );
-        this.#pool = "closed";
-        return;
+        return this.#end();
       case "log":
     }
+  }
+
+  #boot(): void {
+    demand(this.#zygote === "none" && this.#wish !== "close", "one zygote at a time, none when closed");
+    this.#zygote = "booting";
+  }
+
+  #end(): void {
+    const isNeeded = this.#wish === "serve" || this.#isBusy();
+    demand(this.#zygote === "none" && !isNeeded, "it ends when nothing is left");
+    this.#pool = "closed";
+  }
+
+  #inform(effect: Extract<PoolEffect, { readonly type: "refuse" | "exit" | "gone" | "lost" }>): void {
+    const { execution } = effect;
+    if (effect.type === "refuse") this.#outcomes[execution] = effect.outcome;
+    if (effect.type === "refuse") return this.#turn(execution, "refused", "waiting");
+    if (effect.type === "exit") return this.#turn(execution, "exited", "running", "exited");
+    if (effect.type === "gone") return this.#turn(execution, "gone", "exited");
+    demand(this.#move === "closed", "nothing is lost before the zygote has ended");
+    this.#turn(execution, "lost", "running", "exited");
   }
 
   #turn(execution: number, fate: Fate, ...from: readonly Fate[]): void {
@@ -290,34 +302,33 @@ export class PoolWorld {
 
   #obey(order: PoolOrder): void {
     demand(this.#canServe(), "orders are given to a zygote that takes them");
-    if (order.order === "fork") {
-      demand(order.id === this.#lastChild + 1, "each child has a number of its own");
-      this.#lastChild = order.id;
-      this.#forks += 1;
-      this.#children.set(order.id, {
-        orderedAt: this.#now,
-        role: "starting",
-        connections: "awaited",
-        use: "good",
-      });
-    }
-    if (order.order === "forget") demand(!this.#children.has(order.id), "only what is gone is forgotten");
-    if (order.order === "signal") {
-      const child = this.#children.get(order.id);
-      demand(child?.role === "starting", "only a child that is not ready is killed");
-      const startingMs = this.#now - Math.max(child.orderedAt, this.#warmSince);
-      demand(startingMs > SETTINGS.bootMs, "no child is killed before it is late");
-      if (child.use === "good") child.use = "killed";
-    }
+    if (order.order === "fork") return this.#fork(order.id);
+    if (order.order === "signal") return this.#kill(order.id);
+    if (order.order === "forget")
+      return demand(!this.#children.has(order.id), "only what is gone is forgotten");
     const isUnneeded = this.#wish === "retire" || this.#now - this.#lastUsed > SETTINGS.zygoteIdleMs;
     if (order.order === "stop")
       demand(
         this.#wish === "close" || (isUnneeded && !this.#isBusy()),
         "no zygote is stopped without a reason",
       );
-    if (order.order === "kill")
-      demand(this.#move === "stuck" || this.#move === "tick", "no zygote is killed without a reason");
-    if (order.order === "stop" || order.order === "kill") this.#zygote = "ending";
+    else demand(this.#move === "stuck" || this.#move === "tick", "no zygote is killed without a reason");
+    this.#zygote = "ending";
+  }
+
+  #fork(id: number): void {
+    demand(id === this.#lastChild + 1, "each child has a number of its own");
+    this.#lastChild = id;
+    this.#forks += 1;
+    this.#children.set(id, { orderedAt: this.#now, role: "starting", connections: "awaited", use: "good" });
+  }
+
+  #kill(id: number): void {
+    const child = this.#children.get(id);
+    demand(child?.role === "starting", "only a child that is not ready is killed");
+    const startingMs = this.#now - Math.max(child.orderedAt, this.#warmSince);
+    demand(startingMs > SETTINGS.bootMs, "no child is killed before it is late");
+    if (child.use === "good") child.use = "killed";
   }
 
   #handOver(id: number, execution: number): void {
