@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "@platform/contract/problems";
+import { computePause } from "../base/backoff.ts";
 import { MINUTE } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 
-const FIRST_PAUSE_MS = 100;
-const PAUSE_CEILING_MS = 2_000;
+const BACKOFF = { firstMs: 100, ceilingMs: 2_000 };
 /** A store that renews leases but never takes this one write must not keep an execution RUNNING for ever. */
 const TRY_FOR_MS = 15 * MINUTE;
 
@@ -23,7 +23,7 @@ export async function keepTrying(write: () => Promise<boolean>, isHeld: () => bo
       const isTransient = error instanceof Problem && error.code === "UNAVAILABLE";
       if (!isTransient || readMonotonic() - began > TRY_FOR_MS) throw error;
     }
-    await delay(Math.min(PAUSE_CEILING_MS, FIRST_PAUSE_MS * 2 ** tries) * (0.5 + Math.random()));
+    await delay(computePause(BACKOFF, tries));
   }
   return false;
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import type { ClientConfig } from "pg";
 import { SECOND } from "@platform/engine/base/time";
+import { computePause } from "@platform/engine/base/backoff";
 import type { Logger } from "../base/logger.ts";
 
 export interface ChannelListener {
@@ -16,8 +17,7 @@ export interface Listener {
   readonly close: () => Promise<void>;
 }
 
-const FIRST_PAUSE = 50;
-const PAUSE_CEILING = 5 * SECOND;
+const BACKOFF = { firstMs: 50, ceilingMs: 5 * SECOND };
 /** A connection that died without a word (a firewall, a pulled cable) is noticed within this time. */
 const PROBE_INTERVAL = 20 * SECOND;
 const PROBE_DEADLINE = 10 * SECOND;
@@ -92,7 +92,7 @@ async function keepConnected(state: ListenerState): Promise<void> {
       failures = 0;
       resetAll(state);
     }
-    const pause = Math.min(PAUSE_CEILING, FIRST_PAUSE * 2 ** failures) * (0.5 + Math.random());
+    const pause = computePause(BACKOFF, failures);
     await delay(pause, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "@platform/contract/problems";
+import { computePause } from "@platform/engine/base/backoff";
 import { readErrorCode } from "./errors.ts";
 
 /** What a failed statement leaves us knowing: did nothing, may have committed, or will fail again. */
@@ -77,8 +78,7 @@ export function isConnectionSpent(error: unknown): boolean {
   return readErrorCode(error) === "25006" || classifyFailure(error, true) === "ambiguous";
 }
 
-const FIRST_PAUSE = 20;
-const PAUSE_CEILING = 500;
+const BACKOFF = { firstMs: 20, ceilingMs: 500 };
 
 /** The database went away while it may have been at work: the change may have been made, or may still be. */
 export class FateUnknown extends Problem {
@@ -124,7 +124,7 @@ export async function retryTransient<T>(options: RetryOptions, run: Try<T>): Pro
         throw mayHaveHappened
           ? new FateUnknown(error)
           : new Problem("UNAVAILABLE", undefined, { cause: error });
-      await delay(Math.min(PAUSE_CEILING, FIRST_PAUSE * 2 ** attempt) * (0.5 + Math.random()));
+      await delay(computePause(BACKOFF, attempt));
     }
   }
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SECOND } from "@platform/engine/base/time";
 import { MEGABYTE } from "@platform/engine/base/bytes";
+import { computePause } from "@platform/engine/base/backoff";
 import { readSpace } from "../base/free-space.ts";
 import { findAccount, giveOver } from "./account.ts";
 import type { Account } from "./account.ts";
@@ -80,7 +81,7 @@ const RESTARTS = 5;
 const LEFTOVER_TRIES = 50;
 /** What recovery may write: two files of the write-ahead log. */
 const RECOVERY_BYTES = 32 * MEGABYTE;
-const RESTART_CEILING = 5 * SECOND;
+const RESTART_BACKOFF = { firstMs: 100, ceilingMs: 5 * SECOND };
 
 /**
  * Starts, adopts or joins the PostgreSQL server of a directory; resolves when it takes connections. Throws
@@ -315,7 +316,7 @@ async function restart(state: State): Promise<void> {
       // A server without room for its log cannot recover; it can once there is space again, and nothing is lost until then.
       if (attempt >= RESTARTS && !(await isDiskFull(state.layout))) throw error;
       state.logger.error({ err: error, attempt }, "the embedded PostgreSQL did not start; trying again");
-      const pause = Math.min(RESTART_CEILING, 100 * 2 ** attempt) * (0.5 + Math.random());
+      const pause = computePause(RESTART_BACKOFF, attempt);
       await delay(pause, undefined, { signal: state.halt.signal });
     }
   }
