@@ -379,3 +379,17 @@ test("processes that start at the same moment agree on the first signing key", a
   await stores.signingKeys.retire("z");
   expect(await stores.signingKeys.list()).toHaveLength(1);
 });
+
+test("a grant names the organisation of the application, not that of the service", async () => {
+  const [consumer, provider] = [await createWorld(), await createWorld()];
+  // Stored directly: today an application subscribes to services of its own organisation only.
+  await home.database.query({
+    text: "insert into subscription (id, application_id, service_key) values ($1, $2, $3)",
+    values: [createUuidV7(), consumer.applicationId, provider.serviceKey],
+  });
+  const question = { ...consumer.question, serviceKey: provider.serviceKey };
+  expect(await stores.access.findGrant(question)).toMatchObject({
+    granted: true,
+    grant: { organisationId: consumer.organisationId },
+  });
+});
