@@ -15,6 +15,7 @@ const STEPS: readonly (readonly [name: string, command: string, ...args: string[
   ["python lint", ...TOOL, "ruff", "check", "--quiet"],
   ["python types", ...TOOL, "mypy", "--no-error-summary"],
   ["shell lint", ...TOOL, "shellcheck", "--external-sources", ...listShellScripts()],
+  ["structure", "node", "tools/structure.ts"],
   ["documentation", "node", "tools/check-docs.ts"],
   ["generated files", "node", "tools/gen.ts", "--check"],
 ];

@@ -28,22 +28,23 @@ function splitBlocks(lines: readonly string[]): readonly Block[] {
   let current: Block | null = null;
   for (const line of lines) {
     const isFence = FENCE.test(line);
-    const isIndentedCode = current === null && !isInList && /^ {4}/.test(line);
-    if (isCode || isFence || isIndentedCode || VERBATIM.test(line)) {
+    if (isCode || isFence || isVerbatim(line, current !== null || isInList)) {
       if (isFence) isCode = !isCode;
       current = null;
       blocks.push({ isProse: false, lines: [line] });
       continue;
     }
     const isItem = ITEM.test(line);
-    if (isItem || !/^\s/.test(line)) isInList = isItem || (isInList && current !== null);
-    if (current === null || isItem) {
-      current = { isProse: true, lines: [] };
-      blocks.push(current);
-    }
+    isInList = isItem || (isInList && (/^\s/.test(line) || current !== null));
+    if (isItem || current === null) blocks.push((current = { isProse: true, lines: [] }));
     current.lines.push(line);
   }
   return blocks;
+}
+
+/** Four spaces are code, unless they go on with a paragraph or an item. */
+function isVerbatim(line: string, goesOn: boolean): boolean {
+  return VERBATIM.test(line) || (!goesOn && /^ {4}/.test(line));
 }
 
 function wrapBlock({ isProse, lines }: Block): readonly string[] {

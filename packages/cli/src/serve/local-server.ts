@@ -16,6 +16,7 @@ import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import { toJobOwner } from "@platform/engine/store/owner";
+import type { PythonRuntime } from "@platform/engine/python/port/runtime";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { UserError, getErrorCode } from "../base/errors.ts";
@@ -76,21 +77,57 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   const logger = createServerLogger(options.output, options.settings.isDebug);
   const closers = createClosers(logger);
   try {
-    return { ...(await start(options, logger, closers)), close: closers.closeAll };
+    return { ...(await start({ options, logger, closers })), close: closers.closeAll };
   } catch (error) {
     await closers.closeAll();
     throw error;
   }
 }
 
-async function start(
-  options: LocalServerOptions,
-  logger: ServerLogger,
-  closers: Closers,
-): Promise<Omit<LocalServer, "close">> {
-  const { output, settings } = options;
+/** What `serve` starts one after the other; each part is closed before those that were started before it. */
+interface Starting {
+  readonly options: LocalServerOptions;
+  readonly logger: ServerLogger;
+  readonly closers: Closers;
+}
+
+async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
+  const { options, closers } = starting;
+  const { output } = options;
   const directory = await createRunDirectory();
   closers.add("temporary files", () => rm(directory, { recursive: true, force: true }));
+  const python = await startPython(starting, directory);
+  const store = createToldStore(createMemoryStore(), output);
+  const capacity = measureCapacity();
+  const exclude = findExcluded(options);
+  const versions = createLocalVersions({
+    projectDirectory: options.projectDirectory,
+    exclude,
+    versionsDirectory: join(directory, "versions"),
+    environments: python.environments,
+    runtime: python.runtime,
+    capacity,
+    hasUnfinished: (versionId) => hasUnfinished(store, versionId),
+    onBuildLine: (line) => output.note(`  ${line}`),
+    signal: options.signal,
+  });
+  const version = await versions.load();
+  if (version.fault !== null) tellFault(version.fault, output);
+  const executions = startExecutions(starting, { store, versions, capacity, runtime: python.runtime });
+  const app = await createApp(options, starting.logger, executions, versions);
+  closers.add("HTTP server", () => closeApp(app));
+  const url = await listen(app, options);
+  const watcher = await watchProject({
+    directory: options.projectDirectory,
+    exclude,
+    onChange: () => reload(versions, output),
+  });
+  closers.add("file watcher", watcher.close);
+  return { url, version, sandboxLevel: python.sandbox.level, pythonVersion: python.pythonVersion };
+}
+
+async function startPython({ options, logger, closers }: Starting, directory: string) {
+  const { output, settings } = options;
   const tools = await findPythonTools({
     searchPath: settings.searchPath,
     sandbox: "preferred",
@@ -106,49 +143,29 @@ async function start(
     ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
   });
   closers.add("Python", runtime.close);
+  return { ...tools, runtime };
+}
 
-  const store = createToldStore(createMemoryStore(), output);
-  const capacity = measureCapacity();
-  const exclude = findExcluded(options);
-  const versions = createLocalVersions({
-    projectDirectory: options.projectDirectory,
-    exclude,
-    versionsDirectory: join(directory, "versions"),
-    environments: tools.environments,
-    runtime,
-    capacity,
-    hasUnfinished: (versionId) => hasUnfinished(store, versionId),
-    onBuildLine: (line) => output.note(`  ${line}`),
-    signal: options.signal,
-  });
-  const version = await versions.load();
-  if (version.fault !== null) tellFault(version.fault, output);
+type DispatcherParts = Parameters<typeof createDispatcher>[0];
 
+/** Executions, the worker that runs them, and the sweeper of their leases. */
+function startExecutions(
+  { options, logger, closers }: Starting,
+  given: Pick<DispatcherParts, "store" | "versions" | "capacity"> & { readonly runtime: PythonRuntime },
+): ReturnType<typeof createExecutions> {
   const inputs = createLocalFiles(options.dataPoolsDirectory);
-  const executions = createExecutions({ store, inputs });
+  const executions = createExecutions({ store: given.store, inputs });
   closers.add("executions", executions.close);
-  const workerId = "local-worker";
-  const parts = { store, versions, inputs, runtime, workerId, capacity, leaseSeconds: LEASE_SECONDS, logger };
+  const parts = { ...given, inputs, workerId: "local-worker", leaseSeconds: LEASE_SECONDS, logger };
   closers.add("sweeper", startSweeper(parts).close);
   const dispatcher = createDispatcher(parts);
   dispatcher.start();
   closers.add("worker", async () => {
     await dispatcher.drain(0);
-    await runtime.close();
+    await given.runtime.close();
     await dispatcher.close();
   });
-
-  const app = await createApp(options, logger, executions, versions);
-  closers.add("HTTP server", () => closeApp(app));
-  const url = await listen(app, options);
-
-  const watcher = await watchProject({
-    directory: options.projectDirectory,
-    exclude,
-    onChange: () => reload(versions, output),
-  });
-  closers.add("file watcher", watcher.close);
-  return { url, version, sandboxLevel: tools.sandbox.level, pythonVersion: tools.pythonVersion };
+  return executions;
 }
 
 type App = ReturnType<typeof createHttpServer>;

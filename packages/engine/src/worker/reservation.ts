@@ -57,39 +57,15 @@ interface Hold {
 export function createReserver(options: ReserverOptions): Reserver {
   const { store, workerId, capacity, logger } = options;
   const now = options.now ?? readMonotonic;
-  let hold: Hold | null = null;
-  /** Of the latest reservation: for how long it is held at a time. */
-  let turn = { id: "", holdMs: FIRST_HOLD_MS };
-  let restUntil = -Infinity;
-  let reporting: Promise<void> | null = null;
+  const turns = createTurns(now);
   let isLeaving = false;
+  let reporting: Promise<void> | null = null;
 
-  const endTurn = () => {
-    if (hold === null || now() - hold.since < turn.holdMs) return;
-    hold = null;
-    restUntil = now() + turn.holdMs;
-    turn = { id: turn.id, holdMs: 2 * turn.holdMs };
-  };
-  const logLong = () => {
-    if (hold === null || hold.isLogged || now() - hold.since < LOG_AFTER_MS) return;
-    hold.isLogged = true;
-    const { id, resources } = hold.reservation;
-    logger.info(
-      { executionId: id, ...resources },
-      "the worker starts nothing else until an execution fits that waits for more than is free",
-    );
-  };
-  const take = (reservation: Reservation | null) => {
-    if (reservation?.id === hold?.reservation.id) return;
-    hold = reservation === null ? null : { reservation, since: now(), isLogged: false };
-    if (reservation === null) return;
-    if (reservation.id !== turn.id) turn = { id: reservation.id, holdMs: FIRST_HOLD_MS };
-  };
   const report = async (free: Resources, { limit, excludedVersionIds }: Permit) => {
-    endTurn();
-    logLong();
-    if (limit === 0) hold = null;
-    const asked = hold;
+    turns.end();
+    logLong(turns.current(), now(), logger);
+    if (limit === 0) turns.drop();
+    const asked = turns.current();
     const reservation = await store.report({
       workerId,
       capacity,
@@ -97,14 +73,15 @@ export function createReserver(options: ReserverOptions): Reserver {
       excludedVersionIds,
       reservedId: asked?.reservation.id ?? null,
       reservesAfterSeconds:
-        limit === 0 || now() < restUntil ? null : (options.reservesAfterSeconds ?? RESERVES_AFTER_SECONDS),
+        limit === 0 || turns.isResting() ? null : (options.reservesAfterSeconds ?? RESERVES_AFTER_SECONDS),
     });
     // While the store was asked, the execution may have been claimed; the next report says what holds then.
-    if (hold === asked && !isLeaving) take(reservation);
+    if (turns.current() === asked && !isLeaving) turns.take(reservation);
   };
 
   return {
     plan: (free) => {
+      const hold = turns.current();
       if (hold === null) return "anything";
       const { id, resources } = hold.reservation;
       return fits(resources, free) ? { onlyId: id } : "nothing";
@@ -116,14 +93,58 @@ export function createReserver(options: ReserverOptions): Reserver {
       });
       await reporting;
     },
-    settle: () => {
-      hold = null;
-    },
+    settle: turns.drop,
     leave: async () => {
       isLeaving = true;
-      hold = null;
+      turns.drop();
       await reporting?.catch(() => undefined);
       await store.leave(workerId);
     },
   };
+}
+
+/** Which reservation is held, for how long at a time, and how long nothing is reserved after it. */
+interface Turns {
+  readonly current: () => Hold | null;
+  readonly take: (reservation: Reservation | null) => void;
+  readonly drop: () => void;
+  /** Ends the turn of a reservation that was held for its time; its next turn lasts twice as long. */
+  readonly end: () => void;
+  readonly isResting: () => boolean;
+}
+
+function createTurns(now: () => number): Turns {
+  let hold: Hold | null = null;
+  /** Of the latest reservation: for how long it is held at a time. */
+  let turn = { id: "", holdMs: FIRST_HOLD_MS };
+  let restUntil = -Infinity;
+  return {
+    current: () => hold,
+    drop: () => {
+      hold = null;
+    },
+    isResting: () => now() < restUntil,
+    end: () => {
+      if (hold === null || now() - hold.since < turn.holdMs) return;
+      hold = null;
+      restUntil = now() + turn.holdMs;
+      turn = { id: turn.id, holdMs: 2 * turn.holdMs };
+    },
+    take: (reservation) => {
+      if (reservation?.id === hold?.reservation.id) return;
+      hold = reservation === null ? null : { reservation, since: now(), isLogged: false };
+      if (reservation !== null && reservation.id !== turn.id)
+        turn = { id: reservation.id, holdMs: FIRST_HOLD_MS };
+    },
+  };
+}
+
+function logLong(hold: Hold | null, now: number, logger: ReserverOptions["logger"]): void {
+  if (hold === null || hold.isLogged || now - hold.since < LOG_AFTER_MS) return;
+  hold.isLogged = true;
+  const { id, resources } = hold.reservation;
+  logger.info(
+    { executionId: id, ...resources },
+    "the worker starts nothing else until an execution fits that waits for more than is free",
+  );
 }

@@ -5,7 +5,7 @@ import type { Database } from "../postgres/database.ts";
 import type { Logger } from "../base/logger.ts";
 import { syncDirectory } from "../base/sync-directory.ts";
 import { SettingError } from "../config/settings.ts";
-import { FIRST_LOGIN_LOCK } from "../store/base/locks.ts";
+import { FIRST_LOGIN_LOCK } from "../postgres/locks.ts";
 import type { Bootstrapped } from "./bootstrap.ts";
 import type { Identity } from "./identity.ts";
 

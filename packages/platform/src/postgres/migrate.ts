@@ -1,7 +1,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { MIGRATION_LOCK } from "../store/base/locks.ts";
+import { MIGRATION_LOCK } from "./locks.ts";
 import type { Database, RunStatement } from "./database.ts";
 
 /** The product's migrations, `NNNN_what.sql`; append-only. */

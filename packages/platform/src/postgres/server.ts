@@ -5,7 +5,7 @@ import { spawnTrusted } from "@platform/engine/host/processes";
 import type { ChildProcess } from "@platform/engine/host/processes";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { Client } from "pg";
-import { CREATE_DATABASE_LOCK } from "../store/base/locks.ts";
+import { CREATE_DATABASE_LOCK } from "./locks.ts";
 import { findInitializer, giveOver } from "./account.ts";
 import type { Account } from "./account.ts";
 import type { Binaries } from "./binaries.ts";

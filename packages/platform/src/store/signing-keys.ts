@@ -1,7 +1,7 @@
 import type { Database } from "../postgres/database.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
-import { FIRST_KEY_LOCK } from "./base/locks.ts";
+import { FIRST_KEY_LOCK } from "../postgres/locks.ts";
 
 export interface SigningKeyRecord {
   readonly kid: string;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { TEST_TEMPLATE_LOCK } from "../store/base/locks.ts";
+import { TEST_TEMPLATE_LOCK } from "../postgres/locks.ts";
 import { prepareDatabase } from "../store/prepare.ts";
 import { createDatabase } from "../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../postgres/database.ts";

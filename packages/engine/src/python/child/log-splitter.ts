@@ -74,28 +74,12 @@ export interface LogSplitterOptions {
 /** Bytes of a stream -> log lines. Once the budget is spent chunks are dropped unseen: a writer must never block for good. */
 export function createLogSplitter(options: LogSplitterOptions): LogSplitter {
   const { lineBytes, budget } = options;
-  let kept: Buffer[] = [];
-  let keptBytes = 0;
-  let lineSize = 0;
+  const begun = createBegunLine(lineBytes);
 
-  function keep(part: Buffer): void {
-    lineSize += part.length;
-    if (keptBytes < lineBytes && part.length > 0) {
-      const piece = part.subarray(0, lineBytes - keptBytes);
-      kept.push(piece);
-      keptBytes += piece.length;
-      if (kept.length >= MAX_PARTS) kept = [Buffer.concat(kept)];
-    }
-  }
-
-  /** Adds the line that is kept, or the marker; returns what it takes as it is kept. */
+  /** Adds the line that has begun, or the marker; returns the bytes it takes as it is stored. */
   function takeLine(lines: LogLine[], time: number): number {
-    const first = kept[0];
-    const text = kept.length === 1 && first !== undefined ? first : Buffer.concat(kept);
-    const line = readLine(text, lineSize, options.severity, time);
-    kept = [];
-    keptBytes = 0;
-    lineSize = 0;
+    const { text, size } = begun.take();
+    const line = readLine(text, size, options.severity, time);
     const bytes = ROW_BYTES + line.severity.length + Buffer.byteLength(JSON.stringify(line.message));
     const verdict = budget.spend(bytes);
     if (verdict === "pass") lines.push(line);
@@ -115,7 +99,7 @@ export function createLogSplitter(options: LogSplitterOptions): LogSplitter {
     let from = 0;
     while (!budget.isSpent()) {
       const end = chunk.indexOf(NEWLINE, from);
-      keep(chunk.subarray(from, end < 0 ? chunk.length : end));
+      begun.add(chunk.subarray(from, end < 0 ? chunk.length : end));
       from = end < 0 ? chunk.length : end + 1;
       if (end >= 0) bytes += takeLine(lines, time);
       const cost = CHUNK_COST + bytes + Math.ceil(from / CHEAP_BYTES);
@@ -129,8 +113,41 @@ export function createLogSplitter(options: LogSplitterOptions): LogSplitter {
     split,
     end: () => {
       const lines: LogLine[] = [];
-      const bytes = lineSize === 0 || budget.isSpent() ? 0 : takeLine(lines, options.now());
+      const bytes = begun.size() === 0 || budget.isSpent() ? 0 : takeLine(lines, options.now());
       return { lines, bytes, cost: bytes, rest: null };
+    },
+  };
+}
+
+/** A line whose end has not come yet, cut to what is stored of it. */
+interface BegunLine {
+  readonly add: (part: Buffer) => void;
+  /** Bytes that came of it, the ones cut off included. */
+  readonly size: () => number;
+  readonly take: () => { readonly text: Buffer; readonly size: number };
+}
+
+function createBegunLine(maxBytes: number): BegunLine {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  let size = 0;
+  return {
+    add: (part) => {
+      size += part.length;
+      if (bytes >= maxBytes || part.length === 0) return;
+      const piece = part.subarray(0, maxBytes - bytes);
+      parts.push(piece);
+      bytes += piece.length;
+      if (parts.length >= MAX_PARTS) parts = [Buffer.concat(parts)];
+    },
+    size: () => size,
+    take: () => {
+      const [first] = parts;
+      const taken = { text: parts.length === 1 && first !== undefined ? first : Buffer.concat(parts), size };
+      parts = [];
+      bytes = 0;
+      size = 0;
+      return taken;
     },
   };
 }

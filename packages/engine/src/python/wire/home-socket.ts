@@ -56,25 +56,8 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
       socket.off("data", listen);
       socket.setTimeout(0);
       unidentified.delete(socket);
-      if (!admit(socket, received)) socket.destroy();
+      if (!admit(expected, paces, socket, received)) socket.destroy();
     });
-  }
-
-  function admit(socket: Socket, received: Buffer): boolean {
-    const isHello = received.readUInt32BE(0) === 1 + TOKEN_LENGTH && received[4] === FRAME.hello;
-    const channel = received.toString("latin1", HEADER_BYTES, HEADER_BYTES + 1);
-    const token = received.toString("latin1", HEADER_BYTES + 1, HELLO_BYTES);
-    const entry = expected.get(token);
-    if (!isHello || entry === undefined || entry.connections.has(channel)) return false;
-    if (channel !== "c" && channel !== "o" && channel !== "e") return false;
-    const pace = channel === "c" ? paces.answers : paces.logs;
-    entry.connections.set(channel, createConnection(socket, received.subarray(HELLO_BYTES), pace));
-    const [control, stdout, stderr] = ["c", "o", "e"].map((name) => entry.connections.get(name));
-    if (control !== undefined && stdout !== undefined && stderr !== undefined) {
-      expected.delete(token);
-      entry.onComplete({ control, stdout, stderr });
-    }
-    return true;
   }
 
   function forget(token: string): void {
@@ -94,4 +77,22 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
       server.close();
     },
   };
+}
+
+/** Whether the hello is that of a child which is expected; one of its three connections, once each. */
+function admit(expected: Map<string, Expected>, paces: Paces, socket: Socket, received: Buffer): boolean {
+  const isHello = received.readUInt32BE(0) === 1 + TOKEN_LENGTH && received[4] === FRAME.hello;
+  const channel = received.toString("latin1", HEADER_BYTES, HEADER_BYTES + 1);
+  const token = received.toString("latin1", HEADER_BYTES + 1, HELLO_BYTES);
+  const entry = expected.get(token);
+  if (!isHello || entry === undefined || entry.connections.has(channel)) return false;
+  if (channel !== "c" && channel !== "o" && channel !== "e") return false;
+  const pace = channel === "c" ? paces.answers : paces.logs;
+  entry.connections.set(channel, createConnection(socket, received.subarray(HELLO_BYTES), pace));
+  const [control, stdout, stderr] = ["c", "o", "e"].map((name) => entry.connections.get(name));
+  if (control !== undefined && stdout !== undefined && stderr !== undefined) {
+    expected.delete(token);
+    entry.onComplete({ control, stdout, stderr });
+  }
+  return true;
 }

@@ -31,7 +31,6 @@ export function createPacedReader(stream: Readable, pace: Pace, consumer: Consum
   const pending: Buffer[] = [];
   let waited = false;
   let state: "open" | "closed" | "ended" | "stopped" = "open";
-
   function work(allowance: number): ReturnType<Work> {
     const { cost, result } = passOn(pending, consume, allowance);
     if (state === "stopped" || result === "refused") return { cost, state: "done" };

@@ -1,7 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import { GIGABYTE } from "@platform/engine/base/bytes";
 import type { RunStatement } from "../../postgres/database.ts";
-import { QUOTA_LOCK } from "../base/locks.ts";
+import { QUOTA_LOCK } from "../../postgres/locks.ts";
 
 /** What one organisation may have at a time. */
 export interface BuildQuota {

@@ -2,7 +2,7 @@ import { DAY } from "@platform/engine/base/time";
 import { getLowestUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import type { Logger } from "../../base/logger.ts";
-import { PARTITION_LOCK } from "../base/locks.ts";
+import { PARTITION_LOCK } from "../../postgres/locks.ts";
 
 /** Parents of the daily partitions; `execution` first: the others' days go only with its day. */
 const TABLES = ["execution", "execution_input", "execution_result", "execution_log"] as const;

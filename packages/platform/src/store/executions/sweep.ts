@@ -2,7 +2,7 @@ import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
 import type { Database } from "../../postgres/database.ts";
 import { selectMilliseconds } from "../base/columns.ts";
-import { SWEEP_LOCK } from "../base/locks.ts";
+import { SWEEP_LOCK } from "../../postgres/locks.ts";
 import { createSteadyClock } from "../base/steady-clock.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import { MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";

@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { LightMyRequestResponse } from "fastify";
+import { DAY } from "../base/time.ts";
+import { createUuidAt } from "../testing/create-uuid-at.ts";
+import { createOwner } from "../testing/create-owner.ts";
+import {
+  openServiceApiScene,
+  SUCCESS,
+  RETENTION_DAYS,
+  TARGET,
+  TIMESTAMP,
+  toTime,
+} from "../testing/service-api-scene.ts";
+import type { ServiceApiScene } from "../testing/service-api-scene.ts";
+
+let scene: ServiceApiScene;
+beforeEach(async () => {
+  scene = await openServiceApiScene();
+});
+afterEach(() => scene.close());
+
+function readMessages(response: LightMyRequestResponse): readonly string[] {
+  return response.json<{ message: string }[]>().map(({ message }) => message);
+}
+
+function readNext(response: LightMyRequestResponse): string {
+  return /^<(.*)>; rel="next"$/.exec(String(response.headers.link ?? ""))?.[1] ?? "";
+}
+
+describe("log", () => {
+  const LINES = Array.from({ length: 2500 }, (_, index) => ({
+    time: 0,
+    severity: "INFO" as const,
+    message: `${index} ${"x".repeat(1000)}`,
+  }));
+  interface JobLog {
+    readonly items: readonly { readonly message: string }[];
+    readonly nextCursor: string | null;
+  }
+  const MESSAGES = LINES.map(({ message }) => message);
+
+  test("of a finished execution is one array of all its lines, however long: published clients follow no Link", async () => {
+    await scene.start();
+    const claim = await scene.claimOne();
+    await scene.store.appendLog(claim, LINES);
+    await scene.store.finish(claim, SUCCESS);
+    const response = await scene.app.inject({ url: `/hosted/${claim.id}/log` });
+    expect(response.statusCode).toBe(200);
+    expect(response.headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(readMessages(response)).toEqual(MESSAGES);
+    expect(response.headers.link).toBeUndefined();
+  });
+
+  test("of a finished job comes in pages, as every list of the platform API", async () => {
+    await scene.start();
+    const claim = await scene.claimOne();
+    await scene.store.appendLog(claim, LINES);
+    await scene.store.finish(claim, SUCCESS);
+    const messages: string[] = [];
+    let query: string | null = "";
+    while (query !== null) {
+      const response: LightMyRequestResponse = await scene.app.inject({
+        url: `/jobs/${claim.id}/log${query}`,
+      });
+      const page: JobLog = response.json();
+      expect(page.items.length).toBeLessThan(LINES.length);
+      messages.push(...page.items.map(({ message }) => message));
+      query = page.nextCursor === null ? null : `?cursor=${page.nextCursor}`;
+    }
+    expect(messages).toEqual(MESSAGES);
+  });
+
+  test("of a running execution is an array of bounded size, and the Link header leads through the rest of it, also past the end", async () => {
+    await scene.start();
+    const claim = await scene.claimOne();
+    await scene.store.appendLog(claim, LINES);
+    const first = await scene.app.inject({ url: `/hosted/${claim.id}/log` });
+    await scene.store.finish(claim, SUCCESS);
+    const pages = [first];
+    for (let url = readNext(first); url !== ""; url = readNext(pages.at(-1) ?? first))
+      pages.push(await scene.app.inject({ url }));
+    for (const { statusCode, body } of pages)
+      expect([statusCode, body.length < 1_200_000]).toEqual([200, true]);
+    expect(pages.flatMap(readMessages)).toEqual(MESSAGES);
+    expect(pages).toHaveLength(3);
+  });
+
+  test("is refused for a cursor that is made up or given twice", async () => {
+    const id = await scene.startAndFinish(SUCCESS);
+    for (const query of ["cursor=x", "cursor=1&cursor=2"]) {
+      const response = await scene.app.inject({ url: `/hosted/${id}/log?${query}` });
+      expect([response.statusCode, response.json()]).toMatchObject([400, { code: "INVALID_INPUT" }]);
+    }
+  });
+});
+
+describe("result", () => {
+  test("is 404 RESULT_NOT_READY with Retry-After before the end", async () => {
+    const { id } = (await scene.start()).json<{ id: string }>();
+    const response = await scene.app.inject({ url: `/hosted/${id}/result` });
+    expect([response.statusCode, response.json()]).toMatchObject([404, { code: "RESULT_NOT_READY" }]);
+    expect(response.headers["retry-after"]).toBe("1");
+  });
+
+  test("is 410 RESULT_EXPIRED for an id from before the retention, and 404 for a younger one that is not there", async () => {
+    const [older, younger] = [
+      await scene.readResultAged(RETENTION_DAYS + 1),
+      await scene.readResultAged(RETENTION_DAYS - 1),
+    ];
+    expect([older.statusCode, older.json()]).toMatchObject([410, { code: "RESULT_EXPIRED" }]);
+    expect([younger.statusCode, younger.json()]).toMatchObject([404, { code: "EXECUTION_NOT_FOUND" }]);
+  });
+
+  test("can be fetched until the expiry that the state announces, which counts from the end, and is 410 from then on", async () => {
+    const id = await scene.startAndFinish(SUCCESS);
+    const { endedAt, expiresAt } = (await scene.app.inject({ url: `/hosted/${id}` })).json<
+      Record<string, string>
+    >();
+    expect(toTime(expiresAt) - toTime(endedAt)).toBe(RETENTION_DAYS * DAY);
+    const readAll = async () =>
+      Promise.all(["", "/result", "/log"].map((path) => scene.app.inject({ url: `/hosted/${id}${path}` })));
+    scene.setNow(toTime(expiresAt) - 1);
+    expect((await readAll()).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+    scene.setNow(toTime(expiresAt) + 1000);
+    for (const response of await readAll())
+      expect([response.statusCode, response.json()]).toMatchObject([410, { code: "RESULT_EXPIRED" }]);
+  });
+
+  test("of an execution that waited longer than the retention is there when it has ended", async () => {
+    const id = createUuidAt(Date.now() - (RETENTION_DAYS + 5) * DAY);
+    await scene.store.create({
+      id,
+      owner: createOwner("alice"),
+      versionId: TARGET.id,
+      resources: TARGET.resources,
+      timeoutSeconds: TARGET.timeoutSeconds,
+      body: Buffer.from("{}"),
+      references: {},
+    });
+    await scene.store.finish(await scene.claimOne(), SUCCESS);
+    expect((await scene.app.inject({ url: `/hosted/${id}/result` })).statusCode).toBe(200);
+  });
+
+  test("is an envelope at the gateway", async () => {
+    const id = await scene.startAndFinish(SUCCESS);
+    expect((await scene.app.inject({ url: `/hosted/${id}/result` })).json()).toMatchObject({
+      result: { length: 7542 },
+      metadata: null,
+      _links: { self: { href: `/hosted/${id}/result` }, status: { href: `/hosted/${id}` } },
+      _embedded: { status: { id, status: "SUCCEEDED" } },
+    });
+  });
+
+  test("is flat on the local server, with snake case times, also when the output is empty", async () => {
+    const id = await scene.startAndFinish(SUCCESS);
+    expect((await scene.app.inject({ url: `/${id}/result` })).json()).toEqual({
+      length: 7542,
+      _links: { status: { href: `/${id}` } },
+      _embedded: {
+        status: {
+          id,
+          status: "SUCCEEDED",
+          created_at: expect.stringMatching(TIMESTAMP),
+          started_at: expect.stringMatching(TIMESTAMP),
+          ended_at: expect.stringMatching(TIMESTAMP),
+        },
+      },
+    });
+    const empty = await scene.startAndFinish({ ...SUCCESS, result: Buffer.from("{ }") });
+    expect(Object.keys((await scene.app.inject({ url: `/${empty}/result` })).json())).toEqual([
+      "_links",
+      "_embedded",
+    ]);
+  });
+
+  test.each(["/hosted", ""])("is 200 with code and detail of a failure at %s/", async (base) => {
+    const id = await scene.startAndFinish({ status: "FAILED", code: "TIMEOUT", detail: "too long" });
+    const response = await scene.app.inject({ url: `${base}/${id}/result` });
+    expect([response.statusCode, response.json()]).toMatchObject([
+      200,
+      { code: "TIMEOUT", detail: "too long", _embedded: { status: { status: "FAILED" } } },
+    ]);
+  });
+});

@@ -1,0 +1,106 @@
+import { pino } from "pino";
+import { DAY } from "../base/time.ts";
+import { createUuidV7 } from "../base/uuid.ts";
+import { createExecutions } from "../executions/executions.ts";
+import { hostedPresenter, jobPresenter, localPresenter } from "../http/presenters.ts";
+import { createHttpServer } from "../http/server.ts";
+import { registerServiceApi } from "../http/service-api.ts";
+import type { Outcome } from "../python/port/runtime.ts";
+import type { Claim } from "../store/execution-store.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
+import { createOwner } from "./create-owner.ts";
+import { createUuidAt } from "./create-uuid-at.ts";
+
+export const TARGET = {
+  id: createUuidV7(),
+  resources: { cpu: 1, memory: 1 },
+  timeoutSeconds: 60,
+  inputSchema: {
+    type: "object",
+    properties: { params: { type: "object", properties: { shots: { type: "integer" } } } },
+  },
+};
+export const SUCCESS = {
+  status: "SUCCEEDED",
+  result: Buffer.from('{"length": 7542}'),
+  metadata: null,
+} as const satisfies Outcome;
+export const RETENTION_DAYS = 30;
+export const TIMESTAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
+
+export type ServiceApiScene = Awaited<ReturnType<typeof openServiceApiScene>>;
+
+const PREFIXES = [
+  { prefix: "/hosted", presenter: hostedPresenter },
+  { prefix: "/jobs", presenter: jobPresenter },
+  { prefix: "", presenter: localPresenter },
+];
+
+/** The service API over a store in memory, as the gateway, as jobs and as the local server show it. */
+export async function openServiceApiScene() {
+  const clock: { now: number | null } = { now: null };
+  const store = createMemoryStore();
+  const executions = createExecutions({
+    store,
+    retentionDays: RETENTION_DAYS,
+    queueLimits: { perOwner: 300, total: 301 },
+    now: () => clock.now ?? Date.now(),
+    inputs: { check: async () => undefined, read: async () => null },
+  });
+  const app = createHttpServer({ logger: pino({ level: "silent" }) });
+  for (const { prefix, presenter } of PREFIXES)
+    await registerServiceApi(app, {
+      prefix,
+      presenter,
+      executions,
+      authenticate: (request) =>
+        prefix === "/hosted" ? String(request.headers["x-owner"] ?? "alice") : "alice",
+      ownerOf: createOwner,
+      targetOf: () => TARGET,
+      baseOf: () => prefix,
+    });
+  const start = (payload: unknown = {}, headers: Record<string, string> = {}) =>
+    app.inject({
+      method: "POST",
+      url: "/hosted/",
+      headers: { "content-type": "application/json", ...headers },
+      payload: JSON.stringify(payload),
+    });
+  const claimOne = async (): Promise<Claim> => {
+    const { claims } = await store.claim({
+      workerId: "worker",
+      limit: 1,
+      free: { cpu: 1, memory: 1 },
+      leaseSeconds: 30,
+      excludedVersionIds: [],
+    });
+    const [claim] = claims;
+    if (claim === undefined) throw new Error("nothing to claim");
+    return claim;
+  };
+  return {
+    app,
+    store,
+    start,
+    claimOne,
+    setNow: (now: number) => {
+      clock.now = now;
+    },
+    startAndFinish: async (outcome: Outcome): Promise<string> => {
+      const { id } = (await start()).json<{ id: string }>();
+      await store.finish(await claimOne(), outcome);
+      return id;
+    },
+    /** The result of an execution that is not there, by an id of this age. */
+    readResultAged: (days: number) =>
+      app.inject({ url: `/hosted/${createUuidAt(Date.now() - days * DAY)}/result` }),
+    close: async () => {
+      executions.close();
+      await app.close();
+    },
+  };
+}
+
+export function toTime(timestamp = ""): number {
+  return Date.parse(`${timestamp.replace(" ", "T")}Z`);
+}
