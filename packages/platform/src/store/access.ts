@@ -7,51 +7,61 @@ import { fromStoredResources, parseVersion } from "./base/columns.ts";
 import type { VersionNumber } from "./base/columns.ts";
 import type { StoredResources } from "./base/columns.ts";
 
+/** A version of the service that a grant allows to call. */
 export interface GrantedVersion {
   readonly id: string;
   /** `MAJOR.MINOR.PATCH`. */
   readonly version: string;
+  /** vCPUs and GB (1024^3 bytes) that one execution needs. */
   readonly resources: Resources;
   readonly timeoutSeconds: number;
   readonly startMode: "auto" | "spawn";
+  /** JSON Schema of the start body's inputs; null: the version has none. */
   readonly inputSchema: Record<string, unknown> | null;
+  /** Takes no new executions. */
   readonly isRetired: boolean;
 }
 
+/** What an application's call of a service is checked against. */
 export interface Grant {
   readonly subscriptionId: string;
-  /** The subscription's, which is that of its application. */
+  /** Of the application, and so of its subscription. */
   readonly organisationId: string;
   readonly serviceName: string;
+  /** Highest first, retired ones included; only the requested one where `GrantQuestion.version` is given. */
   readonly versions: readonly GrantedVersion[];
 }
 
 /** Why an application may not call a service. */
 export type Refusal = "SERVICE_NOT_FOUND" | "APPLICATION_DELETED" | "KEY_REVOKED" | "NOT_SUBSCRIBED";
 
+/** The grant, or why there is none. */
 export type GrantAnswer =
   | { readonly granted: true; readonly grant: Grant }
   | { readonly granted: false; readonly reason: Refusal };
 
+/** Which application wants to call which service. */
 export interface GrantQuestion {
   readonly applicationId: string;
-  /** The access key that the token was made with. */
+  /** The access key that the token was issued for. */
   readonly keyId: string;
   readonly serviceKey: string;
-  /** Only this one is told of, `MAJOR.MINOR.PATCH`; without it all of them. */
+  /** `MAJOR.MINOR.PATCH`: only this version is returned. Missing: all of them. */
   readonly version?: string;
 }
 
-/** What has changed; null means anything may have: forget everything. */
+/** For which application or service grants may have changed; null: for any, so a cache must drop everything. */
 export type AccessChange = { readonly applicationId: string } | { readonly serviceKey: string } | null;
 
+/** Answers who may call which service. */
 export interface AccessStore {
-  /** May this application, with this key, call this service, and which versions are there? One round trip. */
+  /** Whether this application may call this service with this key, and which versions there are. One round trip. */
   readonly findGrant: (question: GrantQuestion) => Promise<GrantAnswer>;
-  /** Tells of revocations as they happen; returns how to stop. A cache must also forget by time: a hint may be lost. */
+  /** Calls back on each change; returns a function that stops it. A call may be lost: a cache must also expire. */
   readonly subscribe: (listener: (change: AccessChange) => void) => () => void;
 }
 
+/** The store of grants in PostgreSQL. */
 export function createAccessStore(database: Database): AccessStore {
   return {
     findGrant: (question) => findGrant(database, question),
@@ -73,7 +83,7 @@ function parseChange(payload: string): AccessChange {
 interface StoredVersion extends StoredResources, Omit<GrantedVersion, "resources"> {}
 
 interface Row {
-  /** The application's; null when it was deleted or never was. */
+  /** Of the application; null when it was deleted or never existed. */
   readonly organisationId: string | null;
   readonly isKeyActive: boolean;
   readonly subscriptionId: string | null;
@@ -95,6 +105,13 @@ async function findGrant(database: Database, question: GrantQuestion): Promise<G
   return { granted: true, grant: toGrant(row, row.subscriptionId, row.organisationId) };
 }
 
+/**
+ * One statement, so that the whole answer is of one moment: never a subscription from before a revocation with a key from
+ * after it. Each condition is a column instead of a join condition, so that a refusal can name its reason; only an unknown
+ * service gives no row. A key counts only for its own application. Organisations are not
+ * compared: a subscription can only be made within one (subscriptions.ts). Retired versions are included, so that a call of
+ * one gets an error of its own.
+ */
 function readRow(
   database: Database,
   { applicationId, keyId, serviceKey }: GrantQuestion,

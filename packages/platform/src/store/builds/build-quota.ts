@@ -5,16 +5,21 @@ import { QUOTA_LOCK } from "../../postgres/locks.ts";
 
 /** What one organisation may have at a time. */
 export interface BuildQuota {
-  /** Builds that wait or run. */
+  /** Builds that are PENDING or RUNNING. */
   readonly builds: number;
-  /** Bytes of archives and unpacked projects: of live versions, and of builds that wait or run. */
+  /** Bytes of archives and unpacked projects: of live versions, and of PENDING or RUNNING builds. */
   readonly storedBytes: number;
 }
 
+/** The quota unless the settings say otherwise. */
 export const DEFAULT_BUILD_QUOTA: BuildQuota = { builds: 20, storedBytes: 20 * GIGABYTE };
 
 const RETRY_AFTER_SECONDS = "30";
-/** Makes the counting of one organisation's builds wait for each other, until the transaction ends. */
+/**
+ * Until the transaction ends, no other one can count this organisation's builds under this lock. `checkQuota` after it
+ * sees what earlier holders have committed (READ COMMITTED: each statement has a snapshot of its own). Two organisations
+ * with equal hashes wait for each other, which harms neither.
+ */
 export async function lockQuota(run: RunStatement, organisationId: string): Promise<void> {
   await run({
     text: `select pg_advisory_xact_lock(${QUOTA_LOCK}, hashtext($1))`,
@@ -22,13 +27,19 @@ export async function lockQuota(run: RunStatement, organisationId: string): Prom
   });
 }
 
+/** The archive of the build to be added. */
 export interface WantedArchive {
   readonly archiveHash: string;
-  /** Of archive and unpacked project. */
+  /** Size of archive and unpacked project. */
   readonly storedBytes: number;
 }
 
-/** Whether one more build has room, of this archive where it is known already. @throws Problem QUOTA_EXCEEDED */
+/**
+ * Checks whether the organisation may have one more build. `wanted`: null before the archive has been received; the check is
+ * then made without it, to refuse early. It binds only under `lockQuota`.
+ *
+ * @throws Problem QUOTA_EXCEEDED
+ */
 export async function checkQuota(
   run: RunStatement,
   organisationId: string,
@@ -41,6 +52,7 @@ export async function checkQuota(
         select b.archive_hash, b.stored_bytes from build b join own on own.key = b.service_key
         where b.status in ('PENDING', 'RUNNING')
       ),
+      -- An archive that several versions or builds name is stored, and counted, once.
       stored as (
         select archive_hash, max(stored_bytes) as bytes from (
           select archive_hash, stored_bytes from open
@@ -58,7 +70,7 @@ export async function checkQuota(
   if (builds >= quota.builds) {
     throw new Problem(
       "QUOTA_EXCEEDED",
-      `Your organisation has ${builds} builds that wait or run, and may have ${quota.builds}; wait for one to end.`,
+      `Your organisation has ${builds} pending or running builds, and the limit is ${quota.builds}. Wait until one has ended.`,
       { headers: { "retry-after": RETRY_AFTER_SECONDS } },
     );
   }

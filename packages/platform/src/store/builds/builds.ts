@@ -15,28 +15,35 @@ import { VERSION_COLUMNS, toVersionValues } from "../versions/versions.ts";
 import type { NewVersion } from "../versions/versions.ts";
 
 /*
- * A build is claimed with a lease like an execution, but may be repeated: it only makes files. A builder that vanishes
- * leaves a lease that ends; the next claim takes the build again, up to MAX_ATTEMPTS times. One that stops gives its builds back.
+ * A build is claimed with a lease like an execution, but may be repeated, since it only writes files. The lease of a lost
+ * builder ends, and the next claim takes the build again, up to MAX_ATTEMPTS times. A builder that stops gives its builds
+ * back.
  */
 
+/** SUCCEEDED and FAILED are final. */
 export type BuildStatus = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
 
+/** A build to be made. */
 export interface NewBuild {
   readonly organisationId: string;
   readonly serviceKey: string;
   /** The version it makes, `MAJOR.MINOR.PATCH`. */
   readonly version: string;
+  /** Names the archive in the object store. */
   readonly archiveHash: string;
+  /** Equal for equal projects. */
   readonly contentHash: string;
   /** Accept a schema that breaks callers of the same major. */
   readonly isForced: boolean;
-  /** Id of the user who asked for it. */
+  /** Id of the user who deployed. */
   readonly requestedBy: string;
 }
 
+/** A build; times in milliseconds since the epoch, null before they are reached. */
 export interface BuildRecord extends NewBuild {
   readonly id: string;
   readonly status: BuildStatus;
+  /** Why it failed; null unless FAILED. */
   readonly failure: { readonly code: string; readonly detail: string } | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
@@ -49,33 +56,35 @@ export interface BuildClaim extends BuildRecord {
   readonly workerId: string;
 }
 
+/** What every write of a builder names; the store refuses those of an attempt that is over. */
 export type BuildClaimKey = Pick<BuildClaim, "id" | "attempt" | "workerId">;
 
+/** How a build ended; of a success, the version that goes live. */
 export type BuildOutcome =
   | { readonly status: "SUCCEEDED"; readonly version: NewVersion }
   | { readonly status: "FAILED"; readonly code: string; readonly detail: string };
 
 export interface BuildStore {
   /**
-   * `storedBytes`: what archive and unpacked project take on the disk. Null when the service is not the organisation's.
+   * `storedBytes`: size of archive and unpacked project on the disk. Null when the service is not the organisation's.
    *
-   * @throws Problem CONFLICT while that version is being built, QUOTA_EXCEEDED
+   * @throws Problem CONFLICT while the same version is being built, QUOTA_EXCEEDED
    */
   readonly create: (build: NewBuild, storedBytes?: number) => Promise<BuildRecord | null>;
-  /** Whether another build has room. @throws Problem QUOTA_EXCEEDED */
+  /** Checks whether the organisation may have another build. @throws Problem QUOTA_EXCEEDED */
   readonly checkQuota: (organisationId: string) => Promise<void>;
   /**
-   * One that waits, or whose builder vanished: of the organisation with the fewest running, then of the one whose turn was longest ago,
-   * then the oldest.
+   * A pending build, or one whose builder was lost: of the organisation with the fewest running builds, then of the one
+   * whose last build began longest ago, then the oldest. Null: there is none.
    */
   readonly claim: (workerId: string, leaseSeconds: number) => Promise<BuildClaim | null>;
   readonly renew: (claims: readonly BuildClaimKey[], leaseSeconds: number) => Promise<Renewal>;
-  /** Ends the build and makes its version live, in one step. False when the claim is held no more: nothing changed. */
+  /** Ends the build and, after a success, makes its version live. False when the claim is no longer held: nothing changed. */
   readonly finish: (claim: BuildClaimKey, outcome: BuildOutcome) => Promise<boolean>;
-  /** The builder stops: the build waits again at once. False when the claim is held no more. */
+  /** For a builder that stops: makes the build PENDING again. False when the claim is no longer held. */
   readonly giveBack: (claim: BuildClaimKey) => Promise<boolean>;
   readonly appendLog: (claim: BuildClaimKey, lines: readonly string[]) => Promise<void>;
-  /** Lines from `offset` (counted from 0) on; at most `MAX_LOG_LINES` at once. */
+  /** Lines from `offset` on, counted from 0; at most `MAX_LOG_LINES`. None when the build is not the organisation's. */
   readonly readLog: (
     organisationId: string,
     buildId: string,
@@ -86,9 +95,9 @@ export interface BuildStore {
     serviceKey: string,
     version: string,
   ) => Promise<BuildRecord | null>;
-  /** Ends builds whose builder vanished for the last time; says how many. */
+  /** Fails builds whose builder was lost at the last attempt; returns how many. */
   readonly sweep: () => Promise<number>;
-  /** Called when there may be something to claim; a hint only. Returns how to stop. */
+  /** Calls back when there may be a build to claim; calls may be lost. Returns a function that stops it. */
   readonly subscribe: (listener: () => void) => () => void;
 }
 
@@ -107,15 +116,16 @@ const COLUMNS = `b.id, s.organisation_id as "organisationId", b.service_key as "
   b.failure_detail as "failureDetail", ${selectMilliseconds("b.created_at")} as "createdAt",
   ${selectMilliseconds("b.started_at")} as "startedAt", ${selectMilliseconds("b.ended_at")} as "endedAt"`;
 
-/** A claim as $1, $2, $3. */
+/** The fence of every write of a builder: only the holder of this attempt, only while it runs. $1 to $3: the claim. */
 const IS_HELD = "id = $1 and attempt = $2 and worker_id = $3 and status = 'RUNNING'";
 
 export interface BuildStoreOptions {
   readonly quota?: BuildQuota | undefined;
-  /** Of the builders' leases; default 30. */
+  /** Length of the builders' leases; default 30. */
   readonly leaseSeconds?: number;
 }
 
+/** The store of builds in PostgreSQL. */
 export function createBuildStore(database: Database, options: BuildStoreOptions = {}): BuildStore {
   const { quota = DEFAULT_BUILD_QUOTA, leaseSeconds: clockHoldSeconds = DEFAULT_LEASE_SECONDS } = options;
   const clock = createSteadyClock(clockHoldSeconds * SECOND);
@@ -158,6 +168,7 @@ async function insertBuild(
   const { major, minor, patch } = number;
   try {
     const [row] = await database.transaction(async (run) => {
+      // Until the commit: a concurrent build of this organisation is counted after this one is visible.
       await lockQuota(run, build.organisationId);
       await checkQuota(run, build.organisationId, quota, { archiveHash: build.archiveHash, storedBytes });
       return run<Row>({
@@ -190,10 +201,11 @@ async function insertBuild(
 
 interface ClockedDatabase {
   readonly database: Database;
-  /** The clock of its host, which leases are counted on. */
+  /** The clock of the database's host, which leases are compared with. */
   readonly clock: SteadyClock;
 }
 
+/** Not repeated after a lost answer: the build is then taken again when its lease is over. */
 async function claimBuild(
   { database, clock }: ClockedDatabase,
   workerId: string,
@@ -202,6 +214,9 @@ async function claimBuild(
   const [row] = await database.query<Row>({
     name: "build-claim",
     text: `with candidate as (
+        -- Takes turns between organisations. Two claims at the same moment do not see each other's running build, so turns
+        -- are approximate then; the row locks still give each claim another build. $3 bounds the time of a clock that was
+        -- set ahead; "least" ignores it while it is null. A build at its last attempt is left to the sweep.
         select b.id from build b join service s on s.key = b.service_key
         cross join lateral (
           select count(*) filter (where r.status = 'RUNNING' and r.lease_until >= now()) as running, max(r.started_at) as last_turn
@@ -211,6 +226,7 @@ async function claimBuild(
           and (b.status = 'PENDING' or (b.lease_until < least(now(), to_timestamp($3::float8 / 1000)) and b.attempt < ${MAX_ATTEMPTS}))
         order by o.running, o.last_turn nulls first, b.id limit 1 for update of b skip locked
       ), b as (
+        -- The new attempt fences off every write of the builder that was lost.
         update build set status = 'RUNNING', attempt = attempt + 1, worker_id = $1,
           lease_until = now() + make_interval(secs => $2), started_at = coalesce(started_at, now())
         where id = (select id from candidate) returning *
@@ -220,7 +236,7 @@ async function claimBuild(
   return row === undefined ? null : toRecord(row);
 }
 
-/** A row that is being written at this moment is left out, as with executions: the others need not wait for it. */
+/** As `renewLeases` of executions: a row that is being written is skipped, so that it does not delay the others. */
 async function renewBuilds(
   database: Database,
   claims: readonly BuildClaimKey[],
@@ -254,6 +270,11 @@ async function renewBuilds(
   };
 }
 
+/**
+ * One transaction: a SUCCEEDED build always has its version. There is no "on conflict": when the version exists, the whole
+ * statement fails, and the build, still RUNNING, can be failed with the reason. The notification makes gateways look up
+ * grants again.
+ */
 async function succeed(database: Database, claim: BuildClaimKey, version: NewVersion): Promise<boolean> {
   try {
     const rows = await database.query({
@@ -273,7 +294,7 @@ async function succeed(database: Database, claim: BuildClaimKey, version: NewVer
       database,
       claim,
       "CONFLICT",
-      `Version ${version.version} went live while this build ran.`,
+      `Version ${version.version} was published by another build in the meantime.`,
     );
   }
 }
@@ -292,7 +313,7 @@ async function failBuild(
   return rows.length > 0;
 }
 
-/** The attempt stays as it is: the next claim raises it, so that this one can write no more. */
+/** The attempt stays as it is: the next claim raises it, so that no write of this one passes the fence any more. */
 async function giveBack(database: Database, claim: BuildClaimKey): Promise<boolean> {
   const rows = await database.query({
     text: `with b as (
@@ -347,12 +368,13 @@ async function findLatest(
   return row === undefined ? null : toRecord(row);
 }
 
+/** Only of builds that may not be claimed again. A concurrent write is waited for, and the conditions are checked again. */
 async function sweepBuilds({ database, clock }: ClockedDatabase): Promise<number> {
   const at = readMonotonic();
   const [row] = await database.query<{ databaseNow: number; count: number }>({
     text: `with ended as (
         update build set status = 'FAILED', lease_until = null, ended_at = now(), failure_code = 'WORKER_LOST',
-          failure_detail = 'The builder vanished at try ' || attempt || ' of this build.'
+          failure_detail = 'The builder was lost during attempt ' || attempt || ' of this build.'
         where status = 'RUNNING' and lease_until < least(now(), to_timestamp($1::float8 / 1000)) and attempt >= ${MAX_ATTEMPTS}
         returning id
       ) select ${selectMilliseconds("now()")} as "databaseNow", (select count(*) from ended)::int as count`,

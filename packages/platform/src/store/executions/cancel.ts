@@ -7,9 +7,12 @@ import { findExecution } from "./read.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
+/** `failure.detail` of an execution that was cancelled while it was PENDING. */
 export const CANCELLED_DETAIL = "The execution was cancelled before it began.";
 
 const TEXT = `with hit as (
+    -- PENDING ends here; RUNNING is only marked, and its worker ends it. A claim that takes the row at the same time is
+    -- waited for: "case" then sees RUNNING.
     update execution e set
       cancel_requested = true,
       status = case e.status when 'PENDING' then 'FAILED' else e.status end,
@@ -21,6 +24,7 @@ const TEXT = `with hit as (
   select ${selectRecord("hit")} from hit cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
     $4 || case hit.status when 'FAILED' then ':changed:' else ':cancel:' end || encode(uuid_send(hit.id), 'base64'))`;
 
+/** `ExecutionStore.cancel` for PostgreSQL: the execution after the call, also when it had ended; null: not the owner's. */
 export async function cancelExecution(
   database: Database,
   events: Events,

@@ -16,12 +16,19 @@ import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
 /*
- * A claim is not repeated blindly: when its answer is lost, the executions that it took are RUNNING with nobody to run
- * them. Every claim carries an id; after a lost answer the next thing asked is what that id holds. A statement whose
- * connection broke may go on in the server for a while, so that is asked for as long as what it takes has a lease.
+ * A claim whose answer is lost must not simply be repeated: the executions that it took are RUNNING, and no worker runs
+ * them. Every claim therefore has an id, which it writes to the rows that it takes. After a lost answer, later calls
+ * first look for rows with that id. The server may still be working on the statement after its connection broke, so
+ * they keep looking for the length of a lease.
  */
 
+/** Takes pending executions for a worker. */
 export interface Claimer {
+  /**
+   * As `ExecutionStore.claim`; after a claim whose answer was lost, first what that one took.
+   *
+   * @throws FateUnknown when the answer was lost; call again to get what was taken
+   */
   readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
 }
 
@@ -36,13 +43,13 @@ interface ClaimRow extends RecordRow {
   readonly references: InputReferences | null;
 }
 
-interface Taken {
+interface ClaimedRows {
   readonly rows: readonly ClaimRow[];
   readonly isDrained: boolean;
 }
 
 export function createClaimer(database: Database, events: Events): Claimer {
-  /** Until when to ask for what it took, by claim id; monotonic milliseconds. */
+  /** Claims whose answer was lost: until when to look for their rows, by claim id. Monotonic milliseconds. */
   const unanswered = new Map<string, number>();
   return {
     claim: async (request) => {
@@ -57,7 +64,7 @@ async function claimRows(
   database: Database,
   request: ClaimRequest,
   unanswered: Map<string, number>,
-): Promise<Taken> {
+): Promise<ClaimedRows> {
   for (const [claimId, until] of unanswered) {
     const rows = await recoverClaim(database, request, claimId);
     if (rows.length > 0 || readMonotonic() > until) unanswered.delete(claimId);
@@ -77,48 +84,59 @@ const COLUMNS = `${selectRecord("c")}, c.owner_kind as "ownerKind", c.organisati
   c.worker_id as "workerId", c.setbacks, i.body, i."references"`;
 
 /**
- * The candidates are looked at in their order, each taking of the free capacity what it needs where that is left: one that
- * does not fit beside those before it keeps no smaller one waiting.
+ * Goes through the first `limit` executions of the queue in order and takes each that fits into the capacity that those
+ * taken before it have left. An execution that does not fit is skipped and does not delay smaller ones.
  */
-const describeTake = (candidates: string) => `with recursive candidate as materialized (
+const describeTake = (condition: string) => `with recursive candidate as materialized (
+    -- Claims of several workers run at the same time. "for update" locks the rows and checks the conditions again on
+    -- their newest version, so no two claims take one execution; "skip locked" makes each claim take other rows
+    -- instead of waiting. What exceeds all free capacity is left out here and takes no place of the limit.
     select id, priority, rank, cpu_milli, memory_milli from execution
     where status = 'PENDING' and cpu_milli <= $3 and memory_milli <= $4
       and (not_before is null or not_before <= now()) and version_id <> all ($7::uuid[])
-      ${candidates}
+      ${condition}
     order by priority desc, rank, id limit $2 for update skip locked
   ), line as materialized (
+    -- Arrays in queue order, so that the recursion can look at the n-th candidate; null when there is no candidate.
     select array_agg(id) as ids, array_agg(cpu_milli) as cpus, array_agg(memory_milli) as memories
     from (select * from candidate order by priority desc, rank, id) ordered
   ), looked (n, cpu, memory, fits) as (
+    -- After n candidates: the capacity that is left, and whether the n-th was taken. Ends at once where ids is null.
     select 0, $3, $4, false
     union all
-    select n + 1, case when room.fits then cpu - cpus[n + 1] else cpu end,
-      case when room.fits then memory - memories[n + 1] else memory end, room.fits
-    from looked, line, lateral (select cpus[n + 1] <= cpu and memories[n + 1] <= memory as fits) room
+    select n + 1, case when next.fits then cpu - cpus[n + 1] else cpu end,
+      case when next.fits then memory - memories[n + 1] else memory end, next.fits
+    from looked, line, lateral (select cpus[n + 1] <= cpu and memories[n + 1] <= memory as fits) next
     where n < cardinality(ids)
   ), chosen as (
     select ids[n] as id from looked, line where fits
   ), claimed as (
+    -- The rows are locked and PENDING, see candidate. The new attempt fences off every write of an earlier holder; the
+    -- claim id is what recoverClaim looks for.
     update execution e set status = 'RUNNING', attempt = e.attempt + 1, worker_id = $1, claim_id = $6, started_at = now(),
       lease_until = now() + make_interval(secs => $5)
     from chosen where e.id = chosen.id returning e.*
   )
   select rest.is_drained as "isDrained", ${COLUMNS}
   from (
+    -- Sees the rows as they were before the update, so what was taken is left out by its id. What pauses (not_before)
+    -- or is of an excluded version counts as pending: "drained" must never hide work.
     select not exists (
       select 1 from execution where status = 'PENDING' and id <> all (array(select id from chosen))
     ) as is_drained
-  ) rest left join (claimed c join execution_input i on i.id = c.id) on true
+  ) rest
+  -- One row even when nothing was taken.
+  left join (claimed c join execution_input i on i.id = c.id) on true
   order by c.priority desc, c.rank, c.id`;
 
 const TAKE = describeTake("");
-/** A statement of its own, so that it is planned as a lookup of one row. */
+/** Takes only the execution with the id $8. A separate statement, so that it is planned as a lookup of one row. */
 const TAKE_ONE = describeTake("and id = $8");
 
-/** One row at least, since it also says whether anything else is pending; without an id nothing was taken. */
+/** At least one row, for `isDrained`; its id is null when nothing was taken. */
 type TakenRow = { readonly isDrained: boolean } & (ClaimRow | { readonly id: null });
 
-async function takePending(database: Database, request: ClaimRequest, claimId: string): Promise<Taken> {
+async function takePending(database: Database, request: ClaimRequest, claimId: string): Promise<ClaimedRows> {
   const cpuMilli = toFreeThousandths(request.free.cpu);
   const memoryMilli = toFreeThousandths(request.free.memory);
   if (request.limit < 1 || cpuMilli < 1 || memoryMilli < 1) return { rows: [], isDrained: false };
@@ -140,7 +158,10 @@ async function takePending(database: Database, request: ClaimRequest, claimId: s
   return { rows: rows.filter((row) => row.id !== null), isDrained: rows[0]?.isDrained ?? false };
 }
 
-/** What a claim whose answer was lost did take, with a new lease. */
+/**
+ * What a claim took whose answer was lost, with a new lease. The attempt stays: none of it has been started. What is past
+ * its lease is left to the sweep, which ends it as UNKNOWN.
+ */
 async function recoverClaim(
   database: Database,
   request: ClaimRequest,

@@ -14,25 +14,33 @@ import { createQueueHorizon } from "./queue-horizon.ts";
 import { findExecution } from "./read.ts";
 
 /*
- * Fair share between owners is decided here (start-time fair queueing: Goyal, Vin, Cheng 1996). Within a priority
- * executions are claimed in the order of their rank, equal ones in that of their ids:
+ * Fair share between owners is decided when executions are created (start-time fair queueing: Goyal, Vin, Cheng 1996).
+ * Each gets a rank. Within a priority, executions are claimed in order of rank, then of id:
  *
  *   rank = 1 + max(level, rank of the owner's last pending execution)
  *
- * The level is how far the queue has been served: the highest rank that runs among executions at least as large. Where
- * none runs, the place is that of the first that is pending and no larger. So an owner's executions stand one rank apart and take turns with
- * other owners'; who comes new stands right behind what runs, neither behind a backlog nor ahead of those whose turn it
- * is (one after another such newcomers would keep them waiting for ever). What does not work as the level:
- * - the head of the queue: an execution that fits nowhere holds it for ever, and owners who never have more than one at
- *   a time pass every backlog;
- * - the highest rank that runs, of whatever size: small executions go on while large ones wait for capacity, and a large
- *   newcomer would stand behind all of another owner's large ones.
+ * The level is how far the queue has been served: the highest rank among running executions that are at least as large.
+ * If none of these runs, the execution gets the rank of the first pending execution that is no larger. An owner's executions are
+ * thus one rank apart and take turns with those of other owners. The first execution of a new owner comes right after
+ * what runs: not after a whole backlog, and not before executions whose turn it is, since a series of new owners could
+ * then delay those for ever. Two simpler definitions of the level do not work:
+ * - The lowest pending rank: an execution that fits no worker keeps it in place for ever, and owners who never have more
+ *   than one execution at a time overtake every backlog.
+ * - The highest running rank, whatever the size: small executions keep running while large ones wait for capacity, so a
+ *   new large one would come after all large ones of another owner.
  *
- * In one process no rank of an owner repeats, since an owner's executions are in one flush at a time. Several gateways
- * that serve one owner at the same moment may give a rank once each: so many turns instead of one, at most.
+ * Within a process no two executions of an owner get the same rank, since an owner's executions are in one flush at a
+ * time. Several gateways that serve one owner at the same time may each give out a rank, so that the owner gets as many
+ * executions per turn as there are gateways, at most.
  */
 
-/** Durable when it resolves: the commit of the group is synchronous. */
+/**
+ * Creates the batcher that stores executions. An item resolves when its execution is durable (the commit is synchronous);
+ * an id that is already stored for the same owner resolves to the stored execution.
+ *
+ * @throws Problem CONFLICT for an id of another owner's execution, UNAVAILABLE when nothing was stored, INTERNAL_ERROR
+ * when it is unknown whether it was
+ */
 export function createCreator(database: Database, events: Events): Batcher<NewExecution, ExecutionRecord> {
   const readHorizon = createQueueHorizon(database);
   const batcher = createBatcher<NewExecution, ExecutionRecord>({
@@ -56,12 +64,12 @@ export function createCreator(database: Database, events: Events): Batcher<NewEx
   return { ...batcher, add: (execution) => batcher.add(execution).catch(refuseUnknown) };
 }
 
-/** UNAVAILABLE promises that nothing was accepted: callers repeat such a start, and it would run twice. */
+/** UNAVAILABLE means that nothing was accepted: callers repeat such a start, and the execution would run twice. */
 function refuseUnknown(error: unknown): never {
   if (!(error instanceof FateUnknown)) throw error;
   throw new Problem(
     "INTERNAL_ERROR",
-    "The database went away while the execution was stored; it is not known whether it was accepted. Look at the list before starting it again.",
+    "The connection to the database was lost while the execution was being stored, so it is unknown whether it was accepted. Look for it in the list of executions before starting it again.",
     { cause: error },
   );
 }
@@ -87,16 +95,22 @@ async function findRepeated(database: Database, execution: NewExecution): Promis
     throw error instanceof Problem ? new FateUnknown(error) : error;
   });
   if (record !== null) return record;
-  throw new Problem("CONFLICT", `The id ${id} is taken by another execution.`);
+  throw new Problem("CONFLICT", `The id ${id} belongs to another execution.`);
 }
 
-/** Leaves out the days before the oldest execution that waits or runs (queue-horizon.ts). */
+/**
+ * The bounds on the id make PostgreSQL skip the partitions of days before the oldest execution that waits or runs
+ * (queue-horizon.ts), and of days after tomorrow.
+ */
 const RECENT = "e.priority = 0 and e.id >= $14 and e.id < $15";
 
-/** So many of the queue's first are looked through for one that is no larger, where nothing runs. */
+/** How many of the first pending executions are searched for one that is no larger. */
 const HEAD = 256;
 
-/** Index lookups of one row each: once for each owner of the group, and those that follow once for each size. */
+/*
+ * Four lookups in indexes: the first once for each owner of the flush, the others once for each size. They see what was
+ * committed before the statement began; the batcher never has two flushes of one owner under way.
+ */
 const BEHIND_OWN = `(select e.rank + 1 from execution e
     where e.owner_id = t.owner_id and e.status = 'PENDING' and ${RECENT} order by e.rank desc limit 1)`;
 const BEHIND_RUNNING = `(select e.rank + 1 from execution e
@@ -112,34 +126,42 @@ const FIRST_PENDING_NOT_LARGER = `(select head.rank from (
 const TEXT = `with input as (
     select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::int[], $7::int[], $8::int[], $9::text[],
         $10::int[], $11::int[])
+      -- The position keeps the order in which the executions of an owner were added.
       with ordinality
       as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, position)
   ), turn as (
+    -- turn counts the executions of each owner in this flush from 0.
     select *, row_number() over (partition by owner_id order by position) - 1 as turn,
       row_number() over (partition by cpu_milli, memory_milli) = 1 as is_first_of_size
     from input
   ), looked_up as (
+    -- "case" evaluates a lookup only for the first execution of a size, or of an owner.
     select *, case when is_first_of_size then
         coalesce(${BEHIND_RUNNING}, ${FIRST_PENDING_NOT_LARGER}, ${FIRST_PENDING}, 0)
       end as level, case turn when 0 then ${BEHIND_OWN} end as behind_own
     from turn t
   ), line as (
+    -- Gives all executions of a size their level. "greatest" ignores null: behind_own of an owner who has none pending.
     select *, greatest(max(level) over (partition by cpu_milli, memory_milli), behind_own) as place from looked_up
   ), ranked as (
+    -- The first of the owner gets its place, the others follow one rank apart.
     select *, first_value(place) over (partition by owner_id order by turn) + turn as rank from line
   ), created as (
+    -- Leaves out ids that exist: of a create that is repeated after its answer was lost.
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank)
     select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank from ranked
     on conflict do nothing returning id, created_at
   ), bodies as (
+    -- The body of an id that exists is there already, and stays.
     insert into execution_input (id, body, "references")
     select id, substr($12::bytea, start, length), refs::jsonb from input on conflict do nothing
-  ), told as materialized (
+  ), notified as materialized (
+    -- PostgreSQL evaluates this only because the query below refers to it.
     select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':pending') where exists (select 1 from created)
   )
-  select created.id, ${selectMilliseconds("created.created_at")} as "createdAt" from created left join told on true`;
+  select created.id, ${selectMilliseconds("created.created_at")} as "createdAt" from created left join notified on true`;
 
-/** Inserts what is new and says when; ids that exist already are left out. */
+/** Inserts what is new. Returns the time of creation (milliseconds since the epoch) by id; ids that exist are left out. */
 async function insertExecutions(
   database: Database,
   origin: string,
@@ -169,7 +191,7 @@ async function insertExecutions(
       horizon,
       getLowestUuid(today + 2 * DAY),
     ],
-    // An answer that was lost is asked for again; ids that the first try committed are then found as repeated.
+    // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
     idempotent: true,
   });
   return new Map(rows.map(({ id, createdAt }) => [id, createdAt]));

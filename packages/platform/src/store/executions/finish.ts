@@ -10,6 +10,7 @@ import type { Events } from "./events.ts";
 import { selectRecord, toRecord, toText } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
+/** One end to be written: which claim ended, and how. */
 export interface Ending {
   readonly claim: ClaimKey;
   readonly outcome: Outcome;
@@ -17,18 +18,23 @@ export interface Ending {
 
 const EMPTY = new Uint8Array();
 
-/** Flushes of ends at a time. */
+/** How many flushes of ends may be under way at the same time. */
 export const ENDS_IN_FLIGHT = 3;
-/** From so many bytes on, results are written over connections that allow more time. */
+/** Flushes with at least so many bytes of results use the connections whose statements may take longer. */
 const LARGE_BYTES = 1 * MEGABYTE;
 
+/** The connections that ends are written over. */
 export interface FinishDatabases {
+  /** For flushes with less than LARGE_BYTES of results. */
   readonly vital: Database;
-  /** For flushes with large results. */
+  /** For the others, with more time for each statement. */
   readonly large: Database;
 }
 
-/** Settles to whether the claim was still held; if not, nothing has changed. */
+/**
+ * Creates the batcher that writes ends. An item resolves to true when its end is written (by this call or an earlier one
+ * whose answer was lost), to false when the claim is no longer held and nothing was changed.
+ */
 export function createFinisher({ vital, large }: FinishDatabases, events: Events): Batcher<Ending, boolean> {
   return createBatcher({
     maxItems: MAX_NOTIFIED_IDS,
@@ -40,10 +46,10 @@ export function createFinisher({ vital, large }: FinishDatabases, events: Events
       const database = bytes < LARGE_BYTES ? vital : large;
       const records = await endExecutions(database, events.origin, endings);
       for (const record of records) events.emitChanged(record);
-      const taken = new Set(records.map(({ id }) => id));
-      // What was not taken may have been ended by an earlier try whose answer was lost, here or in a call before this one.
-      const before = taken.size < endings.length ? await findEnded(database, endings) : new Set<string>();
-      return endings.map(({ claim }) => taken.has(claim.id) || before.has(claim.id));
+      const written = new Set(records.map(({ id }) => id));
+      // The rest is no longer held, or was ended by an earlier try whose answer was lost: of this call or of one before.
+      const before = written.size < endings.length ? await findEnded(database, endings) : new Set<string>();
+      return endings.map(({ claim }) => written.has(claim.id) || before.has(claim.id));
     },
   });
 }
@@ -60,26 +66,37 @@ function getMetadata(outcome: Outcome): Uint8Array | null {
   return outcome.status === "SUCCEEDED" ? outcome.metadata : null;
 }
 
-/** The fence: only who holds the claim of this very attempt, and only while it runs. Final states never change. */
+/**
+ * Ends executions, stores their results and notifies other processes, in one transaction: a SUCCEEDED execution always
+ * has its result, and who is notified finds the new state.
+ */
 const TEXT = `with input as (
+    -- One row for each end. start and length are positions in $12, which has all results and metadata.
     select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::int[],
       $9::int[], $10::int[], $11::boolean[])
       as i (id, attempt, worker_id, status, code, detail, start, length, metadata_start, metadata_length, has_metadata)
   ), ended as (
+    -- The fence: only the holder of this attempt, and only while it is RUNNING, so final states never change. When a
+    -- sweep or another try of this end writes the row at the same time, the update waits for it and then checks the
+    -- conditions again: the first to commit wins. The lease is not compared: until a sweep has ended the execution,
+    -- a late outcome is still the true one.
     update execution e set status = i.status, ended_at = now(), lease_until = null, failure_code = i.code,
       failure_detail = i.detail
     from input i
     where e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = 'RUNNING'
     returning e.*, i.start, i.length, i.metadata_start, i.metadata_length, i.has_metadata
   ), results as (
+    -- Only of what was ended just now: a stale claim stores nothing. No metadata is null, empty metadata is not.
     insert into execution_result (id, result, metadata)
     select id, substr($12::bytea, start, length),
       case when has_metadata then substr($12::bytea, metadata_start, metadata_length) end
     from ended where status = 'SUCCEEDED'
-  ), told as materialized (
+  ), notified as materialized (
+    -- One notification for all; "having" keeps the aggregate from giving a row when nothing was ended. PostgreSQL
+    -- evaluates this only because the query below refers to it.
     select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':changed:' || ${selectPayloadIds("id")}) from ended having count(*) > 0
   )
-  select ${selectRecord("ended")} from ended left join told on true`;
+  select ${selectRecord("ended")} from ended left join notified on true`;
 
 async function endExecutions(
   database: Database,
@@ -119,7 +136,7 @@ function toKeyColumns(endings: readonly Ending[]): readonly unknown[] {
   ];
 }
 
-/** Which of them stand as this very claim ended them. */
+/** The ids of those that this attempt has ended already, with the same status. */
 async function findEnded(database: Database, endings: readonly Ending[]): Promise<ReadonlySet<string>> {
   const rows = await database.query<{ id: string }>({
     text: `select e.id from unnest($1::uuid[], $2::int[], $3::text[], $4::text[]) as i (id, attempt, worker_id, status)

@@ -6,8 +6,14 @@ import type { Events } from "./events.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
-/** The fence as in finish. The attempt stays as it is: the next claim raises it, so that this one can never write again. */
+/**
+ * Makes an execution PENDING again. Its attempt stays as it is: the next claim raises it, so that no write of this one can
+ * pass the fence any more.
+ */
 const TEXT = `with given as (
+    -- The fence of finish.ts: only the holder of this attempt, only while it is RUNNING. A cancellation that was
+    -- requested meanwhile takes effect here: user code has not begun, so the execution ends instead of being claimed
+    -- again. A null pause ($4) is that of a worker that stops: no setback is counted, and another may claim at once.
     update execution e set
       status = case when e.cancel_requested then 'FAILED' else 'PENDING' end,
       ended_at = case when e.cancel_requested then now() end,
@@ -18,11 +24,16 @@ const TEXT = `with given as (
       not_before = now() + make_interval(secs => coalesce($4::float8, 0))
     where e.id = $1 and e.attempt = $2 and e.worker_id = $3 and e.status = 'RUNNING' returning e.*
   )
+  -- Two notifications: processes that cached the execution must forget it, workers may claim.
   select ${selectRecord("given")} from given cross join lateral (
     select pg_notify('${EXECUTIONS_CHANNEL}', $6 || ':changed:' || encode(uuid_send(given.id), 'base64')),
       pg_notify('${EXECUTIONS_CHANNEL}', $6 || ':pending')
-  ) told`;
+  ) notified`;
 
+/**
+ * `ExecutionStore.giveBack` for PostgreSQL. `pauseSeconds`: not claimed again before; null when the worker stops. False when
+ * the claim is no longer held.
+ */
 export async function giveBackClaim(
   database: Database,
   events: Events,
@@ -41,7 +52,10 @@ export async function giveBackClaim(
   return true;
 }
 
-/** An earlier try may have done it whose answer was lost: nobody but the holder of an attempt gives it back. */
+/**
+ * Whether an earlier try, whose answer was lost, has given the claim back: the execution is without a worker or was claimed
+ * again since. Only the holder of an attempt gives it back, so it was no other call.
+ */
 async function wasGivenBack(database: Database, { id, attempt }: ClaimKey): Promise<boolean> {
   const rows = await database.query({
     text: "select 1 from execution where id = $1 and (attempt > $2 or (attempt = $2 and worker_id is null))",

@@ -5,22 +5,24 @@ import type { Database } from "../../postgres/database.ts";
 import { fromStoredResources, toFreeThousandths, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
 
-/** Rows of workers that vanished are kept so long, for people who look. */
+/** Rows of lost workers are kept for so long, so that operators can see them. */
 const FORGET_AFTER = "1 hour";
 
 const LIVES = `w.seen_at > now() - interval '${WORKER_SILENCE_SECONDS} seconds'`;
 
 /**
- * A reservation is renewed with its worker and ends with it. Two workers whose reports cross may take the same execution: the
- * one with the higher id lets it go with its next report.
- *
- * Need not be flushed at once: a crash of the server that loses it is followed by the next report.
+ * Writes a worker's report and decides which execution it reserves capacity for. A reservation is part of the worker's
+ * row, so it is renewed with each report and ends when the worker is lost.
  */
 const REPORT = `with kept as materialized (
+    -- Goes on with the execution reserved before while that is PENDING. Two workers that report at the same time may
+    -- reserve the same one, since neither sees the other's row: the one with the higher id gives it up here.
     select e.id, e.cpu_milli, e.memory_milli from execution e
     where e.id = $7 and e.status = 'PENDING'
       and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id < $1 and ${LIVES})
   ), wanted as materialized (
+    -- The first of the queue that has waited long enough, fits the capacity but not what is free, and for which no
+    -- other living worker reserves capacity. A null $8: the worker reserves nothing new.
     select e.id, e.cpu_milli, e.memory_milli from execution e
     where $8::float8 is not null and not exists (select 1 from kept)
       and e.status = 'PENDING' and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($6::uuid[])
@@ -31,6 +33,7 @@ const REPORT = `with kept as materialized (
   ), choice as materialized (
     select * from kept union all select * from wanted
   ), reported as (
+    -- The commit need not be flushed: the next report replaces what a crash of the server loses.
     insert into worker (id, cpu_milli, memory_milli, reserved_execution_id)
     select $1, $2, $3, (select id from choice)
     where (select set_config('synchronous_commit', 'off', true)) is not null
@@ -41,6 +44,7 @@ const REPORT = `with kept as materialized (
   )
   select * from choice`;
 
+/** `WorkerRegistry.report` for PostgreSQL. */
 export async function reportWorker(database: Database, report: WorkerReport): Promise<Reservation | null> {
   const capacity = toStoredResources(report.capacity);
   const [row] = await database.query<StoredResources & { readonly id: string }>({
@@ -61,10 +65,12 @@ export async function reportWorker(database: Database, report: WorkerReport): Pr
   return row === undefined ? null : { id: row.id, resources: fromStoredResources(row) };
 }
 
+/** `WorkerRegistry.leave` for PostgreSQL. */
 export async function removeWorker(database: Database, workerId: string): Promise<void> {
   await database.query({ text: "delete from worker where id = $1", values: [workerId], idempotent: true });
 }
 
+/** `WorkerRegistry.listWorkers` for PostgreSQL: the capacities, in vCPUs and GB. */
 export async function listWorkers(database: Database): Promise<readonly Resources[]> {
   const rows = await database.query<StoredResources>({
     name: "worker-list",
