@@ -7,25 +7,32 @@ import { isAccessKeyId } from "./token-kinds.ts";
 import type { AccessKeyStore, ActiveAccessKey } from "../store/access-keys.ts";
 import type { Logger } from "../base/logger.ts";
 
-/** A revoked key may still be exchanged for so long, by a gateway that heard nothing of it. What it gets opens nothing. */
+/**
+ * For so long a gateway that missed the notification still exchanges a revoked key. The token it obtains is refused at the
+ * next call.
+ */
 const KNOWN_TTL_MS = 5 * SECOND;
 const UNKNOWN_TTL_MS = 1 * SECOND;
 const TOUCHED_TTL_MS = 60 * SECOND;
 const MAX_KEYS = 10_000;
 
+/** Authenticates applications by their access key. */
 export interface AccessKeyAuthenticator {
   /** Null for an unknown key, a revoked one, and a wrong secret. */
   readonly authenticate: (credentials: ClientCredentials) => Promise<TokenSubject | null>;
+  /** Drops all cached keys: some may have been revoked. */
   readonly forgetAll: () => void;
 }
 
+/** What an authenticator works with. */
 export interface AccessKeyAuthenticatorOptions {
   readonly store: Pick<AccessKeyStore, "findActive" | "touch">;
   readonly logger: Logger;
+  /** Milliseconds since any fixed moment; default: the cache's clock. */
   readonly now?: () => number;
 }
 
-/** Checks key id and secret; keys are remembered for seconds, so that issuing tokens is cheap. */
+/** Checks key id and secret. Keys are cached for seconds, so that issuing tokens seldom needs a query. */
 export function createAccessKeyAuthenticator(options: AccessKeyAuthenticatorOptions): AccessKeyAuthenticator {
   const { store, logger } = options;
   const clock = options.now === undefined ? {} : { now: options.now };
@@ -40,7 +47,7 @@ export function createAccessKeyAuthenticator(options: AccessKeyAuthenticatorOpti
     try {
       await store.touch(keyId);
     } catch (error) {
-      logger.warn({ err: error, keyId }, "the use of an access key could not be noted");
+      logger.warn({ err: error, keyId }, "the last use of an access key could not be stored");
     }
     return true;
   };

@@ -3,30 +3,34 @@ import { SignJWT } from "jose";
 import { SIGNING_ALGORITHM } from "./signing-keys.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
-/** Life of an access token, in seconds. What it opens is checked at every call, so a revocation does not wait for it. */
+/** Lifetime of an access token. Grants are checked at every call, so a revocation takes effect before it ends. */
 export const ACCESS_TOKEN_SECONDS = 3_600;
 
-/** `typ` of the JWT's header (RFC 9068): no other kind of token can be taken for an access token. */
+/** `typ` of the JWT's header (RFC 9068), so that no other kind of token is accepted as an access token. */
 export const ACCESS_TOKEN_TYPE = "at+jwt";
 
+/** The only scope there is. */
 export const ACCESS_TOKEN_SCOPE = "default";
 
-/** Who a token speaks for. */
+/** The application that a token was issued to, and the access key that it was issued for. */
 export interface TokenSubject {
   readonly applicationId: string;
   readonly keyId: string;
 }
 
+/** What an issuer works with. */
 export interface IssuerOptions {
   readonly keys: SigningKeys;
   /** Origin of the gateway: issuer and audience of its tokens. */
   readonly issuer: string;
+  /** Milliseconds since the epoch; default: `Date.now`. */
   readonly now?: () => number;
 }
 
+/** Issues a signed access token (JWT), valid for ACCESS_TOKEN_SECONDS. */
 export type IssueToken = (subject: TokenSubject) => Promise<string>;
 
-/** Signs access tokens (RFC 9068). */
+/** Creates the function that signs access tokens (RFC 9068). */
 export function createTokenIssuer(options: IssuerOptions): IssueToken {
   const now = options.now ?? Date.now;
   return async ({ applicationId, keyId }) => {

@@ -22,7 +22,7 @@ export function readBearer(authorization: string | undefined): string {
   if (isPersonalAccessToken(token)) {
     throw unauthenticated(
       "invalid_token",
-      "This is a personal access token. It opens the platform API, not services: exchange an application's access key for an access token at POST /token and use that.",
+      "This is a personal access token. It is for the platform API, not for services. Exchange an application's access key for an access token at POST /token and use that.",
     );
   }
   return token;
@@ -39,9 +39,10 @@ export function unauthenticated(
   return new Problem("UNAUTHENTICATED", detail, { headers: { "www-authenticate": challenge } });
 }
 
+/** The 401 for an access token that is not accepted, whatever the reason. */
 export function refuseToken(): Problem {
   return unauthenticated(
     "invalid_token",
-    "The access token is not valid here: it is malformed, expired or foreign, or its access key or application is gone. Get a new one from the token endpoint.",
+    "The access token is not valid here: it is malformed, expired or issued by another platform, or its access key was revoked, or its application deleted. Get a new one from the token endpoint.",
   );
 }

@@ -11,12 +11,12 @@ const MAX_LENGTH = 512;
 /**
  * Reads a client_credentials request (RFC 6749 sections 2.3.1 and 4.4.2): credentials by HTTP Basic or in the form, never both.
  * `form` is the body of type application/x-www-form-urlencoded.
- * @throws OAuthError
+ * @throws OAuthError invalid_request, invalid_client, unsupported_grant_type, invalid_scope
  */
 export function readTokenRequest(authorization: string | undefined, form: string): ClientCredentials {
   const fields = new URLSearchParams(form);
   const seen = new Set<string>();
-  // One look at each: the caller has shown no credentials yet, and a form may have thousands of names.
+  // Linear time: the caller is not authenticated yet, and a form may have thousands of parameters.
   for (const name of fields.keys()) {
     if (seen.has(name))
       throw new OAuthError("invalid_request", `The parameter ${name.slice(0, 50)} is given twice.`);
@@ -56,7 +56,7 @@ function readCredentials(authorization: string | undefined, fields: URLSearchPar
   return credentials;
 }
 
-/** Key id and secret by HTTP Basic. @throws OAuthError */
+/** Reads key id and secret from an Authorization header of HTTP Basic. @throws OAuthError invalid_client */
 export function readBasicCredentials(authorization: string): ClientCredentials {
   const basic = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization);
   const decoded = basic?.[1] === undefined ? "" : Buffer.from(basic[1], "base64").toString("utf8");
@@ -87,7 +87,7 @@ function decodeFormValue(value: string): string {
 function limitLength(credentials: ClientCredentials): ClientCredentials {
   const { clientId, clientSecret } = credentials;
   if (clientId.length > MAX_LENGTH || clientSecret.length > MAX_LENGTH) {
-    throw new OAuthError("invalid_client", "This is no access key.");
+    throw new OAuthError("invalid_client", "This is not an access key.");
   }
   return credentials;
 }

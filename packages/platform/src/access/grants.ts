@@ -8,14 +8,14 @@ import type { TokenVerifier } from "./token-verifier.ts";
 import type { AccessStore, Grant, GrantAnswer, GrantedVersion, Refusal } from "../store/access.ts";
 import { readBearer, refuseToken } from "./bearer.ts";
 
-/** The three segments that name a version. */
+/** The three segments of a service's URL that name a version. */
 export interface Endpoint {
   readonly serviceKey: string;
   readonly serviceName: string;
   readonly version: string;
 }
 
-/** An application that may call this version by a subscription. */
+/** An application that may call this version, since it has a subscription. */
 export interface ServiceCaller {
   /** The subscription. */
   readonly owner: Owner;
@@ -23,20 +23,29 @@ export interface ServiceCaller {
   readonly version: GrantedVersion;
 }
 
+/** Checks who may call which version. */
 export interface Access {
-  /** Answers at once where token and grant are remembered: polls cost nothing. @throws Problem */
+  /**
+   * Checks an Authorization header. Returns the caller without a promise when token and grant are cached, so that polling
+   * is cheap.
+   *
+   * @throws Problem UNAUTHENTICATED, NOT_SUBSCRIBED, SERVICE_NOT_FOUND
+   */
   readonly authorize: (
     authorization: string | undefined,
     endpoint: Endpoint,
   ) => ServiceCaller | Promise<ServiceCaller>;
-  /** The same for a caller who has proved to hold an access key. @throws Problem */
+  /** The same for a caller who has authenticated with an access key. @throws Problem as `authorize` */
   readonly authorizeSubject: (subject: TokenSubject, endpoint: Endpoint) => Promise<ServiceCaller>;
+  /** Drops all cached decisions: some may have changed. */
   readonly forgetAll: () => void;
 }
 
+/** What the check works with. */
 export interface AccessOptions {
   readonly verifier: TokenVerifier;
   readonly store: Pick<AccessStore, "findGrant">;
+  /** Milliseconds since any fixed moment; default: the cache's clock. */
   readonly now?: () => number;
 }
 
@@ -47,12 +56,12 @@ interface Decision {
   readonly caller: ServiceCaller | null;
 }
 
-/** A revocation works within this time even where its notification was lost. */
+/** A revocation takes effect within this time even when its notification is lost. */
 const GRANTED_TTL_MS = 5 * SECOND;
 const REFUSED_TTL_MS = 1 * SECOND;
 const MAX_DECISIONS = 10_000;
 
-/** Decides who may call a service: the token says which application, the store whether it may. */
+/** Decides who may call a service: the token names the application, the store says whether it is granted. */
 export function createAccess(options: AccessOptions): Access {
   const decisions = createCache<Decision>({
     ttlMs: ({ answer }) => (answer.granted ? GRANTED_TTL_MS : REFUSED_TTL_MS),
@@ -106,7 +115,7 @@ function createCaller(grant: Grant, version: GrantedVersion): ServiceCaller {
   return { owner: { kind: "subscription", id: subscriptionId, organisationId }, serviceName, version };
 }
 
-/** The version that a start is of. @throws Problem VERSION_RETIRED */
+/** The version of a caller, to start executions of. @throws Problem VERSION_RETIRED */
 export function toTarget({ serviceName, version }: ServiceCaller): VersionTarget {
   if (version.isRetired) {
     throw new Problem(

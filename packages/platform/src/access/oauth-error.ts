@@ -1,4 +1,4 @@
-/** Status of each error of the token endpoint (RFC 6749 section 5.2; the last two are ours for what the RFC leaves to HTTP). */
+/** Status of each error of the token endpoint (RFC 6749 section 5.2; the last two are not in the RFC). */
 const OAUTH_ERRORS = {
   invalid_request: 400,
   invalid_client: 401,
@@ -8,6 +8,7 @@ const OAUTH_ERRORS = {
   temporarily_unavailable: 503,
 } as const satisfies Record<string, number>;
 
+/** `error` in the body of a refusal. */
 export type OAuthErrorCode = keyof typeof OAUTH_ERRORS;
 
 /** A refusal of the token endpoint; its body is `{error, error_description}`. */

@@ -6,26 +6,32 @@ import { deriveKey, seal, unseal } from "../secrets/seal.ts";
 /** The one algorithm of access tokens; every check pins it. */
 export const SIGNING_ALGORITHM = "ES256";
 
+/** The key that signs. */
 export interface SigningKey {
   readonly kid: string;
   readonly privateKey: CryptoKey;
 }
 
+/** The platform's signing keys, cached for seconds. All throw when the store cannot be read. */
 export interface SigningKeys {
+  /** The key to sign with: the newest. Creates the first one. */
   readonly current: () => Promise<SigningKey>;
-  /** Whether this id was in use when the store was last asked, seconds ago; false where it must be asked again. */
+  /** Whether this id is in the cache, which is at most FRESH_MS old; false: ask `findPublicKey`. */
   readonly isTrusted: (kid: string) => boolean;
-  /** Forgets what was read: a key was retired. */
+  /** Drops the cache: a key was retired. */
   readonly forget: () => void;
-  /** Public key of this id, or null. An unknown id makes it look into the store, but at a bounded rate. */
+  /** Public key of this id; null: there is none. An unknown id causes a query, at most one in MIN_RELOAD_MS. */
   readonly findPublicKey: (kid: string) => Promise<CryptoKey | null>;
   /** JSON Web Key Set (RFC 7517) of all public keys. */
   readonly readJwks: () => Promise<{ readonly keys: readonly JWK[] }>;
 }
 
+/** What the signing keys are read with. */
 export interface SigningKeysOptions {
   readonly store: Pick<SigningKeyStore, "list" | "insertFirst">;
+  /** The platform's secret; private keys are encrypted with a key derived from it. */
   readonly secret: string;
+  /** Milliseconds since the epoch; default: `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -36,11 +42,12 @@ interface LoadedKeys {
   readonly jwks: readonly JWK[];
 }
 
-/** A new signing key is taken into use, and a retired one refused, within this time; at once where the notification arrives. */
+/** A new signing key is used, and a retired one refused, within this time; at once when the notification arrives. */
 const FRESH_MS = 5_000;
-/** Tokens with made-up key ids cost the database at most one query in this time. */
+/** Tokens with made-up key ids cause at most one query in this time. */
 const MIN_RELOAD_MS = 1_000;
 
+/** Reads signing keys from the store and keeps them for seconds. */
 export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
   const now = options.now ?? Date.now;
   const sealingKey = deriveKey(options.secret, "signing-keys");
@@ -51,7 +58,7 @@ export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
     if (loading !== null) return loading;
     const load = loadKeys(options.store, sealingKey, now)
       .then((keys) => {
-        // What was read before a change must not outlive the change's notification.
+        // `forget` was called meanwhile: this was read before the change and must not be kept.
         if (loading === load) loaded = keys;
         return keys;
       })
@@ -83,8 +90,8 @@ export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
 }
 
 /**
- * Makes a key that signs from now on and retires all others: what they signed is refused within seconds, by every gateway.
- * Returns the ids of the retired ones.
+ * Creates a key that signs from now on and retires all others: every gateway refuses what they signed within seconds.
+ * Returns the ids of the retired keys.
  */
 export async function rotateSigningKey(
   store: Pick<SigningKeyStore, "list" | "insert" | "retire">,
@@ -125,10 +132,10 @@ async function createKey(sealingKey: Buffer): Promise<Omit<SigningKeyRecord, "cr
   return { kid, publicJwk: { ...publicJwk }, privateJwkEncrypted: seal(sealingKey, privateJwk, kid) };
 }
 
-/** Names what is public, so that nothing else of a stored key can ever be shown. */
+/** Picks the public members by name, so that nothing else of a stored key can be published. */
 function readPublicJwk({ kid, publicJwk: { kty, crv, x, y } }: SigningKeyRecord): JWK {
   if (typeof kty !== "string" || typeof crv !== "string" || typeof x !== "string" || typeof y !== "string") {
-    throw new Error(`The signing key ${kid} is no elliptic curve key.`);
+    throw new Error(`The signing key ${kid} is not an elliptic curve key.`);
   }
   return { kty, crv, x, y };
 }

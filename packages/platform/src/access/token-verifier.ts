@@ -5,19 +5,22 @@ import type { TokenSubject } from "./access-tokens.ts";
 import { SIGNING_ALGORITHM } from "./signing-keys.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
+/** What a verifier works with. */
 export interface TokenVerifierOptions {
   readonly keys: SigningKeys;
   /** Issuer and audience that a token must name. */
   readonly issuer: string;
+  /** Milliseconds since the epoch; default: `Date.now`. */
   readonly now?: () => number;
-  /** Verified tokens that are remembered; default 5,000. */
+  /** How many verified tokens are cached; default 5,000. */
   readonly maxEntries?: number;
 }
 
+/** Verifies access tokens. */
 export interface TokenVerifier {
-  /** Null for whatever is not a valid access token of this gateway; throws only when the keys cannot be read. */
+  /** Null for anything but a valid access token of this gateway; throws only when the keys cannot be read. */
   readonly verify: (token: string) => Promise<TokenSubject | null>;
-  /** The subject of a token that was verified before, without waiting. */
+  /** The subject of a token that is cached and still valid; undefined: call `verify`. */
   readonly peek: (token: string) => TokenSubject | undefined;
 }
 
@@ -31,9 +34,8 @@ const MAX_TOKEN_LENGTH = 4_096;
 const DEFAULT_ENTRIES = 5_000;
 
 /**
- * Verifies without the network: signature, algorithm, type, issuer, audience, expiry. A token that was verified is
- * remembered until it expires or its key is retired, so a client that polls pays for a signature each few seconds at most;
- * what was refused is never remembered.
+ * Verifies signature, algorithm, type, issuer, audience and expiry without the network. A verified token is cached until it
+ * expires or its key is retired, so that polling seldom costs the check of a signature; refused tokens are not cached.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const now = options.now ?? Date.now;
@@ -52,7 +54,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     if (!known) return undefined;
     verified.delete(token);
     if (known.expiresAt <= now()) return undefined;
-    // Not forgotten: its key may only have to be looked up again.
+    // Kept, since its key may only have to be read again. Inserting it again makes it the most recently used.
     verified.set(token, known);
     return options.keys.isTrusted(known.kid) ? known.subject : undefined;
   };

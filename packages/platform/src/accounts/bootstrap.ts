@@ -5,6 +5,7 @@ import { hasUsers } from "../store/users.ts";
 import type { PersonalAccessTokens } from "./personal-access-tokens.ts";
 import type { Users } from "./users.ts";
 
+/** The first user; everything has a default. */
 export interface BootstrapOptions {
   /** Default `admin@platform.local`. */
   readonly email?: string;
@@ -12,10 +13,11 @@ export interface BootstrapOptions {
   readonly name?: string;
   /** Default: a random one. */
   readonly password?: string;
-  /** Gets the login right before the user is committed: nobody can be a user whose password was lost. */
+  /** Called with the login right before the user is committed, to store it: the password exists nowhere else. */
   readonly beforeCommit?: (login: Bootstrapped) => Promise<void>;
 }
 
+/** The login of the first user. */
 export interface Bootstrapped {
   readonly email: string;
   readonly password: string;
@@ -27,9 +29,11 @@ const DEFAULT_EMAIL = "admin@platform.local";
 const PASSWORD_BYTES = 18;
 
 /**
- * The token is made before its user: a crash in between leaves an unusable token that nobody was shown, and the
- * next start tries again. The other way round, the database would have a user whom nobody can be.
- * Two processes that race make one user: addresses are unique, and the loser sees that somebody is there.
+ * Creates the first user, or returns null when there is a user already.
+ *
+ * The token is created before its user. A crash in between leaves a token that is not usable and was never shown, and the
+ * next start tries again; in the opposite order it would leave a user that nobody can log in as. When two processes race,
+ * the unique address lets only one create the user, and the other one returns null.
  */
 export async function bootstrap(
   deps: { readonly pool: Pool; readonly users: Users; readonly tokens: PersonalAccessTokens },
@@ -50,7 +54,7 @@ export async function bootstrap(
     await deps.users.createUser({ id, email, name: options.name ?? "Platform", password, organisationId });
     return login;
   } catch (error) {
-    // The answer to the commit may be what was lost.
+    // The commit may have succeeded with only its answer lost.
     if ((await deps.users.findUser(id)) !== null) return login;
     await deps.tokens.revokePersonalAccessToken(id, token.id);
     const isTaken = error instanceof Problem && error.code === "CONFLICT";

@@ -10,24 +10,26 @@ import type { Bootstrapped } from "./bootstrap.ts";
 import type { Identity } from "./identity.ts";
 
 /*
- * The first login must never be lost: its password is nowhere else. It is written, through to the disk, beside its final
- * place before its user is committed, and renamed afterwards. A crash leaves either no user (the next start writes
- * another login) or a user and the file beside (the next start renames it).
+ * The first login must not be lost, since its password is stored nowhere else. It is written to `<file>.pending` and
+ * flushed to the disk before its user is committed, and renamed afterwards. A crash leaves either no user (the next start
+ * writes a new login) or a user and the pending file (the next start renames it).
  */
 
+/** What the first login is written with. */
 export interface FirstLoginOptions {
+  /** Path of the file to write. */
   readonly file: string;
   readonly identity: Pick<Identity, "bootstrap" | "hasUsers" | "verifyToken" | "findUser">;
-  /** For the lock that keeps two processes from making it at the same time; its statements may take long. */
+  /** For FIRST_LOGIN_LOCK; its statements may take long, since they wait for another process. */
   readonly database: Database;
-  /** Stand in the file beside the login. */
+  /** Written to the file with the login. */
   readonly urls: { readonly apiUrl: string; readonly gatewayUrl: string };
   readonly logger: Logger;
 }
 
 /**
- * On an empty database: creates the first user and writes the login to the file, which appears whole and for its owner
- * alone. Otherwise finishes what an interrupted start has left, if anything.
+ * On an empty database: creates the first user and writes the login to the file, which appears complete and with mode
+ * 0600. Otherwise finishes what an interrupted start has left, if anything.
  *
  * @throws SettingError before anything is created, when the file cannot be written
  */
@@ -60,7 +62,7 @@ async function createLogin(
 async function openPending(file: string, pending: string): Promise<FileHandle> {
   try {
     if ((await stat(file).catch(() => null))?.isDirectory() === true) throw new Error("it is a directory");
-    // There is no user, so whatever an interrupted start has left opens nothing.
+    // There is no user, so a login that an interrupted start has left is not usable.
     await rm(pending, { force: true });
     return await open(pending, "wx", 0o600);
   } catch (cause) {
@@ -93,14 +95,14 @@ async function finishInterrupted(
   const verified = await identity.verifyToken(token);
   if (verified !== null && (await identity.findUser(verified.userId)) !== null) {
     await publish(pending, file);
-    logger.info({ file }, "the first login, which an interrupted start had left, was written");
+    logger.info({ file }, "the first login of an interrupted start was written");
     return;
   }
-  logger.warn({ pending }, "removing a login that an interrupted start has left and that opens nothing");
+  logger.warn({ pending }, "the login of an interrupted start is not usable; removing it");
   await rm(pending, { force: true });
 }
 
-/** Null where there is no such file; an unreadable or foreign one yields a token that opens nothing. */
+/** Null when there is no such file; an empty string, which is no valid token, when the file has another content. */
 async function readToken(pending: string): Promise<string | null> {
   const text = await readFile(pending, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;

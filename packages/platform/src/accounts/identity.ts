@@ -12,6 +12,7 @@ import type { PersonalAccessTokens } from "./personal-access-tokens.ts";
 import { createUsers } from "./users.ts";
 import type { Users } from "./users.ts";
 
+/** What users and tokens are managed with. */
 export interface IdentityOptions {
   readonly pool: Pool;
   /** The platform's secret; keys for single purposes are derived from it. */
@@ -19,15 +20,17 @@ export interface IdentityOptions {
   /** Origin of the platform API, e.g. `http://127.0.0.1:8090`. */
   readonly baseUrl: string;
   readonly logger: Logger;
+  /** Milliseconds since the epoch; default: `Date.now`. */
   readonly now?: () => number;
   /** For how long a restart of the database is waited out, in milliseconds; default 10,000. */
   readonly retryMilliseconds?: number;
 }
 
-/** Who somebody is and where they belong. The library behind it is known to this room only. */
+/** Users, their memberships and their tokens. Only this folder knows the library behind it (better-auth). */
 export interface Identity extends Users, Memberships, PersonalAccessTokens {
-  /** On an empty database: makes the first user, organisation and personal access token. Null when there is a user already. */
+  /** On an empty database: creates the first user, organisation and personal access token. Null: there is a user already. */
   readonly bootstrap: (options?: BootstrapOptions) => Promise<Bootstrapped | null>;
+  /** Whether the database has any user. */
   readonly hasUsers: () => Promise<boolean>;
   /** Loads the library before the first request needs it. */
   readonly warmUp: () => Promise<void>;
@@ -35,7 +38,7 @@ export interface Identity extends Users, Memberships, PersonalAccessTokens {
 
 const DEFAULT_RETRY = 10_000;
 
-/** Owns nothing that must be closed: the pool is the caller's. */
+/** Creates the management of users. Nothing has to be closed; the pool belongs to the caller. */
 export function createIdentity(options: IdentityOptions): Identity {
   const load = createLibraryLoader(options);
   const now = options.now ?? Date.now;
@@ -65,7 +68,7 @@ export function createIdentity(options: IdentityOptions): Identity {
   };
 }
 
-/** The library's own statements know nothing of a restarting server: reads wait it out, writes say UNAVAILABLE. */
+/** The library does not repeat statements while the server restarts: reads are repeated here, writes fail as UNAVAILABLE. */
 function createGuard(retry: { readonly retryMilliseconds: number; readonly idempotent: boolean }) {
   return <Args extends readonly unknown[], Result>(work: (...args: Args) => Promise<Result>) =>
     (...args: Args): Promise<Result> =>

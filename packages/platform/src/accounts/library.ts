@@ -6,9 +6,12 @@ import type { Pool } from "pg";
 import type { Logger } from "../base/logger.ts";
 import { PERSONAL_ACCESS_TOKEN_PREFIX } from "../access/token-kinds.ts";
 
+/** What the library works with. */
 export interface LibraryOptions {
   readonly pool: Pool;
+  /** Derived from the platform's secret, for the library alone. */
   readonly secret: string;
+  /** Origin of the platform API. */
   readonly baseUrl: string;
   readonly logger: Logger;
 }
@@ -17,10 +20,10 @@ const MAX_NAME_LENGTH = 120;
 const MAX_DAYS = 3650;
 
 /**
- * better-auth as we use it: users, organisations and API keys in PostgreSQL, called from our own code only.
+ * Configures better-auth for users, organisations and API keys in PostgreSQL, called only from this package's code.
  *
- * Its HTTP handler is not mounted anywhere: an earlier release let anybody create API keys through it
- * (CVE-2025-61928). Hence its rate limit is off as well; ours stands at our own routes.
+ * Its HTTP handler is not mounted anywhere: an earlier release let unauthenticated callers create API keys through it
+ * (CVE-2025-61928). Its rate limit, which belongs to that handler, is off as well.
  */
 export function createLibrary(options: LibraryOptions) {
   const access = createAccessControl({
@@ -40,8 +43,8 @@ export function createLibrary(options: LibraryOptions) {
     emailAndPassword: { enabled: true, minPasswordLength: 12, autoSignIn: false },
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
-    // Our migrations make its tables, and a test compares them with what it wants. Its own look at start fails for good
-    // when the database is away at that moment.
+    // The platform's migrations create its tables, and a test compares them with what it expects. Its own validation at
+    // start fails permanently when the database is unreachable at that moment.
     advanced: { database: { generateId: "uuid", validateSchema: false } },
     logger: {
       level: "warn",
@@ -66,4 +69,5 @@ export function createLibrary(options: LibraryOptions) {
   });
 }
 
+/** The configured library. */
 export type Library = ReturnType<typeof createLibrary>;

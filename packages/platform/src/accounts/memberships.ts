@@ -14,14 +14,19 @@ export interface Membership {
   readonly isPersonal: boolean;
 }
 
+/** Which users belong to which organisations. */
 export interface Memberships {
-  /** Without an organisation: the user's own. Null when there is none or the user is no member: both look the same. */
+  /**
+   * Without an organisation id: the user's own. Null when there is no such organisation or the user is not a member; callers
+   * must not be able to distinguish the two. Cached for TTL_MS.
+   */
   readonly findMembership: (userId: string, organisationId?: string) => Promise<Membership | null>;
   /** By name, the user's own first; `offset` counts memberships. */
   readonly listOrganisations: (
     userId: string,
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<readonly Membership[]>;
+  /** Adds a user to an organisation. */
   readonly addMember: (organisationId: string, userId: string, role: Role) => Promise<void>;
 }
 
@@ -40,6 +45,7 @@ const TTL_MS = 5_000;
 const MAX_CACHED = 10_000;
 const MAX_MEMBERSHIPS = 1_000;
 
+/** Reads memberships through the library. `now`: milliseconds since any fixed moment. */
 export function createMemberships(load: LoadLibrary, now: () => number): Memberships {
   const cache = createCache<Membership | null>({ ttlMs: TTL_MS, maxEntries: MAX_CACHED, now });
   return {
@@ -120,7 +126,7 @@ function toMembership(userId: string, member: MemberRow, organization: Organizat
   return {
     organisationId: organization.id,
     organisationName: organization.name,
-    // A role that this version does not know must not open anything.
+    // A role that this release does not know gets the fewest rights.
     role: isRole(member.role) ? member.role : "viewer",
     isPersonal: organization.slug === personalSlug(userId),
   };

@@ -5,9 +5,10 @@ import { createCache } from "@platform/engine/base/cache";
 import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 import { isPersonalAccessToken } from "../access/token-kinds.ts";
 
+/** What a token may be used for. */
 export type Scope = "api" | "quantum";
 
-/** Times in milliseconds since the epoch. */
+/** A token as its user sees it; times in milliseconds since the epoch, null: never. */
 export interface PersonalAccessToken {
   readonly id: string;
   readonly name: string;
@@ -17,6 +18,7 @@ export interface PersonalAccessToken {
   readonly lastUsedAt: number | null;
 }
 
+/** What a valid token allows, and to whom. */
 export interface VerifiedToken {
   readonly userId: string;
   readonly scopes: readonly Scope[];
@@ -24,18 +26,22 @@ export interface VerifiedToken {
   readonly expiresAt: number | null;
 }
 
+/** A token to be created. */
 export interface NewPersonalAccessToken {
   readonly name: string;
+  /** Default: `api`. */
   readonly scopes?: readonly Scope[];
+  /** Default: 365. */
   readonly expiresInDays?: number;
-  /** It ends by then at the latest, in milliseconds since the epoch; null: no such limit. */
+  /** The latest end of the token, in milliseconds since the epoch; null: no such limit. */
   readonly notAfter?: number | null;
 }
 
+/** The tokens of users. */
 export interface PersonalAccessTokens {
-  /** Null for whatever is not a valid token; throws when the database cannot say. Kept a few seconds. */
+  /** Null for anything but a valid token. Cached for seconds. @throws Problem UNAVAILABLE when the database cannot be read */
   readonly verifyToken: (token: string) => Promise<VerifiedToken | null>;
-  /** `token` is shown once: only its hash is stored. */
+  /** `token` in the answer is the only copy: only its hash is stored. */
   readonly createPersonalAccessToken: (
     userId: string,
     token: NewPersonalAccessToken,
@@ -63,11 +69,12 @@ const MODEL = "apikey";
 const MAX_TOKEN_LENGTH = 256;
 const DEFAULT_DAYS = 365;
 const DAY_SECONDS = 24 * 60 * 60;
-/** A revoked token may be taken so much longer, by other processes than the one that revoked it. */
+/** For so long other processes than the one that revoked a token still accept it. */
 const KNOWN_TTL_MS = 5_000;
 const REFUSED_TTL_MS = 2_000;
 const MAX_CACHED = 5_000;
 
+/** Manages tokens through the library. `now`: milliseconds since the epoch. */
 export function createPersonalAccessTokens(load: LoadLibrary, now: () => number): PersonalAccessTokens {
   const cache = createCache<VerifiedToken | null>({
     ttlMs: (verified) => (verified ? KNOWN_TTL_MS : REFUSED_TTL_MS),
@@ -107,8 +114,8 @@ export function createPersonalAccessTokens(load: LoadLibrary, now: () => number)
 }
 
 async function verify(library: LoadedLibrary, token: string, hash: string): Promise<VerifiedToken | null> {
-  // The library's check answers "invalid" when the database fails, too. Looking before and after tells the two apart,
-  // and a made-up token costs one read instead of a logged error.
+  // The library answers "invalid" also when the database fails. Looking for the token before and after distinguishes the
+  // two, and a made-up token costs one read instead of a logged error.
   const isThere = async (): Promise<boolean> => {
     const where = [{ field: "key", value: hash }];
     return (await library.context.adapter.findOne<KeyRow>({ model: MODEL, where })) !== null;

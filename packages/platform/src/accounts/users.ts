@@ -2,41 +2,46 @@ import { randomUUID } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
 import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 
+/** A user. */
 export interface User {
   readonly id: string;
   readonly email: string;
   readonly name: string;
 }
 
+/** A user to be created, with an organisation of their own. */
 export interface NewUser {
   readonly email: string;
   readonly name: string;
   readonly password: string;
-  /** UUIDs of the user and of their organisation; made here where they are not given. */
+  /** UUIDs of the user and of their organisation; default: random ones. */
   readonly id?: string;
   readonly organisationId?: string;
 }
 
+/** The users of the platform. */
 export interface Users {
-  /** The user and the organisation of their own, or neither. Throws CONFLICT when the address is taken. */
+  /** Creates the user and their own organisation in one transaction. @throws Problem CONFLICT when the address is taken */
   readonly createUser: (
     user: NewUser,
   ) => Promise<{ readonly userId: string; readonly organisationId: string }>;
+  /** Null: there is no such user. */
   readonly findUser: (userId: string) => Promise<User | null>;
 }
 
-/** Slug of a user's own organisation; unique, so that there is at most one. */
+/** Slug of a user's own organisation. Slugs are unique, so each user has at most one. */
 export function personalSlug(userId: string): string {
   return `personal-${userId}`;
 }
 
+/** Manages users through the library. */
 export function createUsers(load: LoadLibrary): Users {
   return {
     createUser: async (user) => {
       const library = await load();
       const email = user.email.toLowerCase();
       if (await library.context.internalAdapter.findUserByEmail(email)) {
-        throw new Problem("CONFLICT", `There is a user with the address ${email} already.`);
+        throw new Problem("CONFLICT", `A user with the address ${email} exists already.`);
       }
       return await insertUser(library, { ...user, email });
     },

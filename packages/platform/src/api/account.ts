@@ -8,6 +8,7 @@ import type { Membership } from "../accounts/memberships.ts";
 import type { PersonalAccessToken } from "../accounts/personal-access-tokens.ts";
 import type { PlatformCaller } from "./caller.ts";
 
+/** Handlers of the caller's own account: user, organisations, personal access tokens. */
 export function createAccountHandlers(
   identity: Identity,
 ): OperationHandlers<typeof ACCOUNT_API, PlatformCaller> {
@@ -31,7 +32,7 @@ export function createAccountHandlers(
       return { status: 200, body: cutOffsetPage(found, page, toTokenBody) };
     },
     createPersonalAccessToken: async ({ caller, body }) => {
-      // Who found a token must not make one of it that outlives it or opens more.
+      // A leaked token must not be usable to create one that is valid for longer or has more scopes.
       const wider = (body.scopes ?? []).filter((scope) => !caller.token.scopes.includes(scope));
       if (wider.length > 0)
         throw new Problem(

@@ -15,6 +15,7 @@ import type { PlatformCaller } from "./caller.ts";
 
 type Handlers = OperationHandlers<typeof APPLICATIONS_API, PlatformCaller>;
 
+/** What the handlers work with. */
 export interface ApplicationHandlerDeps {
   readonly applications: ApplicationStore;
   readonly accessKeys: AccessKeyStore;
@@ -23,9 +24,10 @@ export interface ApplicationHandlerDeps {
   readonly gatewayUrl: string;
 }
 
-/** Enough to rotate; more is a sign of keys that are never revoked. */
+/** Enough for rotation; more means that old keys are not revoked. */
 const MAX_ACTIVE_KEYS = 20;
 
+/** Handlers of applications, their access keys and their subscriptions. */
 export function createApplicationHandlers(deps: ApplicationHandlerDeps): Handlers {
   return { ...createOwnHandlers(deps), ...createKeyHandlers(deps), ...createSubscriptionHandlers(deps) };
 }
@@ -86,7 +88,7 @@ function createKeyHandlers({
     revokeAccessKey: async ({ caller, params }) => {
       const wasRevoked = await accessKeys.revoke(caller.organisationId, params.id, params.keyId);
       if (!wasRevoked)
-        throw new Problem("NOT_FOUND", "There is no such access key, or it was revoked before.");
+        throw new Problem("NOT_FOUND", "There is no such access key, or it is already revoked.");
       return { status: 204 };
     },
   };

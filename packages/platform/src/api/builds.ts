@@ -16,12 +16,13 @@ import type { ServiceRecord, ServiceStore } from "../store/services.ts";
 import type { VersionStore } from "../store/versions/versions.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { chooseVersion } from "./next-version.ts";
-import type { VersionWish } from "./next-version.ts";
+import type { RequestedVersion } from "./next-version.ts";
 import { findService } from "./services.ts";
 import type { UploadGate } from "./upload-gate.ts";
 
 type Handlers = Pick<OperationHandlers<typeof SERVICES_API, PlatformCaller>, "createVersion" | "getBuild">;
 
+/** What the handlers work with. */
 export interface BuildHandlerDeps {
   readonly services: ServiceStore;
   readonly versions: VersionStore;
@@ -29,7 +30,7 @@ export interface BuildHandlerDeps {
   readonly objects: ObjectStore;
   readonly disk: Pick<DiskGuard, "isLow">;
   readonly uploads: UploadGate;
-  /** The largest archive that is taken, in bytes. */
+  /** Size of the largest archive that is accepted. */
   readonly maxArchiveBytes: number;
 }
 
@@ -38,36 +39,37 @@ interface Upload {
   readonly content: UnpackedProject;
 }
 
-/** What a build is made of, checked. */
+/** A checked upload, and what is requested for it. */
 interface BuildOrder {
   readonly caller: PlatformCaller;
   readonly service: ServiceRecord;
   readonly upload: Upload;
-  readonly wish: VersionWish;
-  /** Accept a schema that breaks callers of the same major. */
+  readonly requested: RequestedVersion;
+  /** Accept a schema that breaks callers of the same major version. */
   readonly isForced: boolean;
 }
 
 type CreateVersion = Parameters<Handlers["createVersion"]>[0];
 type CreateVersionReply = Awaited<ReturnType<Handlers["createVersion"]>>;
 
-/** Two uploads for one service at the same moment want the same number; the loser counts on. */
+/** Concurrent uploads for one service may choose the same number; all but one try the next number, so many times. */
 const MAX_TRIES = 5;
 
+/** Handlers that receive uploads and show builds. */
 export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
   return {
     createVersion: async (request) => {
       try {
         return await deps.uploads.admit(request.caller.organisationId, () => createVersion(deps, request));
       } catch (error) {
-        // What is left of the upload is read and dropped: a client that is still sending could not hear the answer.
+        // Read and drop the rest of the upload: a client that is still sending would not read the answer.
         request.body.resume();
         throw error;
       }
     },
     getBuild: async ({ caller, params, query }) => {
       const build = await deps.builds.findLatest(caller.organisationId, params.key, params.version);
-      if (!build) throw new Problem("SERVICE_NOT_FOUND", "There is no build of such a version.");
+      if (!build) throw new Problem("SERVICE_NOT_FOUND", "There is no build of this version.");
       const { lines, nextOffset } = await deps.builds.readLog(
         caller.organisationId,
         build.id,
@@ -90,8 +92,9 @@ async function createVersion(
     const upload = { archive, content: await inspectArchive(service, archive.path) };
     const unchanged = await findUnchanged(deps, caller, service, upload.content.hash);
     if (unchanged) return { status: 200, body: toBuildBody(unchanged, [], 0) };
-    const wish = query.version === undefined ? { bump: query.bump ?? "patch" } : { version: query.version };
-    const order = { caller, service, upload, wish, isForced: query.force === "true" };
+    const requested =
+      query.version === undefined ? { bump: query.bump ?? "patch" } : { version: query.version };
+    const order = { caller, service, upload, requested, isForced: query.force === "true" };
     const build = await createBuild(deps, order);
     return {
       status: 201,
@@ -120,7 +123,7 @@ async function receiveArchive(
 }
 
 /**
- * Checks the archive without unpacking it, what costs least first, and returns what it holds.
+ * Checks the archive without unpacking it, the cheapest check first, and returns what it contains.
  *
  * @throws Problem ARCHIVE_TOO_LARGE, INVALID_ARCHIVE, INVALID_PROJECT
  */
@@ -137,7 +140,7 @@ async function inspectArchive(service: ServiceRecord, path: string): Promise<Unp
 function tooLarge(limit: number): Problem {
   return new Problem(
     "ARCHIVE_TOO_LARGE",
-    `The archive is larger than ${limit} bytes; leave data out of it (.platformignore).`,
+    `The archive is larger than ${limit} bytes; exclude data from it with .platformignore.`,
   );
 }
 
@@ -167,7 +170,7 @@ function toProblem(error: ProjectError): Problem {
   }
 }
 
-/** The newest of what is live or on its way, if it has this content: going back to older content is a change. */
+/** The newest build, live or under way, if it has this content. Deploying the content of an older version is a change. */
 async function findUnchanged(
   deps: BuildHandlerDeps,
   caller: PlatformCaller,
@@ -184,18 +187,18 @@ async function findUnchanged(
 }
 
 async function createBuild(deps: BuildHandlerDeps, order: BuildOrder): Promise<BuildRecord> {
-  const { caller, service, upload, wish } = order;
+  const { caller, service, upload, requested } = order;
   for (let tries = 1; ; tries++) {
     const highest = await deps.versions.findHighest(caller.organisationId, service.key);
-    const version = chooseVersion(highest, wish);
-    if ("version" in wish && (await deps.versions.find(caller.organisationId, service.key, version))) {
-      throw new Problem("CONFLICT", `There is a version ${version} already, and versions never change.`);
+    const version = chooseVersion(highest, requested);
+    if ("version" in requested && (await deps.versions.find(caller.organisationId, service.key, version))) {
+      throw new Problem("CONFLICT", `Version ${version} exists already, and versions never change.`);
     }
     await upload.archive.keep();
     try {
       return await storeBuild(deps, order, version);
     } catch (error) {
-      const isRaced = error instanceof Problem && error.code === "CONFLICT" && !("version" in wish);
+      const isRaced = error instanceof Problem && error.code === "CONFLICT" && !("version" in requested);
       if (!isRaced || tries >= MAX_TRIES) throw error;
     }
   }

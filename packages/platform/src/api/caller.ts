@@ -12,7 +12,7 @@ export interface PlatformCaller {
   readonly userId: string;
   readonly token: VerifiedToken;
   readonly membership: Membership;
-  /** Every query names it. */
+  /** Of the membership; every query is limited to it. */
   readonly organisationId: string;
 }
 
@@ -22,7 +22,7 @@ const ROLE_NEEDED: Readonly<Record<Action, string>> = {
   delete: "an owner",
 };
 
-/** Who calls. @throws Problem UNAUTHENTICATED, FORBIDDEN */
+/** Authenticates a user and finds their organisation. @throws Problem UNAUTHENTICATED, FORBIDDEN */
 export async function authenticateCaller(
   identity: Identity,
   headers: IncomingHttpHeaders,
@@ -35,14 +35,11 @@ export async function authenticateCaller(
   }
   const membership = await identity.findMembership(verified.userId, readOrganisationId(headers));
   if (!membership)
-    throw new Problem(
-      "FORBIDDEN",
-      "You are not a member of this organisation, or there is none with this id.",
-    );
+    throw new Problem("FORBIDDEN", "There is no such organisation, or you are not a member of it.");
   return { userId: verified.userId, token: verified, membership, organisationId: membership.organisationId };
 }
 
-/** @throws Problem FORBIDDEN where the role of the caller does not allow the action */
+/** Checks that the role of the caller allows the action. @throws Problem FORBIDDEN */
 export function authorizeCaller({ membership }: PlatformCaller, action: Action): void {
   if (can(membership.role, action)) return;
   throw new Problem(
@@ -72,7 +69,7 @@ function readToken(headers: IncomingHttpHeaders): string {
   }
   if (!isPersonalAccessToken(token)) {
     throw unauthenticated(
-      "This is no personal access token. Access tokens of applications open services at the gateway, not the platform API.",
+      "This is not a personal access token. Access tokens of applications are for services at the gateway, not for the platform API.",
       true,
     );
   }

@@ -11,6 +11,7 @@ import type { VersionTarget } from "@platform/engine/versions/runnable-version";
 import type { VersionStore } from "../store/versions/versions.ts";
 import type { PlatformCaller } from "./caller.ts";
 
+/** What the handlers work with. */
 export interface JobDeps {
   readonly executions: Executions;
   readonly versions: VersionStore;
@@ -18,7 +19,7 @@ export interface JobDeps {
   readonly basePath: string;
 }
 
-/** Jobs are executions that belong to the organisation itself. */
+/** Handlers of jobs: executions that belong to the organisation itself. */
 export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_API, PlatformCaller> {
   const handlers = createExecutionHandlers<PlatformCaller>({
     executions: deps.executions,

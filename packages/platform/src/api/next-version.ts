@@ -2,25 +2,25 @@ import { Problem } from "@platform/contract/problems";
 import { formatVersion, parseVersion } from "../store/base/columns.ts";
 import type { VersionNumber } from "../store/base/columns.ts";
 
-/** Which number an upload should get. */
-export type VersionWish = { readonly version: string } | { readonly bump: "patch" | "minor" | "major" };
+/** The version number that is requested for an upload: itself, or which part of the highest one to increase. */
+export type RequestedVersion = { readonly version: string } | { readonly bump: "patch" | "minor" | "major" };
 
 const FIRST_VERSION = "1.0.0";
 
 /**
- * The wished number, or the one after `highest` (null: there is none yet, so 1.0.0 whatever the bump).
+ * The requested number, or the one after `highest` (null: there is no version yet, so 1.0.0 for every bump).
  *
  * @throws Problem CONFLICT where no number comes after it
  */
-export function chooseVersion(highest: string | null, wish: VersionWish): string {
-  if ("version" in wish) return wish.version;
+export function chooseVersion(highest: string | null, requested: RequestedVersion): string {
+  if ("version" in requested) return requested.version;
   const number = highest === null ? null : parseVersion(highest);
   if (number === null) return FIRST_VERSION;
-  const next = formatVersion(bump(number, wish.bump));
+  const next = formatVersion(bump(number, requested.bump));
   if (parseVersion(next) !== null) return next;
   throw new Problem(
     "CONFLICT",
-    `The ${wish.bump} part of version ${highest} is as high as it can be; bump another part, or name the version.`,
+    `The ${requested.bump} part of version ${highest} cannot be increased any further. Increase another part, or name the version.`,
   );
 }
 

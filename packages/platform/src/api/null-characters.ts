@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
 
-/** PostgreSQL's text cannot hold U+0000; said here, it is the caller's mistake and not ours. @throws Problem INVALID_INPUT */
+/** PostgreSQL's `text` cannot hold U+0000: refused here, it is an error of the caller. @throws Problem INVALID_INPUT */
 export function refuseNullCharacters(request: FastifyRequest): void {
   const parts = {
     path: request.params,
@@ -10,11 +10,11 @@ export function refuseNullCharacters(request: FastifyRequest): void {
   };
   for (const [where, part] of Object.entries(parts)) {
     if (hasNullCharacter(part))
-      throw new Problem("INVALID_INPUT", `There is a null character (U+0000) in the ${where}.`);
+      throw new Problem("INVALID_INPUT", `The ${where} contains a null character (U+0000).`);
   }
 }
 
-/** Uploads and raw bodies are not looked into. */
+/** Uploads and raw bodies are not searched. */
 function isPlain(body: unknown): boolean {
   return (
     typeof body === "object" &&

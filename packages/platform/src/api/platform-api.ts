@@ -24,6 +24,7 @@ import { createServiceHandlers } from "./services.ts";
 import { createUploadGate } from "./upload-gate.ts";
 import type { UploadLimits } from "./upload-gate.ts";
 
+/** What the platform API works with. */
 export interface PlatformApiDeps {
   readonly identity: Identity;
   readonly services: ServiceStore;
@@ -37,7 +38,7 @@ export interface PlatformApiDeps {
   readonly disk: Pick<DiskGuard, "isLow">;
   /** Origin of the gateway as clients see it, without a final slash. */
   readonly gatewayUrl: string;
-  /** The largest project archive, in bytes; default 256 MB. */
+  /** Size of the largest project archive; default 256 MB. */
   readonly maxArchiveBytes?: number;
   readonly uploadLimits?: UploadLimits;
 }

@@ -12,6 +12,7 @@ type Handlers = Pick<
   "listServices" | "createService" | "getService" | "publishService" | "listVersions" | "retireVersion"
 >;
 
+/** Handlers of services and their versions. */
 export function createServiceHandlers(services: ServiceStore, versions: VersionStore): Handlers {
   return {
     listServices: async ({ caller, query }) => {
@@ -56,7 +57,7 @@ export function createServiceHandlers(services: ServiceStore, versions: VersionS
   };
 }
 
-/** @throws Problem SERVICE_NOT_FOUND, also for another organisation's */
+/** The service of the caller's organisation. @throws Problem SERVICE_NOT_FOUND, also for one of another organisation */
 export async function findService(
   services: ServiceStore,
   caller: PlatformCaller,

@@ -1,20 +1,23 @@
 import { Problem } from "@platform/contract/problems";
 
-/** Bounds how many archives this process receives and looks at together: each takes a file of its size, and processor time. */
+/** Limits how many archives this process receives and checks at the same time: each needs disk space and processor time. */
 export interface UploadGate {
-  /** Runs `work`, unless too many run. @throws Problem RATE_LIMITED (the organisation's own), UNAVAILABLE (all organisations together) */
+  /** Runs `work`. @throws Problem RATE_LIMITED for too many of this organisation, UNAVAILABLE for too many in all */
   readonly admit: <T>(organisationId: string, work: () => Promise<T>) => Promise<T>;
 }
 
+/** How many uploads may run at the same time. */
 export interface UploadLimits {
   readonly perOrganisation: number;
   readonly inAll: number;
 }
 
+/** The limits of `createUploadGate` unless others are given. */
 export const DEFAULT_UPLOAD_LIMITS: UploadLimits = { perOrganisation: 4, inAll: 16 };
 
 const RETRY_AFTER_SECONDS = "5";
 
+/** Counts the uploads that run. */
 export function createUploadGate(limits: UploadLimits = DEFAULT_UPLOAD_LIMITS): UploadGate {
   const running = new Map<string, number>();
   let inAll = 0;
@@ -30,7 +33,7 @@ export function createUploadGate(limits: UploadLimits = DEFAULT_UPLOAD_LIMITS): 
     admit: async (organisationId, work) => {
       const own = running.get(organisationId) ?? 0;
       if (own >= limits.perOrganisation) {
-        throw refuse("RATE_LIMITED", `Your organisation is uploading ${own} archives already`);
+        throw refuse("RATE_LIMITED", `Your organisation is already uploading ${own} archives`);
       }
       if (inAll >= limits.inAll) throw refuse("UNAVAILABLE", "Too many archives are being uploaded");
       running.set(organisationId, own + 1);

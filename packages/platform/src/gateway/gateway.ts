@@ -16,6 +16,7 @@ import type { Endpoint } from "../access/grants.ts";
 import { registerServiceDocs } from "./service-docs.ts";
 import { registerTokenEndpoint } from "./token-endpoint.ts";
 
+/** What the gateway works with. */
 export interface GatewayDeps {
   readonly access: AccessStore;
   readonly accessKeys: Pick<AccessKeyStore, "findActive" | "touch">;
@@ -31,14 +32,14 @@ export interface GatewayDeps {
 const PREFIX = "/:serviceKey/:serviceName/:version";
 const JWKS_HEADERS = { "cache-control": "public, max-age=60" };
 
-/** The HTTP front of all services: token endpoint, key set, and the service API of every version. Ends with the app. */
+/** Registers the token endpoint, the key set and the service API of every version. Closed with the app. */
 export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   const signingKeys = createSigningKeys({ store: deps.signingKeys, secret: deps.secret });
   const keys = createAccessKeyAuthenticator({ store: deps.accessKeys, logger: deps.logger });
   const verifier = createTokenVerifier({ keys: signingKeys, issuer: deps.gatewayUrl });
   const access = createAccess({ verifier, store: deps.access });
   const unsubscribe = deps.access.subscribe((change) => {
-    // Null: of no application or service, or notifications may have been lost.
+    // Null: a signing key was retired, or notifications may have been lost.
     if (change === null) signingKeys.forget();
     keys.forgetAll();
     access.forgetAll();
@@ -74,7 +75,7 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
   });
 }
 
-/** The router yields these three for every route below the prefix. */
+/** Every route below PREFIX has these three parameters. */
 function readEndpoint(request: FastifyRequest): Endpoint {
   const { serviceKey, serviceName, version } = request.params as Endpoint;
   return { serviceKey: serviceKey.toLowerCase(), serviceName, version };

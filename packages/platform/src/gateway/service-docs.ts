@@ -7,10 +7,13 @@ import type { AccessKeyAuthenticator } from "../access/access-keys.ts";
 import type { Access, Endpoint, ServiceCaller } from "../access/grants.ts";
 import { unauthenticated } from "../access/bearer.ts";
 
+/** What the documentation of versions works with. */
 export interface ServiceDocsDeps {
   readonly access: Access;
   readonly keys: AccessKeyAuthenticator;
+  /** Path pattern of a version. */
   readonly prefix: string;
+  /** Origin of the gateway as clients see it, without a final slash. */
   readonly gatewayUrl: string;
   readonly endpointOf: (request: FastifyRequest) => Endpoint;
 }
@@ -18,8 +21,8 @@ export interface ServiceDocsDeps {
 const CALLER = "caller";
 
 /**
- * `openapi.json` and `docs` of a version, for those who may call it. A browser cannot send a bearer token by itself, so the
- * access key is taken by HTTP Basic as well: the browser asks for it once.
+ * Registers `openapi.json` and `docs` of every version, for applications that may call it. A browser cannot send a bearer
+ * token by itself, so the access key is accepted by HTTP Basic as well: the browser then asks for it.
  */
 export async function registerServiceDocs(app: FastifyInstance, deps: ServiceDocsDeps): Promise<void> {
   await app.register(async (scope) => {

@@ -6,6 +6,7 @@ import { readTokenRequest } from "../access/client-credentials.ts";
 import { OAuthError } from "../access/oauth-error.ts";
 import type { AccessKeyAuthenticator } from "../access/access-keys.ts";
 
+/** What the token endpoint works with. */
 export interface TokenEndpointDeps {
   readonly authenticate: AccessKeyAuthenticator["authenticate"];
   readonly issue: IssueToken;
@@ -15,7 +16,7 @@ const FORM = "application/x-www-form-urlencoded";
 const MAX_FORM_BYTES = 16 * 1024;
 const CACHE_HEADERS = { "cache-control": "no-store", pragma: "no-cache" };
 
-/** `POST /token`: client_credentials (RFC 6749 section 4.4). Every refusal has the OAuth form, not the one of the other routes. */
+/** `POST /token`: client_credentials (RFC 6749 section 4.4). Its errors have the form of OAuth, unlike those of other routes. */
 export async function registerTokenEndpoint(app: FastifyInstance, deps: TokenEndpointDeps): Promise<void> {
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -38,7 +39,7 @@ export async function registerTokenEndpoint(app: FastifyInstance, deps: TokenEnd
       if (!subject)
         throw new OAuthError(
           "invalid_client",
-          "There is no such access key, or it was revoked, or the secret is wrong.",
+          "The access key is unknown or revoked, or the secret is wrong.",
         );
       return reply.headers(CACHE_HEADERS).send({
         access_token: await deps.issue(subject),
@@ -83,5 +84,5 @@ function toOAuthError(error: FastifyError, request: FastifyRequest): OAuthError 
     return new OAuthError("invalid_request", "The request cannot be read.");
   }
   request.log.error({ err: error, requestId: request.id }, "the token endpoint failed");
-  return new OAuthError("server_error", `Something went wrong on our side (request ${request.id}).`);
+  return new OAuthError("server_error", `An internal error occurred (request ${request.id}).`);
 }
