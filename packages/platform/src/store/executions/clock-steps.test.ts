@@ -1,13 +1,10 @@
-import { randomUUID } from "node:crypto";
-import type { NewExecution } from "@platform/engine/store/execution-store";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../postgres/database.ts";
 import { createTestDatabase, withClockStep } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createEvents } from "./events.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
-import { createOwner } from "@platform/engine/testing/create-owner";
-import { createUuidV7 } from "@platform/engine/base/uuid";
+import { createExecution } from "@platform/engine/testing/execution-fixtures";
 import { createSweep } from "./sweep.ts";
 
 /** What the clock of the database's host has been set ahead by. */
@@ -28,18 +25,6 @@ afterAll(async () => {
   await database.close();
   await home.close();
 });
-
-function createExecution(): NewExecution {
-  return {
-    id: createUuidV7(),
-    owner: createOwner(),
-    versionId: randomUUID(),
-    resources: { cpu: 1, memory: 1 },
-    timeoutSeconds: 60,
-    body: Buffer.from("{}"),
-    references: {},
-  };
-}
 
 async function claimOne(leaseSeconds: number) {
   const store = createPostgresExecutionStore({ database });

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { chmod, mkdtemp, readFile, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,8 +11,7 @@ import { createRecordingLogger, createTestDatabase } from "../../testing/test-da
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { prepareDatabase } from "../prepare.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
-import { createOwner } from "@platform/engine/testing/create-owner";
-import { createUuidV7 } from "@platform/engine/base/uuid";
+import { createExecution } from "@platform/engine/testing/execution-fixtures";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 
 let home: TestDatabase;
@@ -31,19 +29,6 @@ afterAll(async () => {
   await database.close();
   await home.close();
 });
-
-function createExecution(overrides: Partial<NewExecution> = {}): NewExecution {
-  return {
-    id: createUuidV7(),
-    owner: createOwner(),
-    versionId: randomUUID(),
-    resources: { cpu: 1, memory: 1 },
-    timeoutSeconds: 60,
-    body: Buffer.from("{}"),
-    references: {},
-    ...overrides,
-  };
-}
 
 const REQUEST: ClaimRequest = {
   workerId: "worker",

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { ClaimRequest, NewExecution } from "@platform/engine/store/execution-store";
+import type { ClaimRequest } from "@platform/engine/store/execution-store";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../postgres/database.ts";
 import { VITAL } from "../../postgres/limits.ts";
@@ -7,7 +7,7 @@ import type { Limits } from "../../postgres/limits.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { openSilentProxy } from "../../testing/silent-proxy.ts";
-import { createOwner } from "@platform/engine/testing/create-owner";
+import { createExecution } from "@platform/engine/testing/execution-fixtures";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import {
@@ -36,18 +36,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await home.close();
 });
-
-function createExecution(): NewExecution {
-  return {
-    id: createUuidV7(),
-    owner: createOwner(),
-    versionId: randomUUID(),
-    resources: { cpu: 1, memory: 1 },
-    timeoutSeconds: 60,
-    body: Buffer.from("{}"),
-    references: {},
-  };
-}
 
 /** Takes every connection of a pool until `free` is called. */
 async function occupy(database: Database): Promise<{ readonly free: () => void }> {
