@@ -1,24 +1,24 @@
 /**
- * Values that may be a while old, so many of them at most.
+ * A bounded cache of values that may be out of date for a while.
  *
- * Calls of `get` for one key share one load. A load that was under way when its key was forgotten is still answered to those
- * who waited for it, but not kept: what was read before a change must not outlive the change's notification.
+ * Concurrent calls of `get` for one key share one load. When a key is forgotten during its load, the callers that already wait still
+ * get the loaded value, but it is not stored: a value that was read before a change must not outlive the change's notification.
  */
 export interface Cache<V> {
-  /** The kept value, without waiting for anything. */
+  /** The stored value, without loading; undefined when there is none. */
   readonly peek: (key: string) => V | undefined;
-  /** The kept value, or what `load` yields; a load that fails is not kept. */
+  /** The stored value, or the one that `load` yields. A failed load is not stored. */
   readonly get: (key: string, load: () => Promise<V>) => Promise<V>;
   readonly set: (key: string, value: V) => void;
   readonly clear: () => void;
 }
 
 export interface CacheOptions<V> {
-  /** Beyond so many, those that were set first make room. */
+  /** Maximum number of entries; beyond it, the oldest are removed. */
   readonly maxEntries: number;
-  /** How long a value is kept, in milliseconds; missing: until it has to make room. */
+  /** Lifetime of a value in milliseconds; missing: until it is removed because of `maxEntries`. */
   readonly ttlMs?: number | ((value: V) => number);
-  /** Milliseconds; default: a clock that nobody sets. */
+  /** Current time in milliseconds; default: the monotonic clock. */
   readonly now?: () => number;
 }
 

@@ -1,11 +1,11 @@
 import type { Resources } from "@platform/contract/project";
 
-/** Both vCPUs and memory, in one place. */
+/** Whether both the vCPUs and the memory that are wanted are available. */
 export function fits(wanted: Resources, available: Resources): boolean {
   return wanted.cpu <= available.cpu && wanted.memory <= available.memory;
 }
 
-/** Those that no other one exceeds: of 16 vCPU with 4 GB and 2 vCPU with 64 GB, neither is the larger. */
+/** The capacities that no other one exceeds in both dimensions. 16 vCPU with 4 GB and 2 vCPU with 64 GB are both in the result. */
 export function findLargest(capacities: readonly Resources[]): readonly Resources[] {
   return capacities.filter(
     (one, index) =>
@@ -13,7 +13,7 @@ export function findLargest(capacities: readonly Resources[]): readonly Resource
   );
 }
 
-/** `2 vCPU and 4 GB`. */
+/** For messages: `2 vCPU and 4 GB`. */
 export function formatResources({ cpu, memory }: Resources): string {
   return `${cpu} vCPU and ${memory} GB`;
 }

@@ -1,10 +1,10 @@
 import type { Logger } from "./logger.ts";
 
-/** What this process has started, closed in the opposite order: what was built on something goes before it. */
+/** Closes what this process has started, in reverse order: a part is closed before the parts that it depends on. */
 export interface Closers {
-  /** After a close has begun, what comes is closed as well. */
+  /** Adds a part. One that is added after closing has begun is closed as well. */
   readonly add: (name: string, close: () => Promise<void> | void) => void;
-  /** Never rejects: what cannot be closed is logged, and the rest is closed all the same. */
+  /** Never rejects: a part that cannot be closed is logged, and the remaining parts are closed. */
   readonly closeAll: () => Promise<void>;
 }
 

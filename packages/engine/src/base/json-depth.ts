@@ -1,4 +1,4 @@
-/** Whether a JSON value is nested deeper than so many levels; a flat object has one. Level by level, not by recursion. */
+/** Whether a JSON value is nested deeper than `levels`; a flat object has one level. Iterative, so that no value overflows the stack. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   let level: readonly object[] = isContainer(value) ? [value] : [];
   for (let depth = 1; level.length > 0; depth++) {

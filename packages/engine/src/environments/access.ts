@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { getMessage } from "../project/project-error.ts";
 
-/** A user that owns no files of the platform: sandbox or build. */
+/** A Unix user that owns no files of the platform: that of a sandbox or of builds. */
 export interface SystemUser {
   readonly uid: number;
   readonly gid: number;
@@ -13,7 +13,7 @@ const EXECUTE = 1;
 
 /**
  * Why this user cannot read `path` (and, for folders and executables, enter or run it), judged by the mode bits of it and of every folder
- * above it; null when nothing stands in the way. Supplementary groups are not counted: a dropped process has none.
+ * above it; null when the user can read it. Supplementary groups are ignored: a process that has dropped its privileges has none.
  */
 export async function findAccessFault(
   path: string,

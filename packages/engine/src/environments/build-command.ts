@@ -6,16 +6,16 @@ import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import type { SystemUser } from "./access.ts";
 
 const PIPE_GRACE = 2 * SECOND;
-/** After a kill: a process that the kernel does not let go of (a file system that hangs) is not waited for longer. */
+/** Longest wait after a kill: a process that hangs in the kernel (on a dead network file system, say) may never end. */
 const KILL_LIMIT = 10 * SECOND;
 
-/** One program of a build, with its arguments: never a shell's line. It may lie in a folder that packages were installed into. */
+/** One program of a build and its arguments, never a shell command line. It may lie in a folder that packages were installed into. */
 export interface BuildCommand {
   readonly executable: string;
   readonly args: readonly string[];
 }
 
-/** A build's program as the host starts it. */
+/** A build's program as it is started on the host. */
 export interface HostCommand {
   readonly executable: TrustedExecutable;
   readonly args: readonly string[];
@@ -39,8 +39,8 @@ export interface BuildContext {
 export type BuildExit = { readonly code: number | null };
 
 /**
- * Runs one program to its end and hands over what it prints, line by line. When `signal` aborts, it is killed
- * with everything it started, and this resolves within seconds whatever happens.
+ * Runs one program to its end and passes on what it prints, line by line. When `signal` aborts, the program is killed
+ * with everything it started, and the promise settles within seconds in any case.
  *
  * @throws Error when the program cannot be started
  */
@@ -79,10 +79,10 @@ export function runBuildCommand(command: BuildCommand, context: BuildContext): P
       forget();
       reject(error);
     });
-    // What a finished build left running would outlive it and could write into the environment later.
+    // A process that a finished build left running could write into the environment later.
     child.once("exit", () => {
       if (child.pid !== undefined) killProcessGroup(child.pid);
-      // A process that left the group may still hold the pipes: read what is there, then stop waiting for it.
+      // A process that left the group may still hold the pipes: the output so far is read, then the wait ends.
       grace = setTimeout(closePipes, PIPE_GRACE);
     });
     child.once("close", (code) => {
@@ -96,11 +96,11 @@ function killProcessGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // The group is gone already.
+    // The group has already ended.
   }
 }
 
-// A program that prints no line ends must not fill the memory: its output is cut into lines of this many characters.
+// A program that prints no line breaks must not fill the memory: its output is cut into lines of this many characters.
 const MAX_LINE = 64 * 1024;
 
 function readLines(stream: Readable | null, onLine: (line: string) => void): void {
@@ -120,6 +120,6 @@ function readLines(stream: Readable | null, onLine: (line: string) => void): voi
   stream.on("end", () => {
     if (pending !== "") emit(pending);
   });
-  // Destroying a pipe on purpose is no error of the build.
+  // The error of a pipe that was destroyed on purpose is not an error of the build.
   stream.on("error", () => undefined);
 }

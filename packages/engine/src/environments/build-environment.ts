@@ -26,9 +26,9 @@ export interface EnvironmentBuild {
   readonly uv: TrustedExecutable | null;
   readonly bubblewrap: TrustedExecutable | null;
   readonly hidden: readonly string[];
-  /** The user that the installers run as; null to stay who we are. */
+  /** The user that the installers run as; null: the user of this process. */
   readonly user: SystemUser | null;
-  /** Downloads kept between builds; null to keep nothing. */
+  /** Folder of downloads that builds share; null: downloads are not kept. */
   readonly cacheDirectory: string | null;
   /** Nothing is built from source, so no package runs code of its own. */
   readonly wheelsOnly: boolean;
@@ -37,7 +37,7 @@ export interface EnvironmentBuild {
   readonly signal: AbortSignal;
 }
 
-/** Where the environment stands in the folder of its build. */
+/** The folder of the environment inside the folder of its build. */
 export function getEnvironmentFolder(directory: string): string {
   return join(directory, "venv");
 }
@@ -47,10 +47,10 @@ export function getEnvironmentPython(directory: string): string {
 }
 
 /**
- * Makes a virtual environment with the requirements in `build.directory`, by uv where it can be used, else by venv and pip. Afterwards
- * it belongs to this process' user and everyone may read it.
+ * Creates a virtual environment with the requirements in `build.directory`, with uv where it can be used, else with venv and pip. Afterwards
+ * it belongs to the user of this process and is readable by all users.
  *
- * @throws ProjectError BUILD_FAILED. Leaves its folder as it is then: the caller removes it
+ * @throws ProjectError BUILD_FAILED. The folder is then left as it is: the caller removes it
  */
 export async function buildEnvironment(build: EnvironmentBuild): Promise<void> {
   const work = await prepareWork(build);
@@ -92,7 +92,7 @@ async function prepareWork(build: EnvironmentBuild): Promise<Work> {
     cache: build.cacheDirectory ?? join(directory, "cache"),
   };
   const { text, constraints, content } = build.requirements;
-  // The texts stay ours: what is installed must not be able to change what is still to be installed.
+  // These files belong to the user of this process: an installed package must not be able to change what is installed after it.
   await makeFolder(directory, null);
   await writeFile(join(directory, REQUIREMENTS_FILE), text, { mode: 0o644 });
   await writeFile(join(directory, CONSTRAINTS_FILE), constraints, { mode: 0o644 });
@@ -139,7 +139,7 @@ function createContext(build: EnvironmentBuild, work: Work, uv: string | null): 
   const readable = [...interpreter.readablePaths, ...listNamedPaths(variables), ...(uv === null ? [] : [uv])];
   const writable = [build.directory, ...(cacheDirectory === null ? [] : [cacheDirectory])];
   return {
-    // Holds nothing that a project can name, so that no file of its stands in for a requirement.
+    // Contains no file that a project can name, so that none of its files is taken for a requirement.
     directory: work.directory,
     variables,
     user: build.user,
@@ -160,7 +160,7 @@ const INSTALLATION_FAILED = "The requirements could not be installed";
 
 function createUvSteps(build: EnvironmentBuild, work: Work, uv: string): readonly Step[] {
   const common = ["--cache-dir", work.cache, "--color", "never", "--no-progress", "--no-config"];
-  // Two mounts cannot share an inode: in the sandbox only a cache inside the build's own folder can be linked.
+  // Hard links do not work across mounts: in the sandbox, only files of a cache inside the build's own folder can be linked.
   const linkMode = build.bubblewrap !== null && build.cacheDirectory !== null ? "copy" : "hardlink";
   const folder = getEnvironmentFolder(build.directory);
   const python = ["--python", build.interpreter.executable.path, "--no-python-downloads"];
@@ -188,7 +188,7 @@ function createUvSteps(build: EnvironmentBuild, work: Work, uv: string): readonl
   ];
 }
 
-/** The same for pip and uv: our own texts, in the working directory. */
+/** The same for pip and uv: the canonical files, in the working directory. */
 function listInputs({ requirements, wheelsOnly }: EnvironmentBuild): readonly string[] {
   return [
     "--requirement",
@@ -230,9 +230,9 @@ const EXECUTABLE_BITS = 0o111;
 const FILES_AT_ONCE = 64;
 
 /**
- * Takes the tree away from the build's user and lets everyone read it. Links are not followed: they may point anywhere. A folder is ours before
- * its entries are looked at, so that nothing in it can be exchanged any more. A file of another user can only be a hard link to one of the
- * host: opening that to everyone would give it away.
+ * Takes the ownership of the tree from the build's user and makes it readable by all users. Links are not followed: they may point anywhere.
+ * The owner of a folder is changed before its entries are read, so that no entry can be exchanged afterwards. A file of another user can only
+ * be a hard link to a file of the host: making that readable would disclose it.
  */
 async function publishTree(path: string, build: Pick<EnvironmentBuild, "user" | "signal">): Promise<void> {
   const stats = await lstat(path).catch(refuseDepth);
@@ -255,9 +255,9 @@ async function takeOver(path: string, stats: Stats, user: SystemUser): Promise<v
   await lchown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
 }
 
-/** Folders in folders beyond what a path can name. */
+/** ENAMETOOLONG: folders that are nested deeper than a path can name. */
 function refuseDepth(error: unknown): never {
-  throw getSystemCode(error) === "ENAMETOOLONG" ? createForeign("folders that lie too deep") : error;
+  throw getSystemCode(error) === "ENAMETOOLONG" ? createForeign("folders that are nested too deeply") : error;
 }
 
 function createForeign(what: string): ProjectError {

@@ -1,17 +1,17 @@
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 
-// What a build prints is the user's code speaking: one that never stops must cost neither memory nor disk.
+// User code decides how much a build prints, so memory and disk must be bounded.
 const MAX_LINES = 20_000;
 const MAX_LINE_LENGTH = 2_000;
 const TAIL_LINES = 200;
 
-/** The log of one build: written to a file line by line, and followed by any number of listeners from the first line on. */
+/** The log of one build: written to a file line by line. Any number of listeners can follow it from the first line on. */
 export interface BuildLog {
   readonly write: (line: string) => void;
-  /** Hands over every line so far, then each new one. Returns how to stop. */
+  /** Calls the listener for every line so far, then for each new one. Returns a function that stops it. */
   readonly follow: (listener: (line: string) => void) => () => void;
-  /** The last lines, even when the log itself was cut. */
+  /** The last lines, even when the log itself was truncated. */
   readonly getTail: () => readonly string[];
   readonly close: () => Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface BuildLog {
 export function createBuildLog(path: string): BuildLog {
   const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
   let failed = false;
-  // A full disk must not bring the process down: the build itself will fail of it and say so.
+  // A full disk must not end this process: the build itself fails and reports it.
   file.on("error", () => (failed = true));
   const lines: string[] = [];
   const tail: string[] = [];
@@ -53,7 +53,7 @@ export function createBuildLog(path: string): BuildLog {
 }
 
 /**
- * The one line of a failed build that tells a user most: what pip or uv found wrong, with the requirement's name.
+ * The most informative line of a failed build: what pip or uv found wrong, with the requirement's name.
  * Falls back to the last line that is not empty.
  */
 export function findReason(tail: readonly string[]): string {

@@ -4,9 +4,9 @@ import type { BuildCommand, HostCommand } from "./build-command.ts";
 
 export interface BuildSandboxOptions {
   readonly bubblewrap: TrustedExecutable;
-  /** Folders whose content a build must not see: the platform's data. */
+  /** Folders whose content is hidden from a build: the platform's data. */
   readonly hidden: readonly string[];
-  /** What is shown again although it lies in a hidden folder or in the system's temporary one. */
+  /** Paths that are visible although they lie in a hidden folder or in the system's temporary folder. */
   readonly readable: readonly string[];
   /** The only folders that can be written. */
   readonly writable: readonly string[];
@@ -15,9 +15,9 @@ export interface BuildSandboxOptions {
 const TEMPORARY = "/tmp";
 
 /**
- * Installing a package runs code that its author wrote. This shows it the host read-only (as far as its uid may read at all), hides the
- * platform's data and other people's temporary files, and gives it a process namespace of its own: whatever it leaves running dies with
- * it, so that nothing can write into an environment after the build. The network stays: packages come from there.
+ * Installing a package runs code of its author. The sandbox shows it the host read-only (as far as its uid may read), hides the
+ * platform's data and the temporary files of other users, and gives it its own process namespace: processes that it leaves running end with
+ * it, so that nothing can write into an environment after the build. The network is available, since packages are downloaded.
  *
  * Must be run as the build's user already, never as root: bubblewrap would map the inner uid to root.
  */
@@ -31,8 +31,8 @@ export function createBuildSandbox(options: BuildSandboxOptions): (command: Buil
     "--unshare-pid",
     "--unshare-ipc",
     "--unshare-uts",
-    // The kernel ends a pid namespace whole before the end of its first process can be seen. bubblewrap's own first process is only asked to die
-    // with its parent, and what runs beside it can take that back (ptrace).
+    // The kernel ends all processes of a pid namespace before the end of its first process can be observed. bubblewrap's own first process only
+    // has a parent-death signal, which a process beside it can revoke (ptrace).
     "--as-pid-1",
     "--die-with-parent",
     "--new-session",

@@ -50,7 +50,7 @@ const PASSED = new Set([
 /** Credentials of the indexes that UV_INDEX names: UV_INDEX_<NAME>_USERNAME. */
 const PASSED_PATTERN = /^UV_INDEX_[A-Z0-9_]+_(USERNAME|PASSWORD)$/;
 
-/** uv does not read pip's variables: an operator who configured pip has configured both. */
+/** uv does not read pip's variables, so they are translated: an operator who configured pip has configured both. */
 const UV_FROM_PIP = [
   ["PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL"],
   ["PIP_EXTRA_INDEX_URL", "UV_INDEX", "UV_EXTRA_INDEX_URL"],

@@ -5,13 +5,13 @@ import { looksUnused, removeUnused } from "../files/remove-unused.ts";
 
 /** Milliseconds since the epoch. */
 export interface EnvironmentCutoffs {
-  /** An environment that was not used since then goes; who needs it again builds it again. */
+  /** Environments that were last used before this time are removed, and built again when they are needed. */
   readonly unusedSince: number;
-  /** So does what a build left behind whose process died before. */
+  /** Remains of builds whose process died before this time are removed. */
   readonly abandonedSince: number;
 }
 
-/** Removes environments of any format from the directory of an environment builder; says how many folders and logs. */
+/** Removes environments of any format from the directory of an environment builder; returns the number of folders and logs. */
 export async function collectEnvironments(directory: string, cutoffs: EnvironmentCutoffs): Promise<number> {
   const root = join(directory, "environments");
   const names = await readdir(root).catch(() => []);

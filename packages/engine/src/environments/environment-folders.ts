@@ -11,21 +11,21 @@ import type { Interpreter } from "./interpreter.ts";
 /*
  * Environments live below `<directory>/environments`:
  *
- *   <key>-<random>/venv    (<key> is v<format>-<hash>) one build, made where it stays; removed again when it fails
+ *   <key>-<random>/venv    (<key> is v<format>-<hash>) one build, created at its final place; removed when it fails
  *   <key>-<random>.log     its log
- *   <key>                  a symbolic link to the build that serves the key: its creation is what finishes a build
+ *   <key>                  a symbolic link to the build that serves the key: creating it completes the build
  *
- * Creating the link either works or finds another's: so two processes may build the same key, the second throws its own away, and neither
- * needs a lock that could go stale. A build that died with its process has no link; it is swept when it is too old to be still running.
+ * Creating the link either succeeds or finds the link of another process: two processes may build the same key, the second one discards its
+ * own build, and no lock is needed that could go stale. A build whose process died has no link; it is removed once it is too old to be running.
  */
 
-/** What a version runs in. */
+/** The Python environment that a version runs in. */
 export interface Environment {
   /** `v<format>-<SHA-256 in hex>`: equal keys need, and share, the same environment. */
   readonly key: string;
   /** The Python executable to start. */
   readonly interpreter: string;
-  /** What a sandbox must show besides the system directories. */
+  /** Absolute paths that a sandbox must show besides the system directories. */
   readonly readablePaths: readonly string[];
   /** The log of the build; null when there was nothing to install. */
   readonly logFile: string | null;
@@ -44,7 +44,7 @@ export async function prepareDirectory(settings: EnvironmentSettings): Promise<v
   await sweep(settings);
 }
 
-/** Makes a build count. The environment of another process that was faster is taken instead, and this one removed. */
+/** Publishes a build under its key. When another process was faster, its environment is used, and this build is removed. */
 export async function publishBuild(
   settings: EnvironmentSettings,
   build: { readonly key: string; readonly name: string },
@@ -64,7 +64,7 @@ export async function publishBuild(
   }
 }
 
-/** Null when it was not built yet. */
+/** The environment of a key; null when it has not been built yet. */
 export async function findEnvironment(
   settings: EnvironmentSettings,
   key: string,
@@ -73,13 +73,13 @@ export async function findEnvironment(
   try {
     const name = await readlink(link);
     const now = new Date();
-    // Said before it is relied on: the collector spares what is used (remove-unused.ts).
+    // The time of use is written before the environment is relied on: the collector spares what was just used (remove-unused.ts).
     await utimes(join(settings.environments, name), now, now);
     await access(getEnvironmentPython(join(settings.environments, name)));
     return describeEnvironment(settings, key, name);
   } catch (error) {
     if (getSystemCode(error) !== "ENOENT") throw error;
-    // A link to a build that was removed by hand, or whose interpreter is gone, must not stand in the way of the next.
+    // A link to a build that was removed by hand, or whose interpreter is missing, must not prevent the next build.
     await unlink(link).catch(() => undefined);
     return null;
   }
@@ -88,7 +88,7 @@ export async function findEnvironment(
 /** A build's folder or log; group 1 names the build, group 2 its key. Keys before v2 had no format. */
 const BUILD_NAME = /^(((?:v\d+-)?[0-9a-f]{64})-[0-9a-f]+)(?:\.log)?$/;
 
-/** Removes what builds left behind whose process died. */
+/** Removes the remains of builds whose process died. */
 async function sweep(settings: EnvironmentSettings): Promise<void> {
   const names = await readdir(settings.environments);
   const oldest = Date.now() - 2 * settings.timeout;
@@ -99,7 +99,7 @@ async function sweep(settings: EnvironmentSettings): Promise<void> {
     if (target === build) continue;
     const modified = await stat(join(settings.environments, name)).catch(() => null);
     if (modified === null || modified.mtimeMs >= oldest) continue;
-    // What cannot be removed must not stand in the way of other builds.
+    // Remains that cannot be removed must not prevent other builds.
     await removeBuild(settings, build).catch(() => undefined);
   }
 }

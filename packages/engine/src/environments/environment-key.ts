@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import type { Interpreter } from "./interpreter.ts";
 import type { Requirements } from "./requirements.ts";
 
-/** Part of every name: raise it when environments are built in another way, so that old ones are not used and can be told apart. */
+/** Part of every name: increment it when environments are built in another way, so that old ones are no longer used. */
 const FORMAT = "v2";
 
 /**
- * Wheels that are pinned by hash are the same bytes for everybody. All else may be what its owner wanted it to be; so may what is built from
- * a pinned source, by tools that nobody pinned.
+ * Only wheels that are pinned by hash are the same bytes for all owners. Anything else can be influenced by its owner, also a package that is
+ * built from a pinned source: the build tools are not pinned.
  */
 export function createKey(
   interpreter: Interpreter,
@@ -27,7 +27,7 @@ export function createBaseKey({ executable, version }: Interpreter): string {
   return hashKey([executable.path, version]);
 }
 
-/** JSON keeps the parts apart, whatever they contain. */
+/** JSON, so that parts cannot run into each other, whatever they contain. */
 function hashKey(parts: readonly unknown[]): string {
   return `${FORMAT}-${createHash("sha256").update(JSON.stringify(parts)).digest("hex")}`;
 }

@@ -7,20 +7,20 @@ import type { Interpreter } from "./interpreter.ts";
 import type { TreeLimits } from "./watch-size.ts";
 
 export interface EnvironmentBuilderOptions {
-  /** Where environments are kept. Every folder above it must be open (o+x) to the users of sandbox and build. */
+  /** Folder of the environments. Every folder above it must be open (o+x) to the users of sandboxes and builds. */
   readonly directory: string;
   readonly interpreter: Interpreter;
   /** Null or missing: venv and pip. */
   readonly uv?: TrustedExecutable | null;
-  /** Null or missing: all code is trusted, builds see what their user sees. */
+  /** Null or missing: all code is trusted, and builds see what their user sees. */
   readonly bubblewrap?: TrustedExecutable | null;
   /** Used when this process is root. It must own nothing and run nothing else. */
   readonly buildUser?: SystemUser;
   /** Hidden from builds, besides `directory`: the platform's data. Needs bubblewrap. */
   readonly hidden?: readonly string[];
-  /** The host's variables; only those that say how to reach the package index are passed on. */
+  /** The environment variables of the host; only those that configure the access to package indexes are passed on. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds for one build. */
+  /** Time limit of one build in milliseconds. */
   readonly timeout?: number;
   /** What one environment may hold, its build's files included. */
   readonly sizeLimits?: TreeLimits;
@@ -53,7 +53,7 @@ export function completeSettings(options: EnvironmentBuilderOptions): Environmen
     environments: join(options.directory, "environments"),
     interpreter: options.interpreter,
     uv: options.uv ?? null,
-    // As root it would map the inner user to root; without a user to become, builds are trusted anyway.
+    // As root, bubblewrap would map the inner user to root. Without a build user, builds are trusted anyway.
     bubblewrap: isRoot && user === null ? null : (options.bubblewrap ?? null),
     user,
     hidden: [options.directory, ...(options.hidden ?? [])],

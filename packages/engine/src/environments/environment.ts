@@ -11,11 +11,11 @@ import type { SharedBuild, Waiting, Wanted } from "./shared-build.ts";
 export type { Environment } from "./environment-folders.ts";
 
 export interface EnsureOptions {
-  /** Whose environment it is: the organisation's id. Another owner gets it only when it was made of wheels that are pinned by hash. */
+  /** Id of the organisation that owns the environment. Owners share only environments of wheels that are pinned by hash. */
   readonly owner: string;
   /** Called for each line of the build's log; also when another caller's build is joined. */
   readonly onLog?: (line: string) => void;
-  /** Gives up waiting; the build itself is killed when nobody waits for it any more. */
+  /** Ends the wait; the build itself is killed when its last caller stops waiting. */
   readonly signal?: AbortSignal;
 }
 
@@ -52,7 +52,7 @@ interface Builder {
   readonly settings: EnvironmentSettings;
   /** By the environment's key. */
   readonly builds: Map<string, SharedBuild>;
-  /** Once it aborts, nothing is built any more. */
+  /** Aborted by `close`: no build starts afterwards. */
   readonly closing: AbortController;
 }
 
@@ -88,7 +88,7 @@ async function provide(builder: Builder, wanted: Wanted, waiting: Waiting): Prom
   if (waiting.signal?.aborted === true) throw createCancelled();
   const build = builds.get(wanted.key) ?? (await start(builder, wanted));
   if (!build.controller.signal.aborted) return waitForBuild(build, waiting);
-  // The others gave it up: it ends now, and this caller begins anew.
+  // All its callers gave up: that build is ending, so a new one is started.
   await build.result.catch(() => undefined);
   return provide(builder, wanted, waiting);
 }
@@ -96,7 +96,7 @@ async function provide(builder: Builder, wanted: Wanted, waiting: Waiting): Prom
 async function start({ settings, builds, closing }: Builder, wanted: Wanted): Promise<SharedBuild> {
   const { key } = wanted;
   await prepareDirectory(settings);
-  // Another caller may have begun while this one prepared.
+  // Another caller may have started the build during the preparation.
   const other = builds.get(key);
   if (other !== undefined) return other;
   if (closing.signal.aborted) throw createCancelled();

@@ -10,12 +10,12 @@ import { getMessage, ProjectError } from "../project/project-error.ts";
 
 /** A Python installation that executions and builds can use. */
 export interface Interpreter {
-  /** The real executable: no version manager's shim, no virtual environment, no symbolic link. */
+  /** The real executable: neither a version manager's shim nor a virtual environment nor a symbolic link. */
   readonly executable: TrustedExecutable;
   /** `3.12.4` */
   readonly version: string;
   readonly basePrefix: string;
-  /** What a sandbox must show besides the system directories so that the interpreter runs. */
+  /** Absolute paths that a sandbox must show besides the system directories so that the interpreter runs. */
   readonly readablePaths: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface InterpreterOptions {
   readonly searchPath: string;
   /** The user that will run it, when that is not the user of this process. */
   readonly readableBy?: SystemUser;
-  /** Exactly these are tried instead of the usual places. */
+  /** Candidates that are tried instead of the usual places. */
   readonly candidates?: readonly string[];
   /** A folder of installations made by `uv python install`. */
   readonly managedDirectory?: string;
@@ -130,11 +130,11 @@ async function findFault(answer: Answer, user: SystemUser | undefined): Promise<
       (await findAccessFault(answer.stdlib, other, true));
     if (fault !== null) return fault;
   }
-  // Only root can become another user; everyone else has judged the mode bits.
+  // Only root can run it as another user; other processes have checked the mode bits.
   return findTrialFault(answer, process.getuid?.() === 0 ? other : undefined);
 }
 
-// Mode bits of the way to a folder say nothing of what lies in it, of access lists or of a noexec mount: so run it as that user and look.
+// The mode bits of a path do not cover the content of a folder, access lists or noexec mounts: so the interpreter is run as that user.
 const TRIAL = `
 import os, sys
 import asyncio, ctypes, json

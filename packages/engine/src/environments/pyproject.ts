@@ -19,7 +19,7 @@ print(json.dumps({
 `;
 
 /**
- * The strings of `[project].dependencies`, not yet understood. The text is parsed by the base installation's own tomllib.
+ * The strings of `[project].dependencies`, not parsed yet. The file is read by tomllib of the base installation.
  *
  * @throws ProjectError INVALID_PROJECT
  */

@@ -19,7 +19,7 @@ export interface PythonToolsOptions {
   readonly searchPath: string;
   /** `required`: SandboxUnavailableError where there is none. `preferred`: without one it is the developer's own code that runs. */
   readonly sandbox: "required" | "preferred" | "none";
-  /** Where environments are kept. Versions run as `user`, who must be able to read them; null: as the user of this process. */
+  /** Folder of the environments. Versions run as `user`, which must be able to read it; null: as the user of this process. */
   readonly chooseDirectory: (user: SystemUser | null) => string | Promise<string>;
   /** Builds of code that is not trusted: sandboxed, as root under a user of their own, and without a view of these folders. */
   readonly confinedBuilds?: { readonly hidden: readonly string[] };
@@ -30,14 +30,14 @@ export interface PythonToolsOptions {
 export interface PythonTools {
   readonly sandbox: Sandbox;
   readonly environments: EnvironmentBuilder;
-  /** The installation that environments are made of. */
+  /** The installation that environments are created from. */
   readonly interpreter: TrustedExecutable;
   /** `3.12.4` */
   readonly pythonVersion: string;
 }
 
 /**
- * Finds what this machine has to run Python: a sandbox, an interpreter, uv or pip.
+ * Finds the tools of this machine to run Python: a sandbox, an interpreter, uv or pip.
  *
  * @throws ProjectError INTERPRETER_NOT_FOUND
  */

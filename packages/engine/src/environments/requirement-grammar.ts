@@ -5,11 +5,11 @@ import { createScanner } from "./requirement-scanner.ts";
 import type { Scanner } from "./requirement-scanner.ts";
 
 /*
- * The lines that we understand, and how we write them. pip and uv get what is written here and nothing else, so each form must mean the
+ * The lines that are supported, and their canonical form. pip and uv are given the canonical form only, so each form must mean the
  * same to both (requirement-parsers.test.ts). Everything is printable ASCII without quotes, `$`, `\` and `{`, except a marker's double quotes.
  */
 
-/** One line, understood. `text` is how it is written for pip and uv; a path in it is relative to the project still. */
+/** One parsed line. `text` is its canonical form for pip and uv; paths in it are still relative to the project. */
 export type RequirementLine =
   | {
       readonly kind: "named";
@@ -34,20 +34,20 @@ export type RequirementLine =
 /** What the lines of a file are for: to be installed, or only to narrow versions. */
 export type Section = "requirements" | "constraints";
 
-/** What stands in a file itself, instead of naming another. */
+/** A line with content of its own, as opposed to one that names another file. */
 export type ContentLine = Exclude<RequirementLine, { readonly kind: "file" }>;
 
 const NAME = /[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?/y;
 const EXTRAS = /\[ *[A-Za-z0-9][A-Za-z0-9._-]*(?: *, *[A-Za-z0-9][A-Za-z0-9._-]*)* *\]/y;
 const OPERATOR = /~=|==(?!=)|!=|<=|>=|<|>/y;
 const VERSION = /v?[0-9](?:[A-Za-z0-9!+_-]|\.(?!\*))*(?:\.\*)?/y;
-/** No blank, quote, bracket, comma, `;`, `\`, `$`, `{`: each of them means something to one of the parsers. */
+/** No blank, quote, bracket, comma, `;`, `\`, `$`, `{`: each of them has a meaning for pip or uv. */
 const URL_TEXT = /(?:git\+)?https?:\/\/[A-Za-z0-9._~:@!&*+=%-]+(?:[/?#][A-Za-z0-9._~:/?@!&*+=%#-]*)?/y;
-/** A path says so by a slash, a leading dot or `file:`; a bare `x.whl` is one as well. */
+/** A path has a slash, a leading dot or `file:`; a bare `x.whl` is a path as well. */
 const PATH_LIKE = /^(?:\.|file:|[A-Za-z0-9._+-]*\/)/;
 const PATH_TEXT = /[A-Za-z0-9._+/-]+/y;
 const HASH = /--hash(?:=| )(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})(?![^ ])/y;
-/** What pip takes for a local file, whatever stands before it. */
+/** Endings by which pip recognises a local file. */
 const ARCHIVE = /\.(?:whl|zip|tar|tgz|tbz|txz|tlz|tar\.(?:gz|bz2|xz|lz|lzma))$/i;
 
 /** @throws RequirementFault */
@@ -70,7 +70,7 @@ export function parseRequirement(text: string): ContentLine {
 }
 
 function parseNamed(scanner: Scanner, name: string, extras: string): ContentLine {
-  // Poetry writes its dependencies so: `numpy (>=2,<3)`. The parentheses mean nothing, and are not written out.
+  // Poetry writes dependencies as `numpy (>=2,<3)`. The parentheses have no meaning and are dropped.
   const isInParentheses = scanner.take(/\((?= *[~=!<>])/y) !== null;
   const specifiers = readSpecifiers(scanner);
   if (isInParentheses && scanner.take(/\)/y) === null)
@@ -89,7 +89,7 @@ function parseDirect(scanner: Scanner, name: string, extras: string): ContentLin
   if (url !== null) return finishUrl(scanner, `${name}${extras} @ `, url);
   if (scanner.take(/file:/y) === null)
     throw createFault("after '@' it must name an https, http, git+https or file: address");
-  // As `pip freeze` writes what conda or a local build installed.
+  // `pip freeze` writes packages that conda or a local build installed in this form.
   if (scanner.rest().startsWith("/"))
     throw createFault(
       `that file is outside of the project, on the machine where the list was made; name a version instead, as in '${name}==1.0'`,
@@ -204,7 +204,7 @@ const refuseEditable: OptionReader = () => {
   throw createFault("it is editable, which a version cannot be; write it without '-e'");
 };
 
-/** What may stand on a line of its own; all else is refused. */
+/** Options that are allowed on a line of their own; all others are refused. */
 const OPTION_READERS: ReadonlyMap<string, OptionReader> = new Map([
   ["-r", readFileOption("requirements")],
   ["--requirement", readFileOption("requirements")],

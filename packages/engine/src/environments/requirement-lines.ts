@@ -1,8 +1,8 @@
 /** One line of a requirements file without its comment, continued lines joined. */
 export interface LogicalLine {
-  /** Of the physical line it begins with, from 1. */
+  /** Number of its first physical line, from 1. */
   readonly number: number;
-  /** Words are one space apart; never empty. */
+  /** Words separated by one space; never empty. */
   readonly text: string;
 }
 
@@ -17,7 +17,7 @@ export class LineFault extends Error {
   }
 }
 
-// pip splits lines with str.splitlines, which also splits at VT, FF, FS, GS, RS, NEL, LS and PS; uv does not. Nobody sees them in an editor.
+// pip splits lines with str.splitlines, which also splits at VT, FF, FS, GS, RS, NEL, LS and PS; uv does not. Editors do not show them.
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const FORBIDDEN = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029\uFEFF]/;
 // PEP 263: pip decodes the file by such a comment, and some encodings can hide lines.
@@ -40,7 +40,7 @@ export function splitLogicalLines(text: string): readonly LogicalLine[] {
       throw new LineFault(
         number,
         hasComment
-          ? "a comment stands inside of a continued line; move it above"
+          ? "a comment is inside a continued line; move it above"
           : "the line before is continued by '\\', but nothing follows; remove the '\\'",
       );
     const isContinued = checkBackslashes(raw, body, hasComment, number);
@@ -80,7 +80,7 @@ function stripComment(raw: string): { readonly body: string; readonly hasComment
   return { body: trimBlanks(raw), hasComment: false };
 }
 
-/** Blanks only: `trim` also takes off characters that pip or uv may keep. */
+/** Removes blanks only: `trim` also removes characters that pip or uv may keep. */
 function trimBlanks(text: string): string {
   let [start, end] = [0, text.length];
   while (text[start] === " " || text[start] === "\t") start += 1;

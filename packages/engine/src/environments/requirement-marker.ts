@@ -9,7 +9,7 @@ const OPERATOR = /<=|>=|==|!=|~=|<|>|(?:not +in|in)(?![\w.])/y;
 const MAX_DEPTH = 10;
 
 /**
- * The marker that begins here, written in one way: words one space apart, double quotes.
+ * Reads the marker that begins here and returns its canonical form: words separated by one space, double quotes.
  *
  * @throws RequirementFault
  */
@@ -50,7 +50,7 @@ function readOperand(scanner: Scanner): { readonly text: string; readonly isVari
   const variable = scanner.take(VARIABLE);
   if (variable !== null) return { text: variable, isVariable: true };
   const quoted = scanner.take(STRING);
-  // pip takes a word that begins with a dash for the first option of the line, even inside of quotes.
+  // pip takes a word that begins with a dash for the first option of the line, even inside quotes.
   if (quoted === null || quoted.includes(" -"))
     throw createFault("its marker is not understood; see docs/guide/writing-a-service.md");
   return { text: `"${quoted.slice(1, -1)}"`, isVariable: false };

@@ -1,6 +1,6 @@
 /** Reads one line from left to right. All patterns are sticky, so each step costs what it consumes. */
 export interface Scanner {
-  /** What the sticky pattern matches here, consumed; null when it does not match. */
+  /** Consumes and returns the match of a sticky pattern at this position; null when it does not match. */
   readonly take: (pattern: RegExp) => string | null;
   readonly skipBlanks: () => void;
   readonly isAtEnd: () => boolean;

@@ -15,21 +15,21 @@ import { RequirementFault } from "./requirement-fault.ts";
 import { LineFault, splitLogicalLines } from "./requirement-lines.ts";
 
 /*
- * What a project needs is read once, here, and written out again: pip and uv get our text and nothing of the project's, and the key of an
- * environment is made of the same text. What we do not understand is refused, so that nothing is installed that the key does not say.
+ * The requirements of a project are read once, here, and rewritten: pip and uv are given the canonical text only, and the key of an
+ * environment is the hash of the same text. Lines that are not supported are refused, so that the key covers everything that is installed.
  */
 
-/** What a project needs installed. Everything in it decides what gets installed; nothing else of the project does. */
+/** The requirements of a project. They alone decide what is installed; nothing else in the project does. */
 export interface Requirements {
-  /** The lines that are installed; a path begins with `./project/`. */
+  /** Canonical text of the lines to install; paths begin with `./project/`. */
   readonly text: string;
-  /** The lines that only narrow versions; "" when there are none. */
+  /** Canonical text of the lines that only constrain versions; "" when there are none. */
   readonly constraints: string;
   /** Hash of all the project's files when something is installed from them, else null. */
   readonly content: string | null;
-  /** Every download must be named with its hash: pip's rule as soon as one is. */
+  /** Whether every requirement must have a hash: pip's rule as soon as one of them has. */
   readonly requiresHashes: boolean;
-  /** Every line is `name==version --hash=...` from the operator's index: whoever installs it from wheels gets the same bytes. */
+  /** Whether every line is `name==version --hash=...` from the operator's index: installed from wheels, the bytes are always the same. */
   readonly isPinned: boolean;
 }
 
@@ -42,9 +42,9 @@ const MAX_BYTES = 64 * 1024;
 const MAX_NESTING = 10;
 
 /**
- * Reads what a project needs: `requirements.txt`, else `[project].dependencies` of `pyproject.toml`; null when that is nothing.
+ * Reads the requirements of a project: `requirements.txt`, else `[project].dependencies` of `pyproject.toml`; null when there are none.
  *
- * @throws ProjectError INVALID_PROJECT, with file and line, for what is not understood or reaches out of the project
+ * @throws ProjectError INVALID_PROJECT, with file and line, for a line that is not supported or names a file outside the project
  */
 export async function readRequirements(
   directory: string,
@@ -180,7 +180,7 @@ async function readText(into: Collected, file: string): Promise<string | null> {
         file,
         `${file}: requirements may have ${MAX_BYTES / 1024} kB in all, with the files that they name`,
       );
-    // A byte order mark at the very beginning is taken off; elsewhere it is refused like other invisible characters.
+    // A byte order mark at the very beginning is removed; elsewhere it is refused like other invisible characters.
     return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
   } catch (error) {
     if (error instanceof ProjectError) throw error;
@@ -259,7 +259,7 @@ function createInvalid(path: string, text: string, cause?: unknown): ProjectErro
   return new ProjectError("INVALID_PROJECT", message, { errors: [{ path, message }], cause });
 }
 
-/** Whether a line is not understood, whatever the machine: no try elsewhere or later will change that. */
+/** Whether the error is in the text of a requirement, so that the build would fail in the same way on any machine, at any time. */
 export function isFaultOfText(error: ProjectError): boolean {
   return error.cause instanceof RequirementFault || error.cause instanceof LineFault;
 }

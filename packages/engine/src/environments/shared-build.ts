@@ -14,12 +14,12 @@ import type { Requirements } from "./requirements.ts";
 import { exceeds, watchSize } from "./watch-size.ts";
 import type { TreeLimits } from "./watch-size.ts";
 
-/** One environment that is asked for. */
+/** A request for one environment. */
 export interface Wanted {
   readonly projectDirectory: string;
   readonly requirements: Requirements;
   readonly key: string;
-  /** Null: everybody's, and nothing that anybody could have influenced; no package runs code of its own while it is installed. */
+  /** Id of the owner. Null: shared by all owners; it is made of pinned wheels only, so no package runs code while it is installed. */
   readonly owner: string | null;
 }
 
@@ -43,7 +43,7 @@ export function startBuild(settings: EnvironmentSettings, wanted: Wanted): Share
   const log = createBuildLog(join(settings.environments, `${name}.log`));
   const controller = new AbortController();
   const result = runBuild(settings, { ...wanted, name, log, controller });
-  // Everyone who waits sees the failure; when nobody does any more, it must not count as unhandled.
+  // All waiting callers see the failure; when there are none left, it must not count as an unhandled rejection.
   result.catch(() => undefined);
   return { result, log, controller, waiting: 0 };
 }
@@ -63,7 +63,7 @@ export async function waitForBuild(build: SharedBuild, { onLog, signal }: Waitin
     const giveUp = (): void => {
       build.waiting -= 1;
       if (build.waiting > 0) reject(createCancelled());
-      // The last one to leave stops the build, and waits until its folder is gone.
+      // The last caller to give up stops the build, and waits until its folder is removed.
       else build.controller.abort(createCancelled());
     };
     signal?.addEventListener("abort", giveUp, { once: true, signal: listening.signal });
@@ -98,7 +98,7 @@ async function runBuild(settings: EnvironmentSettings, build: Build): Promise<En
     controller.signal.throwIfAborted();
     if (await exceeds(directory, settings.sizeLimits)) throw tooLarge;
     await build.log.close();
-    // The link makes the environment count, for good: after a power cut it must not lead to half of one.
+    // The link publishes the environment permanently: after a power failure it must not lead to an incomplete one.
     await syncTree(directory, controller.signal);
     return await publishBuild(settings, build);
   } catch (error) {
@@ -111,7 +111,7 @@ async function runBuild(settings: EnvironmentSettings, build: Build): Promise<En
   }
 }
 
-/** Builds run code of their owner and write to it: what one leaves there, another would install. So each owner has one. */
+/** Each owner has its own cache: builds run code of their owner and write to the cache, and other builds install what is in it. */
 async function makeCache(
   { directory, keepsDownloads }: EnvironmentSettings,
   owner: string | null,

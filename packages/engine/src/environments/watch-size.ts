@@ -2,7 +2,7 @@ import type { Dir } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
 import { getSystemCode } from "../project/project-error.ts";
 
-/** What a folder that a stranger's program fills may hold. */
+/** Limits for a folder that an untrusted program fills. */
 export interface TreeLimits {
   readonly bytes: number;
   readonly entries: number;
@@ -12,8 +12,8 @@ const BLOCK = 512;
 const PAUSE_MS = 3_000;
 
 /**
- * Whether a folder holds more than this; looks no further than that takes. Links are not followed, what vanishes does not count. A folder that
- * cannot be looked into holds too much: it is closed, or lies deeper than a path can name.
+ * Whether a folder exceeds the limits; stops as soon as that is known. Links are not followed, and entries that disappear do not count. A folder
+ * that cannot be read exceeds them: it is closed, or nested deeper than a path can name.
  */
 export async function exceeds(directory: string, limits: TreeLimits): Promise<boolean> {
   let bytes = 0;
@@ -48,7 +48,7 @@ async function openFolder(path: Buffer): Promise<Dir | "gone" | "closed"> {
   }
 }
 
-/** Looks at a folder every few seconds and calls once when it holds too much. Returns how to stop. */
+/** Checks a folder every few seconds and calls back once when it exceeds the limits. Returns a function that stops it. */
 export function watchSize(
   directory: string,
   limits: TreeLimits,

@@ -8,9 +8,9 @@ import { createRateMeter } from "./rate-meter.ts";
 import type { RateMeter } from "./rate-meter.ts";
 import { createTally } from "./tally.ts";
 
-/** How many executions may wait to start. */
+/** Maximum number of pending executions. */
 export interface QueueLimits {
-  /** Of one owner: a subscription or, for jobs, an organisation. */
+  /** Per owner: a subscription or, for jobs, an organisation. */
   readonly perOwner: number;
   readonly total: number;
 }
@@ -22,15 +22,15 @@ const FIRST_RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 300;
 
 /**
- * Refuses starts that would make the queue too long, before anything of them is stored; what was accepted is never dropped.
+ * Refuses starts that would exceed the limits of the queue, before anything is stored; accepted executions are never dropped.
  *
- * The queue is counted in the background, so a start costs no query for it: known is a count of at most about a second ago, and
- * what this process has accepted since. The limits are exact for one process; several accept at most what each takes in such a
- * second more. When the store cannot be counted, the last count goes on to hold, with what is accepted added and nothing taken
- * away: the queue cannot grow without bound behind a database that is too slow to be asked.
+ * The queue is counted in the background, so a start costs no query: the number of pending executions is estimated as the last count,
+ * about a second old at most, plus what this process has accepted since. With one process the limits are exact; with several, they can be
+ * exceeded by what each accepts in that second. While the store cannot be counted, the last count stays in use, accepted executions
+ * are added and none are subtracted: the queue cannot grow without bound when the database is too slow to count it.
  */
 export interface Admission {
-  /** Runs `create` where there is a place in the queue. @throws Problem RATE_LIMITED (the owner's limit), UNAVAILABLE (the limit of all) */
+  /** Runs `create` unless a limit is reached. @throws Problem RATE_LIMITED (the owner's limit), UNAVAILABLE (the total limit) */
   readonly admit: <T>(ownerId: string, create: () => Promise<T>) => Promise<T>;
   readonly close: () => void;
 }
@@ -44,7 +44,7 @@ export interface AdmissionOptions {
 
 export function createAdmission({ store, limits, now = readMonotonic }: AdmissionOptions): Admission {
   const ends = createRateMeter(now);
-  /** Refused since the store was counted. */
+  /** Number of starts refused since the last count. */
   let refused = createTally();
   const forgetRefused = () => {
     refused = createTally();
@@ -67,7 +67,7 @@ export function createAdmission({ store, limits, now = readMonotonic }: Admissio
   return {
     admit: async (ownerId, create) => {
       queue.refresh();
-      // An old count may say that the queue is full when it is empty: no start is refused by it.
+      // By an old count the queue may be full when it is empty by now: no start is refused because of it.
       if (isFull(ownerId)) await queue.settle();
       if (isFull(ownerId)) throw refuse(ownerId);
       return queue.add(ownerId, create);
@@ -77,8 +77,8 @@ export function createAdmission({ store, limits, now = readMonotonic }: Admissio
 }
 
 /**
- * When those who were refused before, and this caller, will have found a place. Owners who wait take turns, so that each has
- * an equal share of what ends.
+ * Seconds after which this caller and those refused before it should find a place. Waiting owners take turns, so each of them gets
+ * an equal share of the places that become free.
  */
 function estimateSeconds(ends: RateMeter, places: number, shared?: Pick<QueueCount, "owners">): number {
   if (!ends.isSettled()) return FIRST_RETRY_SECONDS;

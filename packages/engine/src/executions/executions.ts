@@ -25,15 +25,15 @@ import { createRetention } from "./retention.ts";
 import { acceptStartBody } from "./start-body.ts";
 import { createWaiters } from "./waiters.ts";
 
-/** The use-cases of executions. Whoever calls names the owner; what is not the owner's does not exist. */
+/** The use cases of executions. The caller names the owner; executions of other owners are treated as if they did not exist. */
 export interface Executions {
-  /** Durable when it resolves. @throws Problem */
+  /** Accepts an execution; it is stored durably when this resolves. @throws Problem */
   readonly start: (owner: Owner, target: VersionTarget, body: Uint8Array) => Promise<ExecutionRecord>;
-  /** The state where it is known without asking the store, so that polling costs next to nothing. */
+  /** The state if it is known without a query, so that polling is cheap. */
   readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
-  /** @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED, as all that name an execution */
+  /** @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED, as all methods that take an id */
   readonly state: (id: string, ownerId: string) => Promise<ExecutionRecord>;
-  /** The state once it is final, or as it is after so many seconds, or when the caller has gone. */
+  /** The final state, or the state when the seconds are over or the caller has disconnected. */
   readonly wait: (
     id: string,
     ownerId: string,
@@ -45,24 +45,24 @@ export interface Executions {
     id: string,
     ownerId: string,
   ) => Promise<{ readonly record: ExecutionRecord; readonly output: StoredResult | null }>;
-  /** @throws Problem INVALID_INPUT for a cursor that no page has given out */
+  /** @throws Problem INVALID_INPUT for a cursor that is not the `nextCursor` of a page */
   readonly log: (id: string, ownerId: string, cursor?: string) => Promise<LogPage>;
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord>;
   readonly close: () => void;
 }
 
-/** Seconds after which a caller should ask again for a result that is not there. */
+/** Seconds after which a caller should ask again for a result that is not ready (`Retry-After`). */
 const RETRY_AFTER_SECONDS = "1";
 
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;
   readonly inputs: InputSource;
-  /** Executions are kept so long after their end; an older id is distinguished from one that never existed. Missing: permanently. */
+  /** Retention period after the end; an expired id is distinguished from one that never existed. Missing: executions are kept permanently. */
   readonly retentionDays?: number;
   readonly queueLimits?: QueueLimits;
   readonly now?: () => number;
-  /** Some input of this version was not checked at the start, because that takes too long. */
+  /** Called when input of this version was not checked at the start because the check takes too long. */
   readonly onUndecided?: (versionId: string) => void;
 }
 

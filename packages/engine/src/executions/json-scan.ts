@@ -1,7 +1,7 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** What a byte outside of strings means; most mean nothing. */
+/** The meaning of a byte outside strings; most bytes have none. */
 const KIND = { none: 0, quote: 1, open: 2, close: 3, colon: 4, comma: 5 } as const;
 const KINDS = new Uint8Array(256);
 for (const [characters, kind] of [
@@ -16,13 +16,13 @@ for (const [characters, kind] of [
 export interface JsonScan {
   /** Levels of nesting; a flat object has one. */
   readonly depth: number;
-  /** Top-level members in order, duplicates included; `length` is that of the value's text in bytes. */
+  /** Top-level members in order, including duplicates; `length` is that of the value's text in bytes. */
   readonly members: readonly { readonly key: string; readonly length: number }[];
 }
 
 /**
- * One pass over the bytes of valid JSON whose top level is an object: what `JSON.parse` does not tell,
- * namely the size of each member's text, duplicate keys, and depth.
+ * Scans valid JSON whose top level is an object once, for what `JSON.parse` does not report:
+ * the size of each member's text, duplicate keys, and the depth.
  */
 export function scanJson(bytes: Uint8Array): JsonScan {
   const members: { key: string; length: number }[] = [];
@@ -49,7 +49,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
   return { depth: deepest, members };
 }
 
-/** Index of the next byte that means something, or the end. */
+/** Index of the next byte that has a meaning, or the end. */
 function findMark(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length && KINDS[bytes[at] ?? 0] === KIND.none) at++;

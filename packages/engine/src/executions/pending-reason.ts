@@ -6,14 +6,14 @@ import { mapRecords } from "../store/map-records.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 
-/** While records of pending executions are read, the workers are listed so often. */
+/** Interval of listing the workers while records of pending executions are read, in milliseconds. */
 const LIST_EVERY_MS = 3 * SECOND;
-/** An older list says nothing. */
+/** An older list is ignored. Milliseconds. */
 const BELIEVED_MS = 10 * SECOND;
 
 /**
- * The same store, whose pending records say when no worker that lives can start them. What lives is listed in the background,
- * so that a poll costs no more for it; a record may lag behind by a few seconds.
+ * The same store, with a `pendingReason` in records of pending executions that no live worker can start. The workers are listed in the
+ * background, so that a poll costs no query for it; the reason may be out of date by a few seconds.
  */
 export function withPendingReason(store: ExecutionStore, now: () => number = readMonotonic): ExecutionStore {
   let workers: readonly Resources[] = [];
@@ -26,7 +26,7 @@ export function withPendingReason(store: ExecutionStore, now: () => number = rea
       workers = await store.listWorkers();
       listedAt = asked;
     } catch {
-      // Nothing is said then, once the list is too old; the records themselves come from the same store.
+      // No reason is given once the list is too old; an error of the store shows when the records are read.
     }
   };
   const findReason = (wanted: Resources): PendingReason | null => {

@@ -3,26 +3,26 @@ import { SECOND } from "../base/time.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 import { createTally } from "./tally.ts";
 
-/** While executions are being started, the queue is counted so often ... */
+/** Interval of counting the queue while executions are started, in milliseconds. */
 const COUNT_EVERY_MS = 1 * SECOND;
-/** ... but not so often that it takes more than a twentieth of the time, unless a start would be refused. */
+/** Counting may take one twentieth of the time at most, unless a start would be refused. */
 const MAX_COUNTING_SHARE = 0.05;
 
-/** How many executions wait: the store's last count, and what this process has accepted since it was asked for. */
+/** The number of pending executions: the store's last count, plus what this process has accepted since that count was requested. */
 export interface QueueCount {
   readonly of: (ownerId: string) => number;
   readonly total: () => number;
-  /** How many owners had executions waiting when the store was asked. */
+  /** Number of owners with pending executions at the last count. */
   readonly owners: () => number;
-  /** Counts in the background when it is time to. */
+  /** Starts a count in the background when one is due. */
   readonly refresh: () => void;
-  /** Resolves once the count is of this second. When the store cannot be counted, the last count goes on to hold. */
+  /** Resolves once the count is at most a second old. While the store cannot be counted, the last count stays in use. */
   readonly settle: () => Promise<void>;
-  /** Counts what is being stored, and what was. @throws what `create` throws */
+  /** Runs `create` and counts the execution, from before it is stored. @throws what `create` throws */
   readonly add: <T>(ownerId: string, create: () => Promise<T>) => Promise<T>;
 }
 
-/** @param onCounted called after each count of the store's */
+/** @param onCounted called after each count of the store */
 export function createQueueCount(
   store: Pick<ExecutionStore, "countPending">,
   onCounted: () => void,
@@ -31,7 +31,7 @@ export function createQueueCount(
   let counted = createTally();
   let countedAt = -Infinity;
   let nextCountAt = -Infinity;
-  /** Accepted since the store was asked for what it said last, and since it was asked again. Some may be in its answer as well. */
+  /** Accepted since the request for the last count, and since the request under way. The answer may include some of them as well. */
   let accepted = createTally();
   let acceptedMeanwhile = createTally();
   const storing = createTally();
@@ -46,7 +46,7 @@ export function createQueueCount(
       countedAt = asked;
       onCounted();
     } catch {
-      // The last count goes on to hold, with what was accepted since.
+      // The last count stays in use, plus what was accepted since.
     }
     nextCountAt = asked + Math.max(COUNT_EVERY_MS, (now() - asked) / MAX_COUNTING_SHARE);
   };

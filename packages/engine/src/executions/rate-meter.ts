@@ -1,15 +1,15 @@
 import { SECOND } from "../base/time.ts";
 
-/** What happened so long ago counts for a third. */
+/** Time constant in milliseconds: an event of that age has a weight of 1/e. */
 const MEMORY_MS = 30 * SECOND;
-/** Sooner, a rate says too little. */
+/** Milliseconds after which the rate is meaningful. */
 const SETTLED_AFTER_MS = 5 * SECOND;
 
-/** How often something happens at present: a mean in which older events count for less and less. */
+/** The current rate of events: a mean in which the weight of an event decays with its age. */
 export interface RateMeter {
   readonly add: () => void;
   readonly perSecond: () => number;
-  /** Whether it has watched for long enough. */
+  /** Whether it has measured for long enough. */
   readonly isSettled: () => boolean;
 }
 
@@ -29,7 +29,7 @@ export function createRateMeter(now: () => number): RateMeter {
     },
     perSecond: () => {
       fade();
-      // As much as one event a second would have left by now.
+      // The sum that one event a second would have reached by now.
       const watched = 1 - Math.exp((since - now()) / MEMORY_MS);
       return watched === 0 ? 0 : (weight / watched / MEMORY_MS) * SECOND;
     },

@@ -3,7 +3,7 @@ import { readMonotonic } from "../base/monotonic.ts";
 import type { ExecutionRecord, ExecutionStore } from "../store/execution-store.ts";
 
 const MAX_RECORDS = 20_000;
-/** How long a record that may still change is used without an event about it. */
+/** Lifetime of a record that is not final, for when an event is lost. Milliseconds. */
 const BELIEVED_MS = 500;
 
 interface Entry {
@@ -12,15 +12,15 @@ interface Entry {
 }
 
 /**
- * Records as polls see them. A final record never changes, so it stays until it is pushed out; any other is forgotten
- * on the store's event, and after half a second where the event was lost.
+ * A cache of records for polls. A final record never changes, so it stays until the cache is full; any other is removed
+ * by the store's event, or after half a second when the event was lost.
  */
 export interface RecordCache {
-  /** What is known without asking the store; undefined where the store must be asked. */
+  /** The cached record; undefined when the store must be asked. */
   readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   readonly put: (record: ExecutionRecord) => void;
-  /** A record that was just created: whatever is known already is newer. */
+  /** Adds a record that was just created, unless one is cached: that one is newer. */
   readonly add: (record: ExecutionRecord) => void;
   readonly forget: (id: string) => void;
   readonly clear: () => void;
@@ -52,7 +52,7 @@ export function createRecordCache(store: ExecutionStore): RecordCache {
         if (entry?.record.ownerId === ownerId) entries.delete(id);
         return null;
       }
-      // An event may have put a newer record while the query ran.
+      // An event may have stored a newer record during the query.
       const newer = entries.get(id);
       if (newer !== undefined && newer !== entry && newer.record.ownerId === ownerId) return newer.record;
       put(record);

@@ -2,7 +2,7 @@ import { Problem } from "@platform/contract/problems";
 import { readUuidTime } from "../base/uuid.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
 
-/** What has expired is gone for callers: the same before and after housekeeping has dropped it. */
+/** Hides expired executions from callers, whether or not housekeeping has deleted them already. */
 export interface Retention {
   readonly hasExpired: (record: ExecutionRecord) => boolean;
   /** The record of this id, unless it is missing or has expired. @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED */
@@ -11,7 +11,7 @@ export interface Retention {
   readonly describeMissing: (id: string) => Problem;
 }
 
-/** `retentionMs`: for how long an execution is kept after its end; Infinity: permanently. `now`: milliseconds since the epoch. */
+/** @param retentionMs retention period after the end; Infinity: permanently @param now milliseconds since the epoch */
 export function createRetention(retentionMs: number, now: () => number): Retention {
   const hasExpired = ({ expiresAt = Infinity }: ExecutionRecord) => expiresAt <= now();
   const describeMissing = (id: string) =>

@@ -8,7 +8,7 @@ import { isRecord } from "../base/json.ts";
 import { scanJson } from "./json-scan.ts";
 import type { InputReferences } from "../store/execution-store.ts";
 
-/** `data` and `params` of the largest size, two references, and room for white space between them. */
+/** `data` and `params` of the largest size, two references, and white space between them. */
 export const MAX_BODY_BYTES = 2 * MAX_INPUT_BYTES + 64 * 1024;
 
 export interface AcceptedBody {
@@ -19,7 +19,7 @@ export interface AcceptedBody {
   readonly params: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A body may have 200,000; an answer is never larger than what it answers. */
+/** Maximum number of errors in an answer: a body can have 200,000. */
 const MAX_UNKNOWN_KEYS = 20;
 const KEYS = ["data", "dataRef", "params", "paramsRef"] as const;
 
@@ -71,7 +71,7 @@ function checkSizes(bytes: Uint8Array): void {
   const seen = new Set<string>();
   for (const { key, length } of members) {
     if (seen.has(key))
-      throw new Problem("INVALID_INPUT", `The key "${key.slice(0, 100)}" stands twice in the body.`, {
+      throw new Problem("INVALID_INPUT", `Duplicate key "${key.slice(0, 100)}".`, {
         errors: [{ path: `/${escapePointer(key)}`, message: "duplicate key" }],
       });
     seen.add(key);

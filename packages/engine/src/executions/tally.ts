@@ -1,8 +1,8 @@
-/** Numbers by owner; who has none is forgotten. */
+/** Counts by owner; owners with a count of zero are removed. */
 export interface Tally {
   readonly of: (ownerId: string) => number;
   readonly total: () => number;
-  /** How many owners have any. */
+  /** Number of owners with a count above zero. */
   readonly owners: () => number;
   readonly add: (ownerId: string, count: number) => void;
 }

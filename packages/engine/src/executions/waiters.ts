@@ -9,12 +9,12 @@ interface Waiter {
   readonly settle: (record: ExecutionRecord | null) => void;
 }
 
-/** How often a waiting request looks by itself, in case an event was lost. */
+/** Interval at which a waiting request reads the state, in case an event was lost. Milliseconds. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** Requests that wait for a final state; woken by events, correct without them. */
+/** Requests that wait for a final state. Events wake them sooner; they also finish without. */
 export interface Waiters {
-  /** The final record; what is known when the time is over; null when the caller left or the execution is gone. */
+  /** The final record, or the latest one when the time is over; null when the caller has disconnected or the execution no longer exists. */
   readonly wait: (
     id: string,
     ownerId: string,
@@ -22,7 +22,7 @@ export interface Waiters {
     signal: AbortSignal,
   ) => Promise<ExecutionRecord | null>;
   readonly notify: (id: string, record: ExecutionRecord | null) => void;
-  /** Ends all waits with the state that is known. */
+  /** Ends all waits with the latest known state. */
   readonly close: () => void;
 }
 
@@ -56,7 +56,7 @@ export function createWaiters(find: Find): Waiters {
           if (set.size === 0) waiting.delete(id);
         });
         if (signal.aborted) leave();
-        // The state may have become final between the caller's look and this registration.
+        // The state may have become final between the caller's read and this registration.
         void settleIfFinal(id, waiter, null);
       }).finally(() => {
         for (const cleanup of cleanups) cleanup();

@@ -2,9 +2,9 @@ import { rename, stat } from "node:fs/promises";
 import { removeTree } from "./remove-tree.ts";
 
 /*
- * Who relies on a file that is there already sets its modification time to now first. The collector sees that time twice:
- * before it decides, and after it has moved the file away, when nobody can find it any more. What was touched in between
- * goes back to its place. Whoever looks in the moment between finds nothing and makes it anew.
+ * A process that relies on an existing file sets its modification time to now first. The collector reads that time twice:
+ * before it decides, and after it has moved the file away, when other processes can no longer find it. A file that was touched in between
+ * is moved back. A process that looks for it between the two moves does not find it and creates it again.
  */
 
 /** Milliseconds since the epoch of the last use; null when there is nothing. */
@@ -16,8 +16,8 @@ async function readLastUse(path: string): Promise<number | null> {
 }
 
 /**
- * Removes what looked as if it was used last before `cutoff`; `aside` is a free name on the same disk. False when it stays, for it
- * was used meanwhile.
+ * Removes a file or folder that was last used before `cutoff`; `aside` is a free path on the same file system. False when it is kept,
+ * because it was used meanwhile.
  */
 export async function removeUnused(path: string, aside: string, cutoff: number): Promise<boolean> {
   try {
@@ -28,13 +28,13 @@ export async function removeUnused(path: string, aside: string, cutoff: number):
   }
   const used = await readLastUse(aside);
   const isUnused = used === null || used < cutoff;
-  // It may have been made anew meanwhile; then this one is not needed any more.
+  // It may have been created again meanwhile; then this one is not needed any more.
   if (!isUnused) await rename(aside, path).catch(() => undefined);
   await removeTree(aside);
   return isUnused;
 }
 
-/** Whether something is there that was used last before `cutoff`. */
+/** Whether the path exists and was last used before `cutoff` (milliseconds since the epoch). */
 export async function looksUnused(path: string, cutoff: number): Promise<boolean> {
   const used = await readLastUse(path);
   return used !== null && used < cutoff;

@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import { TrustedExecutable } from "./trusted-executable.ts";
 
-/** The system's own folders, for what is not on the search path. */
+/** The system's folders, searched after the search path. */
 export const SYSTEM_FOLDERS = "/usr/bin:/usr/local/bin:/bin";
 
 /** All executables of this name on a search path (the value of `PATH`), in order. */
@@ -11,7 +11,7 @@ export async function findExecutables(
   name: string,
   searchPath: string,
 ): Promise<readonly TrustedExecutable[]> {
-  // Relative entries of PATH would depend on the working directory: a project's folder must not choose our tools.
+  // Relative entries of PATH would depend on the working directory: the folder of a project must not choose the platform's tools.
   const folders = searchPath.split(delimiter).filter((folder) => isAbsolute(folder));
   const found: TrustedExecutable[] = [];
   for (const folder of new Set(folders)) {

@@ -2,19 +2,19 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { ChildProcess } from "./processes.ts";
 
 /**
- * Kills a program that we started, its process group and its children.
+ * Kills a program that this process has started, its process group and its children.
  *
- * bubblewrap alone does not suffice: its child asks to die with its parent only when the sandbox is set up. Killed before (20 ms, seconds on a
- * busy machine), it left a sandbox that ran on for ever and held our pipes: of 300 killed in their first 20 ms 244 did, 40 with their group
- * (2 cores, bubblewrap 0.8, 2026-11-22). A stopped parent makes no more children (fork(2) restarts while a signal is pending) and reaps none,
- * so those found are its own; the first process of a pid namespace takes all others along.
+ * Killing bubblewrap alone is not enough: its child sets its parent-death signal only once the sandbox is set up. Killed before (20 ms, seconds on a
+ * busy machine), it left a sandbox that kept running and held the pipes: 244 of 300 that were killed in their first 20 ms, 40 with their group
+ * (2 cores, bubblewrap 0.8, 2026-11-22). A stopped parent creates no more children (fork(2) restarts while a signal is pending) and reaps none,
+ * so the children that are found are its own; killing the first process of a pid namespace kills all others in it.
  */
 export function killLaunched(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   send(pid, "SIGSTOP");
   const children = listChildren(pid);
-  // Its group, where it has one of its own.
+  // Its process group, if it has one of its own.
   send(-pid, "SIGKILL");
   for (const own of children) send(own, "SIGKILL");
   send(pid, "SIGKILL");
@@ -24,7 +24,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended already, or has no group.
+    // It has already ended, or has no group.
   }
 }
 
@@ -36,7 +36,7 @@ function listChildren(pid: number): readonly number[] {
   }
 }
 
-/** Kernels without CONFIG_PROC_CHILDREN; systems without /proc have no bubblewrap either. */
+/** For kernels without CONFIG_PROC_CHILDREN; systems without /proc have no bubblewrap either. */
 function searchChildren(parent: number): readonly number[] {
   try {
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));

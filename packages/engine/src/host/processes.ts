@@ -4,8 +4,8 @@ import { promisify } from "node:util";
 import { TrustedExecutable } from "./trusted-executable.ts";
 
 /*
- * The only door to processes on the host: lint forbids `node:child_process` elsewhere. It takes trusted programs only, and every caller
- * says the environment: nothing inherits the platform's own, which holds its secrets.
+ * The only place that starts processes on the host: lint forbids `node:child_process` elsewhere. It starts trusted programs only, and every
+ * caller passes the environment: no process inherits the platform's own, which contains its secrets.
  */
 
 export type { ChildProcess } from "node:child_process";
@@ -21,11 +21,11 @@ interface HostOptions {
 
 export interface SpawnOptions extends HostOptions {
   readonly stdio: StdioOptions;
-  /** A session and process group of its own. */
+  /** Whether it gets its own session and process group. */
   readonly detached?: boolean;
 }
 
-/** Starts a program. Its end and its failure to start are events of the child, as in `node:child_process`. */
+/** Starts a program. Its end and a failure to start it are events of the child, as in `node:child_process`. */
 export function spawnTrusted(
   executable: TrustedExecutable,
   args: readonly string[],
@@ -38,7 +38,7 @@ export interface RunOptions extends HostOptions {
   /** Milliseconds until it is killed. */
   readonly timeout: number;
   readonly signal?: AbortSignal;
-  /** What it reads from its standard input. */
+  /** Text for its standard input. */
   readonly input?: string;
 }
 
@@ -58,7 +58,7 @@ export async function runTrusted(
       encoding: "utf8",
       killSignal: "SIGKILL",
     });
-    // One that ends without reading says so by its exit code.
+    // A program that ends without reading its input reports that by its exit code.
     running.child.stdin?.on("error", () => undefined).end(input);
     return (await running).stdout;
   } catch (error) {
@@ -66,7 +66,7 @@ export async function runTrusted(
   }
 }
 
-/** The types say it already; a cast must not get further than here. */
+/** The types already ensure it; this stops a value that was cast. */
 function getPath(executable: TrustedExecutable): string {
   if (!(executable instanceof TrustedExecutable) || executable.reason === undefined)
     throw new TypeError("Only trusted programs run on the host.");

@@ -7,15 +7,15 @@ export type TrustReason =
   /** Found on the operator's search path: bwrap, uv, python3, id. */
   | "search path"
   | "named by the operator"
-  /** The installation behind a trusted Python: what that Python itself answered. */
+  /** The base installation that a trusted Python has reported. */
   | "base interpreter"
   /** The operator switched the sandbox off: all deployed code is trusted. */
   | "no sandbox";
 
 /**
  * A program that may be started on the host. Nothing that a deployer can write may ever become one: an environment's `bin/python`, a
- * project's file or a package's script are only arguments of a trusted bubblewrap. The private member makes forging one a type error and a
- * TypeError. Lint lists the few files that may vouch for one.
+ * project's file or a package's script are only arguments of a trusted bubblewrap. Because of the private member, forging one is a type error
+ * and, at run time, a TypeError. The lint configuration lists the few files that may create one.
  */
 export class TrustedExecutable {
   readonly path: string;
@@ -27,12 +27,12 @@ export class TrustedExecutable {
     this.#reason = reason;
   }
 
-  /** Says that the program at this absolute path is trusted, and why. Never for what lies in a folder that deployed code can write. */
+  /** Declares the program at this absolute path trusted, with the reason. Never for a path in a folder that deployed code can write. */
   static vouchFor(path: string, reason: TrustReason): TrustedExecutable {
     return new TrustedExecutable(path, reason);
   }
 
-  /** @throws TypeError for anything that was not vouched for */
+  /** @throws TypeError for anything that was not created by `vouchFor` */
   get reason(): TrustReason {
     return this.#reason;
   }

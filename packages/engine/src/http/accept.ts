@@ -3,7 +3,7 @@ import { BODY_TYPES } from "@platform/contract/operation";
 import type { Operation } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 
-/** `Accept` must leave room for JSON. @throws Problem NOT_ACCEPTABLE */
+/** Checks that `Accept` allows JSON. @throws Problem NOT_ACCEPTABLE */
 export function requireJsonAccepted(request: FastifyRequest): void {
   const accept = request.headers.accept;
   if (accept === undefined || accept === "" || /(?:application|\*)\/(?:json|\*|[\w.-]+\+json)/i.test(accept))
@@ -14,7 +14,7 @@ export function requireJsonAccepted(request: FastifyRequest): void {
   );
 }
 
-/** An operation that takes a body takes one media type. @throws Problem UNSUPPORTED_MEDIA_TYPE */
+/** Checks the media type: an operation with a body accepts exactly one. @throws Problem UNSUPPORTED_MEDIA_TYPE */
 export function requireBodyType(request: FastifyRequest, { bodyMode }: Operation): void {
   const wanted = BODY_TYPES[bodyMode];
   if (wanted === null) return;
@@ -27,7 +27,7 @@ export function requireBodyType(request: FastifyRequest, { bodyMode }: Operation
 }
 
 /**
- * A caller who sends one relies on it when they repeat the start; to ignore it would run twice what is paid once.
+ * A caller that sends this header relies on it when it repeats a start; if it were ignored, the execution would run and be billed twice.
  * @throws Problem INVALID_INPUT
  */
 export function refuseIdempotencyKey(request: FastifyRequest): void {

@@ -13,7 +13,7 @@ const NO_BYTES = new Uint8Array();
 export function readBodiesAs(scope: FastifyInstance, mode: BodyMode): void {
   switch (mode) {
     case "none":
-      // Clients send `{}`, or a content type and no body at all, where none is wanted: read, and not looked at.
+      // Some clients send `{}`, or a content type without a body, although no body is expected: it is read and ignored.
       scope.addContentTypeParser(BODY_TYPES.json, { parseAs: "buffer" }, (_request, _body, done) =>
         done(null),
       );
@@ -42,7 +42,7 @@ export function readBodiesAs(scope: FastifyInstance, mode: BodyMode): void {
   }
 }
 
-/** What a handler gets as the body of a request that was read in this mode. */
+/** The `body` that a handler gets for a request that was read in this mode. */
 export function pickBody(request: FastifyRequest, mode: BodyMode): unknown {
   switch (mode) {
     case "none":

@@ -8,9 +8,9 @@ export interface RequestTimes {
   readonly headMs: number;
   /** For a body that is not an upload. */
   readonly bodyMs: number;
-  /** An upload may take as long as it goes on: so long without a byte ends it. */
+  /** For an upload, between two chunks: it may take longer as long as data arrives. */
   readonly uploadIdleMs: number;
-  /** The longest upload of all: 256 MB at 0.6 Mbit/s. */
+  /** For an upload in all: 256 MB at 0.6 Mbit/s. */
   readonly uploadMs: number;
 }
 
@@ -24,8 +24,8 @@ export const REQUEST_TIMES: RequestTimes = {
 const UPLOAD_TYPE = "application/zip";
 
 /**
- * Ends requests whose body does not arrive: Node's `requestTimeout` holds for all routes alike, and would cut every upload
- * that takes longer than a JSON body may. An upload that was answered already (it was refused) has no longer than others.
+ * Ends requests whose body does not arrive. Node's `requestTimeout` applies to all routes alike, and would end every upload
+ * that takes longer than a JSON body may. An upload that was already answered (because it was refused) has no more time than others.
  */
 export function limitBodies(
   server: Server,

@@ -17,9 +17,9 @@ const CONTENT_SECURITY_POLICY =
 export interface DocsOptions {
   /** Base path of the API, e.g. `/api`, `""`, or a route prefix with parameters. */
   readonly prefix: string;
-  /** The OpenAPI document; asked for each request, so that it can differ by path. */
+  /** Returns the OpenAPI document; called for each request, so that it can differ by path. */
   readonly openApi: (request: FastifyRequest) => unknown;
-  /** Folder of swagger-ui-dist; the CLI's bundle brings a copy of its own. */
+  /** Folder of swagger-ui-dist; the bundle of the CLI includes a copy. */
   readonly assetsDirectory?: string;
 }
 
@@ -59,7 +59,7 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
   );
 }
 
-/** Reads each file once: slow readers, who need no login, must not hold 1.5 MB of memory for each request. */
+/** Reads each file once: slow clients, which need no login, must not hold 1.5 MB of memory for each request. */
 function createAssetReader(): (path: string) => Promise<Buffer> {
   const known = new Map<string, Promise<Buffer>>();
   return (path) => {
@@ -70,7 +70,7 @@ function createAssetReader(): (path: string) => Promise<Buffer> {
   };
 }
 
-/** A regular expression such as /\/+$/ tries again from every slash. */
+/** Not a regular expression: /\/+$/ takes quadratic time, since it tries again from every slash. */
 function cutFinalSlashes(path: string): string {
   let end = path.length;
   while (path[end - 1] === "/") end -= 1;

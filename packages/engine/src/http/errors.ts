@@ -12,7 +12,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
   503: "UNAVAILABLE",
 };
 
-/** The problem that the caller is answered with; a bug is logged, and the caller learns the request id only. */
+/** The problem to answer with; a bug is logged, and the caller gets only the request id. */
 export function toProblem(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   if (isFastifyError(error) && error.statusCode !== undefined && error.statusCode < 500)

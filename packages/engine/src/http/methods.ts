@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Operation } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 
-/** Every method that Node can read has routes, so that it can be answered 405; the framework alone knows eight. */
+/** Adds every method that Node can parse to the framework, which knows eight, so that others can be answered with 405. */
 export function supportAllMethods(app: FastifyInstance): void {
   const known = new Set<string>(app.supportedMethods);
   // CONNECT never becomes a request: Node closes its connection.
@@ -11,7 +11,7 @@ export function supportAllMethods(app: FastifyInstance): void {
     if (!known.has(method) && method !== "CONNECT") app.addHttpMethod(method, { hasBody: true });
 }
 
-/** A known path with another method is 405 with `Allow`, not 404. */
+/** Answers a known path with another method with 405 and `Allow`, instead of 404. */
 export function refuseOtherMethods(
   app: FastifyInstance,
   operations: readonly Pick<Operation, "method" | "path">[],

@@ -5,9 +5,9 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@platform/contract/service-api
 import type { ListFilter } from "../store/execution-store.ts";
 import { readParameter, refuseParameter } from "./query.ts";
 
-/** Which page of a list is asked for: the first, or the one after a `nextCursor`. */
+/** The requested page of a list: the first, or the one after a `nextCursor`. */
 export interface PageQuery {
-  /** Items a page, 1 to `MAX_PAGE_SIZE`: checked before. */
+  /** Items per page, 1 to `MAX_PAGE_SIZE`; already validated. */
   readonly limit?: number;
   readonly cursor?: string;
 }
@@ -25,16 +25,15 @@ export function readPage({ limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): Page
   return cursor === undefined ? { limit } : { limit, cursor };
 }
 
-/** For short lists that are counted through: the cursor is an offset. @throws Problem INVALID_INPUT */
+/** For short lists: the cursor is an offset. @throws Problem INVALID_INPUT */
 export function readOffsetPage(query: PageQuery): OffsetPage {
   const { limit, cursor } = readPage(query);
   if (cursor === undefined) return { limit, offset: 0 };
-  if (!OFFSET.test(cursor))
-    throw new Problem("INVALID_INPUT", "The cursor is not one that this list has given out.");
+  if (!OFFSET.test(cursor)) throw new Problem("INVALID_INPUT", "The cursor is not a cursor of this list.");
   return { limit, offset: Number(cursor) };
 }
 
-/** Cuts a page from items that were asked for with `limit + 1`. */
+/** Makes a page of items that were queried with `limit + 1`: the additional item shows that another page follows. */
 export function cutOffsetPage<Item, Body>(
   items: readonly Item[],
   page: OffsetPage,
@@ -47,7 +46,7 @@ export function cutOffsetPage<Item, Body>(
   };
 }
 
-/** The Link header (RFC 8288) of a page that has another one behind it. */
+/** Sets the Link header (RFC 8288) of a page that is followed by another one. */
 export function linkNext(
   request: FastifyRequest,
   path: string,
@@ -59,7 +58,7 @@ export function linkNext(
   return { link: `<${path}?${query.toString()}>; rel="next"` };
 }
 
-/** Page and filter of a list of executions, from a query string that no schema has checked. @throws Problem INVALID_INPUT */
+/** Page and filter of a list of executions, from a query string that was not validated by a schema. @throws Problem INVALID_INPUT */
 export function parseListFilter(query: unknown): ListFilter {
   const status = readParameter(query, "status");
   if (status !== undefined && !isExecutionStatus(status))

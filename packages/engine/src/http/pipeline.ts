@@ -13,15 +13,15 @@ import type { OperationHandlers, OperationReply, OperationRequest } from "./type
 import { describeChecks } from "./validation.ts";
 
 export interface PipelineOptions<T extends OperationTable, C> {
-  /** Path of the API, which the paths of its rows follow; may have parameters. */
+  /** Path of the API, prefixed to the paths of its rows; may have parameters. */
   readonly prefix: string;
-  /** Who calls. Answers at once where that is known without waiting: polls are many. @throws Problem */
+  /** Identifies the caller. Returns without a promise where it can: most requests are polls. @throws Problem */
   readonly authenticate: (request: FastifyRequest) => C | Promise<C>;
-  /** Asked for every row that allows an action and not each caller. @throws Problem FORBIDDEN */
+  /** Called for every row whose `allows` names an action rather than every caller. @throws Problem FORBIDDEN */
   readonly authorize?: (caller: C, action: Action) => void;
   /** Whether the caller may make another request of this class now. @throws Problem RATE_LIMITED, with Retry-After */
   readonly limit?: (caller: C, rate: RateClass) => void;
-  /** What is checked for all operations besides their schemas. @throws Problem INVALID_INPUT */
+  /** Checks that apply to all operations besides their schemas. @throws Problem INVALID_INPUT */
   readonly validate?: (request: FastifyRequest) => void;
   readonly handlers: OperationHandlers<T, C>;
 }
@@ -32,7 +32,7 @@ const CALLER = "caller";
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /**
- * Turns every row of an operation table into a route. A request passes these stages, and what each needs to know stands in the row:
+ * Turns every row of an operation table into a route. A request passes these stages, each of which is configured by the row:
  *
  * 1. before its body is read (`createGate`): accept, authenticate, authorise, limit, idempotency;
  * 2. read the body as `bodyMode` says (`readBodiesAs`), and validate path, query and body (`describeChecks`);
@@ -61,7 +61,7 @@ export async function registerOperations<T extends OperationTable, C>(
   );
 }
 
-/** A handler without the types of its row: the stages before it have made the request what the row says. */
+/** A handler without the types of its row: the previous stages have ensured that the request matches the row. */
 type AnyHandler<C> = (request: OperationRequest<Operation, C>) => Reply | Promise<Reply>;
 
 type Reply = OperationReply<Operation> & { readonly body?: unknown };
@@ -85,7 +85,7 @@ function registerRoute<C>(
   });
 }
 
-/** What happens before the body is read: a refused caller costs a head. A promise is returned only where one has to be waited for. */
+/** Runs before the body is read, so that a refused request costs its head only. Returns a promise only where it has to wait. */
 function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHandler {
   const { allows, rate } = operation;
   const admit = (request: FastifyRequest, caller: C): void => {

@@ -2,13 +2,13 @@ import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import type { StatusRecord } from "@platform/contract/execution";
 import type { ExecutionRecord, LogPage, Page, StoredResult } from "../store/execution-store.ts";
 
-/** How results, lists and logs look: the gateway's envelope, or the flat body of the local server. */
+/** Formats results, lists and logs: the gateway's envelope, or the flat body of the local server. */
 export interface Presenter {
   /** Body of a final execution; `url` is its path without a final slash. */
   readonly result: (record: ExecutionRecord, output: StoredResult | null, url: string) => Uint8Array | string;
   readonly list: (page: Page<ExecutionRecord>) => unknown;
   readonly log: (page: LogPage) => Uint8Array;
-  /** Whether the log of a finished execution comes in one answer (its pages are arrays then), unless a cursor is given. */
+  /** Whether the log of a finished execution is sent in one answer (its pages are then arrays), unless a cursor is given. */
   readonly isLogWhole: boolean;
 }
 

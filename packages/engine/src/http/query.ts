@@ -1,6 +1,6 @@
 import { Problem } from "@platform/contract/problems";
 
-/** A parameter of a query string that no schema has checked. @throws Problem INVALID_INPUT where it is given more than once */
+/** A parameter of a query string that was not validated by a schema. @throws Problem INVALID_INPUT when it is given more than once */
 export function readParameter(query: unknown, name: string): string | undefined {
   if (typeof query !== "object" || query === null) return undefined;
   const value: unknown = Object.getOwnPropertyDescriptor(query, name)?.value;

@@ -11,28 +11,28 @@ import type { RequestTimes } from "./body-deadline.ts";
 import { sendProblem, toProblem } from "./errors.ts";
 import { refuseOtherMethods, supportAllMethods } from "./methods.ts";
 
-/** The largest JSON body of an operation that says nothing else. */
+/** Default size limit of a JSON body in bytes. */
 const DEFAULT_BODY_BYTES = 256 * 1024;
 
 /** A part of this process that cannot do its work. */
 export interface ReadinessFault {
   readonly part: "process" | "database" | "disk" | "worker";
-  /** A sentence. */
+  /** What is wrong and what to do, in full sentences. */
   readonly detail: string;
-  /** `unready`: send no requests here (503). `degraded`: requests are served all the same (200, and the part is named). */
+  /** `unready`: the process should get no requests (503). `degraded`: requests are still served (200, and the part is named). */
   readonly effect: "unready" | "degraded";
 }
 
 export interface HttpServerOptions {
   readonly logger: FastifyBaseLogger;
-  /** What `GET /readyz` says: every part that cannot do its work. Missing: all always can. */
+  /** Returns the parts that cannot do their work, for `GET /readyz`. Missing: always ready. */
   readonly findFaults?: () => Promise<readonly ReadinessFault[]>;
   readonly times?: RequestTimes;
 }
 
 /**
- * A server whose every error has the one shape `{code, detail}`: repeated slashes are one, a final slash does not
- * matter, nothing is redirected, nothing is coerced or removed from a body.
+ * A server whose errors all have the shape `{code, detail}`. Repeated slashes count as one, a final slash does not
+ * matter, nothing is redirected, and nothing in a body is coerced or removed.
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const times = options.times ?? REQUEST_TIMES;
@@ -48,7 +48,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     forceCloseConnections: "idle",
     keepAliveTimeout: 75 * SECOND,
     connectionTimeout: 0,
-    // Of the body it is limitBodies that takes care.
+    // The time for the body is limited by limitBodies.
     requestTimeout: 0,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 500 },
@@ -94,14 +94,14 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   return app;
 }
 
-/** Names that are unique among all processes, without asking for random numbers at every request. */
+/** Request ids that are unique among all processes, without new random numbers for every request. */
 function createRequestIds(): () => string {
   const prefix = randomUUID();
   let count = 0;
   return () => `${prefix}-${(count += 1)}`;
 }
 
-/** What Node refuses before there is a request: broken HTTP, headers too large, too slow. */
+/** Answers what Node refuses before there is a request: invalid HTTP, headers that are too large or arrive too slowly. */
 function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   if (error.code === "HPE_HEADER_OVERFLOW")
@@ -115,11 +115,11 @@ function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void 
   endWith(socket, "400 Bad Request", "INVALID_INPUT", "The request is not valid HTTP.");
 }
 
-/** `Expect: 100-continue` is Node's to answer; of other expectations (RFC 9110 10.1.1) there are none. */
+/** Node answers `Expect: 100-continue`; no other expectation (RFC 9110, section 10.1.1) is supported. */
 function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const body = JSON.stringify({
     code: "INVALID_INPUT",
-    detail: "The Expect header asks for what is not possible.",
+    detail: "The Expect header names an expectation that is not supported; only 100-continue is.",
   });
   const headers = { "content-type": "application/json", "content-length": body.length, connection: "close" };
   response.writeHead(417, headers).end(body);

@@ -21,11 +21,11 @@ type ServiceApi = typeof SERVICE_API;
 export interface ExecutionHandlerOptions<C> {
   readonly executions: Executions;
   readonly presenter: Presenter;
-  /** To whom the executions of a caller belong. */
+  /** The owner of the executions that a caller starts and sees. */
   readonly ownerOf: (caller: C) => Owner;
-  /** The version to start. @throws Problem where it takes no executions */
+  /** The version to start. @throws Problem when it accepts no executions */
   readonly targetOf: (caller: C, request: FastifyRequest) => VersionTarget | Promise<VersionTarget>;
-  /** Path of the base as the caller sees it, without a final slash. */
+  /** The base path as the caller sees it, without a final slash. */
   readonly baseOf: (request: FastifyRequest) => string;
 }
 
@@ -43,7 +43,7 @@ interface Tools<C> extends ExecutionHandlerOptions<C> {
 
 type Handlers<C> = OperationHandlers<ServiceApi, C>;
 
-/** One execution, and the request that asks for it. */
+/** One execution, and the request that names it. */
 type Asked = Pick<OperationRequest<ServiceApi["getState"], unknown>, "http" | "reply"> & {
   readonly id: string;
   readonly ownerId: string;
@@ -111,7 +111,7 @@ function createContentHandlers<C>({
     },
     getResult: async ({ http, reply, caller, params }) => {
       const asked = { http, reply, id: params.id.toLowerCase(), ownerId: ownerOf(caller).id };
-      // An unknown or expired id is refused by reading the result.
+      // Reading the result refuses an unknown or expired id.
       if (readWait(http) > 0) await waitAsPreferred(executions, asked).catch(() => undefined);
       const { record, output } = await executions.result(asked.id, asked.ownerId);
       return { status: 200, body: presenter.result(record, output, `${baseOf(http)}/${asked.id}`) };
@@ -130,7 +130,7 @@ function createContentHandlers<C>({
   };
 }
 
-/** The state now, or once it is final and the caller prefers to wait for that. */
+/** The current state, or the final one when the caller prefers to wait (`Prefer: wait`). */
 async function waitAsPreferred(
   executions: Executions,
   { http, reply, id, ownerId }: Asked,
@@ -139,7 +139,7 @@ async function waitAsPreferred(
   if (seconds === 0) return executions.state(id, ownerId);
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
-  // Set here and not by the answer: a refusal after the wait has it as well.
+  // Set here and not with the answer, so that a refusal after the wait has it as well.
   reply.header("preference-applied", `wait=${seconds}`);
   return executions.wait(id, ownerId, seconds, gone.signal);
 }
@@ -154,7 +154,7 @@ function answerState(
     : { status: 200, headers, body };
 }
 
-/** The bytes of a status record, made once for each state that is polled. */
+/** The bytes of a status record, serialised once for each state that is polled. */
 function createRenderer(): (record: ExecutionRecord) => Rendered {
   const rendered = new WeakMap<ExecutionRecord, Rendered>();
   return (record) => {
@@ -167,7 +167,7 @@ function createRenderer(): (record: ExecutionRecord) => Rendered {
   };
 }
 
-/** Seconds of `Prefer: wait=N` (RFC 7240 4.3); 0 where there is none. */
+/** Seconds of `Prefer: wait=N` (RFC 7240, section 4.3); 0 when it is missing. */
 function readWait(request: FastifyRequest): number {
   const prefer = request.headers["prefer"];
   if (prefer === undefined) return 0;

@@ -14,9 +14,9 @@ type Query<O> = O extends { readonly answerMode: "bytes" }
 interface Bodies<O> {
   readonly none: undefined;
   readonly json: Validated<O, "body">;
-  /** The bytes as received; none where there was no body. */
+  /** The bytes as received; empty when there was no body. */
   readonly raw: Uint8Array;
-  /** The body while it is received. */
+  /** The body as a stream. */
   readonly stream: Readable;
 }
 
@@ -30,11 +30,11 @@ interface HandlerRequest<Params, QueryString, Body, C> {
   readonly body: Body;
   readonly caller: C;
   readonly http: FastifyRequest;
-  /** For what an answer cannot say: headers that a refusal has as well, and whether the caller has gone. */
+  /** For what a reply cannot express: headers that a refusal has as well, and whether the caller has disconnected. */
   readonly reply: FastifyReply;
 }
 
-/** A request as its operation's row describes it: what does not fit the row never reaches a handler. */
+/** A request as the row of its operation describes it: a request that does not match the row never reaches a handler. */
 export type OperationRequest<O extends Operation, C> = HandlerRequest<
   Validated<O, "params">,
   Query<O>,
@@ -49,7 +49,7 @@ export type OperationReply<O extends Operation> = {
     : { readonly status: S; readonly headers?: Readonly<Record<string, string>> };
 }[keyof O["responses"]];
 
-/** Answers at once where nothing has to be waited for: polls are many. */
+/** Returns without a promise where it can: most requests are polls. */
 type Handler<Request, Reply> = (request: Request) => Reply | Promise<Reply>;
 
 export type OperationHandlers<T extends OperationTable, C> = {

@@ -3,12 +3,12 @@ import type { Operation } from "@platform/contract/operation";
 
 type Checks = Pick<RouteShorthandOptions, "schema" | "preValidation">;
 
-/** As many as any bound of an operation has. */
+/** The number of digits of the largest bound of any operation. */
 const DIGITS = /^[0-9]{1,9}$/;
 
 /**
- * How path, query and body are checked before a handler sees them: by the schemas of the row. Rows that answer bytes are
- * the hot paths; their handlers check what they read.
+ * Validates path, query and body against the schemas of the row, before a handler sees them. Rows that answer bytes are
+ * the hot paths: their handlers validate what they read.
  */
 export function describeChecks(
   operation: Operation,
@@ -43,7 +43,7 @@ function listIntegers({ query }: Operation): readonly string[] {
   );
 }
 
-/** A query string carries text: where the schema wants an integer, digits become one. All else stays text, which the schema refuses. */
+/** The values of a query string are text: where the schema wants an integer, digits are converted. Other text stays, and the schema refuses it. */
 function readIntegers(request: FastifyRequest, names: readonly string[]): void {
   const given = request.query as Record<string, unknown>;
   for (const name of names) {

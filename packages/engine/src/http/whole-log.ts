@@ -8,8 +8,8 @@ interface LogQuery {
 }
 
 /**
- * The log of a finished execution in one answer: published clients read one, and the end of a log is where its traceback is. A page is
- * in memory at a time, and the next one is read when the caller took it.
+ * Streams the log of a finished execution as one answer: published clients read only one, and the traceback is at the end of a log. One page is
+ * in memory at a time; the next one is read once the caller has taken it.
  */
 export async function* readWholeLog(query: LogQuery, first: LogPage): AsyncGenerator<Uint8Array> {
   yield Buffer.from("[");
