@@ -4,24 +4,26 @@ import { formatFlag } from "./base/command.ts";
 import type { Command, CommandResult, NumberOption, Option, TextOption } from "./base/command.ts";
 import { createUsageError } from "./base/errors.ts";
 
-/** Runs one parsed command. */
+/** Runs one command with its parsed input. */
 type Execute = (command: Command, input: Parameters<Command["run"]>[1]) => Promise<CommandResult | undefined>;
 
+/** The commands, and where help and usage errors are written. */
 export interface ProgramOptions {
   readonly commands: readonly Command[];
+  /** Printed by `--version`. */
   readonly version: string;
   readonly execute: Execute;
   readonly writeOut: (text: string) => void;
   readonly writeErr: (text: string) => void;
 }
 
-/** Options of every command. */
+/** Options that every command has. */
 export const COMMON_OPTIONS = {
-  json: { kind: "flag", description: "Print one JSON value on standard output, and never prompt" },
-  noColor: { kind: "flag", description: "No colours (as does the variable NO_COLOR)" },
+  json: { kind: "flag", description: "Print one JSON value on standard output; never prompt" },
+  noColor: { kind: "flag", description: "Disable colours, like the variable NO_COLOR" },
 } as const satisfies Record<string, Option>;
 
-/** The program as commander understands it. Its parse rejects with CommanderError for help, version and usage errors. */
+/** Creates the program for commander. Its `parseAsync` rejects with CommanderError for help, version and usage errors. */
 export function createProgram(options: ProgramOptions): Commander {
   const program = new Commander("platform")
     .description("Turns a Python function into an asynchronous HTTP service.")
@@ -95,7 +97,7 @@ function checkExclusive(
   }
 }
 
-/** `-p, --port <port>`: as commander and the reference write it. */
+/** Formats the flags of an option for commander and the reference: `-p, --port <port>`. */
 export function formatOption(name: string, option: Option): string {
   const flag = formatFlag(name);
   const value = option.kind === "flag" ? "" : ` <${option.placeholder}>`;
@@ -113,7 +115,7 @@ function createOption(name: string, option: Option): CommanderOption {
 
 function parseText(text: string, option: TextOption): string {
   if (text !== "") return text;
-  throw new InvalidArgumentError(`It needs a ${option.placeholder}.`);
+  throw new InvalidArgumentError(`The ${option.placeholder} must not be empty.`);
 }
 
 function parseNumber(text: string, option: NumberOption): number {
@@ -132,7 +134,7 @@ function formatExamples(command: Command): string {
   return `\nExamples:\n${lines.join("\n")}`;
 }
 
-/** What a CommanderError means: help and version are success, everything else is wrong usage. */
-export function isAnsweredRequest(error: CommanderError): boolean {
+/** Whether the user asked for help or the version, as opposed to wrong usage. */
+export function isHelpOrVersion(error: CommanderError): boolean {
   return error.exitCode === 0;
 }

@@ -10,11 +10,11 @@ import { createPrompts } from "./base/prompts.ts";
 import { runCli } from "./run-cli.ts";
 import { readSettings } from "./base/settings.ts";
 
-/** The composition root: the only place that touches the process itself. */
+/** The composition root: the only module that uses the process object. */
 async function main(): Promise<void> {
   const words = process.argv.slice(2);
   const settings = readSettings();
-  silenceNotices(settings.isDebug);
+  suppressDevelopmentWarnings(settings.isDebug);
   const ownWords = words.includes("--") ? words.slice(0, words.indexOf("--")) : words;
   const isJson = ownWords.includes("--json");
   const output = createOutput({
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     },
   });
   await Promise.all([flush(process.stdout), flush(process.stderr)]);
-  // Connections that are kept alive for a next request would keep the process as well.
+  // Idle keep-alive connections would otherwise delay the exit.
   process.exit(exitCode);
 }
 
@@ -47,14 +47,14 @@ function flush(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 function createSink(stream: NodeJS.WriteStream) {
-  // A reader such as `head` may leave early: that is no error of ours.
+  // A reader such as `head` may close the pipe early: this is not an error.
   stream.on("error", (error: NodeJS.ErrnoException) => {
     process.exit(error.code === "EPIPE" ? EXIT_CODES.success : EXIT_CODES.failure);
   });
   return { write: (chunk: string) => void stream.write(chunk), isTerminal: stream.isTTY };
 }
 
-/** The first signal lets the command end cleanly, the second ends it at once. */
+/** Aborts on the first SIGINT or SIGTERM, so that the command can end cleanly. The second one exits at once. */
 function createInterruptSignal(): AbortSignal {
   const controller = new AbortController();
   const interrupt = () => {
@@ -66,8 +66,8 @@ function createInterruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** What libraries and Node itself (its fetch, in 18) announce about their future is no news for the user of a command. */
-function silenceNotices(isDebug: boolean): void {
+/** Suppresses deprecation and experimental warnings of libraries and of Node.js (e.g. `fetch` in 18), which users cannot act on. */
+function suppressDevelopmentWarnings(isDebug: boolean): void {
   if (isDebug) return;
   const emit = process.emitWarning.bind(process) as (...all: unknown[]) => void;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {

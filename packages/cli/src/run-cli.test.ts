@@ -53,10 +53,10 @@ describe("with --json, standard output is one JSON value also when", () => {
   test.each([
     ["an option is unknown", ["services", "--nonsense", "--json"], 2, "USAGE"],
     ["an argument is missing", ["status", "--json"], 2, "USAGE"],
-    ["a number is none", ["run", "--timeout", "soon", "--json"], 2, "USAGE"],
+    ["a number is invalid", ["run", "--timeout", "soon", "--json"], 2, "USAGE"],
     ["options exclude each other", ["up", "--minor", "--version", "1.2.3", "--json"], 2, "USAGE"],
-    ["something would be asked", ["init", "--json"], 2, "USAGE"],
-    ["nobody is logged in", ["whoami", "--json"], 1, "NOT_LOGGED_IN"],
+    ["a prompt would be needed", ["init", "--json"], 2, "USAGE"],
+    ["no login is stored", ["whoami", "--json"], 1, "NOT_LOGGED_IN"],
     ["there is no project", ["compress", "--json"], 1, "INVALID_PROJECT"],
   ])("%s", async (_when, words, exitCode, code) => {
     const outcome = await home.run(words);
@@ -74,6 +74,13 @@ test.each([
   expect(exitCode).toBe(2);
   expect(stdout).toBe("");
   expect(stderr).toContain(option);
+});
+
+test("a folder without platform.json is answered with the command that creates a project", async () => {
+  const { stdout } = await home.run(["compress", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: { hint: "Run this in a project's folder, or create a project with 'platform init'." },
+  });
 });
 
 test("an error shows a stack with PLATFORM_DEBUG only", async () => {

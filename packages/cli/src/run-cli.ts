@@ -4,20 +4,23 @@ import type { CommandContext } from "./base/context.ts";
 import { EXIT_CODES, UserError } from "./base/errors.ts";
 import type { ExitCode } from "./base/errors.ts";
 import { explainError } from "./base/explain-error.ts";
-import { createProgram, isAnsweredRequest } from "./interpret.ts";
+import { explainProjectError } from "./commands/explain-project-error.ts";
+import { createProgram, isHelpOrVersion } from "./interpret.ts";
 import type { Output } from "./base/output.ts";
 import { cleanText } from "./base/output.ts";
 import { findEndpoint } from "./base/session.ts";
 
+/** What a run of the CLI depends on besides the command line. */
 export interface CliOptions {
   readonly commands: readonly Command[];
+  /** Printed by `--version`. */
   readonly version: string;
   readonly context: CommandContext;
 }
 
 /**
- * Runs one command line. Never throws: every error is told on standard error, and with `--json` as
- * `{"error": {code, detail, ...}}` on standard output, which thus always holds exactly one JSON value.
+ * Runs one command line and returns the exit code. Never throws: errors are printed on standard error, and with `--json` also as
+ * `{"error": {code, detail, ...}}` on standard output, which therefore always has exactly one JSON value.
  */
 export async function runCli(words: readonly string[], options: CliOptions): Promise<ExitCode> {
   const { context } = options;
@@ -41,7 +44,7 @@ export async function runCli(words: readonly string[], options: CliOptions): Pro
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportError(error, context);
-    if (isAnsweredRequest(error)) return EXIT_CODES.success;
+    if (isHelpOrVersion(error)) return EXIT_CODES.success;
     reportUsage(usage.join("").trimEnd() || error.message, output);
     return EXIT_CODES.usage;
   }
@@ -62,21 +65,23 @@ async function reportError(error: unknown, context: CommandContext): Promise<Exi
   const { output, settings } = context;
   const endpoint = await findEndpointForMessage(context);
   const explained =
-    explainError(error, { endpoint, isInterrupted: context.signal.aborted }) ?? createBugError(error);
+    explainError(error, { endpoint, isInterrupted: context.signal.aborted }) ??
+    explainProjectError(error) ??
+    createBugError(error);
   output.note(`${output.paintNote("red", "error:")} ${cleanText(explained.message)}`);
-  for (const fault of explained.faults) output.note(`  - ${cleanText(fault)}`);
+  for (const detail of explained.details) output.note(`  - ${cleanText(detail)}`);
   if (explained.hint !== undefined) output.note(cleanText(explained.hint));
   if (settings.isDebug) output.note(formatStack(error));
   printError(output, {
     code: explained.code,
     detail: explained.message,
-    ...(explained.faults.length === 0 ? {} : { errors: explained.faults }),
+    ...(explained.details.length === 0 ? {} : { errors: explained.details }),
     ...(explained.hint === undefined ? {} : { hint: explained.hint }),
   });
   return explained.exitCode;
 }
 
-/** The stored login may itself be what is broken; the message is then about that. */
+/** The error may be that the stored login cannot be read: the endpoint is then unknown. */
 async function findEndpointForMessage(context: CommandContext): Promise<string> {
   try {
     return findEndpoint(context.settings, await context.config.read());
@@ -87,9 +92,9 @@ async function findEndpointForMessage(context: CommandContext): Promise<string> 
 
 function createBugError(error: unknown): UserError {
   const message = error instanceof Error ? error.message : String(error);
-  return new UserError("INTERNAL_ERROR", `This should not have happened: ${message}`, {
+  return new UserError("INTERNAL_ERROR", `Internal error: ${message}`, {
     cause: error,
-    hint: "It is a fault of this tool. Set PLATFORM_DEBUG=1 to see where, and report it.",
+    hint: "This is a bug in the CLI. Please report it with the stack trace that PLATFORM_DEBUG=1 shows.",
   });
 }
 

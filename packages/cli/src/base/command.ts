@@ -1,7 +1,7 @@
 import type { CommandContext } from "./context.ts";
 
 interface OptionBase {
-  /** One letter, for `-d`. */
+  /** Short form: one letter, without the dash. */
   readonly short?: string;
   readonly description: string;
 }
@@ -10,6 +10,7 @@ interface FlagOption extends OptionBase {
   readonly kind: "flag";
 }
 
+/** An option with a string value. */
 export interface TextOption extends OptionBase {
   readonly kind: "text";
   readonly placeholder: string;
@@ -17,6 +18,7 @@ export interface TextOption extends OptionBase {
   readonly choices?: readonly string[];
 }
 
+/** An option with a number from `minimum` to `maximum`, both included. */
 export interface NumberOption extends OptionBase {
   readonly kind: "number";
   readonly placeholder: string;
@@ -26,6 +28,7 @@ export interface NumberOption extends OptionBase {
   readonly isInteger?: boolean;
 }
 
+/** An option of a command. */
 export type Option = FlagOption | TextOption | NumberOption;
 
 interface Argument {
@@ -33,8 +36,9 @@ interface Argument {
   readonly required: boolean;
 }
 
-/** Name in camelCase -> option; `dataFile` becomes `--data-file`. */
+/** Options by their name in camelCase: `dataFile` is `--data-file`. */
 export type Options = Readonly<Record<string, Option>>;
+/** Positional arguments by name, in the order of the command line. */
 export type Arguments = Readonly<Record<string, Argument>>;
 
 type OptionValue<O extends Option> = O extends { readonly kind: "flag" }
@@ -53,24 +57,26 @@ type ArgumentValues<A extends Arguments> = {
   readonly [K in keyof A]: A[K] extends { readonly required: true } ? string : string | undefined;
 };
 
-/** What a command leaves: the one JSON value of `--json`, and whether what it was asked for came true. */
+/** Outcome of a command that ran to its end. */
 export interface CommandResult {
-  /** Undefined: the command has written its JSON itself (streams). */
+  /** The value that `--json` prints; undefined if the command has written its JSON itself (as a stream). */
   readonly json: unknown;
+  /** False: exit code 1. */
   readonly succeeded: boolean;
-  /** Writes `json` where `JSON.stringify` would change it. */
+  /** Replaces `JSON.stringify` for values that it would change. */
   readonly stringify?: (json: unknown) => string;
 }
 
+/** A command. Parsing, help and reference are derived from it. */
 export interface CommandDeclaration<A extends Arguments, O extends Options> {
   readonly name: string;
-  /** One line, without a full stop. */
+  /** One line, without a period. */
   readonly summary: string;
-  /** Paragraphs of the help and of the reference. */
+  /** Paragraphs for the help and the reference. */
   readonly description: readonly string[];
   readonly arguments: A;
   readonly options: O;
-  /** Groups of options of which only one may be given. */
+  /** Groups of options that exclude each other. */
   readonly exclusive?: readonly (readonly (keyof O & string)[])[];
   readonly examples: readonly { readonly command: string; readonly comment: string }[];
   readonly run: (
@@ -79,7 +85,7 @@ export interface CommandDeclaration<A extends Arguments, O extends Options> {
   ) => Promise<CommandResult>;
 }
 
-/** A declaration whose input types are sealed in: what the interpreter and the reference see. */
+/** A declaration with its input types erased, as used by the interpreter and the reference. */
 export interface Command extends Omit<CommandDeclaration<Arguments, Options>, "run" | "exclusive"> {
   readonly exclusive: readonly (readonly string[])[];
   readonly run: (
@@ -91,7 +97,7 @@ export interface Command extends Omit<CommandDeclaration<Arguments, Options>, "r
   ) => Promise<CommandResult>;
 }
 
-/** Checks a declaration's types and seals them: the interpreter parses every value by the same declaration. */
+/** Checks the types of a declaration and erases them. This is safe because the interpreter parses every value by the same declaration. */
 export function defineCommand<const A extends Arguments, const O extends Options>(
   declaration: CommandDeclaration<A, O>,
 ): Command {

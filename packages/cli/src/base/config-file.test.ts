@@ -51,7 +51,7 @@ test("of changes at the same time none is lost", async () => {
   expect(await createConfigFile(directory).read()).toEqual({ context: { id: "o", name: "20" } });
 });
 
-test("the lock of a command that was killed holds nobody up for long", async () => {
+test("the lock of a killed command delays others only briefly", async () => {
   const file = createConfigFile(directory);
   const lock = `${file.path}.lock`;
   await writeFile(lock, "");
@@ -69,8 +69,8 @@ test("no file is an empty configuration", async () => {
 
 test.each([
   ["{", "cannot be used"],
-  ["[]", "no JSON object"],
-  ['{"personalAccessToken": 7}', "'personalAccessToken' is no text"],
+  ["[]", "does not contain a JSON object"],
+  ['{"personalAccessToken": 7}', "'personalAccessToken' is not a string"],
   ['{"context": {"name": "Lab"}}', "'context' has no 'id'"],
 ])("a broken file %s is named, with what to do", async (text, message) => {
   const file = createConfigFile(directory);

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { isRecord } from "@platform/engine/base/json";
 import { UserError, getErrorCode, getErrorMessage } from "./errors.ts";
 
-/** The organisation the CLI works in. */
+/** The organisation that commands use. */
 interface StoredContext {
   readonly id: string;
   readonly name: string;
 }
 
-/** The stored login; the quantum SDK reads `personalAccessToken` and `context.id` of the same file. */
+/** The stored login. The quantum SDK reads `personalAccessToken` and `context.id` from the same file. */
 export interface StoredConfig {
   readonly endpoint?: string;
   readonly personalAccessToken?: string;
@@ -18,11 +18,18 @@ export interface StoredConfig {
 }
 
 export interface ConfigFile {
+  /** Absolute. */
   readonly path: string;
-  /** An absent file is an empty configuration. @throws UserError CONFIG_INVALID */
+  /**
+   * Returns an empty configuration if the file does not exist.
+   *
+   * @throws UserError CONFIG_INVALID
+   */
   readonly read: () => Promise<StoredConfig>;
   /**
-   * Reads, changes and writes, one process after the other. All or nothing: a crash in the middle leaves the file of before.
+   * Replaces the file by the result of `change`. Concurrent updates of several processes run one after the other; after a crash the
+   * file is either the old one or the new one.
+   *
    * @throws UserError CONFIG_INVALID, CONFIG_BUSY
    */
   readonly update: (change: (stored: StoredConfig) => StoredConfig) => Promise<void>;
@@ -30,12 +37,12 @@ export interface ConfigFile {
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** A change takes milliseconds. */
+/** An update takes milliseconds: an older lock belongs to a process that was killed. */
 const STALE_LOCK_MS = 5_000;
 const LOCK_WAIT_MS = 10_000;
 const LOCK_POLL_MS = 20;
 
-/** The configuration file in `directory`, readable and writable by the user alone. */
+/** The configuration file in `directory`. Only the user can read and write it. */
 export function createConfigFile(directory: string): ConfigFile {
   const path = join(directory, "config.json");
   const read = async () => {
@@ -47,7 +54,7 @@ export function createConfigFile(directory: string): ConfigFile {
     read,
     update: async (change) => {
       await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
-      // The folder may be older than we are, or the umask looser than we want.
+      // `mkdir` does not change the mode of a folder that already exists.
       await chmod(directory, DIRECTORY_MODE);
       await holdLock(`${path}.lock`, async () => {
         await replaceFile(path, `${JSON.stringify(change(await read()), null, 2)}\n`);
@@ -67,13 +74,13 @@ async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
-/** Runs work while no other process holds the lock; one of a process that was killed is taken over after a while. */
+/** Runs `work` while holding the lock. The lock of a process that was killed is removed after `STALE_LOCK_MS`. */
 async function holdLock(path: string, work: () => Promise<void>): Promise<void> {
   const deadline = Date.now() + LOCK_WAIT_MS;
   while (!(await tryLock(path))) {
     if (Date.now() > deadline)
       throw new UserError("CONFIG_BUSY", `Another command is changing the configuration (${path}).`, {
-        hint: "Try again; delete that file if no other command runs.",
+        hint: "Try again. If no other command is running, delete that file.",
       });
     await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
   }
@@ -95,7 +102,7 @@ async function tryLock(path: string): Promise<boolean> {
     ({ mtimeMs }) => Date.now() - mtimeMs,
     () => 0,
   );
-  // Renamed before it is removed: of two that find it stale, one succeeds.
+  // Renamed before it is removed: if two processes find the lock stale, only one of them succeeds.
   const stale = `${path}.${randomBytes(6).toString("hex")}`;
   if (age > STALE_LOCK_MS && (await succeeds(rename(path, stale)))) await rm(stale, { force: true });
   return false;
@@ -130,7 +137,7 @@ async function readIfThere(path: string): Promise<string | null> {
 
 function parseConfig(text: string, path: string): StoredConfig {
   const value = parseJson(text, path);
-  if (!isRecord(value)) throw createInvalid(path, "it holds no JSON object");
+  if (!isRecord(value)) throw createInvalid(path, "it does not contain a JSON object");
   const endpoint = readText(value, "endpoint", path);
   const personalAccessToken = readText(value, "personalAccessToken", path);
   const context = readContext(value, path);
@@ -152,13 +159,14 @@ function parseJson(text: string, path: string): unknown {
 function readText(holder: object, name: string, path: string): string | undefined {
   const value: unknown = Object.entries(holder).find(([key]) => key === name)?.[1];
   if (value === undefined || typeof value === "string") return value;
-  throw createInvalid(path, `'${name}' is no text`);
+  throw createInvalid(path, `'${name}' is not a string`);
 }
 
 function readContext(holder: object, path: string): StoredContext | undefined {
   if (!("context" in holder) || holder.context === undefined) return undefined;
   const { context } = holder;
-  if (typeof context !== "object" || context === null) throw createInvalid(path, "'context' is no object");
+  if (typeof context !== "object" || context === null)
+    throw createInvalid(path, "'context' is not an object");
   const id = readText(context, "id", path);
   if (id === undefined) throw createInvalid(path, "'context' has no 'id'");
   return { id, name: readText(context, "name", path) ?? id };

@@ -3,17 +3,17 @@ import type { Output } from "./output.ts";
 import type { Prompts } from "./prompts.ts";
 import type { Settings } from "./settings.ts";
 
-/** All that a command may touch. */
+/** The environment of a command. Commands use nothing else of the process. */
 export interface CommandContext {
   readonly settings: Settings;
   readonly config: ConfigFile;
   readonly output: Output;
-  /** Null where nothing may prompt: no terminal, or `--json`. */
+  /** Null if prompting is not possible: no terminal, or `--json`. */
   readonly prompts: Prompts | null;
   /** Absolute working directory. */
   readonly directory: string;
-  /** Aborts on Ctrl-C and when the process is asked to end. */
+  /** Aborts on SIGINT (Ctrl-C) and SIGTERM. */
   readonly signal: AbortSignal;
-  /** All of standard input as text. */
+  /** Reads standard input to its end, as UTF-8. */
   readonly readStandardInput: () => Promise<string>;
 }

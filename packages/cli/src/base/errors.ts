@@ -1,20 +1,25 @@
+/** Exit codes of the process. */
 export const EXIT_CODES = { success: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 
+/** Exit code of the process. */
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 
+/** What a `UserError` carries besides code and message. */
 export interface UserErrorOptions extends ErrorOptions {
-  /** What the user can do about it. */
+  /** What the user can do about it, as sentences. */
   readonly hint?: string;
-  /** One line each: which field or file, and what is wrong with it. */
-  readonly faults?: readonly string[];
+  /** Lines below the message, e.g. one for each invalid field with its reason. */
+  readonly details?: readonly string[];
+  /** Default: 1. */
   readonly exitCode?: ExitCode;
 }
 
-/** The user's to mend: says what happened, to which thing, and what to do. Everything else that is thrown is a bug of ours. */
+/** An error that the user can act on: the message says what went wrong, the hint what to do. Anything else that is thrown is a bug. */
 export class UserError extends Error {
+  /** Machine-readable code for `--json`, e.g. `NOT_LOGGED_IN`. */
   readonly code: string;
   readonly hint: string | undefined;
-  readonly faults: readonly string[];
+  readonly details: readonly string[];
   readonly exitCode: ExitCode;
 
   constructor(code: string, message: string, options: UserErrorOptions = {}) {
@@ -22,12 +27,12 @@ export class UserError extends Error {
     this.name = "UserError";
     this.code = code;
     this.hint = options.hint;
-    this.faults = options.faults ?? [];
+    this.details = options.details ?? [];
     this.exitCode = options.exitCode ?? EXIT_CODES.failure;
   }
 }
 
-/** The command line itself is wrong: exit code 2. */
+/** Creates the error for a wrong command line: exit code 2. */
 export function createUsageError(message: string, hint?: string): UserError {
   return new UserError("USAGE", message, {
     exitCode: EXIT_CODES.usage,
@@ -35,7 +40,7 @@ export function createUsageError(message: string, hint?: string): UserError {
   });
 }
 
-/** The user pressed Ctrl-C, or the process was asked to end. */
+/** Creates the error for SIGINT (Ctrl-C) and SIGTERM: exit code 130. */
 export function createInterruption(hint?: string): UserError {
   return new UserError("INTERRUPTED", "Interrupted.", {
     exitCode: EXIT_CODES.interrupted,
@@ -49,7 +54,7 @@ export function getErrorCode(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** The message of anything that was thrown. */
+/** The message of any thrown value. */
 export function getErrorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,19 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { escapeControls } from "./output.ts";
 
-/** JSON that goes through this process without losing a digit: `JSON.parse` makes 12345678901234567890 another number. */
+/** Parses and writes JSON without changing numbers. `JSON.parse` alone turns 12345678901234567890 into another number. */
 export interface ExactJson {
-  /** As `JSON.parse`; numbers that would not come out as they went in are carried as marked strings. */
+  /** Like `JSON.parse`, but numbers that a double cannot represent exactly as written become marked strings. */
   readonly parse: (text: string) => unknown;
-  /** As `JSON.stringify` with two spaces; carried numbers are written as they were read. */
+  /** Like `JSON.stringify` with an indent of two, but marked strings become the original numbers. */
   readonly stringify: (value: unknown) => string;
 }
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const TOKEN_START = /["\-\d]/g;
 
+/** Creates a parser and writer that belong together: `stringify` understands the marks of its own `parse` only. */
 export function createExactJson(): ExactJson {
-  // Random, so that no text of a service can pass for a number.
+  // Random, so that no string of a service can be mistaken for a marked number.
   const mark = randomBytes(12).toString("hex");
   const marked = new RegExp(`"${mark}:([^"]+)"`, "g");
   return {
@@ -25,7 +26,7 @@ export function createExactJson(): ExactJson {
   };
 }
 
-/** Replaces the numbers of a JSON text, leaving digits in strings alone. */
+/** Replaces the numbers of a JSON text; digits in strings are not changed. */
 function mapNumbers(text: string, map: (number: string) => string): string {
   const parts: string[] = [];
   let copied = 0;
@@ -38,7 +39,7 @@ function mapNumbers(text: string, map: (number: string) => string): string {
     NUMBER.lastIndex = at;
     const number = NUMBER.exec(text)?.[0];
     if (number !== undefined) parts.push(text.slice(copied, at), map(number));
-    // What is no number is left as it is, for JSON.parse to refuse.
+    // An invalid number is left unchanged: JSON.parse refuses it.
     if (number !== undefined) copied = at + number.length;
     at = findTokenStart(text, at + (number?.length ?? 1));
   }
@@ -50,7 +51,7 @@ function findTokenStart(text: string, from: number): number {
   return TOKEN_START.exec(text)?.index ?? text.length;
 }
 
-/** Index of the quote that ends the string which begins at `start`. */
+/** Index of the closing quote of the string that begins at `start`. */
 function findStringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;

@@ -18,7 +18,7 @@ const CLEAN = "a2Jb[2Jcde";
 test.each([
   [true, 7],
   [false, 6],
-])("no line steers the terminal (terminal: %s), whoever wrote it", (isTerminal, lines) => {
+])("no line controls the terminal, whatever its source (terminal: %s)", (isTerminal, lines) => {
   const { texts, output } = record(isTerminal);
   output.print(HOSTILE);
   output.printTable([HOSTILE], []);

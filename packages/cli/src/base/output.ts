@@ -1,14 +1,19 @@
 import { KILOBYTE } from "@platform/engine/base/bytes";
 
-/** Where text goes; `isTerminal` decides about colours and moving progress. */
+/** A stream for text. */
 interface TextSink {
   readonly write: (text: string) => void;
+  /** Whether colours and animated progress may be used. */
   readonly isTerminal: boolean;
 }
 
+/** Where and how the CLI writes. */
 export interface OutputOptions {
+  /** Standard output. */
   readonly out: TextSink;
+  /** Standard error. */
   readonly err: TextSink;
+  /** Whether the command line has `--json`. */
   readonly isJson: boolean;
   readonly noColor: boolean;
 }
@@ -17,43 +22,47 @@ type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
 const STYLES: Readonly<Record<Style, number>> = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 };
 
-/** In a group: split then keeps the parts between. */
+/** Matches the escape sequences of `STYLES`. The group makes `split` keep them. */
 const OWN_STYLES = new RegExp(`(\u001B\\[(?:${[0, ...Object.values(STYLES)].join("|")})m)`);
 
-/** One running piece of work on standard error: a moving line on a terminal, one line per step elsewhere. */
+/** Progress of one task on standard error: an animated line on a terminal, else one line per step. */
 export interface Progress {
-  /** A new step: shown everywhere. */
+  /** Starts a new step. Shown in both forms. */
   readonly step: (text: string) => void;
-  /** How far the step is: shown on a terminal only. */
+  /** Shows how far the current step is. Shown on a terminal only. */
   readonly detail: (text: string) => void;
-  /** Prints a line that stays, above the moving one. */
+  /** Prints a permanent line, above the animated one. */
   readonly print: (text: string) => void;
+  /** Ends the progress and removes the animated line. */
   readonly stop: () => void;
 }
 
-/** Results go to standard output, everything else to standard error. With `--json`, standard output holds one JSON value. */
+/** Output of a command. Results go to standard output, everything else to standard error. With `--json`, standard output has one JSON value. */
 export interface Output {
   readonly isJson: boolean;
-  /** Whether standard output holds anything yet. */
+  /** Whether anything was written to standard output. */
   readonly hasWritten: () => boolean;
-  /** A line for people on standard output; nothing with `--json`. */
+  /** Prints a line on standard output; does nothing with `--json`. */
   readonly print: (text: string) => void;
+  /** Prints an aligned table on standard output, the header in bold; does nothing with `--json`. */
   readonly printTable: (header: readonly string[], rows: readonly (readonly string[])[]) => void;
-  /** Text as it is on standard output, in both modes: for values and streams. */
+  /** Writes text to standard output, with and without `--json`. No line break is added. */
   readonly write: (text: string) => void;
-  /** A line on standard error. */
+  /** Prints a line on standard error. */
   readonly note: (text: string) => void;
+  /** Prints a line on standard error, after `warning:`. */
   readonly warn: (text: string) => void;
+  /** Starts to show progress; `text` is the first step. */
   readonly startProgress: (text: string) => Progress;
-  /** For text on standard output. */
+  /** Colours text for standard output, if that is a terminal. */
   readonly paint: (style: Style, text: string) => string;
-  /** For text on standard error. */
+  /** Colours text for standard error, if that is a terminal. */
   readonly paintNote: (style: Style, text: string) => string;
 }
 
 /**
- * The two streams of the CLI, used as `Output` says. What is printed may hold text of a service or a server: no control
- * character of it gets through but line ends, tabs, and the colours that we set.
+ * Creates the output of a command. Printed text may come from a service or a server and be hostile: control characters are removed,
+ * except for line breaks, tabs, and the colours of `paint` and `paintNote`.
  */
 export function createOutput(options: OutputOptions): Output {
   const { out, err, isJson } = options;
@@ -99,7 +108,7 @@ function startPlainProgress(err: TextSink, text: string): Progress {
 }
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-const FRAME_MILLISECONDS = 100;
+const FRAME_MS = 100;
 const CLEAR_LINE = "\r\u001B[2K";
 
 function startMovingProgress(
@@ -117,7 +126,7 @@ function startMovingProgress(
   const timer = setInterval(() => {
     frame += 1;
     draw();
-  }, FRAME_MILLISECONDS);
+  }, FRAME_MS);
   draw();
   return {
     step: (next) => {
@@ -152,13 +161,13 @@ function formatTable(header: readonly string[], rows: readonly (readonly string[
   );
 }
 
-/** Takes out what could steer the terminal: names, logs and messages were written by others. */
+/** Removes control characters, which could control the terminal, from text of a service or a server. Keeps line feeds and tabs. */
 export function cleanText(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
   return text.replace(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g, "");
 }
 
-/** The same, but for the colours that we set ourselves. */
+/** Like `cleanText`, but keeps the colours of `paint`. */
 function keepStyles(text: string): string {
   return text
     .split(OWN_STYLES)
@@ -166,7 +175,7 @@ function keepStyles(text: string): string {
     .join("");
 }
 
-/** Escapes what JSON.stringify leaves as it is and a terminal obeys: in JSON such characters stand within texts only. */
+/** Escapes the control characters of a JSON text that `JSON.stringify` does not escape. They occur in strings only, so the value is the same. */
 export function escapeControls(text: string): string {
   return text.replace(
     /[\u007F-\u009F]/g,
@@ -174,7 +183,12 @@ export function escapeControls(text: string): string {
   );
 }
 
-/** `1.5 MB`, in steps of 1024. */
+/** Adds a period to a text that does not end a sentence, such as the message of a Python exception. */
+export function toSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** Formats a size with a unit, such as `1.5 MB`; 1 KB is 1024 bytes. */
 export function formatSize(bytes: number): string {
   if (bytes < KILOBYTE) return `${bytes} bytes`;
   if (bytes < KILOBYTE * KILOBYTE) return `${(bytes / KILOBYTE).toFixed(1)} KB`;

@@ -37,7 +37,7 @@ test("init asks for name, template, vCPUs and memory, and corrects a wrong name"
     ["init"],
     [
       ["Service name", `No${ENTER}`],
-      ["Use lower-case letters", `${BACKSPACE.repeat(2)}asked${ENTER}`],
+      ["Use at most 63 lower-case letters", `${BACKSPACE.repeat(2)}asked${ENTER}`],
       ["Starter template", `${DOWN}${ENTER}`],
       ["vCPUs", ENTER],
       ["Memory", `${BACKSPACE}2.5${ENTER}`],

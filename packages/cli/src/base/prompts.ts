@@ -7,21 +7,24 @@ interface Choice {
   readonly hint?: string;
 }
 
-/** Questions to the person at the terminal; Ctrl-C at any of them ends the command. */
+/** Questions at the terminal. Each rejects with UserError INTERRUPTED on Ctrl-C. */
 export interface Prompts {
+  /** Asks for a line of text; `initial` can be edited. */
   readonly askText: (question: {
     readonly message: string;
     readonly initial?: string;
-    /** What is wrong with the answer, or undefined. */
+    /** Returns why the answer is refused, as a sentence, or undefined if it is accepted. */
     readonly check?: (answer: string) => string | undefined;
   }) => Promise<string>;
+  /** Asks for a value, which must not be empty, without showing it. */
   readonly askSecret: (message: string) => Promise<string>;
+  /** Returns the `value` of the chosen entry. */
   readonly choose: (message: string, choices: readonly Choice[], initial?: string) => Promise<string>;
 }
 
 const load = () => import("@clack/prompts");
 
-/** Prompts on the process's terminal. The library is loaded by the first question. */
+/** Prompts on the terminal of the process. The library is loaded by the first question, to keep the start of other commands fast. */
 export function createPrompts(): Prompts {
   return {
     askText: async ({ message, initial, check }) => {
@@ -47,7 +50,7 @@ export function createPrompts(): Prompts {
       const { isCancel, select } = await load();
       const answer = await select({
         message,
-        // Names of organisations were written by others.
+        // Names of organisations are input from other users.
         options: choices.map(({ value, label, hint }) => ({
           value,
           label: cleanText(label),

@@ -5,7 +5,7 @@ interface ListPage<T> {
   readonly nextCursor: string | null;
 }
 
-/** All items of a paged list of the platform API, in its order. */
+/** Reads all pages of a list of the platform API and returns the items in their order. */
 export async function readAllPages<T>(
   readPage: (query: { limit: number; cursor?: string }) => Promise<ListPage<T>>,
 ): Promise<readonly T[]> {

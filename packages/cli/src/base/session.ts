@@ -6,23 +6,28 @@ import type { CommandContext } from "./context.ts";
 import { UserError } from "./errors.ts";
 import type { Settings } from "./settings.ts";
 
-/** Where the API of a platform listens that `npm start` started. */
+/** Address of the platform API after `npm start`. */
 const DEFAULT_ENDPOINT = "http://localhost:8090";
 
+/** Client of the platform API. */
 export type PlatformClient = Client<typeof PLATFORM_API>;
 
-/** A logged-in view of one platform and one organisation. */
+/** A login at one platform, for one organisation. */
 export interface Session {
-  /** Origin and path prefix of the platform, without `/api` and final slash. */
+  /** Origin and path prefix of the platform, without `/api` and without a final slash. */
   readonly endpoint: string;
   /** Null: the user's own organisation. */
   readonly organizationId: string | null;
   readonly client: PlatformClient;
-  /** The same client, telling what came over the wire. */
-  readonly connect: (observer: AnswerObserver) => PlatformClient;
+  /** Creates the same client with an observer of its responses. */
+  readonly connect: (observer: ResponseObserver) => PlatformClient;
 }
 
-/** The environment wins over the stored login. @throws UserError NOT_LOGGED_IN, INVALID_ENDPOINT */
+/**
+ * Opens a session from the environment variables and the stored login; the variables take precedence.
+ *
+ * @throws UserError NOT_LOGGED_IN, INVALID_ENDPOINT, CONFIG_INVALID
+ */
 export async function openSession(context: CommandContext): Promise<Session> {
   const stored = await context.config.read();
   const { settings } = context;
@@ -44,20 +49,29 @@ export async function openSession(context: CommandContext): Promise<Session> {
   };
 }
 
-/** Loopback needs no encryption. */
+/** Warns if the token is going to be sent unencrypted, except to this machine. */
 export function warnOfPlainHttp({ output }: Pick<CommandContext, "output">, endpoint: string): void {
   const { protocol, hostname } = new URL(endpoint);
   if (protocol !== "http:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return;
-  output.warn(`${endpoint} is not encrypted: your token can be read, and used, by whoever is on the way.`);
+  output.warn(`${endpoint} is not encrypted: others on the network can read and use your token.`);
 }
 
+/**
+ * The endpoint from the environment, else the stored one, else that of a local platform.
+ *
+ * @throws UserError INVALID_ENDPOINT
+ */
 export function findEndpoint(settings: Settings, stored: StoredConfig): string {
   return parseEndpoint(settings.endpoint ?? stored.endpoint ?? DEFAULT_ENDPOINT);
 }
 
-/** Accepts the platform's address with or without `/api` and final slashes. @throws UserError INVALID_ENDPOINT */
+/**
+ * Normalises the address of a platform, which may end with `/api` and slashes.
+ *
+ * @throws UserError INVALID_ENDPOINT
+ */
 export function parseEndpoint(text: string): string {
-  const hint = "It looks like https://platform.example.org or http://localhost:8090.";
+  const hint = "Examples: https://platform.example.org, http://localhost:8090.";
   let url: URL;
   try {
     url = new URL(text);
@@ -70,21 +84,26 @@ export function parseEndpoint(text: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "").replace(/\/api$/, "");
 }
 
-export interface AnswerObserver {
-  /** Sees every answer's status before its body is read. */
+/** Observes the responses that a client receives. */
+export interface ResponseObserver {
+  /** Called with the status of each response, before its body is read. */
   readonly onStatus?: (status: number) => void;
-  /** Sees every answer's body before it is parsed. */
+  /** Called with the body of each response, before it is parsed. */
   readonly onText?: (text: string) => void;
 }
 
-export interface PlatformClientOptions extends AnswerObserver {
+/** Address and credentials of a client. */
+export interface PlatformClientOptions extends ResponseObserver {
+  /** As `parseEndpoint` returns it. */
   readonly endpoint: string;
   readonly token: string;
+  /** Null: the user's own organisation. */
   readonly organizationId: string | null;
+  /** Aborts all requests. */
   readonly signal: AbortSignal;
 }
 
-/** A typed client of the platform API that sends the token and ends with the command. */
+/** Creates a client of the platform API. Besides the errors of `createClient`, its functions reject with UserError NOT_A_PLATFORM. */
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
   const headers = {
     authorization: `Bearer ${options.token}`,
@@ -94,32 +113,32 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
     baseUrl: `${options.endpoint}/api`,
     headers: () => headers,
     fetch: async (input, init) => {
-      // Redirects would carry the token to another place, and turn a POST into a GET.
+      // Following a redirect would send the token to another server and turn a POST into a GET.
       const response = await fetch(input, { signal: options.signal, redirect: "manual", ...init });
       options.onStatus?.(response.status);
-      checkIsOurs(response, options.endpoint);
+      checkIsPlatform(response, options.endpoint);
       if (options.onText !== undefined) options.onText(await response.clone().text());
       return response;
     },
   });
 }
 
-/** A proxy's or another program's page must not be read as the platform's answer. */
-function checkIsOurs(response: Response, endpoint: string): void {
+/** Refuses responses of a proxy or of another program, which are not JSON or redirect. */
+function checkIsPlatform(response: Response, endpoint: string): void {
   if (response.status === 204) return;
   const isRedirect = response.status >= 300 && response.status < 400;
   const isJson = (response.headers.get("content-type") ?? "").includes("json");
   if (!isRedirect && (isJson || !response.ok)) return;
   throw new UserError(
     "NOT_A_PLATFORM",
-    `What answers at ${endpoint} is not a platform API (${isRedirect ? `redirect ${response.status}` : "no JSON"}).`,
+    `The server at ${endpoint} is not a platform API (${isRedirect ? `redirect ${response.status}` : "the response is not JSON"}).`,
     {
-      hint: "Check the endpoint: 'platform login --endpoint URL' or PLATFORM_ENDPOINT. It is the API's address, not the gateway's.",
+      hint: "Check the endpoint: 'platform login --endpoint URL' or PLATFORM_ENDPOINT. It is the address of the platform API, not of the gateway.",
     },
   );
 }
 
-/** Where a job can be looked at. */
+/** URL of a job in the platform API. */
 export function formatJobLink(endpoint: string, id: string): string {
   return `${endpoint}/api/jobs/${encodeURIComponent(id)}`;
 }

@@ -1,20 +1,20 @@
 import envPaths from "env-paths";
 
-/** What the environment says; read once. */
+/** Settings from environment variables. */
 export interface Settings {
   /** Absolute folder of the configuration file. */
   readonly configDirectory: string;
-  /** Absolute folder of what can be made again: Python environments of `serve`. */
+  /** Absolute folder of the Python environments of `serve`, which can be deleted at any time. */
   readonly cacheDirectory: string;
   readonly personalAccessToken: string | undefined;
   readonly organizationId: string | undefined;
   readonly endpoint: string | undefined;
   /** The value of PATH. */
   readonly searchPath: string;
-  /** All variables: those that say how to reach a package index are handed to builds of environments. */
+  /** All variables: builds of Python environments get those that configure access to a package index. */
   readonly hostVariables: Readonly<Record<string, string | undefined>>;
   readonly noColor: boolean;
-  /** Show stacks of errors. */
+  /** Whether to print stack traces of errors. */
   readonly isDebug: boolean;
 }
 

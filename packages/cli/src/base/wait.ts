@@ -6,7 +6,7 @@ const FIRST_PAUSE = 0.25 * SECOND;
 const LONGEST_PAUSE = 4 * SECOND;
 const RETRY_SECONDS = 30;
 
-/** Resolves after so many milliseconds, or at once when `signal` aborts. */
+/** Resolves after `milliseconds`, or as soon as `signal` aborts. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
@@ -23,7 +23,11 @@ export function pause(milliseconds: number, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** Repeats a read that failed for a passing reason, for at most half a minute: a poll must not drop what it waits for. */
+/**
+ * Retries a read that fails with a temporary error (network, 429, 5xx), so that waiting survives a restart of the platform.
+ *
+ * @throws the last error after `retrySeconds`, or once `signal` aborts; any other error at once
+ */
 export async function retryRead<T>(
   read: () => Promise<T>,
   signal: AbortSignal,
@@ -35,13 +39,13 @@ export async function retryRead<T>(
       return await read();
     } catch (error) {
       const spread = wait * (0.5 + Math.random());
-      if (!isPassing(error) || signal.aborted || Date.now() + spread > deadline) throw error;
+      if (!isTemporary(error) || signal.aborted || Date.now() + spread > deadline) throw error;
       await pause(spread, signal);
     }
   }
 }
 
-function isPassing(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   if (error instanceof RequestRefused) return error.status === 429 || error.status >= 500;
   return isNetworkError(error);
 }

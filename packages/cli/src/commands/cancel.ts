@@ -8,21 +8,21 @@ export const cancelCommand = defineCommand({
   name: "cancel",
   summary: "Cancel a job",
   description: [
-    "A pending job ends at once; the processes of a running one are ended. Its state is then FAILED with code CANCELLED.",
-    "Ends with exit code 1 when the job had already succeeded or was lost.",
+    "A pending job ends at once; the processes of a running job are stopped. Its state is then FAILED with code CANCELLED.",
+    "The exit code is 1 if the job had already succeeded, or if its worker was lost.",
   ],
   arguments: { id: { description: "Id of the job", required: true } },
   options: {},
-  examples: [{ command: "platform cancel 0198c1de-7a53-7000-8000-000000000000", comment: "End a job" }],
+  examples: [{ command: "platform cancel 0198c1de-7a53-7000-8000-000000000000", comment: "Cancel a job" }],
   run: async (context, { arguments: { id } }) => {
     const { client } = await openSession(context);
     const asked = await client.cancelJob({ params: { id } });
     const waiting = { signal: context.signal, timeoutSeconds: SETTLE_SECONDS };
     const job = asked.terminal ? asked : await waitForJob(client, id, waiting);
     const succeeded = job.status === "FAILED" || !job.terminal;
-    if (!job.terminal) context.output.print(`The job is ${job.status}; its end has been asked for.`);
+    if (!job.terminal) context.output.print(`The job is ${job.status}; its cancellation was requested.`);
     else if (job.status === "FAILED") context.output.print("The job has ended (FAILED).");
-    else context.output.print(`The job was already ${job.status}; nothing was cancelled.`);
+    else context.output.print(`The job was already ${job.status}; it was not cancelled.`);
     return { json: job, succeeded };
   },
 });

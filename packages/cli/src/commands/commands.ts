@@ -15,7 +15,7 @@ import { upCommand } from "./up.ts";
 import { versionsCommand } from "./versions.ts";
 import { whoamiCommand } from "./whoami.ts";
 
-/** All commands, in the order of the help: the way of a project first. */
+/** All commands, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   loginCommand,
   setContextCommand,

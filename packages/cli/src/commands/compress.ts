@@ -7,8 +7,8 @@ export const compressCommand = defineCommand({
   name: "compress",
   summary: "Pack the project into a ZIP file for manual upload",
   description: [
-    "Packs the same files as 'platform up': all but what .platformignore names (gitignore syntax), and never .git, virtual environments, .env or caches.",
-    "Equal projects give equal hashes.",
+    "Packs the same files as 'platform up': all files except those listed in .platformignore (gitignore syntax), .git, virtual environments, .env and caches.",
+    "Projects with the same content have the same hash.",
   ],
   arguments: {},
   options: {
@@ -20,8 +20,11 @@ export const compressCommand = defineCommand({
     },
   },
   examples: [
-    { command: "platform compress", comment: "Writes <name>.zip" },
-    { command: "platform compress -o /tmp/project.zip --json", comment: "Elsewhere; prints path and hash" },
+    { command: "platform compress", comment: "Write <name>.zip" },
+    {
+      command: "platform compress -o /tmp/project.zip --json",
+      comment: "Write to another path; print path and hash",
+    },
   ],
   run: async (context, { options }) => {
     const { getArchiveName, packProject } = await import("@platform/engine/project/pack");
@@ -47,7 +50,7 @@ export const compressCommand = defineCommand({
   },
 });
 
-/** The path relative to the folder, with `/`, or null when it lies elsewhere. */
+/** The path relative to the folder, with `/` as separator; null if it is outside the folder. */
 function findPathInside(directory: string, path: string): string | null {
   const inside = relative(directory, path);
   if (inside.startsWith("..") || isAbsolute(inside)) return null;

@@ -63,7 +63,7 @@ test("an existing folder is left as it is", async () => {
   const { exitCode, stderr } = await home.run(["init", "--name", "taken"]);
 
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("exists already");
+  expect(stderr).toContain("already exists");
   expect(await readdir(join(home.directory, "taken"))).toEqual([]);
 });
 

@@ -12,7 +12,7 @@ export const initCommand = defineCommand({
   summary: "Create a project folder from a template",
   description: [
     "Creates ./<name> with platform.json, .platformignore, README.md, requirements.txt, src/program.py and example input files. Works offline.",
-    "A terminal is asked for what is not given; without one, --name is needed and the rest has defaults.",
+    "On a terminal, asks for the options that are not given. Without a terminal, --name is required and the others have defaults.",
     ...TEMPLATES.map(({ id, label }) => `Template ${id}: ${label}.`),
   ],
   arguments: {},
@@ -45,13 +45,13 @@ export const initCommand = defineCommand({
     },
   },
   examples: [
-    { command: "platform init", comment: "Asks for everything" },
-    { command: "platform init --name tsp --template numpy --cpu 2 --memory 4", comment: "Asks for nothing" },
+    { command: "platform init", comment: "Ask for all options" },
+    { command: "platform init --name tsp --template numpy --cpu 2 --memory 4", comment: "Ask for nothing" },
   ],
   run: async (context, { options }) => {
     const name = options.name ?? (await askName(context));
-    const fault = findNameFault(name);
-    if (fault !== undefined) throw createUsageError(`'${name}' cannot be a service name. ${fault}`);
+    const reason = checkName(name);
+    if (reason !== undefined) throw createUsageError(`'${name}' is not a valid service name. ${reason}`);
     const template = options.template ?? (await askTemplate(context));
     const cpu =
       options.cpu ?? (await askAmount(context, "vCPUs of one execution", DEFAULT_RESOURCES.cpu, LARGEST_CPU));
@@ -67,18 +67,19 @@ export const initCommand = defineCommand({
   },
 });
 
-function findNameFault(name: string): string | undefined {
+/** Why the name is refused, or undefined. */
+function checkName(name: string): string | undefined {
   return new RegExp(SERVICE_NAME_PATTERN, "u").test(name)
     ? undefined
-    : "Use lower-case letters, digits and hyphens, at most 63, with no hyphen at either end.";
+    : "Use at most 63 lower-case letters, digits and hyphens; the first and last must not be a hyphen.";
 }
 
 async function askName(context: CommandContext): Promise<string> {
   if (context.prompts !== null) {
-    return context.prompts.askText({ message: "Service name", check: findNameFault });
+    return context.prompts.askText({ message: "Service name", check: checkName });
   }
   throw createUsageError(
-    "A name is needed, and there is no terminal to ask.",
+    "A name is required, and there is no terminal to ask for it.",
     "Pass it: platform init --name my-service",
   );
 }

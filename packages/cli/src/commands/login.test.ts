@@ -73,7 +73,7 @@ test("an endpoint that does not answer is named as it was given, not as it is st
   expect(stderr).toContain(`The platform at ${closed.url} cannot be reached: the connection was refused`);
 });
 
-test("the gateway's address is told from the platform API's", async () => {
+test("the address of the gateway is distinguished from that of the platform API", async () => {
   const body = JSON.stringify({ code: "NOT_FOUND", detail: "There is nothing at /api/me." });
   const gateway = await startServer(404, { "content-type": "application/json" }, body);
   const { exitCode, stderr } = await home.run(["login", "-t", TOKEN, "--endpoint", gateway]);

@@ -9,8 +9,8 @@ export const loginCommand = defineCommand({
   name: "login",
   summary: "Store a personal access token for the platform",
   description: [
-    "Asks the platform who the token belongs to before anything is stored. Without --token, a terminal is asked for it (the input is hidden).",
-    "The context becomes the user's own organisation; 'platform set-context' chooses another.",
+    "Checks the token with the platform before it is stored. Without --token, asks for it on the terminal (the input is hidden).",
+    "The context is set to the user's own organisation; 'platform set-context' chooses another.",
   ],
   arguments: {},
   options: {
@@ -24,16 +24,16 @@ export const loginCommand = defineCommand({
       kind: "text",
       placeholder: "url",
       description:
-        "Address of the platform's API (default: PLATFORM_ENDPOINT, else the stored one, else http://localhost:8090)",
+        "Address of the platform API (default: PLATFORM_ENDPOINT, else the stored one, else http://localhost:8090)",
     },
   },
   examples: [
-    { command: "platform login", comment: "Asks for the token" },
+    { command: "platform login", comment: "Ask for the token" },
     {
       command: "platform login -t plat_abc --endpoint https://platform.example.org",
-      comment: "Everything given",
+      comment: "Without questions",
     },
-    { command: "cat token.txt | platform login -t -", comment: "Keeps the token out of the shell's history" },
+    { command: "cat token.txt | platform login -t -", comment: "Keep the token out of the shell's history" },
   ],
   run: async (context, { options }) => {
     const stored = await context.config.read();
@@ -60,12 +60,12 @@ export const loginCommand = defineCommand({
   },
 });
 
-/** The endpoint that was tried is not yet the stored one, which other commands would name. */
+/** Explains an error with the endpoint of this login, which is not the stored one yet. */
 function explainLogin(error: unknown, endpoint: string, isInterrupted: boolean): unknown {
   if (error instanceof RequestRefused && error.problem.code === "NOT_FOUND")
     return new UserError("NOT_FOUND", `There is no platform API at ${endpoint}.`, {
       cause: error,
-      hint: "Give the address of the platform API (port 8090 unless its operator says otherwise), not of the gateway.",
+      hint: "Use the address of the platform API (by default port 8090), not of the gateway.",
     });
   return explainError(error, { endpoint, isInterrupted }) ?? error;
 }
@@ -74,7 +74,9 @@ async function askToken(context: CommandContext, given: string | undefined): Pro
   const raw = await findToken(context, given);
   const token = raw.trim();
   if (/^[\u0021-\u007E]+$/.test(token)) return token;
-  throw createUsageError("This is not a token: it must be one word of visible ASCII characters.");
+  throw createUsageError(
+    "The token is invalid: a token consists of visible ASCII characters without spaces.",
+  );
 }
 
 async function findToken(context: CommandContext, given: string | undefined): Promise<string> {
@@ -82,7 +84,7 @@ async function findToken(context: CommandContext, given: string | undefined): Pr
   if (given !== undefined) return given;
   if (context.prompts !== null) return context.prompts.askSecret("Personal access token");
   throw createUsageError(
-    "A token is needed, and there is no terminal to ask.",
+    "A token is required, and there is no terminal to ask for it.",
     "Pass it: platform login -t <token> (or '-t -' to read standard input).",
   );
 }

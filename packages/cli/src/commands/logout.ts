@@ -2,13 +2,13 @@ import { defineCommand } from "../base/command.ts";
 
 export const logoutCommand = defineCommand({
   name: "logout",
-  summary: "Forget the stored token and context",
+  summary: "Remove the stored token and context",
   description: [
-    "The token itself stays valid until it expires or is revoked on the platform. The endpoint is remembered.",
+    "The token itself stays valid until it expires or is revoked on the platform. The stored endpoint is kept.",
   ],
   arguments: {},
   options: {},
-  examples: [{ command: "platform logout", comment: "Forget the login" }],
+  examples: [{ command: "platform logout", comment: "Remove the stored login" }],
   run: async (context) => {
     let wasLoggedIn = false;
     await context.config.update(({ endpoint, personalAccessToken }) => {
@@ -17,7 +17,7 @@ export const logoutCommand = defineCommand({
     });
     context.output.print(wasLoggedIn ? "Logged out." : "There was no stored login.");
     if (context.settings.personalAccessToken !== undefined) {
-      context.output.note("PLATFORM_PERSONAL_ACCESS_TOKEN is still set and goes on being used.");
+      context.output.note("PLATFORM_PERSONAL_ACCESS_TOKEN is set and is still used.");
     }
     return { json: { wasLoggedIn }, succeeded: true };
   },

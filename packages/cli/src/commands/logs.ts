@@ -7,22 +7,25 @@ import { openSession } from "../base/session.ts";
 import type { PlatformClient } from "../base/session.ts";
 import { pause, retryRead } from "../base/wait.ts";
 
-const POLL_MILLISECONDS = 700;
+const POLL_INTERVAL_MS = 700;
 
 export const logsCommand = defineCommand({
   name: "logs",
   summary: "Print the log lines of a job",
   description: [
     "What the job wrote to standard output, standard error and logging, with time (UTC) and severity.",
-    "With --json: an array of {timestamp, severity, message}; with --follow it is written as the lines come.",
+    "With --json: an array of {timestamp, severity, message}; with --follow it is written as the lines arrive.",
   ],
   arguments: { id: { description: "Id of the job", required: true } },
   options: {
-    follow: { kind: "flag", short: "f", description: "Go on until the job is finished" },
+    follow: { kind: "flag", short: "f", description: "Continue until the job is finished" },
   },
   examples: [
     { command: "platform logs 0198c1de-7a53-7000-8000-000000000000", comment: "The lines so far" },
-    { command: "platform logs --follow 0198c1de-7a53-7000-8000-000000000000", comment: "Until it ends" },
+    {
+      command: "platform logs --follow 0198c1de-7a53-7000-8000-000000000000",
+      comment: "All lines, until the job ends",
+    },
   ],
   run: async (context, { arguments: { id }, options }) => {
     const { client } = await openSession(context);
@@ -31,7 +34,7 @@ export const logsCommand = defineCommand({
       const log = { id, isFollowed: options.follow, signal: context.signal };
       for await (const entries of readLog(client, log)) writer.add(entries);
     } catch (error) {
-      writer.breakOff();
+      writer.abort();
       throw error;
     }
     writer.end();
@@ -41,12 +44,16 @@ export const logsCommand = defineCommand({
 
 interface LogReading {
   readonly id: string;
-  /** A read that fails is repeated only while following. */
+  /** Wait for more lines until the job is finished. Only then is a failed read retried. */
   readonly isFollowed: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Page by page: each line is fetched once. @throws an interruption once `signal` aborts */
+/**
+ * Reads a log page by page; each line is fetched once.
+ *
+ * @throws UserError INTERRUPTED once `signal` aborts
+ */
 async function* readLog(
   client: PlatformClient,
   { id, isFollowed, signal }: LogReading,
@@ -60,11 +67,11 @@ async function* readLog(
     const isAtEnd = nextCursor === null || (items.length === 0 && !isFollowed);
     if (isAtEnd) return;
     query = { cursor: nextCursor };
-    if (items.length === 0) await pause(POLL_MILLISECONDS, signal);
+    if (items.length === 0) await pause(POLL_INTERVAL_MS, signal);
   }
 }
 
-/** With `--json` the lines are one array, opened with the first and closed at the end. */
+/** Writes log lines, with `--json` as one array. */
 function createLogWriter(output: Output) {
   let written = 0;
   return {
@@ -75,8 +82,8 @@ function createLogWriter(output: Output) {
         written += 1;
       }
     },
-    /** An array that was begun is closed, so that it can be read whatever comes after it. */
-    breakOff: () => {
+    /** Closes the array after an error, so that standard output is valid JSON. */
+    abort: () => {
       if (output.isJson && written > 0) output.write("\n]\n");
     },
     end: () => {

@@ -9,18 +9,18 @@ export const resultCommand = defineCommand({
   name: "result",
   summary: "Print the result of a job",
   description: [
-    "Prints the service's output as JSON, or writes it to a file. With --json, prints the whole answer with metadata and state.",
-    "Ends with exit code 1 when the job is not finished or did not succeed.",
+    "Prints the service's output as JSON, or writes it to a file. With --json, prints the whole response with metadata and state.",
+    "The exit code is 1 if the job is not finished or did not succeed.",
   ],
   arguments: { id: { description: "Id of the job", required: true } },
   options: {
     output: { kind: "text", short: "o", placeholder: "file", description: "Write the output to this file" },
   },
   examples: [
-    { command: "platform result 0198c1de-7a53-7000-8000-000000000000", comment: "On standard output" },
+    { command: "platform result 0198c1de-7a53-7000-8000-000000000000", comment: "Print on standard output" },
     {
       command: "platform result 0198c1de-7a53-7000-8000-000000000000 -o result.json",
-      comment: "Into a file",
+      comment: "Write to a file",
     },
   ],
   run: async (context, { arguments: { id }, options }) => {
@@ -37,7 +37,7 @@ export const resultCommand = defineCommand({
     }
     const path = resolve(context.directory, options.output);
     await writeOutputFile(path, `${text}\n`);
-    context.output.print(`Wrote ${path}`);
+    context.output.print(`Wrote ${path}.`);
     return { json: { id, path }, succeeded: true };
   },
 });

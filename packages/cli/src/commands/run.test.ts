@@ -115,11 +115,11 @@ test("a result keeps every digit, for people, as JSON and in a file", async () =
   expect(await readFile(join(home.directory, "demo/result.json"), "utf8")).toContain(exact);
 });
 
-test("a default file that is not there is left out; a named one must be there", async () => {
+test("a default file that does not exist is omitted; a named file must exist", async () => {
   await rm(join(home.directory, "demo/input/params.json"));
   const running = start("run");
   expect(JSON.parse(await finish(succeed))).not.toHaveProperty("params");
-  expect((await running.ended).stderr).toContain("There is no input/params.json");
+  expect((await running.ended).stderr).toContain("input/params.json does not exist");
 
   const named = await call("run", "--params-file", "input/params.json");
   expect(named.exitCode).toBe(1);
@@ -144,13 +144,13 @@ test("--timeout ends the waiting with a failure, not the job", async () => {
   expect(await finish(succeed)).toBeDefined();
 });
 
-test("Ctrl-C ends the waiting at once and says that the job goes on", async () => {
+test("Ctrl-C ends the waiting at once and says that the job continues", async () => {
   const running: RunningCli = start("run");
   await waitFor("the job's id", () => running.stderr().match(/Job [0-9a-f-]{36}/)?.[0]);
   running.interrupt();
   const { exitCode, stderr } = await running.ended;
   expect(exitCode).toBe(130);
-  expect(stderr).toContain("The job goes on");
+  expect(stderr).toContain("The job continues");
 });
 
 test("a service that is not there is named", async () => {
@@ -180,7 +180,7 @@ test("status, result and logs of a job that was started detached", async () => {
   expect(shown.stdout).not.toContain("\u001B");
 });
 
-test("logs --follow goes on until the job ends, and is one JSON array", async () => {
+test("logs --follow continues until the job ends, and is one JSON array", async () => {
   const id = await startDetached();
   const running = start("logs", "--follow", id, "--json");
   await waitFor("the first poll", () => peer.requests.find((request) => request.endsWith(`${id}/log`)));
@@ -207,7 +207,7 @@ test("logs fetches a long log page by page, and each of its lines once, followed
   }
 });
 
-test("result of a failed job is a failure that tells the cause", async () => {
+test("result of a failed job is a failure with the cause", async () => {
   const id = await startDetached();
   await finish(fail);
   const { exitCode, stdout, stderr } = await call("result", id);

@@ -15,11 +15,11 @@ const LONGEST_TIMEOUT = 30 * 24 * 60 * 60;
 
 export const runCommand = defineCommand({
   name: "run",
-  summary: "Run a deployed service as a job and print its outcome",
+  summary: "Run a deployed service as a job and print the result",
   description: [
-    "Without --data or --data-file the input is input/data.json; the same holds for params. A default file that is not there means {}.",
-    "Waits for the end, then prints the outcome, the result and a link to the job. Ends with exit code 1 when the job did not succeed.",
-    "Ctrl-C or --timeout end the waiting, not the job: see 'platform status', 'platform logs' and 'platform cancel'.",
+    "Without --data and --data-file, the input is input/data.json, and {} if that file does not exist; params likewise.",
+    "Waits until the job ends, then prints its state, the result and a link to the job. The exit code is 1 if the job did not succeed.",
+    "Ctrl-C and --timeout end the waiting, not the job: see 'platform status', 'platform logs' and 'platform cancel'.",
   ],
   arguments: {
     service: {
@@ -31,7 +31,7 @@ export const runCommand = defineCommand({
     version: {
       kind: "text",
       placeholder: "X.Y.Z",
-      description: "Version to run (default: the latest live one)",
+      description: "Version to run (default: the latest live version)",
     },
     data: { kind: "text", short: "d", placeholder: "json", description: "Input data as a JSON object" },
     params: { kind: "text", short: "p", placeholder: "json", description: "Parameters as a JSON object" },
@@ -49,7 +49,7 @@ export const runCommand = defineCommand({
     timeout: {
       kind: "number",
       placeholder: "seconds",
-      description: "Wait at most so long (default: until the job ends)",
+      description: "Longest time to wait (default: until the job ends)",
       minimum: 1,
       maximum: LONGEST_TIMEOUT,
     },
@@ -110,22 +110,22 @@ async function followJob(
       },
     });
     if (last.terminal) return last;
-    if (signal.aborted) throw createInterruption(describeWayOn(job.id));
+    if (signal.aborted) throw createInterruption(describeNextSteps(job.id));
     throw new UserError(
       "WAIT_TIMEOUT",
-      `The job ${job.id} is still ${last.status} after ${timeoutSeconds} s; it goes on.`,
-      { hint: describeWayOn(job.id) },
+      `The job ${job.id} is still ${last.status} after ${timeoutSeconds} s.`,
+      { hint: describeNextSteps(job.id) },
     );
   } catch (error) {
-    throw signal.aborted ? createInterruption(describeWayOn(job.id)) : error;
+    throw signal.aborted ? createInterruption(describeNextSteps(job.id)) : error;
   } finally {
     clearInterval(clock);
     progress.stop();
   }
 }
 
-function describeWayOn(id: string): string {
-  return `The job goes on. See it with 'platform status ${id}', end it with 'platform cancel ${id}'.`;
+function describeNextSteps(id: string): string {
+  return `The job continues. Use 'platform status ${id}' to see its state, and 'platform cancel ${id}' to cancel it.`;
 }
 
 async function finish(context: CommandContext, session: Session, job: Job) {
@@ -140,7 +140,7 @@ async function finish(context: CommandContext, session: Session, job: Job) {
   output.print(`Link    ${link}`);
   if (!succeeded) {
     output.note(`${output.paintNote("red", "error:")} ${describeFailure(answer)}`);
-    output.note(`See what it printed with 'platform logs ${job.id}'.`);
+    output.note(`See its log with 'platform logs ${job.id}'.`);
   }
   return { json: { ...job, result, metadata, code, detail, link }, stringify, succeeded };
 }

@@ -11,16 +11,16 @@ export const serveCommand = defineCommand({
   name: "serve",
   summary: "Serve the project on this machine",
   description: [
-    "The same operations, status codes and errors as a deployed service, on /, /{id} and /{id}/result, with interactive documentation at /docs. Any bearer token is accepted, and none as well.",
-    "The code is reloaded on every edit, requirements included; a broken import is shown and the server lives on. dataRef and paramsRef name files below the folder of --data-pools: <dataPoolId>/<dataSourceDescriptorId>/<fileId>, with or without .json.",
-    "Runs in a sandbox where bubblewrap is installed. Ctrl-C ends it.",
+    "The same operations, status codes and errors as a deployed service, on /, /{id} and /{id}/result, with interactive documentation at /docs. Any bearer token is accepted; none is needed.",
+    "Every edit reloads the code and the requirements; if an import fails, the error is shown and the server keeps running. dataRef and paramsRef refer to files below the folder of --data-pools: <dataPoolId>/<dataSourceDescriptorId>/<fileId>, with or without .json.",
+    "Code runs in a sandbox if bubblewrap is installed. Ctrl-C stops the server.",
   ],
   arguments: {},
   options: {
     port: {
       kind: "number",
       placeholder: "port",
-      description: "Port to listen on; 0 takes a free one",
+      description: "Port to listen on; 0 chooses a free port",
       default: DEFAULT_PORT,
       minimum: 0,
       maximum: LARGEST_PORT,
@@ -29,14 +29,14 @@ export const serveCommand = defineCommand({
     host: {
       kind: "text",
       placeholder: "host",
-      description: "Address to listen on; 0.0.0.0 lets other machines in",
+      description: "Address to listen on; 0.0.0.0 allows requests from other machines",
       default: "localhost",
     },
     allowHost: {
       kind: "text",
       placeholder: "name",
       description:
-        "Another name by which this server may be called; localhost and addresses always may, other names are refused (DNS rebinding)",
+        "Another host name under which this server may be called. localhost and IP addresses are always allowed; other names are refused because of DNS rebinding",
     },
     dataPools: {
       kind: "text",
@@ -51,10 +51,10 @@ export const serveCommand = defineCommand({
       command: `curl -H 'Content-Type: application/json' -d '{"data": {}}' http://localhost:8081/`,
       comment: "Start an execution",
     },
-    { command: "platform serve --port 9000 --data-pools ~/pools", comment: "Another port, another folder" },
+    { command: "platform serve --port 9000 --data-pools ~/pools", comment: "Another port and folder" },
   ],
   run: async (context, { options }) => {
-    // The engine is most of the program: the other commands must not wait for it.
+    // Loaded on demand: the engine is most of the program and would delay the start of the other commands.
     const { startLocalServer } = await import("../serve/local-server.ts");
     const progress = context.output.startProgress("Preparing the project");
     let server: LocalServer;
@@ -73,7 +73,7 @@ export const serveCommand = defineCommand({
     } finally {
       progress.stop();
     }
-    tell(context, server);
+    printAddresses(context, server);
     await waitForAbort(context.signal);
     context.output.note("Stopping.");
     await server.close();
@@ -81,7 +81,7 @@ export const serveCommand = defineCommand({
   },
 });
 
-function tell(context: CommandContext, server: LocalServer): void {
+function printAddresses(context: CommandContext, server: LocalServer): void {
   const { output } = context;
   const { url, version, sandboxLevel } = server;
   output.print(`Serving ${output.paint("bold", version.project.name)} with Python ${server.pythonVersion}`);
@@ -89,9 +89,11 @@ function tell(context: CommandContext, server: LocalServer): void {
   output.print(`  Documentation  ${url}/docs`);
   output.print(`  OpenAPI        ${url}/openapi.json`);
   if (sandboxLevel === "none") {
-    output.print("  No sandbox: the code sees this machine as you do. Install bubblewrap to keep it apart.");
+    output.print(
+      "  No sandbox: the code has your permissions on this machine. Install bubblewrap to isolate it.",
+    );
   }
-  output.print("Edits are reloaded. Ctrl-C ends it.");
+  output.print("Edits are reloaded. Ctrl-C stops the server.");
   if (!output.isJson) return;
   const described = { url, docsUrl: `${url}/docs`, openApiUrl: `${url}/openapi.json`, sandbox: sandboxLevel };
   output.write(`${JSON.stringify({ name: version.project.name, ...described }, null, 2)}\n`);
@@ -103,7 +105,7 @@ function waitForAbort(signal: AbortSignal): Promise<void> {
       done();
       return;
     }
-    // An AbortSignal alone does not keep the process alive; the server does.
+    // The pending promise does not keep the process running; the open server does.
     signal.addEventListener("abort", () => done(), { once: true });
   });
 }

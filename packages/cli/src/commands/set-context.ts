@@ -9,8 +9,8 @@ export const setContextCommand = defineCommand({
   name: "set-context",
   summary: "Choose the organisation to work in",
   description: [
-    "Services and jobs belong to an organisation. Without an argument, a terminal shows the list to choose from.",
-    "The variable PLATFORM_ORGANIZATION_ID wins over the stored context.",
+    "Services and jobs belong to an organisation. Without an argument, shows a list on the terminal to choose from.",
+    "The variable PLATFORM_ORGANIZATION_ID takes precedence over the stored context.",
   ],
   arguments: { organization: { description: "Id or name of the organisation", required: false } },
   options: {},
@@ -29,7 +29,7 @@ export const setContextCommand = defineCommand({
     }));
     context.output.print(`Working in '${chosen.name}' (${chosen.id}) as ${chosen.role}.`);
     if (context.settings.organizationId !== undefined) {
-      context.output.warn("PLATFORM_ORGANIZATION_ID is set and wins over this choice.");
+      context.output.warn("PLATFORM_ORGANIZATION_ID is set and takes precedence over this choice.");
     }
     return { json: { organization: chosen }, succeeded: true };
   },
@@ -47,13 +47,17 @@ async function choose(
   if (exact !== undefined) return exact;
   const known = organizations.map(({ id, name }) => `${name} (${id})`);
   throw matches.length > 1
-    ? new UserError("ORGANIZATION_AMBIGUOUS", `Several of your organisations are named '${wanted}'.`, {
-        hint: "Give the id.",
-        faults: known,
-      })
+    ? new UserError(
+        "ORGANIZATION_AMBIGUOUS",
+        `You are a member of several organisations named '${wanted}'.`,
+        {
+          hint: "Use the id instead of the name.",
+          details: known,
+        },
+      )
     : new UserError("ORGANIZATION_NOT_FOUND", `You are not a member of an organisation '${wanted}'.`, {
-        hint: "Yours are listed above.",
-        faults: known,
+        hint: "Choose one of your organisations, listed above.",
+        details: known,
       });
 }
 
@@ -64,8 +68,8 @@ async function ask(
 ): Promise<string> {
   if (context.prompts === null) {
     throw createUsageError(
-      "An organisation is needed, and there is no terminal to ask.",
-      `Give one of: ${organizations.map(({ id, name }) => `${name} (${id})`).join(", ")}.`,
+      "An organisation is required, and there is no terminal to ask for it.",
+      `Pass one of: ${organizations.map(({ id, name }) => `${name} (${id})`).join(", ")}.`,
     );
   }
   return context.prompts.choose(

@@ -112,14 +112,14 @@ test.each([
   for (const part of query.split("&")) expect(upload).toContain(part);
 });
 
-test("a version that is none is wrong usage, and nothing is uploaded", async () => {
+test("an invalid version is wrong usage, and nothing is uploaded", async () => {
   const { exitCode, stdout } = await up("--version", "1.0", "--json");
 
   expect(exitCode).toBe(2);
   expect(JSON.parse(stdout)).toMatchObject({
     error: {
       code: "USAGE",
-      detail: "--version takes three numbers with dots between them, such as 1.4.0.",
+      detail: "--version must be three numbers separated by dots, such as 1.4.0.",
     },
   });
   expect(peer.requests).toEqual([]);

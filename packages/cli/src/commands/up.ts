@@ -11,18 +11,18 @@ export const upCommand = defineCommand({
   name: "up",
   summary: "Upload the project and make it live as a new version",
   description: [
-    "Packs the project (see 'platform compress'), creates the service when there is none of this name, uploads, and follows the build until the version is live.",
-    "The first version is 1.0.0; later ones raise the patch number unless a flag says otherwise. Unchanged content makes no new version.",
-    "When the build fails, its log, a code and the cause are shown, the exit code is 1, and the versions there are go on serving.",
+    "Packs the project (see 'platform compress'), creates the service if it does not exist, uploads the project, and follows the build until the version is live.",
+    "The first version is 1.0.0; by default, each later one increments the patch number. Unchanged content does not create a new version.",
+    "If the build fails, its log, a code and the cause are shown and the exit code is 1. Live versions are not affected.",
   ],
   arguments: {},
   options: {
-    minor: { kind: "flag", description: "Raise the minor number" },
-    major: { kind: "flag", description: "Raise the major number" },
-    version: { kind: "text", placeholder: "X.Y.Z", description: "Exactly this version" },
+    minor: { kind: "flag", description: "Increment the minor number" },
+    major: { kind: "flag", description: "Increment the major number" },
+    version: { kind: "text", placeholder: "X.Y.Z", description: "The number of the new version" },
     force: {
       kind: "flag",
-      description: "Accept an input schema that breaks callers of the same major version",
+      description: "Accept an input schema that is incompatible with versions of the same major number",
     },
   },
   exclusive: [["minor", "major", "version"]],
@@ -31,12 +31,12 @@ export const upCommand = defineCommand({
     { command: "platform up --minor", comment: "1.0.3 becomes 1.1.0" },
     {
       command: "platform up --json | jq -r .version",
-      comment: "For a pipeline: exit code 0 only on success",
+      comment: "In a pipeline: the exit code is 0 only on success",
     },
   ],
   run: async (context, { options }) => {
     if (options.version !== undefined && !/^\d+\.\d+\.\d+$/.test(options.version))
-      throw createUsageError("--version takes three numbers with dots between them, such as 1.4.0.");
+      throw createUsageError("--version must be three numbers separated by dots, such as 1.4.0.");
     const session = await openSession(context);
     const deployment = await deployProject(context, session, {
       ...(options.version === undefined ? {} : { version: options.version }),
@@ -47,7 +47,7 @@ export const upCommand = defineCommand({
     const { build, service } = deployment;
     if (!build.terminal) {
       throw createInterruption(
-        `The build of ${build.version} goes on; see 'platform versions ${service.name}'.`,
+        `The build of ${build.version} continues; see 'platform versions ${service.name}'.`,
       );
     }
     const succeeded = build.status === "SUCCEEDED";
@@ -60,11 +60,11 @@ export const upCommand = defineCommand({
 function printSuccess({ output }: CommandContext, { service, build, packed, changed }: Deployment): void {
   const what = changed
     ? `is live (${formatSize(packed.archive.length)} uploaded)`
-    : "is live and has the same content: nothing to do";
+    : "is already live with the same content";
   output.print(`${output.paint("green", "✓")} ${service.name} ${build.version} ${what}.`);
   output.print(`Service key  ${service.key}`);
   output.print(`Next         platform run              run it with input/data.json and input/params.json`);
-  output.print(`             platform versions         its versions`);
+  output.print(`             platform versions         list its versions`);
 }
 
 function printFailure(context: CommandContext, service: Service, build: Build): void {

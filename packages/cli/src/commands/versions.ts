@@ -6,12 +6,12 @@ import { openSession } from "../base/session.ts";
 export const versionsCommand = defineCommand({
   name: "versions",
   summary: "List the versions of a service",
-  description: ["Newest first. Without an argument: of the service that platform.json here names."],
+  description: ["Newest first. Without an argument, lists the versions of the project in this folder."],
   arguments: { service: { description: "Name or key of the service", required: false } },
   options: {},
   examples: [
-    { command: "platform versions", comment: "Of the project in this folder" },
-    { command: "platform versions tsp --json", comment: "Of a named service, for a script" },
+    { command: "platform versions", comment: "Versions of the project in this folder" },
+    { command: "platform versions tsp --json", comment: "Versions of another service, for a script" },
   ],
   run: async (context, input) => {
     const { client } = await openSession(context);

@@ -4,10 +4,10 @@ import { openSession } from "../base/session.ts";
 export const whoamiCommand = defineCommand({
   name: "whoami",
   summary: "Show the user, the organisation and the platform in use",
-  description: ["Asks the platform, so it also shows whether the login works."],
+  description: ["Sends a request to the platform, so it also checks the login."],
   arguments: {},
   options: {},
-  examples: [{ command: "platform whoami", comment: "Who am I, and where" }],
+  examples: [{ command: "platform whoami", comment: "User, organisation and platform" }],
   run: async (context) => {
     const session = await openSession(context);
     const me = await session.client.getMe({});

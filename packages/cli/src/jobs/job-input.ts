@@ -5,15 +5,20 @@ import { isRecord } from "@platform/engine/base/json";
 import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError, getErrorCode, getErrorMessage } from "../base/errors.ts";
 
+/** Options of `run` for the input; undefined if not given. */
 export interface JobInputOptions {
+  /** JSON text. */
   readonly data: string | undefined;
+  /** JSON text. */
   readonly params: string | undefined;
+  /** Path, relative to the working directory. */
   readonly dataFile: string | undefined;
+  /** Path, relative to the working directory. */
   readonly paramsFile: string | undefined;
 }
 
 /**
- * The body of start from options and files. The texts go out as they are: numbers keep all their digits.
+ * Builds the body of start from options and files. The JSON texts are sent unchanged, so that numbers keep all their digits.
  *
  * @throws UserError USAGE, INPUT_INVALID
  */
@@ -34,20 +39,20 @@ async function readPart(
   file: string | undefined,
 ): Promise<string | null> {
   if (inline !== undefined) {
-    const fault = findFault(inline);
-    if (fault === null) return inline;
-    throw createUsageError(`--${name} ${fault}.`, `Example: --${name} '{"key": 1}'`);
+    const reason = checkObject(inline);
+    if (reason === null) return inline;
+    throw createUsageError(`--${name} ${reason}.`, `Example: --${name} '{"key": 1}'`);
   }
   const path = file ?? `input/${name}.json`;
   const text = await readIfThere(resolve(context.directory, path));
   if (text === null) {
     if (file !== undefined)
       throw new UserError("INPUT_INVALID", `The file '${path}' of --${name}-file does not exist.`);
-    context.output.note(`There is no ${path}: '${name}' is left out.`);
+    context.output.note(`${path} does not exist; '${name}' is omitted.`);
     return null;
   }
-  const fault = findFault(text);
-  if (fault !== null) throw new UserError("INPUT_INVALID", `The file '${path}' ${fault}.`);
+  const reason = checkObject(text);
+  if (reason !== null) throw new UserError("INPUT_INVALID", `The file '${path}' ${reason}.`);
   return text;
 }
 
@@ -60,10 +65,11 @@ async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-function findFault(text: string): string | null {
+/** Why the text is refused, as the rest of a sentence; null if it is a JSON object. */
+function checkObject(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) ? null : "must hold a JSON object";
+    return isRecord(value) ? null : "must contain a JSON object";
   } catch (error) {
     return `is not JSON: ${getErrorMessage(error)}`;
   }

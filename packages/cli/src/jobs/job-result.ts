@@ -2,15 +2,17 @@ import type { ExecutionResult } from "@platform/contract/execution";
 import { createExactJson } from "../base/exact-json.ts";
 import type { Session } from "../base/session.ts";
 
-/** The answer of the result operation, and the same with every number as the service wrote it. */
+/** Response of the result operation. */
 export interface JobResult {
+  /** The response with numbers as JavaScript numbers. */
   readonly answer: ExecutionResult;
+  /** The same response with numbers as the service wrote them, in the form of `ExactJson`. */
   readonly exact: Readonly<Record<string, unknown>>;
-  /** Writes `exact` and parts of it as JSON text. */
+  /** Writes `exact` or a part of it as JSON. */
   readonly stringify: (value: unknown) => string;
 }
 
-/** Reads the result of a job; a failed job has one as well, with `code` and `detail`. */
+/** Reads the result of a finished job. If it did not succeed, the result has `code` and `detail`. */
 export async function readJobResult(session: Session, id: string): Promise<JobResult> {
   let text = "";
   const client = session.connect({

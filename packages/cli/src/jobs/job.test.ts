@@ -11,12 +11,12 @@ function show(job: Parameters<typeof printStatus>[1]): readonly string[] {
 
 test("the state of a waiting job says why no worker can start it", () => {
   const job = { id: "1", status: "PENDING", createdAt: "2026-11-22 01:00:00", terminal: false } as const;
-  expect(show({ ...job, pendingReason: "NO_WORKER" })[2]).toMatch(/^Waits {4}NO_WORKER: .*worker/);
-  expect(show({ ...job, pendingReason: "OF_LATER" })[2]).toBe("Waits    OF_LATER");
+  expect(show({ ...job, pendingReason: "NO_WORKER" })[2]).toMatch(/^Waiting {2}NO_WORKER: .*worker/);
+  expect(show({ ...job, pendingReason: "OF_LATER" })[2]).toBe("Waiting  OF_LATER");
   expect(show(job)).toHaveLength(3);
 });
 
 test("the state of a finished job says until when it is kept", () => {
   const job = { id: "1", status: "SUCCEEDED", createdAt: "2026-11-22 01:00:00", terminal: true } as const;
-  expect(show({ ...job, expiresAt: "2026-12-22 01:00:00" }).at(-1)).toBe("Kept to  2026-12-22 01:00:00");
+  expect(show({ ...job, expiresAt: "2026-12-22 01:00:00" }).at(-1)).toBe("Expires  2026-12-22 01:00:00");
 });

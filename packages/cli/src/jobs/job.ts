@@ -6,21 +6,29 @@ import { cleanText } from "../base/output.ts";
 import type { PlatformClient } from "../base/session.ts";
 import { pause, retryRead } from "../base/wait.ts";
 
+/** State of a job. */
 export type Job = Awaited<ReturnType<PlatformClient["getJob"]>>;
 
-/** How long one request waits for the end of a job. */
+/** How long the platform may delay the response to one request until the job ends (`Prefer: wait`). */
 const HOLD_SECONDS = 20;
-/** A platform that does not hold the answer is not asked more often than this. */
+/** Shortest time between two requests, for platforms that do not delay the response. */
 const SHORTEST_POLL = 0.5 * SECOND;
 
+/** How to wait for a job. */
 export interface WaitOptions {
   readonly signal: AbortSignal;
+  /** May be infinite. */
   readonly timeoutSeconds: number;
-  /** Called with each record that was read, the last one included. */
+  /** Called with each state that was read, including the last. */
   readonly onState?: (job: Job) => void;
 }
 
-/** Waits for the end of a job: the final record, or the last one seen when the time is over or `signal` aborted. */
+/**
+ * Waits until a job ends and returns its final state. Returns the last known state if the timeout expires or `signal` aborts
+ * before that.
+ *
+ * @throws RequestRefused and network errors, temporary ones after retries
+ */
 export async function waitForJob(
   client: PlatformClient,
   id: string,
@@ -37,35 +45,36 @@ export async function waitForJob(
   }
 }
 
-/** Shows a job's state and times. */
+/** Prints state and times of a job. */
 export function printStatus(output: Output, job: Job): void {
   output.print(`Job      ${job.id}`);
   output.print(`Status   ${paintStatus(output, job.status)}`);
-  if (job.pendingReason !== undefined) output.print(`Waits    ${describePendingReason(job.pendingReason)}`);
+  if (job.pendingReason !== undefined) output.print(`Waiting  ${describePendingReason(job.pendingReason)}`);
   output.print(`Created  ${job.createdAt}`);
   if (job.startedAt !== undefined) output.print(`Started  ${job.startedAt}`);
   if (job.endedAt !== undefined) output.print(`Ended    ${job.endedAt}`);
-  if (job.expiresAt !== undefined) output.print(`Kept to  ${job.expiresAt}`);
+  if (job.expiresAt !== undefined) output.print(`Expires  ${job.expiresAt}`);
 }
 
-/** A newer platform may give reasons that this program does not know. */
+/** Adds the meaning of a reason. A newer platform may send reasons that this version of the CLI does not know. */
 function describePendingReason(reason: string): string {
   const meaning = Object.entries(PENDING_REASONS).find(([known]) => known === reason)?.[1];
   return meaning === undefined ? reason : `${reason}: ${meaning}`;
 }
 
+/** Colours a status: green for success, red for failure. */
 export function paintStatus(output: Output, status: string): string {
   if (status === "SUCCEEDED") return output.paint("green", status);
   return status === "FAILED" || status === "UNKNOWN" ? output.paint("red", status) : status;
 }
 
-/** The final state that the answer of the result operation carries. */
+/** The final state in a response of the result operation. */
 export function getFinalStatus(answer: ExecutionResult): string {
   const { _embedded: embedded } = answer;
   return embedded.status.status;
 }
 
-/** `FAILED: TIMEOUT: ...`, from the answer of the result operation. */
+/** Describes a job that did not succeed: `FAILED: TIMEOUT: ...`. */
 export function describeFailure(answer: ExecutionResult): string {
   return cleanText(
     [getFinalStatus(answer), answer.code, answer.detail].filter((part) => part !== undefined).join(": "),

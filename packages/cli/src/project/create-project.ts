@@ -5,23 +5,28 @@ import type { Project, Resources } from "@platform/contract/project";
 import { findAsset } from "../base/assets.ts";
 import { UserError, getErrorCode } from "../base/errors.ts";
 
-/** The starter templates that ship with the CLI, below `templates/`. */
+/** The starter templates that ship with the CLI: `id` is the folder below `templates/`. */
 export const TEMPLATES = [
-  { id: "starter", label: "plain Python, nothing to install" },
-  { id: "numpy", label: "numpy with typed input (pydantic), checked before your code runs" },
+  { id: "starter", label: "plain Python without requirements" },
+  { id: "numpy", label: "numpy, with typed input (pydantic) that is validated before your code runs" },
 ] as const;
 
+/** Id of the template that `init` uses if none is given. */
 export const DEFAULT_TEMPLATE = "starter";
 
+/** What `init` asks for. */
 export interface NewProject {
+  /** Name of the service and of the folder. */
   readonly name: string;
+  /** Id of one of `TEMPLATES`. */
   readonly template: string;
   readonly resources: Resources;
 }
 
 /**
- * Creates the folder `<parent>/<name>` with the template's files and a `platform.json`. A failure leaves nothing behind.
+ * Creates the folder `<parent>/<name>` with the files of the template and a `platform.json`. If that fails, the folder is removed again.
  *
+ * @returns absolute path of the folder, and its files relative to it
  * @throws UserError DIRECTORY_EXISTS
  */
 export async function createProject(
@@ -44,7 +49,7 @@ async function createFolder(directory: string): Promise<void> {
     await mkdir(directory);
   } catch (error) {
     if (getErrorCode(error) !== "EEXIST") throw error;
-    throw new UserError("DIRECTORY_EXISTS", `'${directory}' exists already; nothing was changed.`, {
+    throw new UserError("DIRECTORY_EXISTS", `'${directory}' already exists; nothing was changed.`, {
       cause: error,
       hint: "Choose another name, or remove it first.",
     });

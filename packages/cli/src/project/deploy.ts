@@ -10,31 +10,39 @@ import type { Progress } from "../base/output.ts";
 import type { Session } from "../base/session.ts";
 import { pause, retryRead } from "../base/wait.ts";
 
-const POLL_MILLISECONDS = 500;
+const POLL_INTERVAL_MS = 500;
 const CHUNK_BYTES = 64 * 1024;
-/** The platform takes no longer description (contract: createService). */
+/** Limit of the platform (contract: createService). */
 const MAX_DESCRIPTION_CHARACTERS = 65_536;
 
-export interface VersionWish {
+/** Which version to build, as query of createVersion. Default: the next patch version. */
+export interface VersionRequest {
   readonly bump?: "minor" | "major";
+  /** MAJOR.MINOR.PATCH. */
   readonly version?: string;
+  /** Accept an incompatible input schema. */
   readonly force?: "true";
 }
 
+/** Outcome of `up`. */
 export interface Deployment {
   readonly service: Service;
-  /** With the whole log; not final only when the command was interrupted. */
+  /** With the whole log. Not final only if the command was interrupted. */
   readonly build: Build;
   readonly packed: PackedProject;
-  /** False: a version with this content was there already. */
+  /** False: a version with this content already existed. */
   readonly changed: boolean;
 }
 
-/** Packs the project in the working directory, uploads it and follows its build to the end. */
+/**
+ * Packs the project in the working directory, uploads it and follows its build to the end.
+ *
+ * @throws ProjectError, RequestRefused, and network errors
+ */
 export async function deployProject(
   context: CommandContext,
   session: Session,
-  wish: VersionWish,
+  request: VersionRequest,
 ): Promise<Deployment> {
   const { packProject } = await import("@platform/engine/project/pack");
   const progress = context.output.startProgress("Packing the project");
@@ -45,7 +53,7 @@ export async function deployProject(
     const deploying = { context, session, packed, progress };
     const service = await ensureService(deploying);
     progress.step(`Uploading ${packed.files} files (${formatSize(packed.archive.length)})`);
-    const uploaded = await upload(deploying, service, wish);
+    const uploaded = await upload(deploying, service, request);
     if (uploaded.changed) progress.step(`Building ${service.name} ${uploaded.build.version}`);
     const build = await followBuild(deploying, service, uploaded.build);
     return { service, build, packed, changed: uploaded.changed };
@@ -54,7 +62,7 @@ export async function deployProject(
   }
 }
 
-/** One deployment under way. */
+/** State of one deployment. */
 interface Deploying {
   readonly context: CommandContext;
   readonly session: Session;
@@ -72,7 +80,7 @@ async function ensureService({ context, session, packed, progress }: Deploying):
   try {
     return await client.createService({ body: { name, ...(description === null ? {} : { description }) } });
   } catch (error) {
-    // Another deployment of the same name was faster: the service is theirs to create, and ours to use.
+    // A concurrent deployment has created the service in the meantime: use it.
     const created =
       error instanceof RequestRefused && error.status === 409 ? await findServiceByName(client, name) : null;
     if (created === null) throw error;
@@ -89,7 +97,7 @@ async function readDescription(directory: string, file: string | undefined): Pro
 async function upload(
   { context, session, packed, progress }: Deploying,
   service: Service,
-  wish: VersionWish,
+  request: VersionRequest,
 ): Promise<{ readonly build: Build; readonly changed: boolean }> {
   let status = 0;
   const client = session.connect({
@@ -99,7 +107,7 @@ async function upload(
   });
   const build = await client.createVersion({
     params: { key: service.key },
-    query: wish,
+    query: request,
     body: createUploadStream(packed.archive, (sent) =>
       progress.detail(`${Math.round((100 * sent) / packed.archive.length)} %`),
     ),
@@ -108,7 +116,7 @@ async function upload(
   return { build, changed: status === 201 };
 }
 
-/** Hands the archive out in pieces, as fast as the network takes them, so that progress can be told. */
+/** Streams the archive in chunks, as fast as the network accepts them; `onSent` gets the number of bytes so far. */
 function createUploadStream(
   archive: Uint8Array,
   onSent: (bytes: number) => void,
@@ -146,7 +154,7 @@ async function followBuild(
   };
   if (!first.terminal) show();
   while (!build.terminal && !context.signal.aborted) {
-    await pause(POLL_MILLISECONDS, context.signal);
+    await pause(POLL_INTERVAL_MS, context.signal);
     const query = { offset: build.nextOffset };
     const params = { key: service.key, version: build.version };
     if (!context.signal.aborted)

@@ -6,13 +6,17 @@ import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError } from "../base/errors.ts";
 import type { PlatformClient } from "../base/session.ts";
 
-/** The service of this name in the organisation, or null. */
+/** The service with this name in the organisation, or null. */
 export async function findServiceByName(client: PlatformClient, name: string): Promise<Service | null> {
   const page = await client.listServices({ query: { name } });
   return page.items.find((service) => service.name === name) ?? null;
 }
 
-/** The service that was named (by name or key), else the one of the project in the working directory. */
+/**
+ * The service with the given name or key; by default, that of the project in the working directory.
+ *
+ * @throws UserError SERVICE_NOT_FOUND, USAGE if there is no project; ProjectError if platform.json is invalid
+ */
 export async function findService(
   context: CommandContext,
   client: PlatformClient,
@@ -26,7 +30,7 @@ export async function findService(
     hint:
       given === undefined
         ? "Deploy it with 'platform up'."
-        : "See 'platform services' for those there are, and 'platform whoami' for the organisation.",
+        : "See 'platform services' for the services, and 'platform whoami' for the organisation.",
   });
 }
 
@@ -40,11 +44,11 @@ async function readProjectName(directory: string): Promise<string> {
     text = await readFile(join(directory, PROJECT_FILE), "utf8");
   } catch {
     throw createUsageError(
-      `A service is needed: none was given, and there is no ${PROJECT_FILE} here.`,
-      "Give the service's name, or run this in a project's folder.",
+      `A service is required: none was given, and there is no ${PROJECT_FILE} in this folder.`,
+      "Pass the name of the service, or run this in a project's folder.",
     );
   }
-  // With its schema compiler it would cost the commands that are given a name their start-up time.
+  // Loaded on demand: its schema compiler would delay the start of commands that do not need it.
   const { parseProject } = await import("@platform/engine/project/read-project");
   return parseProject(text).name;
 }

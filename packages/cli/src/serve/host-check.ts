@@ -3,9 +3,12 @@ import type { FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
 
 /**
- * Refuses requests whose `Host` is a name that is not ours. A web page whose name was made to lead to 127.0.0.1 (DNS
- * rebinding) could otherwise start executions and read their results; such a page always sends its own name. Addresses
- * are let in: no name leads anywhere but where the request has gone already.
+ * Creates a hook that refuses requests whose `Host` is not a name of this server. By DNS rebinding (a host name of an attacker that
+ * resolves to 127.0.0.1), a web page could otherwise start executions and read their results. Such a page always sends its own host
+ * name, so IP addresses are allowed.
+ *
+ * @param allowedHosts names besides localhost, without port
+ * @throws Problem FORBIDDEN (the hook)
  */
 export function createHostCheck(
   allowedHosts: readonly string[],
@@ -16,12 +19,12 @@ export function createHostCheck(
     const name = nameOf(host).slice(0, 100);
     throw new Problem(
       "FORBIDDEN",
-      `This server does not answer to the name "${name}", which may be another's page in your browser. Start it with --allow-host ${name} if the name is yours.`,
+      `This server does not accept requests for the host "${name}", because a web page in your browser may have sent them. If the name is yours, start the server with --allow-host ${name}.`,
     );
   };
 }
 
-/** Without port, and without the brackets of an IPv6 address. */
+/** The name without port, and without the brackets of an IPv6 address. */
 function nameOf(host: string): string {
   const name = /^\[([^\]]*)\](?::\d+)?$/.exec(host)?.[1] ?? host.replace(/:\d+$/, "");
   return name.toLowerCase();

@@ -21,7 +21,7 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 const OWNER = toJobOwner("local");
 const reference = (fileId: string) => ({ dataPoolId: POOL, dataSourceDescriptorId: POOL, fileId });
 
-test("ids never lead out of the folder, whoever lets them in", async () => {
+test("ids never lead out of the folder, even if they were not validated before", async () => {
   const files = createLocalFiles(join(root, "pools"));
   expect(await files.read(reference("../../../secret"), OWNER)).toBeNull();
   await expect(files.check(reference("../../../secret"), OWNER)).rejects.toMatchObject({
@@ -40,10 +40,10 @@ test("a file that vanishes between start and run is none", async () => {
 });
 
 test.each([
-  ["[1]", "no object"],
+  ["[1]", "not an object"],
   ["{", "not JSON"],
   ["\u00FF", "not JSON"],
-])("a file with %s is refused at the door", async (text, reason) => {
+])("a file with %s is refused", async (text, reason) => {
   await writeFile(join(root, "pools", POOL, POOL, `${FILE}.json`), text, "latin1");
   await expect(createLocalFiles(join(root, "pools")).check(reference(FILE), OWNER)).rejects.toMatchObject({
     code: "DATA_REFERENCE_INVALID",

@@ -8,7 +8,7 @@ import { isUuid } from "@platform/engine/base/uuid";
 import { getErrorMessage } from "../base/errors.ts";
 
 /**
- * Data pools as folders: a reference is the file `<root>/<dataPoolId>/<dataSourceDescriptorId>/<fileId>`, with or
+ * Reads data pools from folders: a reference is the file `<root>/<dataPoolId>/<dataSourceDescriptorId>/<fileId>`, with or
  * without `.json`.
  */
 export function createLocalFiles(root: string): InputSource {
@@ -19,11 +19,12 @@ export function createLocalFiles(root: string): InputSource {
       if (bytes === null) {
         throw new Problem(
           "DATA_REFERENCE_INVALID",
-          `There is no file for this reference: the local server looks for ${path} (or ${path}.json).`,
+          `The file of this reference does not exist: the local server reads ${path} or ${path}.json.`,
         );
       }
-      const fault = findFault(bytes);
-      if (fault !== null) throw new Problem("DATA_REFERENCE_INVALID", `The file of this reference ${fault}.`);
+      const reason = checkObject(bytes);
+      if (reason !== null)
+        throw new Problem("DATA_REFERENCE_INVALID", `The file of this reference ${reason}.`);
     },
     read: (reference) => readReferenced(root, reference),
   };
@@ -35,13 +36,13 @@ function describePath(root: string, reference: FileReference): string {
 
 async function readReferenced(root: string, reference: FileReference): Promise<Uint8Array | null> {
   const ids = [reference.dataPoolId, reference.dataSourceDescriptorId, reference.fileId];
-  // They come from the request and become a path.
+  // The ids come from the request and become a path: anything but a UUID could lead out of the folder.
   if (!ids.every(isUuid)) return null;
   const path = describePath(root, reference);
   return (await readOrNull(path)) ?? readOrNull(`${path}.json`);
 }
 
-/** A file that cannot be read is none, as in a data pool. */
+/** Null if the file does not exist or cannot be read: callers treat both alike, as with a real data pool. */
 async function readOrNull(path: string): Promise<Uint8Array | null> {
   try {
     return await readFile(path);
@@ -50,10 +51,11 @@ async function readOrNull(path: string): Promise<Uint8Array | null> {
   }
 }
 
-function findFault(bytes: Uint8Array): string | null {
+/** Why the content is refused, as the rest of a sentence; null if it is a JSON object. */
+function checkObject(bytes: Uint8Array): string | null {
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    return isRecord(value) ? null : "holds JSON, but no object";
+    return isRecord(value) ? null : "contains JSON, but not an object";
   } catch (error) {
     return `is not JSON: ${getErrorMessage(error)}`;
   }

@@ -20,8 +20,10 @@ import type { PythonRuntime } from "@platform/engine/python/port/runtime";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { UserError, getErrorCode } from "../base/errors.ts";
+import { toSentence } from "../base/output.ts";
 import type { Output } from "../base/output.ts";
 import type { Settings } from "../base/settings.ts";
+import { createAnnouncingStore } from "./announcing-store.ts";
 import { createHostCheck } from "./host-check.ts";
 import { createLocalFiles } from "./local-files.ts";
 import { createLocalOpenApi } from "./local-openapi.ts";
@@ -30,46 +32,52 @@ import type { LoadedVersion, LocalVersions } from "./local-versions.ts";
 import { chooseEnvironmentsDirectory } from "./environments-directory.ts";
 import { createServerLogger } from "./server-logger.ts";
 import type { ServerLogger } from "./server-logger.ts";
-import { createToldStore } from "./told-store.ts";
 import { watchProject } from "./watch-project.ts";
 
-/** Store and worker are one process here: a lease only has to outlast a laptop's sleep. */
+/** Store and worker are the same process, so a lease need not detect a lost worker; it must outlast suspending a laptop. */
 const LEASE_SECONDS = 6 * 60 * 60;
-/** Everything belongs to the one developer. */
+/** Owner of all executions: there is only one developer. */
 const OWNER = toJobOwner("local");
-const CUT_MILLISECONDS = 50;
-const LISTEN_FAULTS = new Set(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTFOUND"]);
+/** Interval at which connections are closed during the stop. */
+const DISCONNECT_INTERVAL_MS = 50;
+const LISTEN_ERROR_CODES = new Set(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTFOUND"]);
 
+/** What to serve, where, and with which tools. */
 export interface LocalServerOptions {
   /** Absolute. */
   readonly projectDirectory: string;
-  /** Absolute; holds `<dataPoolId>/<dataSourceDescriptorId>/<fileId>`. */
+  /** Absolute; contains `<dataPoolId>/<dataSourceDescriptorId>/<fileId>`. It need not exist. */
   readonly dataPoolsDirectory: string;
+  /** Address or host name to listen on. */
   readonly host: string;
-  /** Names besides localhost and the addresses of this machine by which it may be called. */
+  /** Host names, besides localhost and IP addresses, under which the server may be called. */
   readonly allowedHosts: readonly string[];
-  /** 0 takes a free one. */
+  /** 0: a free port. */
   readonly port: number;
   readonly settings: Settings;
   readonly output: Output;
+  /** Aborts the preparation of Python environments. */
   readonly signal: AbortSignal;
-  /** The Python half and the pages of the documentation, where they do not lie beside the engine's sources. */
+  /** Folder of the Python runner; default: that of the engine's sources. */
   readonly runnerDirectory?: string;
+  /** Folder of Swagger UI; default: the installed package. */
   readonly docsDirectory?: string;
 }
 
+/** A running server. */
 export interface LocalServer {
-  /** Without a final slash. */
+  /** Base URL, without a final slash. */
   readonly url: string;
+  /** The version with which the server started. */
   readonly version: LoadedVersion;
   readonly sandboxLevel: "none" | "bubblewrap";
   readonly pythonVersion: string;
-  /** Ends running executions and everything that was started. */
+  /** Stops running executions and everything else that was started. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Serves one project with the platform's own engine: memory instead of a database, no tokens, the flat result.
+ * Serves one project with the engine of the platform, but with a store in memory, without tokens, and with results in the flat form.
  *
  * @throws ProjectError, UserError PORT_IN_USE, CANNOT_LISTEN
  */
@@ -84,7 +92,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
   }
 }
 
-/** What `serve` starts one after the other; each part is closed before those that were started before it. */
+/** State while the server starts. `closers` closes the parts in the reverse order of their start. */
 interface Starting {
   readonly options: LocalServerOptions;
   readonly logger: ServerLogger;
@@ -97,7 +105,7 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   const directory = await createRunDirectory();
   closers.add("temporary files", () => rm(directory, { recursive: true, force: true }));
   const python = await startPython(starting, directory);
-  const store = createToldStore(createMemoryStore(), output);
+  const store = createAnnouncingStore(createMemoryStore(), output);
   const capacity = measureCapacity();
   const exclude = findExcluded(options);
   const versions = createLocalVersions({
@@ -112,7 +120,7 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
     signal: options.signal,
   });
   const version = await versions.load();
-  if (version.fault !== null) tellFault(version.fault, output);
+  if (version.failure !== null) printFailure(version.failure, output);
   const executions = startExecutions(starting, { store, versions, capacity, runtime: python.runtime });
   const app = await createApp(options, starting.logger, executions, versions);
   closers.add("HTTP server", () => closeApp(app));
@@ -148,7 +156,7 @@ async function startPython({ options, logger, closers }: Starting, directory: st
 
 type DispatcherParts = Parameters<typeof createDispatcher>[0];
 
-/** Executions, the worker that runs them, and the sweeper of their leases. */
+/** Starts the executions, the worker that runs them, and the sweeper of their leases. */
 function startExecutions(
   { options, logger, closers }: Starting,
   given: Pick<DispatcherParts, "store" | "versions" | "capacity"> & { readonly runtime: PythonRuntime },
@@ -203,14 +211,14 @@ async function listen(app: App, { host, port }: LocalServerOptions): Promise<str
     await app.listen({ host, port });
   } catch (error) {
     const code = getErrorCode(error) ?? "";
-    if (!LISTEN_FAULTS.has(code)) throw error;
+    if (!LISTEN_ERROR_CODES.has(code)) throw error;
     const message =
       code === "EADDRINUSE"
         ? `Port ${port} on ${host} is in use by another program.`
-        : `It is not possible to listen on ${host}:${port} (${code}).`;
+        : `The server cannot listen on ${host}:${port} (${code}).`;
     throw new UserError(code === "EADDRINUSE" ? "PORT_IN_USE" : "CANNOT_LISTEN", message, {
       cause: error,
-      hint: "Choose another with --port, for example: platform serve --port 8082",
+      hint: "Choose another port with --port, for example: platform serve --port 8082",
     });
   }
   const address = app.server.address();
@@ -218,13 +226,13 @@ async function listen(app: App, { host, port }: LocalServerOptions): Promise<str
   return `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
 }
 
-/** Node 18 keeps connections that do nothing, and waits for them: a browser or client would hold Ctrl-C up for a minute. */
+/** Closes connections repeatedly until the server has stopped: Node 18 would wait up to a minute for idle connections of a browser. */
 async function closeApp(app: App): Promise<void> {
-  const cut = () => app.server.closeAllConnections();
-  const timer = setInterval(cut, CUT_MILLISECONDS);
+  const disconnect = () => app.server.closeAllConnections();
+  const timer = setInterval(disconnect, DISCONNECT_INTERVAL_MS);
   try {
     const closed = app.close();
-    cut();
+    disconnect();
     await closed;
   } finally {
     clearInterval(timer);
@@ -237,29 +245,32 @@ function isAddress(address: AddressInfo | string | null): address is AddressInfo
 
 async function reload(versions: LocalVersions, output: Output): Promise<void> {
   try {
-    const { project, fault } = await versions.load();
-    if (fault === null) output.note(`Reloaded ${project.name}.`);
-    else tellFault(fault, output);
+    const { project, failure } = await versions.load();
+    if (failure === null) output.note(`Reloaded ${project.name}.`);
+    else printFailure(failure, output);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     output.note(
-      `${output.paintNote("red", "error:")} not reloaded, the version before is served: ${message}`,
+      `${output.paintNote("red", "error:")} The project was not reloaded, the previous version is still served: ${toSentence(message)}`,
     );
   }
 }
 
-function tellFault(fault: NonNullable<LoadedVersion["fault"]>, output: Output): void {
-  if (fault.traceback !== null) output.note(fault.traceback.trimEnd());
+function printFailure(failure: NonNullable<LoadedVersion["failure"]>, output: Output): void {
+  if (failure.traceback !== null) output.note(failure.traceback.trimEnd());
   output.note(
-    `${output.paintNote("red", "error:")} ${fault.code}: ${fault.detail}. Executions end with this until it is fixed.`,
+    `${output.paintNote("red", "error:")} ${failure.code}: ${toSentence(failure.detail)} Executions fail with this error until it is fixed.`,
   );
 }
 
-/** Below the system's folder for temporary files: open to the sandbox's user, and short enough for sockets. */
+/**
+ * Creates the folder of this server. It is in the system's folder for temporary files, so that the user of the sandbox can read it and
+ * the paths of sockets are short enough.
+ */
 async function createRunDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "platform-"));
   await mkdir(join(directory, "versions"));
-  // The random name keeps other users out, who cannot list the folder; the sandbox is given the full path.
+  // Mode 711: other users cannot list the folder, and its name is random. The sandbox gets the full path.
   for (const path of [directory, join(directory, "versions")]) await chmod(path, 0o711);
   return directory;
 }
@@ -268,12 +279,13 @@ function measureCapacity(): Resources {
   return { cpu: Math.max(1, cpus().length), memory: totalmem() / GIGABYTE };
 }
 
-/** The local data pools are no part of the project. */
+/** Paths that do not belong to the project: the local data pools. */
 function findExcluded({ projectDirectory, dataPoolsDirectory }: LocalServerOptions): readonly string[] {
   const inside = relative(projectDirectory, dataPoolsDirectory);
   return inside === "" || inside.startsWith("..") ? [] : [inside.split(sep).join("/")];
 }
 
+/** Whether the version has executions that are not final. */
 async function hasUnfinished(store: ExecutionStore, versionId: string): Promise<boolean> {
   for (const status of ["PENDING", "RUNNING"] as const) {
     const page = await store.list(OWNER.id, { status, limit: Number.MAX_SAFE_INTEGER });

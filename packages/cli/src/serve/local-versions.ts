@@ -12,54 +12,65 @@ import type { VersionTarget } from "@platform/engine/versions/runnable-version";
 import { copyProject } from "./snapshot.ts";
 
 /*
- * Every state of the project that was served is a version of its own: a copy of the files, an id, a zygote.
+ * Each reload creates a version: an id, a copy of the project's files, and a zygote.
  *
- * Executions of an edited version finish with the code they began with. A version's folder stays while it is the newest
- * or the one before (a request may have been let in a moment ago), and while executions of it are not finished.
+ * Executions finish with the code they started with. The folder of a version is kept while the version is one of the newest two (a
+ * request may just have been accepted for the older one), and while it has unfinished executions.
  */
 
+/** One version of the project. */
 export interface LoadedVersion {
+  /** Content of platform.json. */
   readonly project: Project;
+  /** The version as executions refer to it. */
   readonly target: VersionTarget;
-  /** Null when the module could be loaded; else what each execution ends with. */
-  readonly fault: Extract<Probe, { readonly ok: false }> | null;
+  /** Why the module could not be loaded: each execution fails with it. Null if it was loaded. */
+  readonly failure: Extract<Probe, { readonly ok: false }> | null;
 }
 
+/** The versions of the served project. */
 export interface LocalVersions extends VersionSource {
   /**
-   * Makes a new version of the project as it is now. A module that cannot be imported is a version as well.
+   * Creates a version of the current project, even if its module cannot be imported (`failure`).
    *
-   * @throws ProjectError when the project or its environment is at fault; the version before then stays
+   * @throws ProjectError if the project or its requirements are invalid; the previous version then stays current
    */
   readonly load: () => Promise<LoadedVersion>;
-  /** The newest version; waits for one that is being loaded, so that a saved edit counts. */
+  /** The newest version. Waits for a running `load`, so that an edit that was saved is used. */
   readonly current: () => Promise<LoadedVersion>;
 }
 
+/** The project, and what it is run with. */
 export interface LocalVersionsOptions {
+  /** Absolute. */
   readonly projectDirectory: string;
+  /** Paths, relative to the project, that do not belong to it. */
   readonly exclude: readonly string[];
-  /** Where the copies go: an existing folder of ours. */
+  /** Absolute; an existing folder for the copies, not used for anything else. */
   readonly versionsDirectory: string;
   readonly environments: EnvironmentBuilder;
   readonly runtime: PythonRuntime;
-  /** What the machine has: a project that asks for more gets all of it. */
+  /** Resources of the machine. A project that requests more gets all of them. */
   readonly capacity: Resources;
+  /** Whether the version has executions that are not final. */
   readonly hasUnfinished: (versionId: string) => Promise<boolean>;
+  /** Called with each line of the build log. */
   readonly onBuildLine: (line: string) => void;
+  /** Aborts builds. */
   readonly signal: AbortSignal;
 }
 
-interface Kept {
+interface KeptVersion {
   readonly runnable: RunnableVersion;
   readonly loaded: LoadedVersion;
 }
 
-/** How many versions back a request may still come from. */
+/** Number of newest versions that are kept even without executions. */
 const KEPT_VERSIONS = 2;
 
+/** Starts without a version: `load` must succeed once before `current` is called. */
 export function createLocalVersions(options: LocalVersionsOptions): LocalVersions {
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, KeptVersion>();
   let count = 0;
   let newest: LoadedVersion | null = null;
   let loading: Promise<unknown> = Promise.resolve();
@@ -75,11 +86,11 @@ export function createLocalVersions(options: LocalVersionsOptions): LocalVersion
       await rm(directory, { recursive: true, force: true });
       throw error;
     }
-    await forgetOld();
+    await removeOld();
     return newest;
   };
 
-  const forgetOld = async () => {
+  const removeOld = async () => {
     for (const [id, { runnable }] of [...kept].slice(0, -1)) {
       void options.runtime.retire(id);
       const isRecent = [...kept.keys()].slice(-KEPT_VERSIONS).includes(id);
@@ -91,7 +102,7 @@ export function createLocalVersions(options: LocalVersionsOptions): LocalVersion
 
   return {
     load: async () => {
-      // One after the other: the last edit must win.
+      // Loads run one after the other, so that the last edit becomes the newest version.
       const mine = loading.then(load, load);
       loading = mine.catch(() => undefined);
       return mine;
@@ -103,16 +114,16 @@ export function createLocalVersions(options: LocalVersionsOptions): LocalVersion
     },
     prepare: async (versionId) => {
       const found = kept.get(versionId);
-      if (found === undefined) throw new Error(`version ${versionId} is gone`);
+      if (found === undefined) throw new Error(`version ${versionId} was removed`);
       return found.runnable;
     },
   };
 }
 
-/** One developer's own projects share what they have in common. */
+/** All projects of the developer have the same owner, so that equal requirements share one environment. */
 const LOCAL_OWNER = "local";
 
-async function make(id: string, directory: string, options: LocalVersionsOptions): Promise<Kept> {
+async function make(id: string, directory: string, options: LocalVersionsOptions): Promise<KeptVersion> {
   const project = await readProject(options.projectDirectory);
   await copyProject(options.projectDirectory, directory, options.exclude);
   const environment = await options.environments.ensure(directory, {
@@ -136,5 +147,5 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
     timeoutSeconds,
     inputSchema: schemas?.inputSchema ?? null,
   };
-  return { runnable, loaded: { project, target, fault: probe.ok ? null : probe } };
+  return { runnable, loaded: { project, target, failure: probe.ok ? null : probe } };
 }

@@ -14,7 +14,7 @@ afterEach(() => project.close());
 
 const answering = (value: string) => `def run():\n    return {"answer": "${value}"}\n`;
 
-/** Waits until the terminal has told so many times what `text` says. */
+/** Waits until the terminal has shown `text` so many times. */
 const waitForText = (text: string, times = 1) =>
   waitFor(`'${text}' at the terminal`, () =>
     project.running.stderr().split(text).length > times ? true : undefined,
@@ -49,9 +49,9 @@ test("a broken import shows its traceback, fails executions with STARTUP_ERROR, 
     _embedded: { status: { status: "FAILED" } },
   });
 
-  await project.write("src/program.py", answering("mended"));
+  await project.write("src/program.py", answering("fixed"));
   await waitForText("Reloaded demo");
-  expect(await project.execute({})).toMatchObject({ answer: "mended" });
+  expect(await project.execute({})).toMatchObject({ answer: "fixed" });
 });
 
 test("a server can be started with a broken import", async () => {
@@ -118,7 +118,7 @@ test("a changed requirement is installed before the next execution", async () =>
   expect(await project.execute({})).toMatchObject({ tiny: 42 });
 }, 120_000);
 
-test("a requirement that does not exist is told with the installer's words, and the version before is served", async () => {
+test("a requirement that does not exist is reported with the message of the installer, and the previous version is served", async () => {
   project = await serveProject(answering("fine"));
   await project.write("requirements.txt", "./wheels/not_there-1.0-py3-none-any.whl\n");
   await waitForText("not reloaded");

@@ -98,7 +98,7 @@ test("an execution that raises has code and detail as its result, with status 20
   });
 });
 
-test("what the code prints is told at the terminal and kept as the execution's log", async () => {
+test("what the code prints is printed at the terminal and stored as the execution's log", async () => {
   const started = await project.start({ data: { kind: "shown" } }, true);
   const response = await fetch(`${project.url}/${idOf(started.body)}/log`);
   expect(await response.json()).toContainEqual({
@@ -196,7 +196,7 @@ describe("bad input is refused with a code, as at the gateway:", () => {
     ["data of 1 MB and one byte", "/", post(large), 413, "INPUT_TOO_LARGE"],
     ["another content type", "/", post("{}", "text/plain"), 415, "UNSUPPORTED_MEDIA_TYPE"],
     ["a form", "/", post("a=1", "application/x-www-form-urlencoded"), 415, "UNSUPPORTED_MEDIA_TYPE"],
-    ["an answer nobody can give", "/", { headers: { accept: "image/png" } }, 406, "NOT_ACCEPTABLE"],
+    ["a media type that is not offered", "/", { headers: { accept: "image/png" } }, 406, "NOT_ACCEPTABLE"],
     ["another method", "/", { method: "DELETE" }, 405, "METHOD_NOT_ALLOWED"],
     ["an unknown id", `/${unknownId}`, {}, 404, "EXECUTION_NOT_FOUND"],
     ["an unknown id's result", `/${unknownId}/result`, {}, 404, "EXECUTION_NOT_FOUND"],
@@ -248,7 +248,7 @@ describe("documentation", () => {
   });
 });
 
-test("a port in use is told with the option that helps", async () => {
+test("a port in use is reported with the option that helps", async () => {
   const { port } = new URL(project.url);
   const { exitCode, stdout } = await project.home.run(["serve", "--port", port, "--json"], {
     folder: "demo",

@@ -2,13 +2,14 @@ import type { Logger } from "@platform/engine/base/logger";
 import type { FastifyBaseLogger } from "fastify";
 import type { Output } from "../base/output.ts";
 
+/** A logger for the HTTP server as well as for the engine. */
 export type ServerLogger = FastifyBaseLogger & Logger;
 
 const ignore = () => undefined;
 
-/** The engine's log for a developer: only what went wrong, as lines; everything with `isDebug`. */
+/** Creates a logger that prints lines for a developer: warnings and errors only, or all levels but trace with `isDebug`. */
 export function createServerLogger(output: Output, isDebug: boolean): ServerLogger {
-  const tell = (level: string) => (first: unknown, message?: string) => {
+  const createLevel = (level: string) => (first: unknown, message?: string) => {
     const fields = typeof first === "object" && first !== null ? first : {};
     const text = message ?? (typeof first === "string" ? first : "");
     const cause = "err" in fields ? `: ${describeError(fields.err, isDebug)}` : "";
@@ -16,11 +17,11 @@ export function createServerLogger(output: Output, isDebug: boolean): ServerLogg
   };
   const logger: ServerLogger = {
     level: isDebug ? "debug" : "warn",
-    fatal: tell("fatal"),
-    error: tell("error"),
-    warn: tell("warning"),
-    info: isDebug ? tell("info") : ignore,
-    debug: isDebug ? tell("debug") : ignore,
+    fatal: createLevel("fatal"),
+    error: createLevel("error"),
+    warn: createLevel("warning"),
+    info: isDebug ? createLevel("info") : ignore,
+    debug: isDebug ? createLevel("debug") : ignore,
     trace: ignore,
     silent: ignore,
     child: () => logger,

@@ -3,8 +3,11 @@ import { dirname, join } from "node:path";
 import { listProjectFiles } from "@platform/engine/project/list-files";
 
 /**
- * Copies the files that a deployed version would have into a new folder `target`, readable by the sandbox. What runs is
- * thus what `up` would deploy, and an execution keeps its code while the project is edited.
+ * Copies the files of the project that `up` would deploy to a new folder `target`, which the sandbox can read. So the same files run as
+ * after a deployment, and an execution keeps its code while the project is edited.
+ *
+ * @param exclude paths, relative to the project, that are not copied
+ * @throws ProjectError INVALID_PROJECT for files that cannot be deployed
  */
 export async function copyProject(
   directory: string,
@@ -32,6 +35,6 @@ function listParents(path: string): readonly string[] {
 
 async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true });
-  // The umask may be tight, and the sandbox runs as somebody else where this process is root.
+  // The umask may be strict, and if this process is root, the sandbox runs as another user.
   await chmod(path, 0o755);
 }

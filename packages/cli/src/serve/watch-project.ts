@@ -5,55 +5,58 @@ import { join } from "node:path";
 import { listProjectFiles } from "@platform/engine/project/list-files";
 
 /*
- * Two ways to notice an edit: events of every folder make it fast, a slow look at all files makes it correct (events are
- * lost on network and container file systems, and are scarce where many programs watch). Both only ask for a comparison
- * of the project's files with what they were: so ignored files, editors' temporary files and repeated events reload nothing.
+ * Edits are detected in two ways. Events of the file system make it fast; a periodic scan of all files makes it reliable, because
+ * network and container file systems lose events, and the number of watches per user is limited. An event only triggers a scan, and
+ * only a scan that finds the project's files changed reloads it: ignored files, temporary files of editors and repeated events do not.
  *
- * Node 18 cannot watch a tree on Linux, so each folder has a watcher of its own.
+ * Node 18 cannot watch a tree recursively on Linux, so each folder has its own watcher.
  */
 
-const SETTLE_MILLISECONDS = 80;
-const LOOK_MILLISECONDS = 2_000;
-/** A look may take at most this share of the time. */
-const LOOK_SHARE = 1 / 20;
+const SETTLE_MS = 80;
+const SCAN_INTERVAL_MS = 2_000;
+/** Scans may take at most this share of the time. */
+const SCAN_SHARE = 1 / 20;
 const MAX_WATCHED_FOLDERS = 500;
 const NEVER_WATCHED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv"]);
 
+/** A running watcher. */
 export interface ProjectWatcher {
   readonly close: () => void;
 }
 
+/** What to watch. */
 export interface WatchOptions {
+  /** Absolute folder of the project. */
   readonly directory: string;
-  /** Paths relative to the project that do not count. */
+  /** Paths, relative to the project, that do not belong to it. */
   readonly exclude: readonly string[];
-  /** Called after files of the project have changed and been quiet for a moment. Never called twice at once. */
+  /** Called after files of the project have changed. The next call waits until the promise of the previous one has settled. */
   readonly onChange: () => Promise<void>;
 }
 
-/** `waiting` for the next look, `looking`, `looking` with an event since that look began, or `closed`. */
+/** `waiting` for the next scan, `scanning` (`sawEvent`: an event has come since the scan began), or `closed`. */
 type State =
   | { readonly phase: "waiting"; readonly timer: NodeJS.Timeout }
-  | { readonly phase: "looking"; readonly sawEvent: boolean }
+  | { readonly phase: "scanning"; readonly sawEvent: boolean }
   | { readonly phase: "closed" };
 
-/** Watches the files that belong to a version (`listProjectFiles`), from their present state on. */
+/** Watches the files of the project (`listProjectFiles`) for changes after the call. */
 export async function watchProject(options: WatchOptions): Promise<ProjectWatcher> {
-  let state: State = { phase: "looking", sawEvent: false };
+  let state: State = { phase: "scanning", sawEvent: false };
   let fingerprint = await takeFingerprint(options);
   const isClosed = () => state.phase === "closed";
   const folders = createFolderWatchers(options, () => {
-    if (state.phase === "looking") state = { phase: "looking", sawEvent: true };
-    if (state.phase === "waiting") wait(SETTLE_MILLISECONDS);
+    if (state.phase === "scanning") state = { phase: "scanning", sawEvent: true };
+    if (state.phase === "waiting") wait(SETTLE_MS);
   });
 
   const wait = (milliseconds: number) => {
     if (state.phase === "waiting") clearTimeout(state.timer);
-    if (!isClosed()) state = { phase: "waiting", timer: setTimeout(() => void look(), milliseconds) };
+    if (!isClosed()) state = { phase: "waiting", timer: setTimeout(() => void scan(), milliseconds) };
   };
 
-  const look = async (): Promise<void> => {
-    state = { phase: "looking", sawEvent: false };
+  const scan = async (): Promise<void> => {
+    state = { phase: "scanning", sawEvent: false };
     const began = Date.now();
     const found = await takeFingerprint(options);
     const took = Date.now() - began;
@@ -64,12 +67,12 @@ export async function watchProject(options: WatchOptions): Promise<ProjectWatche
       await options.onChange();
     }
     if (isClosed()) return folders.close();
-    const sawEvent = state.phase === "looking" && state.sawEvent;
-    wait(sawEvent ? SETTLE_MILLISECONDS : Math.max(LOOK_MILLISECONDS, took / LOOK_SHARE));
+    const sawEvent = state.phase === "scanning" && state.sawEvent;
+    wait(sawEvent ? SETTLE_MS : Math.max(SCAN_INTERVAL_MS, took / SCAN_SHARE));
   };
 
   await folders.update();
-  wait(LOOK_MILLISECONDS);
+  wait(SCAN_INTERVAL_MS);
   return {
     close: () => {
       if (state.phase === "waiting") clearTimeout(state.timer);
@@ -80,7 +83,7 @@ export async function watchProject(options: WatchOptions): Promise<ProjectWatche
 }
 
 interface FolderWatchers {
-  /** Watches the folders that are there now, and those only. */
+  /** Adapts the watchers to the folders that exist now. */
   readonly update: () => Promise<void>;
   readonly close: () => void;
 }
@@ -97,7 +100,7 @@ function createFolderWatchers({ directory, exclude }: WatchOptions, onEvent: () 
       watcher.on("error", () => remove(folder));
       watchers.set(folder, watcher);
     } catch {
-      // Gone already, or the system's watches are used up: the slow look remains.
+      // The folder was removed, or no watches are left: the periodic scan still finds changes.
     }
   };
   return {
@@ -112,7 +115,7 @@ function createFolderWatchers({ directory, exclude }: WatchOptions, onEvent: () 
   };
 }
 
-/** Names, sizes and times of all files of the project; the fault's text while it cannot be listed. */
+/** Names, sizes and times of all files of the project; the message of the error if they cannot be listed. */
 async function takeFingerprint({ directory, exclude }: WatchOptions): Promise<string> {
   try {
     const paths = await listProjectFiles(directory, exclude);
@@ -124,7 +127,7 @@ async function takeFingerprint({ directory, exclude }: WatchOptions): Promise<st
     );
     return lines.join("\n");
   } catch (error) {
-    return `fault: ${error instanceof Error ? error.message : String(error)}`;
+    return `error: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 

@@ -1,3 +1,4 @@
+import { PROJECT_FILE } from "@platform/contract/project";
 import type { BuildFailureCode } from "@platform/contract/problems";
 
 /** What can be wrong with a project, its archive or its environment: always the caller's to mend, never a bug of ours. */
@@ -25,6 +26,13 @@ export class ProjectError extends Error {
     this.code = code;
     this.detail = detail;
     this.errors = options.errors ?? [];
+  }
+}
+
+/** `platform.json` is missing: probably the wrong folder. A class of its own so that callers can suggest what to do. */
+export class ProjectFileMissingError extends ProjectError {
+  constructor(cause?: unknown) {
+    super("INVALID_PROJECT", `${PROJECT_FILE} is missing: a project's root folder holds one`, { cause });
   }
 }
 

@@ -10,7 +10,7 @@ import { openArchive } from "./archive.ts";
 import { findNameFault } from "./entry-names.ts";
 import { formatBytes } from "./limits.ts";
 import type { ProjectLimits } from "./limits.ts";
-import { getMessage, getSystemCode, ProjectError } from "./project-error.ts";
+import { getMessage, getSystemCode, ProjectError, ProjectFileMissingError } from "./project-error.ts";
 import type { ProjectFault } from "./project-error.ts";
 import { describeSchemaFaults, quote } from "./schema-faults.ts";
 
@@ -53,7 +53,7 @@ export async function readArchivedProject(
       archive.items.filter(({ kind }) => kind === "file").map((item) => [item.path, item] as const),
     );
     const item = files.get(PROJECT_FILE);
-    if (item === undefined) throw createMissing();
+    if (item === undefined) throw new ProjectFileMissingError();
     checkProjectFileSize(item.entry.uncompressedSize);
     const chunks: Buffer[] = [];
     await archive.read(item, async (source) => {
@@ -101,7 +101,7 @@ async function readProjectFile(directory: string): Promise<string> {
     return await readFile(path, "utf8");
   } catch (error) {
     if (error instanceof ProjectError) throw error;
-    if (getSystemCode(error) === "ENOENT") throw createMissing(error);
+    if (getSystemCode(error) === "ENOENT") throw new ProjectFileMissingError(error);
     throw new ProjectError("INVALID_PROJECT", `${PROJECT_FILE} cannot be read: ${getMessage(error)}`, {
       cause: error,
     });
@@ -112,14 +112,6 @@ function checkProjectFileSize(bytes: number): void {
   if (bytes <= MAX_PROJECT_FILE_BYTES) return;
   const limit = formatBytes(MAX_PROJECT_FILE_BYTES);
   throw new ProjectError("INVALID_PROJECT", `${PROJECT_FILE} is larger than ${limit}`);
-}
-
-function createMissing(cause?: unknown): ProjectError {
-  return new ProjectError(
-    "INVALID_PROJECT",
-    `${PROJECT_FILE} is missing: a project's root folder holds one`,
-    { cause },
-  );
 }
 
 function findUnknownRuntime(value: unknown): ProjectFault | null {

@@ -5,9 +5,9 @@ import { cleanText } from "../base/output.ts";
 
 const ID_SHOWN = 8;
 
-/** The same store, telling on standard error what executions print and how they end. */
-export function createToldStore(store: ExecutionStore, output: Output): ExecutionStore {
-  store.subscribe((event) => tellChange(event, output));
+/** Wraps a store so that the log lines and final states of executions are also printed on standard error. */
+export function createAnnouncingStore(store: ExecutionStore, output: Output): ExecutionStore {
+  store.subscribe((event) => announceFinalState(event, output));
   return {
     ...store,
     appendLog: async (claim, lines) => {
@@ -19,7 +19,7 @@ export function createToldStore(store: ExecutionStore, output: Output): Executio
   };
 }
 
-function tellChange(event: StoreEvent, output: Output): void {
+function announceFinalState(event: StoreEvent, output: Output): void {
   if (event.type !== "changed" || event.record === undefined) return;
   const { id, status, failure, startedAt, endedAt } = event.record;
   if (!isFinal(status)) return;
@@ -31,7 +31,7 @@ function tellChange(event: StoreEvent, output: Output): void {
   );
 }
 
-/** The end of a UUIDv7: its beginning is the time, the same for many. */
+/** The last characters of a UUIDv7. The first ones are the time and do not differ between executions that start together. */
 function shorten(id: string): string {
   return id.slice(-ID_SHOWN);
 }
