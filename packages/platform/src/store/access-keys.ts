@@ -5,8 +5,9 @@ import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 
+/** An access key of an application; times in milliseconds since the epoch, null: never. */
 export interface AccessKeyRecord {
-  /** The public id; the secret is known to its holder only. */
+  /** The public half; the secret is not stored. */
   readonly id: string;
   readonly applicationId: string;
   readonly createdAt: number;
@@ -22,26 +23,27 @@ export interface ActiveAccessKey {
   readonly secretHash: string;
 }
 
+/** Access keys of applications. */
 export interface AccessKeyStore {
-  /** Null when the application is not the organisation's. */
+  /** Stores a key. Null when the application is not the organisation's. */
   readonly create: (
     organisationId: string,
     applicationId: string,
     key: { readonly id: string; readonly secretHash: string },
   ) => Promise<AccessKeyRecord | null>;
-  /** Newest first, the revoked too; null when the application is not the organisation's. */
+  /** Newest first, revoked keys included; null when the application is not the organisation's. */
   readonly list: (
     organisationId: string,
     applicationId: string,
     page: PageRequest,
   ) => Promise<Page<AccessKeyRecord> | null>;
-  /** How many are not revoked. */
+  /** How many keys of the application are not revoked; 0 when it is not the organisation's. */
   readonly countActive: (organisationId: string, applicationId: string) => Promise<number>;
-  /** False when there was no such active key. */
+  /** Revokes a key. False when there was no such active key. */
   readonly revoke: (organisationId: string, applicationId: string, id: string) => Promise<boolean>;
-  /** For the token endpoint, which knows nothing but the key id yet: not scoped. */
+  /** For the token endpoint, which knows only the key id, so of any organisation. Null: unknown or revoked. */
   readonly findActive: (id: string) => Promise<ActiveAccessKey | null>;
-  /** Notes when the key was last exchanged for a token, to the minute. */
+  /** Stores that the key was just exchanged for a token, at most once a minute. */
   readonly touch: (id: string) => Promise<void>;
 }
 
@@ -51,6 +53,7 @@ const COLUMNS = `k.id, k.application_id as "applicationId", ${selectMilliseconds
 const IS_OWN = `exists (select 1 from application a
   where a.id = $1 and a.organisation_id = $2 and a.deleted_at is null)`;
 
+/** The store of access keys in PostgreSQL. */
 export function createAccessKeyStore(database: Database): AccessKeyStore {
   return {
     create: (organisationId, applicationId, key) => insertKey(database, organisationId, applicationId, key),
@@ -94,7 +97,7 @@ async function listKeys(
     null,
   ];
   if (!isUuid(applicationId)) return null;
-  // One row comes even without keys, so that "no keys" differs from "not yours".
+  // At least one row when the application is the organisation's, so that "no keys" differs from "no such application".
   const rows = await database.query<AccessKeyRecord | { readonly id: null }>({
     text: `select ${COLUMNS} from application a left join lateral (
         select * from access_key k where k.application_id = a.id

@@ -5,31 +5,35 @@ import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 
+/** An application of an organisation. */
 export interface ApplicationRecord {
   readonly id: string;
   readonly organisationId: string;
   readonly name: string;
   /** Id of the user. */
   readonly createdBy: string;
+  /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
+/** Applications of organisations; one of another organisation is treated as missing. */
 export interface ApplicationStore {
   readonly create: (application: {
     readonly organisationId: string;
     readonly name: string;
     readonly createdBy: string;
   }) => Promise<ApplicationRecord>;
-  /** Newest first, without the deleted. */
+  /** Newest first, without deleted ones. */
   readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ApplicationRecord>>;
   readonly find: (organisationId: string, id: string) => Promise<ApplicationRecord | null>;
-  /** Revokes its access keys and ends its subscriptions too. False when there was none. */
+  /** Deletes an application, revokes its access keys and cancels its subscriptions. False when there was none. */
   readonly delete: (organisationId: string, id: string) => Promise<boolean>;
 }
 
 const COLUMNS = `a.id, a.organisation_id as "organisationId", a.name, a.created_by as "createdBy",
   ${selectMilliseconds("a.created_at")} as "createdAt"`;
 
+/** The store of applications in PostgreSQL. */
 export function createApplicationStore(database: Database): ApplicationStore {
   return {
     create: async ({ organisationId, name, createdBy }) => {

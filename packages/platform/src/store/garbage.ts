@@ -1,18 +1,20 @@
 import type { Database } from "../postgres/database.ts";
 
+/** Finds out what is no longer needed. */
 export interface GarbageStore {
   /**
-   * Which of these archives are still needed: by a version that is live, was retired within the retention or has
-   * executions to run, or by a build under way.
+   * Which of these archives are still needed: by a version that is live, was retired within the retention period or has
+   * unfinished executions, or by an unfinished build.
    */
   readonly findNeededArchives: (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Removes failed builds, and the logs of all builds, that ended before the retention; says how many rows. */
+  /** Removes failed builds, and the logs of successful ones, past the retention period; returns how many of both. */
   readonly removeOldBuilds: () => Promise<number>;
 }
 
-/** Builds at once: what is left waits for the next round. */
+/** At most so many builds in one round of housekeeping. */
 const MAX_BUILDS = 1_000;
 
+/** The same on PostgreSQL. */
 export function createGarbageStore(database: Database, retentionDays: number): GarbageStore {
   return {
     findNeededArchives: (hashes) => findNeeded(database, hashes, retentionDays),

@@ -10,7 +10,7 @@ export function createMaintenanceDatabase(target: ConnectionTarget, options: Dat
   return createDatabase(target, { maxConnections: 1, limits: MAINTENANCE, ...options });
 }
 
-/** Brings the schema up to date and makes today's partitions; every role calls it before it does anything else. */
+/** Applies new migrations and creates today's partitions. Every role calls it before it uses the database. */
 export async function prepareDatabase(
   database: Database,
   options: { readonly logger: Logger; readonly retentionDays: number },

@@ -5,33 +5,36 @@ import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./ba
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 
+/** A service of an organisation. */
 export interface ServiceRecord {
   readonly key: string;
   readonly organisationId: string;
   readonly name: string;
   readonly description: string;
-  /** null: nobody can subscribe; internal: applications of the organisation can. */
+  /** null: not published, no subscriptions; internal: applications of the organisation can subscribe. */
   readonly publication: "internal" | null;
-  /** The highest version that takes executions, `MAJOR.MINOR.PATCH`. */
+  /** The highest live version, `MAJOR.MINOR.PATCH`; null: there is none. */
   readonly latestVersion: string | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
+/** A service to be created. */
 export interface NewService {
   readonly organisationId: string;
   readonly name: string;
   readonly description: string;
 }
 
-/** Services of organisations; every function names the organisation, and what is not its own does not exist. */
+/** Services of organisations; one of another organisation is treated as missing (null). */
 export interface ServiceStore {
-  /** Throws Problem CONFLICT when the organisation has a service of that name. */
+  /** @throws Problem CONFLICT when the organisation has a service with this name */
   readonly create: (service: NewService) => Promise<ServiceRecord>;
   readonly findByKey: (organisationId: string, key: string) => Promise<ServiceRecord | null>;
   readonly findByName: (organisationId: string, name: string) => Promise<ServiceRecord | null>;
   /** Newest first. */
   readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ServiceRecord>>;
+  /** Replaces the description. */
   readonly describe: (
     organisationId: string,
     key: string,
@@ -46,6 +49,7 @@ type Row = ServiceRecord;
 const COLUMNS = `s.key, s.organisation_id as "organisationId", s.name, s.description, s.publication,
   ${selectLatestVersion("s.key")} as "latestVersion", ${selectMilliseconds("s.created_at")} as "createdAt"`;
 
+/** The store of services in PostgreSQL. */
 export function createServiceStore(database: Database): ServiceStore {
   return {
     create: (service) => insertService(database, service),
@@ -70,7 +74,7 @@ async function insertService(database: Database, service: NewService): Promise<S
     return row;
   } catch (error) {
     if (!isUniqueViolation(error, "service_name_unique")) throw error;
-    throw new Problem("CONFLICT", `There is already a service ${service.name} in this organisation.`, {
+    throw new Problem("CONFLICT", `The organisation already has a service named ${service.name}.`, {
       cause: error,
     });
   }

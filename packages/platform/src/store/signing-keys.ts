@@ -3,20 +3,24 @@ import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { FIRST_KEY_LOCK } from "../postgres/locks.ts";
 
+/** A signing key of access tokens. */
 export interface SigningKeyRecord {
+  /** Thumbprint of the public key (RFC 7638). */
   readonly kid: string;
   readonly publicJwk: Record<string, unknown>;
-  /** Encrypted by the caller; the database never sees the key itself. */
+  /** Encrypted by the caller: the database never has the key in clear text. */
   readonly privateJwkEncrypted: string;
+  /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
+/** Signing keys that are not retired. */
 export interface SigningKeyStore {
-  /** Newest first. The first signs; all of them verify. */
+  /** Newest first. The first one signs, all of them verify. */
   readonly list: () => Promise<readonly SigningKeyRecord[]>;
   /**
-   * Adds the key where there is none yet, and returns the one that signs: processes that start at the same moment on an
-   * empty database end with the same key.
+   * Adds the key if there is none yet, and returns the one that signs: processes that start at the same time on an empty
+   * database get the same key.
    */
   readonly insertFirst: (key: Omit<SigningKeyRecord, "createdAt">) => Promise<SigningKeyRecord>;
   /** Adds a key that signs from now on (rotation). */
@@ -30,6 +34,7 @@ const COLUMNS = `kid, public_jwk as "publicJwk", private_jwk_encrypted as "priva
 
 const LIST = `select ${COLUMNS} from signing_key where retired_at is null order by created_at desc, kid desc`;
 
+/** The store of signing keys in PostgreSQL. */
 export function createSigningKeyStore(database: Database): SigningKeyStore {
   return {
     list: () => database.query<SigningKeyRecord>({ text: LIST, idempotent: true }),

@@ -9,9 +9,10 @@ import { createSigningKeyStore } from "./signing-keys.ts";
 import { createSubscriptionStore } from "./subscriptions.ts";
 import { createVersionStore } from "./versions/versions.ts";
 
+/** All stores but that of executions. */
 export type Stores = ReturnType<typeof createStores>;
 
-/** What is asked of the product's tables, one store an aggregate. */
+/** Creates one store for each kind of record. */
 export function createStores(database: Database, options: BuildStoreOptions = {}) {
   return {
     services: createServiceStore(database),

@@ -6,20 +6,22 @@ import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./ba
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
 
+/** An active subscription of an application to a service. */
 export interface SubscriptionRecord {
   readonly id: string;
   readonly applicationId: string;
   readonly serviceKey: string;
   readonly serviceName: string;
-  /** The highest version that takes executions; null before the first is live. */
+  /** The highest live version, `MAJOR.MINOR.PATCH`; null: there is none. */
   readonly latestVersion: string | null;
+  /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
-/** Internal subscriptions: application and service are of the same organisation. Only active ones are shown. */
+/** Active subscriptions, of applications to services of the same organisation. */
 export interface SubscriptionStore {
   /**
-   * Throws Problem NOT_FOUND (application), SERVICE_NOT_FOUND, or CONFLICT: not published, or subscribed already.
+   * @throws Problem NOT_FOUND (application), SERVICE_NOT_FOUND, or CONFLICT: not published, or subscribed already
    */
   readonly create: (
     organisationId: string,
@@ -32,7 +34,7 @@ export interface SubscriptionStore {
     page: PageRequest & { readonly applicationId?: string | undefined },
   ) => Promise<Page<SubscriptionRecord>>;
   readonly find: (organisationId: string, id: string) => Promise<SubscriptionRecord | null>;
-  /** False when there was none. */
+  /** False when there was no such active subscription. */
   readonly cancel: (organisationId: string, id: string) => Promise<boolean>;
 }
 
@@ -42,6 +44,7 @@ const COLUMNS = `b.id, b.application_id as "applicationId", b.service_key as "se
 const ACTIVE = `from subscription b join application a on a.id = b.application_id join service s on s.key = b.service_key
   where a.organisation_id = $1 and b.cancelled_at is null`;
 
+/** The store of subscriptions in PostgreSQL. */
 export function createSubscriptionStore(database: Database): SubscriptionStore {
   return {
     create: (organisationId, applicationId, serviceKey) =>
@@ -74,7 +77,8 @@ async function insertSubscription(
     throw new Problem("CONFLICT", "The service is not published; publish it first.");
   }
   const made = await findSubscription(database, organisationId, id);
-  if (made === null) throw new Problem("CONFLICT", "The subscription was ended at once.");
+  if (made === null)
+    throw new Problem("CONFLICT", "The subscription was cancelled immediately after it was created.");
   return made;
 }
 
@@ -82,6 +86,7 @@ async function tryInsert(database: Database, values: readonly string[]): Promise
   try {
     return await database.query<Candidates>({
       text: `with found as (
+          -- "for share": the application cannot be deleted before this transaction commits.
           select
             (select a.id from application a where a.id = $2 and a.organisation_id = $1 and a.deleted_at is null for share)
               as application,
@@ -91,14 +96,15 @@ async function tryInsert(database: Database, values: readonly string[]): Promise
           insert into subscription (id, application_id, service_key)
           select $4::uuid, application, service from found
           where application is not null and service is not null and publication is not null returning application_id
-        ), told as (
+        ), notified as (
+          -- The count is one row also when nothing was inserted, so that the answer can name the reason.
           select count(*) from made cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || made.application_id)
-        ) select application, service, publication from found cross join told`,
+        ) select application, service, publication from found cross join notified`,
       values,
     });
   } catch (error) {
     if (!isUniqueViolation(error, "subscription_one_active")) throw error;
-    throw new Problem("CONFLICT", "The application is subscribed to this service already.", { cause: error });
+    throw new Problem("CONFLICT", "The application is already subscribed to this service.", { cause: error });
   }
 }
 

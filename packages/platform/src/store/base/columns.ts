@@ -7,12 +7,13 @@ export function selectMilliseconds(column: string): string {
 
 const MILLI = 1000;
 
-/** Resources as the tables have them: whole thousandths of a vCPU and of a GB (1024^3 bytes), so that sums are exact. */
+/** Resources as stored: whole thousandths of a vCPU and of a GB (1024^3 bytes), so that sums are exact. */
 export interface StoredResources {
   readonly cpu_milli: number;
   readonly memory_milli: number;
 }
 
+/** Rounds to whole thousandths, at least one. */
 export function toStoredResources({ cpu, memory }: Resources): StoredResources {
   return {
     cpu_milli: Math.max(1, Math.round(cpu * MILLI)),
@@ -22,11 +23,12 @@ export function toStoredResources({ cpu, memory }: Resources): StoredResources {
 
 const MAX_INTEGER = 2_147_483_647;
 
-/** Free capacity as whole thousandths. Sums of fractions such as 0.1 come out a hair too small; a thousandth of a thousandth is forgiven. */
+/** Rounds free capacity down to whole thousandths. The small addend makes up for sums of fractions such as 0.1. */
 export function toFreeThousandths(free: number): number {
   return Math.min(MAX_INTEGER, Math.floor(free * MILLI + 0.001));
 }
 
+/** vCPUs and GB of stored thousandths. */
 export function fromStoredResources({ cpu_milli, memory_milli }: StoredResources): Resources {
   return { cpu: cpu_milli / MILLI, memory: memory_milli / MILLI };
 }
@@ -40,24 +42,26 @@ export interface VersionNumber {
 
 const VERSION = /^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})$/u;
 
-/** Null for what is no version: it names nothing that exists. */
+/** Null for a text that is not MAJOR.MINOR.PATCH; no version has such a number. */
 export function parseVersion(text: string): VersionNumber | null {
   const [, major, minor, patch] = VERSION.exec(text) ?? [];
   if (major === undefined || minor === undefined || patch === undefined) return null;
   return { major: Number(major), minor: Number(minor), patch: Number(patch) };
 }
 
+/** `MAJOR.MINOR.PATCH`. */
 export function formatVersion({ major, minor, patch }: VersionNumber): string {
   return `${major}.${minor}.${patch}`;
 }
 
-/** SQL for the latest version of a service that takes executions, or null. */
+/** SQL for the highest live version of a service as text; null: there is none. */
 export function selectLatestVersion(serviceKey: string): string {
   return `(select concat_ws('.', v.major, v.minor, v.patch) from version v
     where v.service_key = ${serviceKey} and v.retired_at is null
     order by v.major desc, v.minor desc, v.patch desc limit 1)`;
 }
 
+/** Whether a statement failed since it violates this unique constraint. */
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return (
     typeof error === "object" &&

@@ -9,7 +9,7 @@ export interface PageRequest {
   readonly cursor?: string | undefined;
 }
 
-/** Cuts a page from rows that were asked for with `limit + 1`. */
+/** Makes a page of rows that were queried with `limit + 1`: the additional one shows that there are more. */
 export function cutPage<Row, Item>(
   rows: readonly Row[],
   limit: number,
@@ -22,11 +22,12 @@ export function cutPage<Row, Item>(
   return { items: shown.map(toItem), nextCursor: isMore ? encodeCursor(getKeys(last)) : null };
 }
 
+/** An opaque cursor that holds the sort keys of the last item. */
 export function encodeCursor(keys: readonly string[]): string {
   return Buffer.from(JSON.stringify(keys)).toString("base64url");
 }
 
-/** The keys in a cursor, or null without one. Throws Problem INVALID_INPUT for what no list has given out. */
+/** The keys in a cursor; null without one. `checks` has one test for each key. @throws Problem INVALID_INPUT */
 export function decodeCursor(
   cursor: string | undefined,
   checks: readonly ((key: string) => boolean)[],
@@ -35,7 +36,7 @@ export function decodeCursor(
   const keys = parseKeys(cursor);
   const isGiven = (key: string, index: number) => !key.includes("\0") && checks[index]?.(key) === true;
   if (keys.length === checks.length && keys.every(isGiven)) return keys;
-  throw new Problem("INVALID_INPUT", "The cursor is not one that this list has given out.");
+  throw new Problem("INVALID_INPUT", "The cursor is not valid for this list.");
 }
 
 function parseKeys(cursor: string): readonly string[] {

@@ -1,21 +1,24 @@
 import { SECOND } from "@platform/engine/base/time";
 
 /*
- * Leases are counted on the clock of the database's host. When that is set ahead, or its machine wakes up, all leases look as if they were over
- * though every worker and builder lives and renews them. So an expired lease counts only as far as our own clock, which nobody sets, agrees: for one more
- * lease after a jump the database's time is taken to be what it was before, plus what has passed here.
+ * Leases are compared with the clock of the database's host. When that clock is set ahead, or its machine was suspended,
+ * all leases seem to be over although their workers and builders are alive and renew them. An expired lease therefore
+ * counts only if this process's monotonic clock, which cannot be set, agrees: for the length of a lease after a jump, the
+ * database's time is taken to be what it was before, plus what has passed on the monotonic clock.
  */
 
-/** Apart from a jump, the two clocks are asked at moments that differ by so much. */
+/** The two clocks are read at different moments; a larger difference is a jump. */
 const TOLERANCE_MS = 2 * SECOND;
 
-/** The time of another clock, without its jumps ahead for as long as `holdMs`. Everything in milliseconds. */
+/** The time of another clock, which ignores its jumps ahead for `holdMs`. All values are milliseconds. */
 export interface SteadyClock {
-  /** What it shows at most, at `at` of our own clock; null: not known yet. */
+  /** The latest time that the other clock may show at time `at` of the monotonic clock; null: it was never read. */
   readonly latest: (at: number) => number | null;
+  /** Records that the other clock showed `shown` at time `at` of the monotonic clock. */
   readonly note: (shown: number, at: number) => void;
 }
 
+/** `holdMs`: for how long a jump ahead is ignored; then the new time is accepted. */
 export function createSteadyClock(holdMs: number): SteadyClock {
   let last: { readonly shown: number; readonly at: number } | null = null;
   let jumpedAt: number | null = null;

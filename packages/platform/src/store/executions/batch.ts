@@ -2,27 +2,31 @@ import { Problem } from "@platform/contract/problems";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 
 /*
- * Group commit. An item waits only while as many flushes as allowed are under way; whatever has gathered meanwhile goes
- * with the next one. Measured with 32 callers: 8 times the rate of single inserts that notify, at lower latency.
+ * Group commit. An item waits only while as many flushes as allowed are under way; all that wait are then flushed together. Measured with 32 callers: 8 times the rate of single inserts that notify, at lower latency.
  */
 
-/** As long as one try of a flush, roughly: nobody waits for many flushes that fail one after the other. */
+/** About as long as one try of a flush takes, so that no item waits for several flushes that fail one after the other. */
 const MAX_WAIT_MS = 10_000;
 
+/** How items are grouped and flushed. */
 export interface BatchOptions<Item, Result> {
+  /** Limits of one flush. A single item may be larger than `maxBytes`. */
   readonly maxItems: number;
   readonly maxBytes: number;
+  /** How many flushes may be under way at the same time. */
   readonly maxInFlight: number;
   readonly measureBytes: (item: Item) => number;
-  /** Items of one key are never in two flushes at a time, and go in their order. Missing: they do not care. */
+  /** Items with the same key are never in two concurrent flushes, and keep their order. Missing: no such limit. */
   readonly keyOf?: (item: Item) => string;
-  /** Does all items or none; results in the order of the items. */
+  /** Writes all items or none; returns the results in the order of the items. */
   readonly flush: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** Milliseconds; default: the monotonic clock. */
   readonly now?: () => number;
 }
 
+/** Writes items in groups. */
 export interface Batcher<Item, Result> {
+  /** Resolves or rejects with the item's flush. */
   readonly add: (item: Item) => Promise<Result>;
   /** Resolves when everything that was added is settled. */
   readonly drain: () => Promise<void>;
@@ -47,6 +51,7 @@ interface State<Item, Result> {
   idle: (() => void)[];
 }
 
+/** Flushes items in the order in which they were added. */
 export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>): Batcher<Item, Result> {
   const state: State<Item, Result> = {
     options,
@@ -72,7 +77,7 @@ export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>)
   };
 }
 
-/** At the end of this turn of the event loop, so that requests which arrived together go together. */
+/** Flushes at the end of this turn of the event loop, so that requests that arrived together are written together. */
 function schedule<Item, Result>(state: State<Item, Result>): void {
   if (state.isScheduled || state.inFlight >= state.options.maxInFlight) return;
   state.isScheduled = true;
@@ -101,7 +106,7 @@ async function flush<Item, Result>(
   else if (state.inFlight === 0) for (const resolve of state.idle.splice(0)) resolve();
 }
 
-/** The next items that may go; none where all that wait belong to keys that are under way. */
+/** The next items to flush; none when all that wait have keys that are under way. */
 function takeGroup<Item, Result>(state: State<Item, Result>): readonly Waiting<Item, Result>[] {
   const { maxItems, maxBytes, measureBytes, keyOf } = state.options;
   const group: Waiting<Item, Result>[] = [];
@@ -131,7 +136,7 @@ async function settleGroup<Item, Result>(
     const results = await state.options.flush(group.map(({ item }) => item));
     for (const [index, waiting] of group.entries()) settleOne(waiting, results[index]);
   } catch (error) {
-    // One bad item fails alone; a database that is away fails them all the same.
+    // An item that cannot be written fails alone, so the others are tried one by one; without a database all fail.
     const isAway = error instanceof Problem && error.code === "UNAVAILABLE";
     if (isAway) rejectOverdue(state, error);
     if (isAway || group.length === 1) for (const waiting of group) waiting.reject(error);
@@ -139,7 +144,7 @@ async function settleGroup<Item, Result>(
   }
 }
 
-/** What has waited long behind a group that failed would wait as long again for the same answer. */
+/** Rejects items that have waited long behind the failed flush: they would wait as long again for the same error. */
 function rejectOverdue<Item, Result>(state: State<Item, Result>, cause: Problem): void {
   const overdue = state.now() - MAX_WAIT_MS;
   const isOverdue = ({ since }: Waiting<Item, Result>) => since < overdue;
@@ -149,18 +154,18 @@ function rejectOverdue<Item, Result>(state: State<Item, Result>, cause: Problem)
 }
 
 function settleOne<Item, Result>(waiting: Waiting<Item, Result>, result: Result | undefined): void {
-  if (result === undefined) waiting.reject(new Error("A flush gave fewer results than items."));
+  if (result === undefined) waiting.reject(new Error("A flush returned fewer results than items."));
   else waiting.resolve(result);
 }
 
-/** Many byte strings as one parameter and where each begins (counted from 1, as SQL's substr does). */
+/** Many byte strings as one parameter. `starts` counts from 1, as SQL's `substr` does. */
 export interface Slices {
   readonly bytes: Buffer;
   readonly starts: readonly number[];
   readonly lengths: readonly number[];
 }
 
-/** One binary parameter that SQL slices: no escaping, and no array of bytea in text form. */
+/** Joins byte strings into one binary parameter that SQL slices: an array of bytea would be sent as escaped text. */
 export function concatenate(parts: readonly Uint8Array[]): Slices {
   const starts: number[] = [];
   const lengths: number[] = [];

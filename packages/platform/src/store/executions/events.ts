@@ -4,14 +4,15 @@ import type { Database } from "../../postgres/database.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 
 /*
- * Listeners in this process hear of our own changes at once, with the record; other processes by NOTIFY. A payload is
- * `origin:kind:ids`, ids in base64 and joined by commas: 256 of them stay below PostgreSQL's limit of 8000 bytes.
- * Our own notifications come back to us and are known by the origin.
+ * Listeners in this process get its own changes directly, with the record; other processes get them by NOTIFY. A payload
+ * is `origin:kind:ids`, with ids in base64 and joined by commas: 256 of them are below PostgreSQL's limit of 8000 bytes.
+ * PostgreSQL also sends a process its own notifications; they are ignored by their origin.
  */
 
-/** So many ids fit into one notification. */
+/** The number of ids that fit into one notification. */
 export const MAX_NOTIFIED_IDS = 256;
 
+/** Announces changes of executions, in this process and between processes. */
 export interface Events {
   /** Names this store in payloads. */
   readonly origin: string;
@@ -22,6 +23,7 @@ export interface Events {
   readonly close: () => void;
 }
 
+/** Listens on EXECUTIONS_CHANNEL from the first `subscribe` on. */
 export function createEvents(database: Database): Events {
   const origin = createUuidV7();
   const listeners = new Set<(event: StoreEvent) => void>();
@@ -53,7 +55,7 @@ export function createEvents(database: Database): Events {
   };
 }
 
-/** SQL for the ids of a relation as they stand in a payload. */
+/** SQL that aggregates the ids of a relation into the form that payloads have. */
 export function selectPayloadIds(column: string): string {
   return `string_agg(encode(uuid_send(${column}), 'base64'), ',')`;
 }

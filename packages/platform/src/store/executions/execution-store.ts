@@ -16,13 +16,13 @@ import { createSweep } from "./sweep.ts";
 import { listWorkers, removeWorker, reportWorker } from "./workers.ts";
 
 /**
- * One plan per statement, made at once and kept: index lookups of what the statement names. Without this a planner that
- * has no statistics yet sorts the whole queue for each claim (measured: 15 times slower at 4,000 queued), or hashes a
- * day's executions to end one, and keeps that plan. The statements themselves join no two lists: that would be quadratic.
+ * Makes the planner choose one plan per statement, of index lookups. Without statistics it would otherwise sort the whole
+ * queue for each claim (measured: 15 times slower at 4,000 queued), or hash a day's executions to end one, and keep that
+ * plan. In return, no statement may join two long lists: with nested loops that is quadratic.
  */
 const SESSION_SETTINGS = {
   plan_cache_mode: "force_generic_plan",
-  // Up to PostgreSQL 17 a forbidden step "costs" so much that compiling the plan seems worth it: 1 s for each claim.
+  // Up to PostgreSQL 17 a disabled step has a cost so high that the server compiles the plan: 1 s for each claim.
   jit: "off",
   enable_seqscan: "off",
   enable_bitmapscan: "off",
@@ -31,36 +31,37 @@ const SESSION_SETTINGS = {
   enable_mergejoin: "off",
 } as const;
 
-/** A pool whose sessions are set up for the statements of the execution store. */
+/** A pool for the statements of the execution store, with SESSION_SETTINGS. */
 export function createExecutionDatabase(target: ConnectionTarget, options: DatabaseOptions): Database {
   return createDatabase(target, { ...options, settings: { ...SESSION_SETTINGS, ...options.settings } });
 }
 
-/** Three ends, a claim, a renewal, a flush of log lines or a sweep at the same time. */
+/** For three ends, a claim, a renewal, and a flush of log lines or a sweep at the same time. */
 const VITAL_CONNECTIONS = 6;
 
 /**
- * The same for what keeps leases and ends executions: with connections of its own, no number of slow reads can make a
- * worker lose what it runs.
+ * The same for statements that renew leases and end executions. With connections of their own, slow reads cannot make a
+ * worker lose its leases.
  */
 export function createVitalDatabase(target: ConnectionTarget, options: DatabaseOptions): Database {
   return createExecutionDatabase(target, { maxConnections: VITAL_CONNECTIONS, limits: VITAL, ...options });
 }
 
-/** For ends with large results, which take longer than anything vital may. */
+/** The same for ends with large results, which may take longer than vital statements. */
 export function createLargeDatabase(target: ConnectionTarget, options: DatabaseOptions): Database {
   return createExecutionDatabase(target, { maxConnections: ENDS_IN_FLIGHT, limits: LARGE, ...options });
 }
 
 const DEFAULT_LEASE_SECONDS = 30;
 
+/** The store of executions in PostgreSQL. */
 export interface PostgresExecutionStore extends ExecutionStore {
-  /** Waits for what is being written. The database is the caller's to close. */
+  /** Waits for what is being written. The caller closes the databases. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Executions in PostgreSQL. `database` comes from createExecutionDatabase, its schema from prepareDatabase; `vital` from
+ * Creates the store. `database` comes from createExecutionDatabase, its schema from prepareDatabase; `vital` from
  * createVitalDatabase, `large` from createLargeDatabase (without these, all share one pool).
  */
 export function createPostgresExecutionStore({
@@ -72,14 +73,14 @@ export function createPostgresExecutionStore({
   readonly database: Database;
   readonly vital?: Database;
   readonly large?: Database;
-  /** As long as the leases of the workers. */
+  /** Length of the workers' leases; default 30. */
   readonly leaseSeconds?: number;
 }): PostgresExecutionStore {
   const events = createEvents(database);
   const creator = createCreator(database, events);
   const claimer = createClaimer(vital, events);
   const finisher = createFinisher({ vital, large }, events);
-  // An execution's end waits for its last lines.
+  // On the same connections as ends, since an end waits for the last lines.
   const log = createLogWriter(vital);
   return {
     create: creator.add,
@@ -91,7 +92,7 @@ export function createPostgresExecutionStore({
     claim: claimer.claim,
     renew: (workerId, claims, leaseSeconds) => renewLeases(vital, workerId, claims, leaseSeconds),
     finish: async (claim, outcome) => {
-      // The fence drops lines that come after the end.
+      // Lines that come after the end would be dropped by the fence.
       await log.drainExecution(claim.id);
       return finisher.add({ claim, outcome });
     },

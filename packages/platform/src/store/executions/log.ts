@@ -7,9 +7,9 @@ import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
 
 /*
- * Log lines are rendered once, when they are written: JSON objects joined by commas, which a reader only puts into
- * brackets. Their commit need not be flushed (the server writes it within 0.6 s, or with the next durable commit, such
- * as that of the execution's end): a crash of the machine may lose the last lines, never an execution.
+ * Log lines are rendered once, when they are written: JSON objects joined by commas, to which reading only adds brackets.
+ * Their commit need not be flushed (the server writes it within 0.6 s, or with the next durable commit, such as that of
+ * the execution's end): a crash of the machine may lose the last lines, but no execution.
  */
 
 interface Chunk {
@@ -18,13 +18,17 @@ interface Chunk {
   readonly lines: Buffer;
 }
 
+/** Stores log lines of running executions. */
 export interface LogWriter {
+  /** Resolves when the lines are written, or dropped since the claim is no longer held. */
   readonly append: (claim: ClaimKey, lines: readonly LogLine[]) => Promise<void>;
-  /** Resolves when what was appended to this execution is written. */
+  /** Resolves when everything that was appended to this execution is written, or could not be. */
   readonly drainExecution: (id: string) => Promise<void>;
+  /** The same for all executions. */
   readonly drain: () => Promise<void>;
 }
 
+/** Writes lines in groups, one flush at a time. */
 export function createLogWriter(database: Database): LogWriter {
   const nextSeq = createSequence();
   const pending = new Map<string, Promise<unknown>>();
@@ -47,7 +51,7 @@ export function createLogWriter(database: Database): LogWriter {
         if (pending.get(claim.id) === written) pending.delete(claim.id);
       }
     },
-    // One flush at a time, in order: the last chunk is written after all before it.
+    // Flushes are in order, one at a time: when the last chunk is written, all before it are.
     drainExecution: async (id) => {
       await pending.get(id)?.catch(() => undefined);
     },
@@ -55,13 +59,13 @@ export function createLogWriter(database: Database): LogWriter {
   };
 }
 
-/** Increasing within an execution: one worker writes an attempt, and a later attempt begins later. */
+/** Sequence numbers that increase within an execution: one worker writes an attempt, and later attempts begin later. */
 function createSequence(): () => number {
   let last = 0;
   return () => (last = Math.max(last + 1, Date.now() * 1000));
 }
 
-/** A page of a log consists of whole chunks. */
+/** Size at which a chunk ends. Pages of a log consist of whole chunks. */
 const CHUNK_BYTES = 64 * 1024;
 
 function renderChunks(lines: readonly LogLine[]): readonly Buffer[] {
@@ -80,7 +84,10 @@ function renderChunks(lines: readonly LogLine[]): readonly Buffer[] {
   return texts.length === 0 ? chunks : [...chunks, Buffer.from(texts.join(","))];
 }
 
-/** The fence as in finish; a repeated flush finds its own rows and leaves them. */
+/**
+ * Lines of a claim that is no longer held are dropped (the fence of finish.ts). A repeated flush leaves the rows that it has
+ * already written. The commit need not be flushed, see above.
+ */
 const TEXT = `insert into execution_log (id, seq, lines)
   select i.id, i.seq, substr($7::bytea, i.start, i.length)
   from unnest($1::uuid[], $2::int[], $3::text[], $4::bigint[], $5::int[], $6::int[])

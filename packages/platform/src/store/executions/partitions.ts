@@ -4,35 +4,36 @@ import type { Database, RunStatement } from "../../postgres/database.ts";
 import type { Logger } from "../../base/logger.ts";
 import { PARTITION_LOCK } from "../../postgres/locks.ts";
 
-/** Parents of the daily partitions; `execution` first: the others' days go only with its day. */
+/** The partitioned tables; `execution` first, since it decides when a day may be dropped. */
 const TABLES = ["execution", "execution_input", "execution_result", "execution_log"] as const;
 
 const DAYS_BEHIND = 1;
 const DAYS_AHEAD = 7;
-/** Better to come again than to make every statement queue behind our lock. */
+/** While DDL waits for a lock, all other statements on the table wait behind it: give up and try again later. */
 const LOCK_TIMEOUT = "2s";
 
+/** What the maintenance works with. */
 export interface PartitionOptions {
   readonly logger: Logger;
-  /** Executions that ended longer ago than this are dropped, with input, result and log. */
+  /** Executions that ended longer ago are dropped, with input, result and log. */
   readonly retentionDays: number;
   /** Milliseconds since the epoch. */
   readonly now?: number;
 }
 
+/** What the maintenance has done. Days are `YYYYMMDD`. */
 export interface PartitionReport {
   readonly created: readonly string[];
   readonly dropped: readonly string[];
-  /** Rows that stand in the default partitions: 0 unless a day was missing or an id has a wrong time. */
+  /** Rows in the default partition: 0 unless the partition of a day was missing or an id has a wrong time. */
   readonly strays: number;
 }
 
 /**
- * Makes the days from yesterday to a week ahead, drops what is past retention and brings the planner's statistics up to
- * date (without them it sorts the whole queue for each claim: measured 15 times slower). Call it before the first
- * execution and then every hour; only one process does it at a time. Null when another one is at it. Each day is dropped
- * in a transaction of its own: whoever holds a lock on an old day keeps neither the next one from being made nor the
- * others from being dropped.
+ * Creates the partitions from yesterday to a week ahead, drops those past retention and updates the planner's statistics
+ * (without them it sorts the whole queue for each claim: measured 15 times slower). Call it before the first execution and
+ * then every hour. Only one process does it at a time; null when another one is doing it. Each day is dropped in a
+ * transaction of its own, so that a lock on one old day delays neither new partitions nor the drop of other days.
  */
 export async function maintainPartitions(
   database: Database,
@@ -42,16 +43,19 @@ export async function maintainPartitions(
   const created = await underLock(database, async (run) => createDays(run, await listDays(run), now));
   if (created === null) return null;
   const dropped = await dropExpired(database, now - options.retentionDays * DAY, options.logger);
-  // Outside the transactions: ANALYZE of a large table must not hold up the locks of above.
+  // Outside the transactions, so that ANALYZE of a large table does not prolong their locks.
   for (const table of TABLES) await database.query({ text: `analyze ${table}`, idempotent: true });
   const strays = await countStrays(database.query);
   if (strays > 0) {
-    options.logger.error({ strays }, "executions stand in the default partition; housekeeping came too late");
+    options.logger.error(
+      { strays },
+      "executions are in the default partition: the partition of their day was missing",
+    );
   }
   return { created, dropped, strays };
 }
 
-/** Null when another process is at it. */
+/** Runs `work` in a transaction that holds PARTITION_LOCK; null when another process holds it. */
 async function underLock<T>(database: Database, work: (run: RunStatement) => Promise<T>): Promise<T | null> {
   return database.transaction(async (run) => {
     if (!(await tryLock(run))) return null;
@@ -60,7 +64,7 @@ async function underLock<T>(database: Database, work: (run: RunStatement) => Pro
   });
 }
 
-/** Waits for other processes instead of leaving it to them: afterwards today's partitions exist for sure. */
+/** Creates the partitions, waiting for other processes that do so: afterwards today's partitions exist. */
 export async function ensurePartitions(database: Database, options: PartitionOptions): Promise<void> {
   await database.transaction(async (run) => {
     await run({ text: "select pg_advisory_xact_lock($1)", values: [PARTITION_LOCK] });
@@ -109,7 +113,7 @@ async function createDays(
   return created;
 }
 
-/** Attached rather than made in place: that takes a weaker lock on the parent, and strays can move in first. */
+/** Attaches a new table: this takes a weaker lock on the parent, and rows of the default partition can be moved first. */
 async function createPartition(
   run: RunStatement,
   table: (typeof TABLES)[number],
@@ -118,7 +122,7 @@ async function createPartition(
   const name = `${table}_p${day}`;
   const from = getLowestUuid(parseDay(day));
   const to = getLowestUuid(parseDay(day) + DAY);
-  // Every execution is updated twice; room on its page keeps the new row versions there.
+  // Every execution is updated at least twice; free space on its page lets the new row versions stay there.
   const storage = table === "execution" ? "with (fillfactor = 70)" : "";
   await run({
     text: `create table ${name} (like ${table} including defaults including constraints) ${storage}`,
@@ -150,7 +154,7 @@ async function dropExpired(
   return dropped;
 }
 
-/** A day goes when its youngest end is past retention: what waited or ran for long keeps it. False when it stays. */
+/** Drops a day when all its executions ended before the retention period. False when it stays. */
 async function dropDay(run: RunStatement, day: string, oldestEnd: number): Promise<boolean> {
   const kept = await run({
     text: `select 1 from execution_p${day}

@@ -7,14 +7,15 @@ const ASK_EVERY_MS = 60 * SECOND;
 const ASK_AGAIN_MS = 1 * SECOND;
 
 /**
- * The id from which on all executions lie that wait or run: normally yesterday's first, so that lookups of them leave out
- * the other days' partitions, and an older one where the queue is longer. Asked for in the background once a minute: what is created
- * in between is younger.
+ * Reads a lower bound of the ids of all executions that wait or run, so that lookups can skip the partitions of older days:
+ * normally the first id of yesterday, an older one when an older execution waits or runs. Refreshed in the background
+ * once a minute; what is created in between has a higher id.
  */
 export type ReadHorizon = () => Promise<string>;
 
+/** The first call waits for an answer, later ones use the last. */
 export function createQueueHorizon(database: Database): ReadHorizon {
-  /** When the oldest was created, in milliseconds; Infinity: there is none. */
+  /** When the oldest execution was created, in milliseconds since the epoch; Infinity: there is none; null: unknown. */
   let oldest: number | null = null;
   let nextAt = -Infinity;
   let asking: Promise<void> = Promise.resolve();
@@ -23,7 +24,7 @@ export function createQueueHorizon(database: Database): ReadHorizon {
     try {
       oldest = await findOldest(database);
     } catch {
-      // The last answer goes on to hold; without one, only the first start waits for it.
+      // The last answer stays in use; without one, yesterday is used until the next try.
       oldest ??= Infinity;
       nextAt = readMonotonic() + ASK_AGAIN_MS;
     }
@@ -36,7 +37,7 @@ export function createQueueHorizon(database: Database): ReadHorizon {
   };
 }
 
-/** As text, so that no plan walks a day's ids: the queue and the leases have indexes of their own. */
+/** Compares ids as text, so that the planner uses the indexes of queue and leases instead of walking those of ids. */
 async function findOldest(database: Database): Promise<number> {
   const [row] = await database.query<{ id: string | null }>({
     name: "execution-oldest",

@@ -6,18 +6,18 @@ import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { decodeCursor, encodeCursor } from "../base/page.ts";
 
-/** Chunks in a page at most: of a program that prints a line now and then, each chunk holds but one. */
+/** Chunks in a page at most: a program that prints seldom fills each chunk with a single line. */
 const MAX_CHUNKS = 1000;
 
 interface ChunkRow {
   readonly status: ExecutionStatus;
-  /** Null, as the other two, in the one row that stands for no chunk. */
+  /** Null, like the next two, in the single row of a page without chunks. */
   readonly seq: string | null;
   readonly lines: Buffer | null;
   readonly isLast: boolean | null;
 }
 
-/** Chunks are written in the order of `seq`, one flush at a time, so nothing ever appears behind a cursor. */
+/** Chunks are written in the order of `seq`, one flush at a time, so no chunk appears before a cursor later on. */
 const TEXT = `select e.status, l.seq::text as seq, l.lines, l.following is null as "isLast"
   from execution e left join lateral (
     select c.*, row_number() over by_seq as position, lead(c.seq) over by_seq as following,
@@ -29,7 +29,7 @@ const TEXT = `select e.status, l.seq::text as seq, l.lines, l.following is null 
   where e.id = $1 and e.owner_id = $2
   order by l.seq`;
 
-/** One page of a log. @throws Problem INVALID_INPUT for a cursor that no page has given out */
+/** `ExecutionStore.readLog` for PostgreSQL. @throws Problem INVALID_INPUT for an invalid cursor */
 export async function readLog(
   database: Database,
   id: string,

@@ -3,6 +3,7 @@ import type { ExecutionRecord } from "@platform/engine/store/execution-store";
 import { fromStoredResources, selectMilliseconds } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
 
+/** The columns of `selectRecord`; times in milliseconds since the epoch. */
 export interface RecordRow extends StoredResources {
   readonly id: string;
   readonly ownerId: string;
@@ -15,7 +16,7 @@ export interface RecordRow extends StoredResources {
   readonly failureDetail: string | null;
 }
 
-/** SQL for a RecordRow from a row of `execution`. */
+/** SQL for the columns of a RecordRow; `alias`: of a row of `execution`. */
 export function selectRecord(alias: string): string {
   return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.status, ${alias}.cpu_milli, ${alias}.memory_milli,
     ${selectMilliseconds(`${alias}.created_at`)} as "createdAt", ${selectMilliseconds(`${alias}.started_at`)} as "startedAt",
@@ -23,6 +24,7 @@ export function selectRecord(alias: string): string {
     ${alias}.failure_detail as "failureDetail"`;
 }
 
+/** The record that a row stands for. */
 export function toRecord({ failureCode, failureDetail, ...row }: RecordRow): ExecutionRecord {
   const failure = failureCode === null ? null : { code: failureCode, detail: failureDetail ?? "" };
   const { id, ownerId, versionId, status, createdAt, startedAt, endedAt } = row;
@@ -30,7 +32,7 @@ export function toRecord({ failureCode, failureDetail, ...row }: RecordRow): Exe
   return { id, ownerId, versionId, resources, status, createdAt, startedAt, endedAt, failure };
 }
 
-/** PostgreSQL's text cannot hold U+0000, user code can say it. */
+/** Replaces U+0000, which user code may return and PostgreSQL's `text` cannot hold. */
 export function toText(value: string): string {
   return value.includes("\0") ? value.replaceAll("\0", "\u{FFFD}") : value;
 }

@@ -14,6 +14,7 @@ import type { StoredResources, VersionNumber } from "../base/columns.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 
+/** A version to be inserted. */
 export interface NewVersion {
   readonly id: string;
   readonly serviceKey: string;
@@ -21,8 +22,9 @@ export interface NewVersion {
   readonly version: string;
   /** Names the archive in the object store. */
   readonly archiveHash: string;
-  /** Equal for equal projects; unchanged content makes no new version. */
+  /** Equal for equal projects: unchanged content makes no new version. */
   readonly contentHash: string;
+  /** vCPUs and GB that one execution needs. */
   readonly resources: Resources;
   readonly timeoutSeconds: number;
   readonly startMode: "auto" | "spawn";
@@ -31,6 +33,7 @@ export interface NewVersion {
   readonly description: string;
 }
 
+/** A version; times in milliseconds since the epoch, `retiredAt` null while it is live. */
 export interface VersionRecord extends NewVersion {
   readonly createdAt: number;
   readonly retiredAt: number | null;
@@ -43,9 +46,9 @@ export interface OwnedVersionRecord extends VersionRecord {
 
 /** Versions of services. Immutable once inserted, except that they can be retired. */
 export interface VersionStore {
-  /** Makes a version live; null when the service already has one of that number. The service must exist. */
+  /** Inserts a live version; null when the service already has one with this number. The service must exist. */
   readonly insertLive: (version: NewVersion) => Promise<VersionRecord | null>;
-  /** Newest first; empty for what is not the organisation's. */
+  /** Newest first; empty when the service is not the organisation's. */
   readonly list: (
     organisationId: string,
     serviceKey: string,
@@ -56,19 +59,19 @@ export interface VersionStore {
     serviceKey: string,
     version: string,
   ) => Promise<VersionRecord | null>;
-  /** The highest that takes executions. */
+  /** The highest live version. */
   readonly findLatest: (organisationId: string, serviceKey: string) => Promise<VersionRecord | null>;
-  /** The highest live one with this content. */
+  /** The highest live version with this content. */
   readonly findByContent: (
     organisationId: string,
     serviceKey: string,
     contentHash: string,
   ) => Promise<VersionRecord | null>;
-  /** The highest number in use, by a version (retired or not) or by a build under way. */
+  /** The highest number that a version (also a retired one) or an unfinished build has. */
   readonly findHighest: (organisationId: string, serviceKey: string) => Promise<string | null>;
-  /** For workers, who hold an execution of it: not scoped. */
+  /** For workers, which have claimed an execution of it, so of any organisation. */
   readonly findById: (id: string) => Promise<OwnedVersionRecord | null>;
-  /** Takes no new executions from now on; doing it again changes nothing. */
+  /** Retires a version: it takes no new executions. Repeating it changes nothing. Null: there is no such version. */
   readonly retire: (
     organisationId: string,
     serviceKey: string,
@@ -86,6 +89,7 @@ const COLUMNS = `v.id, v.service_key as "serviceKey", v.major, v.minor, v.patch,
 const OF_ORGANISATION = `from version v join service s on s.key = v.service_key
   where v.service_key = $1 and s.organisation_id = $2`;
 
+/** The store of versions in PostgreSQL. */
 export function createVersionStore(database: Database): VersionStore {
   return {
     insertLive: (version) => insertVersion(database, version),
@@ -147,7 +151,7 @@ async function findOwned(database: Database, id: string): Promise<OwnedVersionRe
   return row === undefined ? null : { ...toRecord(row), organisationId: row.organisationId };
 }
 
-/** Columns and values of an insert into `version`; also the second half of a build's end. */
+/** The values of VERSION_COLUMNS, for an insert of a version here or at the end of a build. */
 export function toVersionValues(version: NewVersion): readonly unknown[] {
   const number = parseVersion(version.version);
   if (number === null) throw new TypeError(`${version.version} is not MAJOR.MINOR.PATCH`);
@@ -170,6 +174,7 @@ export function toVersionValues(version: NewVersion): readonly unknown[] {
   ];
 }
 
+/** The columns of an insert into `version`. */
 export const VERSION_COLUMNS = `id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_milli,
   timeout_seconds, start_mode, input_schema, output_schema, description`;
 
