@@ -22,7 +22,7 @@ async function main(): Promise<void> {
 async function serve(host: HostProcess): Promise<void> {
   const began = performance.now();
   const { config, logger, closers } = host;
-  // Before anything is opened: a port that is taken is said at once.
+  // Before anything slow, so that a port in use is reported at once.
   await checkAddresses(Object.values(listAddresses(config)));
   const shared = await createShared(host);
   await bootstrap(shared);
@@ -56,7 +56,7 @@ async function bootstrap({ config, identity, maintenance, logger }: Shared): Pro
   await provideFirstLogin({ file, identity, database: maintenance, urls: { apiUrl, gatewayUrl }, logger });
 }
 
-/** The command `rotate-signing-key`: does its work and ends. */
+/** The command `rotate-signing-key`. */
 async function rotateKey(host: HostProcess): Promise<void> {
   const { stores, secret } = await createShared(host);
   const retired = await rotateSigningKey(stores.signingKeys, secret);

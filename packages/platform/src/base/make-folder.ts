@@ -2,7 +2,7 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder and those above it that are missing. Node's own `recursive` never returns where a file system refuses
+ * Creates a folder and the missing ones above it. Node's own `recursive` never returns where a file system refuses
  * to make folders with ENOENT (/proc; Node 24.21 spins in a thread of its pool).
  *
  * @throws the system's error
@@ -11,7 +11,7 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
   if (await isFolder(path)) return;
   if (dirname(path) !== path) await makeFolder(dirname(path), mode);
   await mkdir(path, mode).catch(async (error: NodeJS.ErrnoException) => {
-    // Another process was faster.
+    // Another process has created it meanwhile.
     if (error.code !== "EEXIST" || !(await isFolder(path))) throw error;
   });
 }

@@ -11,7 +11,7 @@ test("a build log ends after so many characters and says so, whatever is written
   await writer.close();
   expect(stored).toHaveLength(500);
   expect(stored[0]).toHaveLength(4_000);
-  expect(stored.at(-1)).toBe("... the rest of the log is left out");
+  expect(stored.at(-1)).toBe("... the rest of the log is omitted");
 });
 
 test("lines that could not be stored are logged with the reason and where it happened", async () => {

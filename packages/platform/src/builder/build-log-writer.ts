@@ -1,24 +1,27 @@
 import type { Logger } from "../base/logger.ts";
 
+/** Stores the log of one build. */
 export interface BuildLogWriter {
+  /** Adds a text of one or more lines. */
   readonly write: (text: string) => void;
-  /** Resolves when all lines are stored, or could not be. What is written afterwards is dropped. */
+  /** Resolves when all lines are stored, or could not be. Later lines are dropped. */
   readonly close: () => Promise<void>;
 }
 
+/** Where the lines go. */
 export interface BuildLogWriterOptions {
   readonly store: (lines: readonly string[]) => Promise<void>;
   readonly logger: Logger;
 }
 
 const FLUSH_MS = 250;
-/** A build log is for reading: what an installer prints beyond this is left out. */
+/** Lines of a log; what an installer prints beyond that is dropped. */
 const MAX_LINES = 20_000;
 const MAX_LINE_LENGTH = 4_000;
-/** As much as one answer may hold: a reader from the first line on gets everything in one. */
+/** Characters of a log: as many as fit into one answer. */
 const MAX_LENGTH = 2_000_000;
 
-/** Stores lines as they come, in order, a quarter of a second's worth at once. Losing lines never fails a build. */
+/** Stores lines in order, every FLUSH_MS. Lines that cannot be stored are lost; the build goes on. */
 export function createBuildLogWriter({ store, logger }: BuildLogWriterOptions): BuildLogWriter {
   let waiting: string[] = [];
   let lineCount = 0;
@@ -50,7 +53,7 @@ export function createBuildLogWriter({ store, logger }: BuildLogWriterOptions): 
     const kept = line.slice(0, MAX_LINE_LENGTH);
     lineCount += 1;
     length += kept.length;
-    waiting.push(isFull() ? "... the rest of the log is left out" : kept);
+    waiting.push(isFull() ? "... the rest of the log is omitted" : kept);
     timer ??= setTimeout(flush, FLUSH_MS);
   };
 

@@ -13,6 +13,7 @@ import { createBuildLogWriter } from "./build-log-writer.ts";
 import { runBuild } from "./run-build.ts";
 import type { BuildDeps, BuildRun } from "./run-build.ts";
 
+/** What a builder works with. */
 export interface BuilderDeps extends BuildDeps {
   readonly builds: BuildStore;
   /** Names this process in claims. */
@@ -20,25 +21,27 @@ export interface BuilderDeps extends BuildDeps {
   readonly logger: Logger;
 }
 
+/** Limits of a builder. */
 export interface BuilderOptions {
   /** Builds at once; default 2. */
   readonly concurrency?: number;
-  /** Default 30. */
+  /** Length of the leases; default 30. */
   readonly leaseSeconds?: number;
-  /** How often it looks for work that no notification announced, in milliseconds; default 5,000. */
+  /** How often it looks for builds whose notification was lost; default 5,000. */
   readonly pollMs?: number;
 }
 
 /**
- * Takes builds and makes versions of them.
+ * Claims builds and runs them.
  *
- * A build is held by a lease that is renewed while it runs. When the lease is lost, the run is given up: another builder has
- * it, and the store drops what a stale builder says. A build whose builder vanished is taken again, three times at most.
+ * A build is held by a lease that is renewed while it runs. When the lease is lost, the run is stopped: another builder may
+ * have claimed the build, and the store refuses writes of the former one. A build whose builder was lost is claimed again,
+ * up to three attempts in all.
  */
 export interface Builder {
-  /** Takes no new builds; resolves when the running ones have ended. */
+  /** Claims no more builds; resolves when the running ones have ended. */
   readonly drain: () => Promise<void>;
-  /** Gives up what runs and puts it back: a stop uses up none of its tries. */
+  /** Stops the running builds and gives them back, to be claimed again. */
   readonly close: () => Promise<void>;
 }
 
@@ -64,7 +67,7 @@ const DEFAULT_CONCURRENCY = 2;
 const DEFAULT_LEASE_SECONDS = 30;
 const DEFAULT_POLL_MS = 5 * SECOND;
 
-/** Looks for builds from now on. */
+/** Creates a builder, which begins to claim builds. */
 export function createBuilder(deps: BuilderDeps, options: BuilderOptions = {}): Builder {
   const { builds, logger } = deps;
   const {
@@ -91,7 +94,7 @@ export function createBuilder(deps: BuilderDeps, options: BuilderOptions = {}): 
     store: builds,
     leaseSeconds,
     logger,
-    message: "builds whose builders vanished are given up",
+    message: "builds whose builders were lost have failed",
   });
   const unsubscribe = builds.subscribe(loop.announce);
   loop.open();
@@ -128,7 +131,7 @@ function start(state: BuilderState, claim: BuildClaim, since: number): void {
     .catch((error: unknown) => {
       state.deps.logger.error(
         { err: error, buildId: claim.id },
-        "a build could not be ended; its lease will run out",
+        "the end of a build could not be stored; its lease will expire",
       );
     })
     .finally(() => {
@@ -166,14 +169,18 @@ async function build(state: BuilderState, claim: BuildClaim, lost: AbortSignal):
   }
 }
 
-/** Null: it was given up, or the database failed, which says nothing about the project; the build is left to be taken again. */
+/** Null: the run was stopped, or the database failed, which says nothing about the project; the build is claimed again. */
 async function toOutcome(deps: BuilderDeps, run: BuildRun): Promise<BuildOutcome | null> {
   try {
     return await runBuild(deps, run);
   } catch (error) {
     if (run.signal.aborted) return null;
-    deps.logger.error({ err: error, buildId: run.claim.id }, "a build failed on our side");
+    deps.logger.error({ err: error, buildId: run.claim.id }, "a build failed with an internal error");
     if (error instanceof Problem && error.code === "UNAVAILABLE") return null;
-    return { status: "FAILED", code: "INTERNAL_ERROR", detail: "The build failed on our side; try again." };
+    return {
+      status: "FAILED",
+      code: "INTERNAL_ERROR",
+      detail: "The build failed with an internal error. Try again.",
+    };
   }
 }

@@ -10,7 +10,7 @@ interface NumberedVersion {
   readonly number: VersionNumber;
 }
 
-/** The live version next below, of the same major: what its callers know must go on working. Null where there is none. */
+/** The next lower live version of the same major, whose callers must keep working; null: there is none. */
 export async function findOlderSchema(
   versions: VersionStore,
   claim: BuildClaim,

@@ -17,18 +17,22 @@ import { findOlderSchema } from "./older-schema.ts";
 import { findBreakingChange } from "./schema-changes.ts";
 import type { VersionFiles } from "../versions/version-files.ts";
 
+/** What builds are run with. */
 export interface BuildDeps {
   readonly versions: VersionStore;
   readonly files: VersionFiles;
   readonly environments: EnvironmentBuilder;
   readonly runtime: Pick<PythonRuntime, "probe">;
-  /** Knows the workers that live. */
+  /** For the capacities of the living workers. */
   readonly workers: Pick<WorkerRegistry, "listWorkers">;
 }
 
+/** One run of a build. */
 export interface BuildRun {
   readonly claim: BuildClaim;
+  /** Called with each line of the log. */
   readonly onLog: (line: string) => void;
+  /** Stops the run. */
   readonly signal: AbortSignal;
 }
 
@@ -37,8 +41,8 @@ type Failure = Extract<BuildOutcome, { status: "FAILED" }>;
 const MAX_DESCRIPTION_BYTES = 256 * 1024;
 
 /**
- * Makes a version of an archive: unpack, install, load the module, compare with what callers know. What is wrong with the
- * project is an outcome; what is wrong with us is thrown.
+ * Makes a version from an archive: unpacks it, installs its requirements, loads the module, and compares its input with
+ * that of the version before. Errors of the project are an outcome; everything else is thrown.
  */
 export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildRun): Promise<BuildOutcome> {
   try {
@@ -46,7 +50,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     const directory = await deps.files.ensure(claim);
     const project = await readProject(directory);
     const settings = readVersionSettings(project);
-    const refusal = findResourceFault(settings.resources, await deps.workers.listWorkers(), onLog);
+    const refusal = findResourceFailure(settings.resources, await deps.workers.listWorkers(), onLog);
     if (refusal) return refusal;
     const environment = await deps.environments.ensure(directory, {
       owner: claim.organisationId,
@@ -61,7 +65,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     const schemas = acceptSchemas(probe);
     for (const note of schemas.notes) onLog(note);
     return (
-      (await findSchemaFault(deps.versions, claim, schemas.inputSchema)) ??
+      (await findSchemaFailure(deps.versions, claim, schemas.inputSchema)) ??
       (await succeed(claim, project, version, { ...probe, ...schemas }))
     );
   } catch (error) {
@@ -72,7 +76,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
   }
 }
 
-/** A module may import for minutes: whoever gives the build up does not wait for it. Its process ends with its own limit or the runtime. */
+/** An import may take minutes. A build that is stopped does not wait for it: the process ends by its own limit or with the runtime. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const settled = new AbortController();
@@ -114,8 +118,8 @@ function fail(code: string, detail: string): Failure {
   return { status: "FAILED", code, detail };
 }
 
-/** Where no worker lives, nobody can say: the version is made, and its executions wait for one that is large enough. */
-function findResourceFault(
+/** Without a living worker nothing can be compared: the version goes live, and its executions wait for a worker large enough. */
+function findResourceFailure(
   wanted: Resources,
   capacities: readonly Resources[],
   onLog: (line: string) => void,
@@ -129,7 +133,7 @@ function findResourceFault(
   return fail(
     "INVALID_PROJECT",
     `platform.json: resources ask for ${formatResources(wanted)}, but the largest worker${largest.length === 1 ? " has" : "s have"} ` +
-      `${largest.map(formatResources).join(", or ")}: no execution could start.`,
+      `${largest.map(formatResources).join(", or ")}. No execution could start.`,
   );
 }
 
@@ -138,7 +142,7 @@ function describeProbeFailure(probe: Extract<Probe, { ok: false }>, onLog: (line
   return fail(probe.code, probe.detail);
 }
 
-async function findSchemaFault(
+async function findSchemaFailure(
   versions: VersionStore,
   claim: BuildClaim,
   schema: Record<string, unknown> | null,
@@ -149,7 +153,7 @@ async function findSchemaFault(
   if (!change) return null;
   return fail(
     "INVALID_PROJECT",
-    `The input changed in a way that breaks callers of ${older.version}: ${change}. Make it a new major version, or force it.`,
+    `The input changed in a way that breaks callers of ${older.version}: ${change}. Increase the major version, or use force.`,
   );
 }
 

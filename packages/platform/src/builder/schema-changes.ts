@@ -14,14 +14,14 @@ interface Pair {
   readonly path: string;
 }
 
-/** Schemas come from user code: what is larger or more entangled than this is not looked at to the end. */
+/** Schemas come from user code, so the comparison is bounded; beyond that, changes are not found. */
 const MAX_STEPS = 20_000;
 const MAX_REFERENCES = 20;
 
 /**
- * The first change that would refuse input which the old schema takes, as a sentence; null where there is none. A new
- * required property, a property that is gone where others are not allowed, and a type that became narrower count; finer
- * constraints do not. `null` as schema takes everything.
+ * The first change that makes the new schema refuse input that the old one accepts, as a clause without a period; null:
+ * there is none. Finds new required properties, removed properties where no others are allowed, and narrower types, but
+ * no finer constraints. A schema of null accepts everything.
  */
 export function findBreakingChange(before: Schema | null, after: Schema | null): string | null {
   if (after === null) return null;
@@ -111,7 +111,7 @@ function resolve(side: Side): Side {
   return { root: side.root, schema };
 }
 
-/** The JSON types that a schema takes; null where it does not say. */
+/** The JSON types that a schema accepts; null when it does not restrict them. */
 function listTypes(side: Side, budget: { steps: number }): ReadonlySet<string> | null {
   if (!takeStep(budget)) return null;
   const { root, schema } = resolve(side);
@@ -122,7 +122,7 @@ function listTypes(side: Side, budget: { steps: number }): ReadonlySet<string> |
   const all = new Set<string>();
   for (const branch of branches) {
     const branchSchema = readObject(branch);
-    // A union in a union that contains itself would go down for ever; one level is what `X | None` needs.
+    // Only one level, which `X | None` needs: a union that contains itself would never end.
     const types =
       branchSchema && isUnion(resolve({ root, schema: branchSchema }).schema)
         ? null

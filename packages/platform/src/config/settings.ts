@@ -1,19 +1,22 @@
-/** One operator setting: a flag and an environment variable of the same meaning; the flag wins. */
+/** A setting of the operator: a flag, or an environment variable; the flag takes precedence. */
 export interface Setting<T> {
+  /** Name of the environment variable. */
   readonly env: string;
+  /** What the list of settings shows in place of the value. */
   readonly hint: string;
   readonly help: string;
   readonly fallback: Fallback<T>;
-  /** Throws an Error whose message completes "must be …". */
+  /** Parses the value. @throws SettingError whose message completes "must be ..." */
   readonly parse: (text: string) => T;
 }
 
-/** What holds when nothing is set, and how the list of settings says so; null where `help` does. */
+/** The value when nothing is set, and how the list of settings shows it; null: `help` says it, or there is none. */
 export interface Fallback<T> {
   readonly compute: () => T;
   readonly text: string | null;
 }
 
+/** A setting is invalid; the message says which one and what is expected. */
 export class SettingError extends Error {}
 
 const NOTHING: Fallback<null> = { compute: () => null, text: null };
@@ -22,6 +25,7 @@ function always<T>(value: T, shown = String(value)): Fallback<T> {
   return { compute: () => value, text: shown };
 }
 
+/** A text that must not be empty. */
 export function text(env: string, hint: string, help: string, fallback: string): Setting<string> {
   return {
     env,
@@ -35,11 +39,12 @@ export function text(env: string, hint: string, help: string, fallback: string):
   };
 }
 
+/** A text; null when it is not set or empty. */
 export function optionalText(env: string, hint: string, help: string): Setting<string | null> {
   return { env, hint, help, fallback: NOTHING, parse: (value) => (value === "" ? null : value) };
 }
 
-/** Where others reach this program, such as https://api.example.org; without its final slashes. */
+/** The URL at which clients reach this program, such as https://api.example.org; without final slashes, null when not set. */
 export function optionalOrigin(env: string, help: string): Setting<string | null> {
   return {
     env,
@@ -54,6 +59,7 @@ export function optionalOrigin(env: string, help: string): Setting<string | null
   };
 }
 
+/** A number in a range, which includes both ends. */
 export function number(
   env: string,
   help: string,
@@ -75,6 +81,7 @@ export function number(
   };
 }
 
+/** One of the values. */
 export function choice<const T extends string>(
   env: string,
   help: string,

@@ -7,39 +7,42 @@ import type { Reserve } from "./reserve.ts";
 /*
  * Watches the free space of the data directory's disk.
  *
- *   ok    everything is taken
- *   low   below the floor: no uploads, no builds, no claims; starts are rows of some hundred bytes and still taken
- *   full  the reserve was given back, or could not be taken yet: no starts either, so that what is left serves to end
- *         what runs
+ *   ok    everything is accepted
+ *   low   less than the floor is free: no uploads, no builds, no claims; starts are small rows and still accepted
+ *   full  the reserve was released, or could not be taken yet: no starts either, so that the remaining space serves to
+ *         end running executions
  *
- * Space that comes back leads the same way up: the reserve is taken again once twice its size is free, so that the
- * guard does not swing.
+ * The reserve is taken again only when twice its size is free, so that the state does not oscillate.
  */
 export type DiskState = "ok" | "low" | "full";
 
+/** The state of the disk, as of the last check. */
 export interface DiskGuard {
+  /** `low` or `full`. */
   readonly isLow: () => boolean;
   readonly isFull: () => boolean;
-  /** What is wrong, as a sentence; null when nothing is. */
+  /** The state as a sentence for readiness; null when it is ok. */
   readonly describe: () => string | null;
   readonly close: () => Promise<void>;
 }
 
+/** What is watched. */
 export interface DiskGuardOptions {
   /** A folder on the disk. */
   readonly directory: string;
   /** Bytes that have to stay free. */
   readonly floorBytes: number;
-  /** Null: no database of ours lies on the disk. */
+  /** Null: the embedded database is not used, so nothing has to be reserved for it. */
   readonly reserve: Reserve | null;
   readonly logger: Logger;
+  /** Default 1,000. */
   readonly pollMs?: number;
 }
 
 const DEFAULT_POLL = 1 * SECOND;
 const RETRY_AFTER_SECONDS = "30";
 
-/** Resolves after the first look, which may give the reserve back; then looks every second. */
+/** Resolves after the first check, which may take or release the reserve; then checks every `pollMs`. */
 export async function watchDisk(options: DiskGuardOptions): Promise<DiskGuard> {
   const { logger, pollMs = DEFAULT_POLL } = options;
   let state: DiskState = "ok";
@@ -96,15 +99,15 @@ function log(logger: Logger, state: DiskState, { directory, floorBytes }: DiskGu
   else
     logger.error(
       { directory },
-      "the disk is full: the reserve is given to the database, and starts are refused",
+      "the disk is full: the reserve was released for the database, and starts are refused",
     );
 }
 
-/** What uploads and starts are answered while the disk has no room for them. */
+/** The problem that refuses uploads and starts while the disk has no space for them. */
 export function createDiskProblem(): Problem {
   return new Problem(
     "UNAVAILABLE",
-    `The platform's disk has no room for this now; nothing was accepted. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
+    `The platform's disk has not enough free space; nothing was accepted. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
     { headers: { "retry-after": RETRY_AFTER_SECONDS } },
   );
 }

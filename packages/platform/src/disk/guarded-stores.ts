@@ -3,7 +3,7 @@ import type { BuildStore } from "../store/builds/builds.ts";
 import { createDiskProblem } from "./disk-guard.ts";
 import type { DiskGuard } from "./disk-guard.ts";
 
-/** Takes no starts while the disk is full; whoever runs something may end it. */
+/** The same store, which refuses starts while the disk is full. Running executions can still be ended. */
 export function guardExecutions<S extends ExecutionStore>(store: S, disk: DiskGuard): S {
   return {
     ...store,
@@ -14,7 +14,7 @@ export function guardExecutions<S extends ExecutionStore>(store: S, disk: DiskGu
   };
 }
 
-/** Gives out no builds while the disk is low: they wait. */
+/** The same store, which has no builds to claim while the disk is low: they stay pending. */
 export function guardBuilds(store: BuildStore, disk: DiskGuard): BuildStore {
   return {
     ...store,

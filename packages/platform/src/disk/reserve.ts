@@ -4,24 +4,26 @@ import { join } from "node:path";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 
 /*
- * Space that is taken while the disk has room and given back when it has none: PostgreSQL panics when it cannot write
- * its log, and does not start again. The processes of one data directory share the file and need no agreement: each
- * writes the same places, and removing it twice is removing it once.
+ * A file that takes space while the disk has enough, and is removed when the disk is full: PostgreSQL panics when it cannot
+ * write its log, and cannot start again without space. The processes of a data directory share the file without locks:
+ * all write the same blocks, and removing it twice does no harm.
  */
 export interface Reserve {
-  /** Size of the file when it is there, in bytes. */
+  /** Size of the complete file. */
   readonly bytes: number;
   readonly exists: () => Promise<boolean>;
-  /** Takes the space, block by block. False when the disk filled up meanwhile: nothing is taken then. */
+  /** Writes the file. False when the disk has not enough space: then no file is left. */
   readonly take: () => Promise<boolean>;
+  /** Removes the file. */
   readonly release: () => Promise<void>;
 }
 
-/** PostgreSQL's log comes in files of 16 MB; this holds what runs at the moment and a recovery. */
+/** PostgreSQL's log has files of 16 MB; this suffices for running transactions and a recovery. */
 const MAX_BYTES = 128 * MEGABYTE;
-/** Of a small disk, no more than this part. */
+/** The largest part of a small disk. */
 const MAX_SHARE = 1 / 8;
 
+/** `directory`: on the disk; `diskBytes`: its size. */
 export function createReserve(directory: string, diskBytes: number): Reserve {
   const path = join(directory, "reserve");
   const bytes = Math.floor(Math.min(MAX_BYTES, diskBytes * MAX_SHARE) / MEGABYTE) * MEGABYTE;
@@ -42,7 +44,7 @@ export function createReserve(directory: string, diskBytes: number): Reserve {
   };
 }
 
-/** Real blocks: a file system that compresses or leaves out zeros finds nothing to save in random bytes. */
+/** Random bytes, so that file systems that compress or omit zeros allocate all blocks. */
 async function fill(path: string, bytes: number): Promise<void> {
   const block = randomBytes(MEGABYTE);
   const file = await open(path, "w", 0o600);

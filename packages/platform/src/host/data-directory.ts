@@ -8,31 +8,31 @@ import { StartError, describeSystemError } from "./start-error.ts";
 import { syncDirectory } from "../base/sync-directory.ts";
 import type { Logger } from "../base/logger.ts";
 
-/** Where root keeps what other users must reach when the chosen directory lies in a closed folder. */
+/** Where root keeps the data when other users cannot enter a folder above the chosen directory. */
 const OPEN_PLACE = "/var/lib/platform";
 const LOCATION_FILE = "location";
 const SECRET_FILE = "secret";
 const SECRET_BYTES = 32;
-/** The path of a socket is limited to 107 bytes, and ours stand a few folders deep. */
+/** The path of a socket is limited to 107 bytes, and sockets are some folders below the run directory. */
 const MAX_RUN_DIRECTORY = 60;
 
-/** The folders of one platform; several processes of one machine share them. */
+/** Paths of the folders of one platform. Processes of one machine share all but `run`. */
 export interface DataDirectory {
   readonly root: string;
   readonly postgres: string;
   readonly objects: string;
   readonly versions: string;
   readonly environments: string;
-  /** Sockets and scratch of this process alone. */
+  /** Sockets and temporary files of this process only. */
   readonly run: string;
 }
 
 /**
- * Makes the data directory usable. As root, PostgreSQL and the sandboxes run under other uids, which must be able to
- * walk to their files: where a folder above is closed to them, the data is kept below /var/lib/platform instead, and
- * a file named `location` in the chosen directory says where.
+ * Creates the folders of the data directory. When the platform runs as root, PostgreSQL and the sandboxes run under other
+ * uids, which must be able to reach their files. If they cannot enter a folder above, the data is kept below
+ * /var/lib/platform instead, and the file `location` in the chosen directory has its path.
  *
- * @throws StartError when the operating system refuses
+ * @throws StartError when a folder cannot be created
  */
 export async function openDataDirectory(wanted: string, logger: Logger): Promise<DataDirectory> {
   try {
@@ -71,7 +71,7 @@ async function makeFolders(wanted: string, logger: Logger): Promise<DataDirector
   return folders;
 }
 
-/** The platform's secret: as configured, or one that is made once and kept with mode 0600. */
+/** The platform's secret: the configured one, or a random one that is created once and stored with mode 0600. */
 export async function readSecret(root: string, configured: string | null): Promise<string> {
   if (configured !== null) return configured;
   const file = join(root, SECRET_FILE);
@@ -91,7 +91,7 @@ async function findOpenRoot(wanted: string): Promise<string> {
   return root;
 }
 
-/** Whether every folder above lets other users pass. */
+/** Whether other users can enter every folder above. */
 async function isOpenAbove(path: string): Promise<boolean> {
   for (let folder = dirname(path), last = path; folder !== last; last = folder, folder = dirname(folder)) {
     if (((await stat(folder)).mode & 0o001) === 0) return false;
@@ -107,7 +107,7 @@ async function createRunDirectory(root: string): Promise<string> {
   return run;
 }
 
-/** The content of a file with mode 0600 that exactly one of several racing processes writes; a link appears whole or not at all. */
+/** Writes a file with mode 0600 unless it exists, and returns its content. Of racing processes one writes: a link is atomic. */
 async function writeOnce(file: string, content: string): Promise<string> {
   const temporary = `${file}.${randomBytes(6).toString("hex")}`;
   await writeFile(temporary, content, { mode: 0o600, flush: true });

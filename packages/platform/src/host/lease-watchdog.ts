@@ -1,23 +1,24 @@
 import { Worker } from "node:worker_threads";
 import { SECOND } from "@platform/engine/base/time";
 
-/** 0 means: nothing runs. */
+/** The value for: nothing runs. */
 const NO_DEADLINE = 0n;
 const BEAT_MS = 50;
-/** The event loop gives late executions up by itself; when it is past a deadline and silent for this part of a lease, it is taken for stuck. */
+/** Past a deadline, an event loop without a heartbeat for this part of a lease counts as blocked. */
 const PATIENCE = 0.1;
 
-/** Ends this process when its event loop is stuck past a lease, so that nothing runs on that somebody else has settled. */
+/** Kills this process when its event loop is blocked past a lease: others have then ended its executions as lost. */
 export interface LeaseWatchdog {
-  /** Milliseconds on the monotonic clock; null when nothing runs. */
+  /** When the first lease must be given up, in milliseconds of the monotonic clock; null: nothing runs. */
   readonly setDeadline: (giveUpAt: number | null) => void;
   readonly close: () => Promise<void>;
 }
 
 /**
- * A thread of its own looks at the deadline and at the event loop's heartbeat in shared memory; past the one and without the other the
- * process is killed, and with it every sandbox (bubblewrap dies with its parent). The event loop itself ends late executions before that,
- * as long as it turns: also after a pause (SIGSTOP, a frozen container), for which it is given the same time.
+ * A separate thread checks the deadline and the event loop's heartbeat in shared memory. When the deadline has passed and
+ * the heartbeat has stopped, it kills the process and with it every sandbox (bubblewrap dies with its parent). An event
+ * loop that is not blocked ends late executions itself; after a pause of the process (SIGSTOP, a frozen container) it is
+ * given the same time to do so.
  */
 export function createLeaseWatchdog(leaseSeconds: number): LeaseWatchdog {
   const shared = new BigInt64Array(new SharedArrayBuffer(16));

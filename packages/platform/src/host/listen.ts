@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { StartError, describeSystemError } from "./start-error.ts";
 
-/** Where a server of this process listens, and the flag that says its port. */
+/** Where a server of this process listens, and the flag that sets its port. */
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -10,7 +10,7 @@ export interface Address {
 }
 
 /**
- * Finds out whether all addresses can be listened on, before anything that takes time is started.
+ * Checks that all addresses can be listened on, before anything slow is started.
  *
  * @throws StartError naming the flag to change
  */
@@ -27,7 +27,7 @@ export async function checkAddresses(addresses: readonly Address[]): Promise<voi
   }
 }
 
-/** @throws StartError naming the flag to change */
+/** Runs `listen` and explains why it fails. @throws StartError naming the flag to change */
 export async function explainListening(
   { host, port, flag }: Address,
   listen: () => Promise<unknown>,

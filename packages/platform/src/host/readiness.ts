@@ -6,6 +6,7 @@ import type { Database } from "../postgres/database.ts";
 
 const ANSWER_WITHIN_MS = 1 * SECOND;
 
+/** What readiness depends on. */
 export interface ReadinessOptions {
   readonly database: Pick<Database, "query">;
   readonly disk: Pick<DiskGuard, "describe">;
@@ -16,14 +17,16 @@ export interface ReadinessOptions {
 
 /** What this process answers to `GET /readyz`, on both ports. */
 export interface Readiness {
+  /** What is wrong at present; empty when the process is ready. */
   readonly findFaults: () => Promise<readonly ReadinessFault[]>;
-  /** From now on it also says why the worker in this process starts no executions. */
+  /** Adds the worker of this process: `findFault` returns why it starts no executions, null when it does. */
   readonly watchWorker: (findFault: () => string | null) => void;
 }
 
 /**
- * A worker that cannot start executions, or a disk without room, makes a process unready that has nothing else to do. Beside a gateway or the platform API it does not:
- * these accept and answer as before, and a load balancer that sent their callers away would only make it worse.
+ * A worker that cannot start executions, or a disk without space, makes a process unready that has no other role. A process
+ * with the role gateway or control is only degraded: it still accepts and answers requests, and a load balancer must not
+ * send its callers away.
  */
 export function createReadiness({ database, disk, roles, stopping }: ReadinessOptions): Readiness {
   const servesRequests = roles.has("gateway") || roles.has("control");
@@ -31,10 +34,12 @@ export function createReadiness({ database, disk, roles, stopping }: ReadinessOp
   return {
     findFaults: async () => {
       if (stopping.aborted)
-        return [{ part: "process", detail: "It is stopping and takes no more work.", effect: "unready" }];
+        return [
+          { part: "process", detail: "The process is stopping and accepts no new work.", effect: "unready" },
+        ];
       const faults: ReadinessFault[] = [];
       if (!(await answersInTime(database)))
-        faults.push({ part: "database", detail: "It does not answer.", effect: "unready" });
+        faults.push({ part: "database", detail: "The database does not answer.", effect: "unready" });
       for (const [part, detail] of [
         ["disk", disk.describe()],
         ["worker", findWorkerFault?.() ?? null],

@@ -4,15 +4,15 @@ import { SandboxUnavailableError } from "@platform/engine/python/sandbox/sandbox
 import { EmbeddedPostgresError } from "../postgres/errors.ts";
 import { SettingError } from "../config/settings.ts";
 
-/** The platform cannot start as it was asked to; the message says what to change. */
+/** The platform cannot start as configured; the message says what to change. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-/** Kinds of errors whose message says what the operator has to do; anything else is a bug of ours and shows its stack. */
+/** Errors whose message says what the operator has to do. Anything else is a bug and is shown with its stack. */
 const KINDS = [StartError, SettingError, EmbeddedPostgresError, SandboxUnavailableError, ProjectError];
 
-/** Why the platform did not start, for the operator. */
+/** The text for the operator when the platform did not start. */
 export function describeStartError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (KINDS.some((kind) => error instanceof kind)) return error.message;
@@ -23,7 +23,7 @@ export function describeStartError(error: unknown): string {
 
 function describeCause({ cause, message }: Error): string {
   if (!(cause instanceof Error)) return message;
-  // A failed connection to several addresses has its reasons inside.
+  // When connections to several addresses failed, the reasons are in `errors`.
   return cause.message === "" && cause instanceof AggregateError
     ? cause.errors.map(String).join("; ")
     : cause.message;
@@ -43,7 +43,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
 };
 
-/** The operating system's reason in words; null when it is none that an operator meets. */
+/** The reason of a system error in words, without a period; null when it is not one that operators can fix. */
 export function describeSystemError(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
   return REASONS[error.code] ?? null;

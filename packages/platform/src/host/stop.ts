@@ -1,29 +1,31 @@
 import { SECOND } from "@platform/engine/base/time";
 
 /*
- * How this process stops. A stop is asked for by signals, and one wish to stop may arrive as several of them: npm
- * forwards the SIGINT that the terminal has sent to the whole process group already, and a service manager may signal
- * every process of the group. Signals that follow within SAME_STOP_MS are therefore the same wish.
+ * How this process stops. Stops are requested by signals, and one request may arrive as several signals: npm forwards the
+ * SIGINT that the terminal has already sent to the whole process group, and a service manager may signal every process of
+ * the group. Signals that follow within SAME_STOP_MS therefore belong to the same request.
  *
- *   up       -> draining   the first wish: running executions end by themselves, within --drain-seconds
- *   draining -> killing    a second wish: they are ended now; PostgreSQL is stopped in order all the same
- *   killing  -> leaving    a third wish, or the bound on killing: the process exits at once
+ *   up       -> draining   first request: running executions may end by themselves, within --drain-seconds
+ *   draining -> killing    second request: they are ended now; PostgreSQL is still shut down properly
+ *   killing  -> leaving    third request, or KILL_WITHIN_MS is over: the process exits at once
  *
- * A failure that nothing caught leaves at once from wherever it happens. What must not outlive this process whatever
- * the path (the embedded PostgreSQL) hangs on Node's "exit" event, which every way to `leaving` passes.
+ * An uncaught error leads to `leaving` from every phase. The embedded PostgreSQL must not outlive this process in any case,
+ * so it is stopped on Node's "exit" event, which every exit passes.
  */
 
-/** Measured: npm's copy of a terminal's SIGINT comes 1 to 40 ms after the first; people press again after more than this. */
+/** npm's copy of a terminal's SIGINT comes 1 to 40 ms after the first (measured); a person presses again later than this. */
 const SAME_STOP_MS = 2 * SECOND;
-/** Killing has no more to wait for than the ends of processes and a checkpoint of PostgreSQL. */
+/** Killing waits only for processes to end and for a checkpoint of PostgreSQL. */
 const KILL_WITHIN_MS = 20 * SECOND;
 
+/** The phase of the process. */
 export type StopState =
   | { readonly phase: "up" }
-  /** `since`: when the wish came, in milliseconds of a monotonic clock. */
+  /** `since`: when it was requested, in milliseconds of a monotonic clock. */
   | { readonly phase: "draining" | "killing"; readonly since: number }
   | { readonly phase: "leaving" };
 
+/** What can happen; `at` in milliseconds of a monotonic clock. */
 export type StopEvent =
   | { readonly type: "signal"; readonly at: number }
   /** Everything is closed. */
@@ -32,24 +34,26 @@ export type StopEvent =
   | { readonly type: "overdue" }
   | { readonly type: "failed" };
 
+/** What is to be done. */
 export type StopEffect =
   | { readonly type: "drain" | "kill" }
   | { readonly type: "exit"; readonly code: 0 | 1 };
 
+/** The next state, and what is to be done; null: nothing. */
 export interface StopStep {
   readonly state: StopState;
   readonly effect: StopEffect | null;
 }
 
-/** What an event makes of a state, and what is to be done. Code 0: every execution had the time it was promised. */
+/** The transitions. Exit code 0: every execution had --drain-seconds to end. */
 export function reduceStop(state: StopState, event: StopEvent): StopStep {
   if (state.phase === "leaving") return { state, effect: null };
-  if (event.type === "signal") return wish(state, event.at);
+  if (event.type === "signal") return requestStop(state, event.at);
   if (event.type === "overdue" && state.phase !== "killing") return { state, effect: null };
   return leave(event.type === "closed" && state.phase === "draining" ? 0 : 1);
 }
 
-function wish(state: StopState, at: number): StopStep {
+function requestStop(state: StopState, at: number): StopStep {
   if (state.phase === "leaving") return { state, effect: null };
   if (state.phase === "up") return { state: { phase: "draining", since: at }, effect: { type: "drain" } };
   if (at - state.since < SAME_STOP_MS) return { state, effect: null };
@@ -62,25 +66,28 @@ function leave(code: 0 | 1): StopStep {
   return { state: { phase: "leaving" }, effect: { type: "exit", code } };
 }
 
+/** How a stop is carried out. */
 export interface StopOptions {
   /** Closes everything in order; never rejects. */
   readonly close: () => Promise<void>;
   readonly exit: (code: number) => void;
-  /** Says what happens, for the operator. */
+  /** Called when a phase begins, to log it. */
   readonly onPhase: (phase: "draining" | "killing", signal: NodeJS.Signals) => void;
 }
 
+/** The stop of this process. */
 export interface Stop {
-  /** A signal has arrived. */
+  /** To be called when a signal arrives. */
   readonly ask: (signal: NodeJS.Signals) => void;
-  /** Something failed that nothing caught: nothing is waited for. */
+  /** To be called for an uncaught error: exits without waiting for anything. */
   readonly fail: () => void;
-  /** Aborted as soon as the process is to stop: nothing new is begun. */
+  /** Aborted when draining begins: nothing new is started. */
   readonly stopping: AbortSignal;
-  /** Aborted when running executions are to end now. */
+  /** Aborted when killing begins: running executions are ended. */
   readonly killing: AbortSignal;
 }
 
+/** Runs the machine of this file. */
 export function createStop({ close, exit, onPhase }: StopOptions): Stop {
   const stopping = new AbortController();
   const killing = new AbortController();

@@ -9,11 +9,15 @@ import { looksUnused, removeUnused } from "@platform/engine/files/remove-unused"
 import { DAY } from "@platform/engine/base/time";
 import { removeStale } from "./stale-files.ts";
 
-/** From the arrival of an archive to the row that names it, minutes pass at most. */
+/** An archive is stored at most minutes before the row that names it. */
 const OBJECT_GRACE = 1 * DAY;
-/** What is unpacked or installed and was not used for so long is made again when it is: longer than the longest run (a week), which uses it without a word. */
+/**
+ * Unpacked projects and environments that were not used for so long are removed, and created again when needed. Longer than
+ * the longest run (a week), during which a use is not recorded.
+ */
 const UNUSED_AFTER = 14 * DAY;
 
+/** What the collection works with. */
 export interface GarbageOptions {
   readonly data: Pick<DataDirectory, "objects" | "versions" | "environments" | "run" | "root">;
   readonly garbage: GarbageStore;
@@ -21,18 +25,18 @@ export interface GarbageOptions {
   readonly now?: number;
 }
 
-/** What was removed, by kind. */
+/** How many of each kind were removed. */
 export type GarbageReport = Readonly<
   Record<"leftovers" | "objects" | "versions" | "environments" | "builds", number>
 >;
 
-/** Removes what no row names, what was not used for two weeks, and what killed processes left behind, on this host. */
+/** Removes from this host what no row names, what was not used for two weeks, and what killed processes left behind. */
 export async function collectGarbage({
   data,
   garbage,
   now = Date.now(),
 }: GarbageOptions): Promise<GarbageReport> {
-  // Says that this process lives; others remove the folders of those that have been silent for a day.
+  // Shows that this process is alive: others remove run directories that were not touched for a day.
   await utimes(data.run, now / 1_000, now / 1_000).catch(() => undefined);
   const runs = dirname(data.run);
   return {

@@ -3,17 +3,19 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { looksUnused, removeUnused } from "@platform/engine/files/remove-unused";
 
+/** Which objects are removed. */
 export interface CollectObjectsOptions {
   /** The folder of the object store. */
   readonly directory: string;
+  /** Which of these objects a row names. */
   readonly findNeeded: (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Milliseconds since the epoch: what came later is spared, for whoever brought it may not have named it yet. */
+  /** Milliseconds since the epoch. Younger objects are kept, since the row that names them may not be written yet. */
   readonly cutoff: number;
 }
 
 const SHARD = /^[0-9a-f]{2}$/;
 
-/** Removes objects that are old and that nobody needs; says how many. */
+/** Removes old objects that are not needed; returns how many. */
 export async function collectObjects({
   directory,
   findNeeded,

@@ -6,9 +6,10 @@ import { maintainPartitions } from "../store/executions/partitions.ts";
 import { createGarbageStore } from "../store/garbage.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 
-/** The first round comes soon: a fresh database has no statistics, without which claims sort the whole queue. */
+/** The first round comes soon: a new database has no statistics, without which claims sort the whole queue. */
 const FIRST_ROUND = 5 * SECOND;
 
+/** What housekeeping works with. */
 export interface HousekeepingOptions {
   readonly database: Database;
   readonly data: DataDirectory;
@@ -16,7 +17,10 @@ export interface HousekeepingOptions {
   readonly logger: Logger;
 }
 
-/** Makes tomorrow's partitions, drops those past retention, keeps statistics current, removes what nobody needs (collect-garbage.ts). Returns how to stop it. */
+/**
+ * Once an hour creates partitions, drops those past retention, updates statistics and removes what is not needed any more
+ * (collect-garbage.ts). Returns a function that stops it and waits for the current round.
+ */
 export function startHousekeeping({
   database,
   data,
@@ -24,16 +28,15 @@ export function startHousekeeping({
   logger,
 }: HousekeepingOptions): () => Promise<void> {
   const garbage = createGarbageStore(database, retentionDays);
-  const keepHouse = async (): Promise<void> => {
+  const runRound = async (): Promise<void> => {
     const report = await maintainPartitions(database, { logger, retentionDays });
     const removed = await collectGarbage({ data, garbage });
-    const isWorthALine =
-      Object.values(removed).some((count) => count > 0) || (report?.dropped.length ?? 0) > 0;
-    if (isWorthALine) logger.info({ ...report, removed }, "old data was removed");
+    const hasRemoved = Object.values(removed).some((count) => count > 0) || (report?.dropped.length ?? 0) > 0;
+    if (hasRemoved) logger.info({ ...report, removed }, "old data was removed");
   };
   let round: Promise<void> = Promise.resolve();
   const startRound = () => {
-    round = keepHouse().catch((error: unknown) => logger.error({ err: error }, "housekeeping failed"));
+    round = runRound().catch((error: unknown) => logger.error({ err: error }, "housekeeping failed"));
   };
   const first = setTimeout(startRound, FIRST_ROUND);
   const timer = setInterval(startRound, HOUR);

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { removeTree } from "@platform/engine/files/remove-tree";
 import { HOUR } from "@platform/engine/base/time";
 
-/** No upload and no unpacking takes so long; what is older was left behind by a process that was killed. */
+/** No upload or unpacking takes so long: older files were left behind by a killed process. */
 const STALE_AFTER = 24 * HOUR;
 
-/** Removes what begins with `prefix` in a folder and has not changed for a day; says how many. A folder that is not there is empty. */
+/** Removes entries of a folder that begin with `prefix` and have not changed for a day; returns how many. */
 export async function removeStale(directory: string, prefix: string, now = Date.now()): Promise<number> {
   const names = await readdir(directory).catch(() => []);
   let removed = 0;

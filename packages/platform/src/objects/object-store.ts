@@ -6,33 +6,36 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { syncDirectory } from "../base/sync-directory.ts";
 
+/** Content that is named by its hash. */
 export interface StoredObject {
   /** SHA-256 of the content in hex: its name. */
   readonly hash: string;
+  /** Size. */
   readonly bytes: number;
 }
 
-/** Content that has arrived and is not yet an object: whoever received it looks at it, then keeps or drops it. */
+/** Content that was received but is not an object yet: its receiver checks it, then keeps or drops it. */
 export interface ReceivedObject extends StoredObject {
-  /** Where it lies until then. */
+  /** Path of the temporary file. */
   readonly path: string;
-  /** Makes it an object, durable when it resolves. Whatever names the object must be written afterwards, within hours. */
+  /** Makes it an object, durable when it resolves. The row that names it must be written afterwards, within hours. */
   readonly keep: () => Promise<void>;
-  /** Removes what arrived; what was kept stays. */
+  /** Removes the temporary file; an object that was kept stays. */
   readonly drop: () => Promise<void>;
 }
 
-/** Files named by their content; the same content is stored once and never changes. */
+/** Files named by their content: equal content is stored once, and an object never changes. */
 export interface ObjectStore {
-  /** @throws ObjectTooLarge beyond `limit` bytes; then nothing is left, and `content` stays open. */
+  /** Stores content of at most `limit` bytes. @throws ObjectTooLarge; then nothing is stored, and `content` stays open */
   readonly receive: (content: Readable, limit: number) => Promise<ReceivedObject>;
-  /** Path of the content on this machine. @throws where there is none */
+  /** Path of an object on this machine. @throws a system error when there is none */
   readonly locate: (hash: string) => Promise<string>;
-  /** @throws where there is none */
+  /** The content of an object. @throws a system error when there is none */
   readonly open: (hash: string) => Promise<Readable>;
   readonly exists: (hash: string) => Promise<boolean>;
 }
 
+/** The content exceeds the limit of `receive`. */
 export class ObjectTooLarge extends Error {
   constructor(limit: number) {
     super(`The content is larger than ${limit} bytes.`);
@@ -42,6 +45,7 @@ export class ObjectTooLarge extends Error {
 
 const HASH = /^[0-9a-f]{64}$/;
 
+/** An object store in a folder, with two levels: `ab/abcd...`. */
 export function createObjectStore(directory: string): ObjectStore {
   const pathOf = (hash: string): string => {
     if (!HASH.test(hash)) throw new Error("An object is named by a SHA-256 in hex.");
@@ -86,7 +90,7 @@ async function write(content: Readable, path: string, limit: number): Promise<St
   let bytes = 0;
   const file = await open(path, "wx", 0o600);
   try {
-    // A request that is destroyed cannot be answered any more, so the source of what is too large stays open.
+    // The source stays open when it is too large: a request that is destroyed cannot be answered any more.
     for await (const chunk of content.iterator({ destroyOnReturn: false })) {
       const buffer = toBuffer(chunk);
       bytes += buffer.length;
@@ -113,7 +117,7 @@ async function writeAll(file: FileHandle, buffer: Uint8Array): Promise<void> {
 
 async function moveIntoPlace(temporary: string, path: string, root: string): Promise<void> {
   const created = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // The collector spares what is young; looking at a large archive may have taken a while.
+  // The garbage collector keeps young files; checking a large archive may have taken a while.
   const now = new Date();
   await utimes(temporary, now, now);
   await rename(temporary, path);

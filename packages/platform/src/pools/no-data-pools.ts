@@ -1,13 +1,13 @@
 import { Problem } from "@platform/contract/problems";
 import type { InputSource } from "@platform/engine/store/execution-store";
 
-/** A platform without data pools: every reference names a file that is not there. */
+/** The source of inputs of a platform without data pools: it refuses every reference. */
 export function createNoDataPools(): InputSource {
   return {
     check: async (reference) => {
       throw new Problem(
         "DATA_REFERENCE_INVALID",
-        `This platform has no data pool ${reference.dataPoolId}; pass the input by value.`,
+        `This platform has no data pool ${reference.dataPoolId}; pass the input by value instead.`,
       );
     },
     read: async () => null,

@@ -13,7 +13,9 @@ import type { PostgresExecutionStore } from "../store/executions/execution-store
 import { createMaintenanceDatabase, prepareDatabase } from "../store/prepare.ts";
 import type { HostProcess } from "./host-process.ts";
 
+/** The databases of a process. */
 export interface Databases {
+  /** For ordinary statements. */
   readonly database: Database;
   /** For statements that may take long: migrations, partitions, statistics. */
   readonly maintenance: Database;
@@ -21,7 +23,7 @@ export interface Databases {
   readonly executionStore: PostgresExecutionStore;
 }
 
-/** Connects, starting the embedded PostgreSQL unless the operator named another, and brings the schema up to date. */
+/** Starts the embedded PostgreSQL unless DATABASE_URL is set, connects, and applies new migrations. */
 export async function openDatabases(host: HostProcess, data: DataDirectory): Promise<Databases> {
   const { config, logger, closers } = host;
   const target = await findServer(host, data);

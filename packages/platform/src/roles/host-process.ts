@@ -7,14 +7,14 @@ import type { Closers } from "@platform/engine/base/closers";
 import { createStop } from "../host/stop.ts";
 import type { Stop } from "../host/stop.ts";
 
-/** What every role of this process needs of the process itself. */
+/** What every role needs of its process. */
 export interface HostProcess {
   readonly config: Config;
   readonly logger: Logger;
-  /** Whatever is started here is closed by them, in the opposite order. */
+  /** Close what was started, in reverse order. */
   readonly closers: Closers;
   readonly stop: Stop;
-  /** What nothing else catches ends the process; what must not outlive it is stopped all the same. */
+  /** For errors that nothing handles: logs the error and exits; PostgreSQL is stopped on exit. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -28,7 +28,7 @@ export async function runProcess(config: Config, start: (host: HostProcess) => P
   const closers = createClosers(logger);
   let starting: Promise<unknown> = Promise.resolve();
   const stop = createStop({
-    // What is being started must be there before it can be closed.
+    // Only what has been started completely can be closed.
     close: () => starting.then(closers.closeAll),
     exit: (code) => process.exit(code),
     onPhase: (phase, signal) =>
@@ -52,7 +52,7 @@ export async function runProcess(config: Config, start: (host: HostProcess) => P
   }
 }
 
-/** One JSON line an entry on stderr. A reader that went away (a closed terminal or pipe) must not end the platform. */
+/** Logs JSON lines to stderr. A closed terminal or pipe must not end the platform. */
 function createLogger(config: Config): Logger {
   const destination = pino.destination({ dest: 2, sync: true });
   destination.on("error", () => undefined);

@@ -5,10 +5,10 @@ import { explainListening } from "../host/listen.ts";
 import type { Address } from "../host/listen.ts";
 import type { Shared } from "./shared.ts";
 
-/** A client that is slow to send its request must not hold a stop up for as long as it may send. */
+/** A client that sends its request slowly delays a stop for at most so long. */
 const LAST_ANSWERS_WITHIN_MS = 10_000;
 
-/** The two servers of every process; both say whether it lives and is ready, whatever its roles. */
+/** The two servers of every process. Both have /healthz and /readyz, whatever the roles. */
 export interface HttpServers {
   readonly gateway: FastifyInstance;
   readonly api: FastifyInstance;
@@ -16,6 +16,7 @@ export interface HttpServers {
   readonly listen: () => Promise<void>;
 }
 
+/** Creates the servers; they listen when `listen` is called. */
 export function createHttpServers(shared: Shared): HttpServers {
   const gateway = createServer(shared);
   const api = createServer(shared);
@@ -30,6 +31,7 @@ export function createHttpServers(shared: Shared): HttpServers {
   };
 }
 
+/** Where the two servers listen. */
 export function listAddresses({
   host,
   gatewayPort,

@@ -4,13 +4,13 @@ import type { EnvironmentBuilder } from "@platform/engine/environments/environme
 import type { PythonRuntime } from "@platform/engine/python/port/runtime";
 import type { Shared } from "./shared.ts";
 
-/** What the roles that run user code, worker and builder, share in one process. */
+/** What the roles worker and builder share to run user code. */
 export interface Python {
   readonly runtime: PythonRuntime;
   readonly environments: EnvironmentBuilder;
 }
 
-/** @throws StartError when this machine lacks what user code needs */
+/** Finds the tools for user code and starts the runtime. @throws Error when this machine lacks one of them */
 export async function startPython({ config, data, logger, closers }: Shared): Promise<Python> {
   const { environments, ...tools } = await findPythonTools({
     searchPath: config.environment["PATH"] ?? "",

@@ -12,7 +12,7 @@ import { startPython } from "./python.ts";
 import type { Python } from "./python.ts";
 import type { Shared } from "./shared.ts";
 
-/** Starts the roles that this process plays; their routes are there before anything listens. */
+/** Starts the roles of this process. Their routes are registered before the servers listen. */
 export async function startRoles(shared: Shared, { gateway, api }: HttpServers): Promise<void> {
   const plays = (role: Role) => shared.config.roles.has(role);
   if (plays("gateway")) await startGateway(shared, gateway);
@@ -73,7 +73,8 @@ function startWorker(shared: Shared, { runtime, environments }: Python, workerId
     inputs: createNoDataPools(),
     onDeadline: watchdog.setDeadline,
   });
-  // What the drain leaves running ends with the runtime, which the builder, closed before, shares; then that is written.
+  // What still runs after draining ends with the runtime, and these ends are written by the close. The builder, which
+  // shares the runtime, is closed before.
   closers.add("worker", async () => {
     await dispatcher.drain(config.drainSeconds, stop.killing);
     await runtime.close();
@@ -83,7 +84,7 @@ function startWorker(shared: Shared, { runtime, environments }: Python, workerId
   dispatcher.start();
 }
 
-/** Makes versions of archives. */
+/** Runs builds. */
 function startBuilder(shared: Shared, { runtime, environments }: Python, workerId: string): void {
   const { config, closers, stores, files, executionStore, logger } = shared;
   const { builds, versions } = stores;

@@ -25,7 +25,7 @@ import { openDatabases } from "./databases.ts";
 import type { Databases } from "./databases.ts";
 import type { HostProcess } from "./host-process.ts";
 
-/** What the roles of one process share; each takes from it what it needs, by name. */
+/** What the roles of one process share. */
 export interface Shared extends HostProcess {
   readonly data: DataDirectory;
   readonly disk: DiskGuard;
@@ -42,6 +42,7 @@ export interface Shared extends HostProcess {
   readonly readiness: Readiness;
 }
 
+/** Opens data directory, databases and stores. @throws StartError, EmbeddedPostgresError, Problem UNAVAILABLE */
 export async function createShared(host: HostProcess): Promise<Shared> {
   const { config, logger, closers, stop } = host;
   const data = await openDataDirectory(config.dataDirectory, logger);
@@ -70,7 +71,7 @@ export async function createShared(host: HostProcess): Promise<Shared> {
   };
 }
 
-/** The reserve is for a database of our own. */
+/** The reserve is only for the embedded database. */
 async function startDiskGuard(
   { config, logger, closers }: HostProcess,
   data: DataDirectory,
@@ -93,6 +94,6 @@ function createSharedExecutions({ config, logger }: HostProcess, store: Postgres
     retentionDays: config.retentionDays,
     queueLimits: config.queueLimits,
     onUndecided: (versionId) =>
-      logger.warn({ versionId }, "checking an input takes too long at the start; it is left to the run"),
+      logger.warn({ versionId }, "an input takes too long to check at the start; the run checks it"),
   });
 }

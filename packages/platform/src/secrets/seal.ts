@@ -4,12 +4,12 @@ const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A key for one purpose, derived from the platform's secret (HKDF-SHA-256, RFC 5869): one leaked key tells nothing about the others. */
+/** Derives a key for one purpose from the platform's secret (HKDF-SHA-256, RFC 5869); a leaked key does not reveal others. */
 export function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, "platform", purpose, KEY_BYTES));
 }
 
-/** Encrypts for storage: base64url of IV, tag and ciphertext (AES-256-GCM). `context` must be the same when opening. */
+/** Encrypts for storage (AES-256-GCM): base64url of IV, tag and ciphertext. `unseal` needs the same `context`. */
 export function seal(key: Buffer, plaintext: string, context: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(Buffer.from(context));
@@ -17,7 +17,7 @@ export function seal(key: Buffer, plaintext: string, context: string): string {
   return Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString("base64url");
 }
 
-/** Undoes `seal`; throws when the key or the context is another one, or a byte was changed. */
+/** Decrypts what `seal` returned. @throws Error for another key or context, and for changed bytes */
 export function unseal(key: Buffer, sealed: string, context: string): string {
   const bytes = Buffer.from(sealed, "base64url");
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, IV_BYTES), {

@@ -5,13 +5,14 @@ import { isUnpacked, unpackProject } from "@platform/engine/project/unpack";
 import { syncDirectory } from "../base/sync-directory.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 
+/** Where projects are unpacked from and to. */
 export interface VersionFilesOptions {
-  /** Holds one folder for each content hash; the way to it must be open to the sandbox's user. */
+  /** Has one folder for each content hash; the sandbox's user must be able to reach it. */
   readonly directory: string;
   readonly objects: ObjectStore;
 }
 
-/** A project's archive and what is in it; two archives can hold the same. */
+/** A project's archive and its content; two archives may have the same content. */
 export interface ArchivedProject {
   /** Names the archive in the object store. */
   readonly archiveHash: string;
@@ -20,14 +21,15 @@ export interface ArchivedProject {
 }
 
 /**
- * The unpacked projects of one machine: a folder appears whole, by a rename, and never changes. This process believes in one that it
- * finds only after it has compared it with the archive once: a disk that failed or filled up leaves folders with half a project.
+ * The unpacked projects of one machine. A folder appears complete, by a rename, and never changes. Each process compares a
+ * folder that it finds with the archive once before it uses it: a disk that failed or was full may have left it incomplete.
  */
 export interface VersionFiles {
-  /** Path of the unpacked project, unpacked once however many ask. @throws ProjectError */
+  /** Path of the unpacked project; concurrent calls unpack it once. @throws ProjectError */
   readonly ensure: (archived: ArchivedProject) => Promise<string>;
 }
 
+/** Unpacks projects when they are first needed. */
 export function createVersionFiles(options: VersionFilesOptions): VersionFiles {
   const running = new Map<string, Promise<string>>();
   const verified = new Set<string>();
@@ -61,7 +63,7 @@ async function ensure(
   return target;
 }
 
-/** Whether it is there; said before it is relied on, the collector spares what is used (remove-unused.ts). */
+/** Marks the folder as used, before it is, so that garbage collection keeps it (remove-unused.ts). False: there is none. */
 async function touch(target: string): Promise<boolean> {
   const now = new Date();
   return utimes(target, now, now).then(
@@ -94,7 +96,7 @@ function nameIncoming(directory: string): string {
   return join(directory, `incoming-${randomUUID()}`);
 }
 
-/** Whoever comes second finds the same content there and throws its own away. */
+/** When another process has put the same content there already, the own copy is removed. */
 async function moveIntoPlace(temporary: string, target: string): Promise<void> {
   try {
     await rename(temporary, target);

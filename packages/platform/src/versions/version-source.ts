@@ -9,50 +9,51 @@ import { HOUR } from "@platform/engine/base/time";
 import type { VersionStore } from "../store/versions/versions.ts";
 import type { VersionFiles } from "./version-files.ts";
 
+/** What versions are prepared with. */
 export interface VersionSourceDeps {
   readonly versions: Pick<VersionStore, "findById">;
   readonly files: VersionFiles;
   readonly environments: EnvironmentBuilder;
 }
 
-/** Versions never change, so what was prepared is good for as long as its files are in use; the oldest make room. */
+/** Number of cached versions. Versions never change, so they stay valid as long as their files are kept. */
 const MAX_PREPARED = 1_000;
-/** Then its files are looked at anew, so that the collector sees that they are used. */
+/** After this time a version is prepared again, which marks its files as used for garbage collection. */
 const PREPARED_TTL_MS = 1 * HOUR;
 
-/** A preparation under way; it is stopped when nobody waits for it any more. */
-interface Flight {
+/** A preparation under way, shared by all callers; it is stopped when no caller waits for it any more. */
+interface SharedPreparation {
   readonly result: Promise<RunnableVersion>;
   readonly controller: AbortController;
   waiting: number;
 }
 
 /**
- * Where a worker of the platform finds the code of a version: unpacked and with its environment, each made once.
+ * Prepares versions for a worker: unpacks the project and builds its environment, each once.
  *
- * A live version was accepted, built and probed before. That it cannot be made ready again (a package index that is away, a full
- * disk, a damaged archive) is not taken for its author's doing. The one ProjectError from here says that a line of its requirements is
- * not understood: the platform's rules became stricter since it was built, and no try on any worker will change that.
+ * A live version was accepted, built and probed before, so a failure to prepare it again (an unreachable package index, a
+ * full disk, a damaged archive) does not count as an error of the project. The only ProjectError thrown says that a line of
+ * its requirements is not understood: the platform's rules became stricter since the build, and no worker can prepare it.
  */
 export function createVersionSource(deps: VersionSourceDeps): VersionSource {
   const prepared = createCache<RunnableVersion>({ maxEntries: MAX_PREPARED, ttlMs: PREPARED_TTL_MS });
-  const flights = new Map<string, Flight>();
+  const preparations = new Map<string, SharedPreparation>();
 
-  const takeOff = (versionId: string): Flight => {
+  const startPreparation = (versionId: string): SharedPreparation => {
     const controller = new AbortController();
     const result = prepare(deps, versionId, controller.signal);
-    const flight: Flight = { result, controller, waiting: 0 };
-    flights.set(versionId, flight);
-    const land = () => {
-      if (flights.get(versionId) === flight) flights.delete(versionId);
+    const preparation: SharedPreparation = { result, controller, waiting: 0 };
+    preparations.set(versionId, preparation);
+    const forget = () => {
+      if (preparations.get(versionId) === preparation) preparations.delete(versionId);
     };
     result
       .then(
         (version) => prepared.set(versionId, version),
         () => undefined,
       )
-      .finally(land);
-    return flight;
+      .finally(forget);
+    return preparation;
   };
 
   return {
@@ -60,18 +61,18 @@ export function createVersionSource(deps: VersionSourceDeps): VersionSource {
       const known = prepared.peek(versionId);
       if (known !== undefined) return known;
       signal.throwIfAborted();
-      const flight = flights.get(versionId) ?? takeOff(versionId);
-      flight.waiting += 1;
+      const preparation = preparations.get(versionId) ?? startPreparation(versionId);
+      preparation.waiting += 1;
       const leave = () => {
-        flight.waiting -= 1;
-        if (flight.waiting > 0) return;
-        // Whoever comes now begins anew.
-        if (flights.get(versionId) === flight) flights.delete(versionId);
-        flight.controller.abort(signal.reason);
+        preparation.waiting -= 1;
+        if (preparation.waiting > 0) return;
+        // Later callers begin a new preparation.
+        if (preparations.get(versionId) === preparation) preparations.delete(versionId);
+        preparation.controller.abort(signal.reason);
       };
       signal.addEventListener("abort", leave, { once: true });
       try {
-        return await flight.result;
+        return await preparation.result;
       } finally {
         signal.removeEventListener("abort", leave);
       }
