@@ -111,7 +111,7 @@ async function measureCycle(store: ExecutionStore, seconds: number, postmaster: 
     for (;;) {
       const wasOver = creating.isOver;
       const claims = (await store.claim({ ...CLAIM, limit: CLAIM_LIMIT })).claims;
-      // What runs is bounded as in a worker: claims wait for room.
+      // Running executions are bounded as in a worker: claims wait for capacity.
       const group = Promise.all(claims.map(finish));
       finishes.push(group);
       if (finishes.length > 3) await finishes.shift();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { REPOSITORY } from "./platform-process.ts";
 
 /*
- * The version of the product has one source, `version` in the package.json of the repository. It stands in the manifest of
+ * The version of the product has one source, `version` in the package.json of the repository. It is repeated in the manifest of
  * each package, in what they ask of each other and in the lockfile as well, because npm wants it there.
  */
 

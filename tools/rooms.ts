@@ -1,7 +1,7 @@
 /**
  * Which folder of `packages/<package>/src` may import which others. The contract may be imported by all of them, and the
  * `base` of a package by its own folders. `npm run check` refuses any other import, and two folders that lead to each
- * other (tools/structure.ts); what may be imported from npm and from Node.js stands in .oxlintrc.json.
+ * other (tools/structure.ts); what may be imported from npm and from Node.js is listed in .oxlintrc.json.
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   contract: ["contract/platform-api"],

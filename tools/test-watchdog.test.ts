@@ -37,7 +37,7 @@ async function run(
   args: readonly string[],
   variables: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  // What vitest tells its own workers must not reach a vitest of its own.
+  // The environment variables that vitest sets for its workers must not reach the nested vitest.
   const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("VITEST")));
   const child = spawn(execPath, args, {
     env: { ...clean, ...variables },

@@ -127,7 +127,7 @@ test(
     const before = starts.acknowledged.size;
     await expect.poll(() => starts.acknowledged.size, { timeout: MINUTE }).toBeGreaterThan(before + 20);
     await starts.stop();
-    // Of those that were being stored when the database was killed nobody knows: that is no 503, by which nothing was accepted.
+    // The outcome of starts that were being stored when the database was killed is unknown: they are not answered 503, which means not accepted.
     const others = starts.statuses.filter((status) => ![201, 503].includes(status));
     expect(others).toEqual(others.map(() => 500));
     expect(others.length).toBeLessThanOrEqual(CLIENTS);

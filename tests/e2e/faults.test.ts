@@ -48,7 +48,7 @@ afterEach(async () => {
   starts = undefined;
 });
 
-/** The user code tells its id here before it does anything else, and goes on when it is written down. */
+/** User code reports its id here before it does anything else, and continues once the id is recorded. */
 async function createStartLog(): Promise<StartLog> {
   const ids: string[] = [];
   const server: Server = createServer((socket) => {

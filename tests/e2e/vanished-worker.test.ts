@@ -81,7 +81,7 @@ test("a worker that cannot start anything says so at /readyz, loses nothing, and
     consumers.push(await world.subscribe(serviceKey));
   }
   const worker = await world.start({ role: "worker", flags: CAPACITY });
-  // A file stands where the folder of unpacked versions was: none can be made ready.
+  // A file is in the place of the folder of unpacked versions: no version can be prepared.
   const versions = join(dataDirectory, "versions");
   await rename(versions, `${versions}-away`);
   await writeFile(versions, "");

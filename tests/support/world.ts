@@ -121,7 +121,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-/** For whoever looks into a test that failed (docs/development.md). */
+/** Keeps the data of a failed test for inspection (docs/development.md). */
 async function keep(directory: string, processes: readonly PlatformProcess[]): Promise<void> {
   for (const [index, running] of processes.entries())
     await writeFile(join(directory, `platform-${index}.log`), running.readLog());

@@ -13,10 +13,10 @@ test("entries with a date, below a subject, are well", () => {
 test("an entry that a merge left twice is found, also where only one of them is wrapped", () => {
   const wrapped = ENTRY.replace("because ", "because\n  ");
   expect(check(`${ENTRY}\n${wrapped}\n`)).toEqual([
-    "stands twice, keep the latest: *2026-11-22* **One thing is so**, because the other one was ...",
+    "occurs twice, keep the latest: *2026-11-22* **One thing is so**, because the other one was ...",
   ]);
   expect(check("- Fixed.\n- Fixed.\n", "CHANGELOG.md")).toEqual([
-    "stands twice, keep the latest: Fixed. ...",
+    "occurs twice, keep the latest: Fixed. ...",
   ]);
 });
 

@@ -1,6 +1,6 @@
 import type { Page } from "./pages.ts";
 
-/** Pages to which everyone adds entries. Git keeps the lines of both sides there, which may leave an entry twice. */
+/** Pages to which many changes add entries. Git merges the lines of both sides, which can duplicate an entry. */
 const DECISIONS = "docs/decisions.md";
 const PAGES = new Set([DECISIONS, "CHANGELOG.md"]);
 
@@ -8,7 +8,7 @@ const PAGES = new Set([DECISIONS, "CHANGELOG.md"]);
 const NAME_LENGTH = 60;
 const DATED = /^\*\d{4}-\d{2}-\d{2}\* /;
 
-/** Every entry stands once; decisions have a date, and subjects as their sections. */
+/** Checks that every entry occurs once, and that decisions have a date and subjects as their sections. */
 export function findEntryFaults({ path, text }: Page): readonly string[] {
   if (!PAGES.has(path)) return [];
   const entries = [...text.matchAll(/^- (.+(?:\n {2}.+)*)/gmu)].map(([, entry]) =>
@@ -19,7 +19,7 @@ export function findEntryFaults({ path, text }: Page): readonly string[] {
     .map((entry) => entry.slice(0, NAME_LENGTH).trimEnd());
   const repeated = names.filter((name, index) => names.indexOf(name) !== index);
   return [
-    ...repeated.map((name) => `stands twice, keep the latest: ${name} ...`),
+    ...repeated.map((name) => `occurs twice, keep the latest: ${name} ...`),
     ...(path === DECISIONS ? findUndated(names, text) : []),
   ];
 }

@@ -2,14 +2,14 @@ import { findExcess } from "./bounds.ts";
 import { findUncheckable } from "./input-validator.ts";
 import type { Schema } from "./reading.ts";
 
-/** The schemas of a version as they are kept, and what its author should know of them, a line each. */
+/** The schemas of a version as they are stored, and notes about them for its author, one line each. */
 export interface AcceptedSchemas<S> {
   readonly inputSchema: S | null;
   readonly outputSchema: S | null;
   readonly notes: readonly string[];
 }
 
-/** What user code derived, bounded: it is stored, shown to callers, and read at every start. Never throws. */
+/** Bounds the schemas that were derived from user code: they are stored, shown to callers, and read at every start. Never throws. */
 export function acceptSchemas<S extends Schema>(derived: {
   readonly inputSchema: S | null;
   readonly outputSchema: S | null;

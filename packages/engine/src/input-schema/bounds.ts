@@ -1,14 +1,14 @@
 import { isContainer, isDeeperThan } from "../base/json-depth.ts";
 
-/** Levels of nesting of a schema's JSON; what pydantic derives has about six for a model in a list in a model. */
+/** Maximum nesting of a schema's JSON; pydantic derives about six levels for a model in a list in a model. */
 const MAX_DEPTH = 100;
 const MAX_TEXT_BYTES = 64 * 1024;
 const NUL = "\0";
 const HALF_PAIR = /\p{Surrogate}/u;
 
 /**
- * Why a schema is not kept at all, as the end of a sentence; null for one that can be stored, shown and read. Everything
- * after this may recurse over it.
+ * Why a schema is not stored, as the end of a sentence; null for one that can be stored, shown and read. Code that runs
+ * after this check may recurse over the schema.
  */
 export function findExcess(schema: unknown): string | null {
   if (isDeeperThan(schema, MAX_DEPTH)) return `is nested deeper than ${MAX_DEPTH} levels`;
@@ -18,12 +18,12 @@ export function findExcess(schema: unknown): string | null {
   return null;
 }
 
-/** A schema as it was stored; null for one from before these bounds that exceeds them. */
+/** A stored schema; null for one that exceeds the bounds because it was stored before they existed. */
 export function readStoredSchema<S extends object>(schema: S | null): S | null {
   return schema === null || findExcess(schema) !== null ? null : schema;
 }
 
-/** What PostgreSQL's jsonb takes. */
+/** Whether PostgreSQL's jsonb can store the text. */
 function hasOnlyStorableText(value: unknown): boolean {
   if (typeof value === "string") return !value.includes(NUL) && !HALF_PAIR.test(value);
   if (!isContainer(value)) return true;

@@ -8,13 +8,13 @@ import type { SchemaNode } from "./schema-node.ts";
 
 const LOOP = "refers to itself without an object or array in between";
 const NOWHERE = "has a $ref that leads nowhere";
-/** Identifiers would change what references within mean. */
+/** Identifiers would change the meaning of references within the schema. */
 const IDENTIFIERS = ["$id", "$anchor", "$dynamicAnchor"];
 
 /**
  * Reads one member of an input schema.
- * @returns null where the schema says nothing of this member
- * @throws SchemaFault for a schema that is not one, or whose check would not end
+ * @returns null when the schema does not constrain this member
+ * @throws SchemaFault for an invalid schema, and for one whose check would not terminate
  */
 export function compileMember(schema: Schema, key: "data" | "params"): SchemaNode | null {
   const excess = findExcess(schema);
@@ -23,7 +23,7 @@ export function compileMember(schema: Schema, key: "data" | "params"): SchemaNod
   if (!isRecord(properties) || !Object.hasOwn(properties, key)) return null;
   const document = createDocument(schema);
   const root = document.getNode(properties[key]);
-  // Reading a schema adds those that it names: a queue, not a recursion, since chains of references may be long.
+  // Reading a schema adds those that it refers to: a queue, not a recursion, since chains of references may be long.
   for (const [found, node] of document.nodes) readSchema(found, node, document);
   refuseLoops([...document.nodes.values()]);
   return root;
@@ -32,7 +32,7 @@ export function compileMember(schema: Schema, key: "data" | "params"): SchemaNod
 interface Document {
   readonly root: Schema;
   readonly nodes: ReadonlyMap<unknown, SchemaNode>;
-  /** The node of a schema, to be filled where it is new. */
+  /** The node of a schema; a new one is queued to be filled. */
   readonly getNode: (schema: unknown) => SchemaNode;
 }
 
@@ -84,12 +84,12 @@ function createReading(schema: Schema, node: SchemaNode, document: Document): Re
   };
 }
 
-/** Whether a keyword says something that the door does not check. */
+/** Whether a keyword constrains the value in a way that is not checked before the run. */
 function isFurther(keyword: string): boolean {
   return !Object.hasOwn(KEYWORDS, keyword) && !ANNOTATIONS.has(keyword);
 }
 
-/** A schema that only names another is that other one: most references of pydantic are such. */
+/** A schema that consists of a reference only is replaced by its target: most references of pydantic are of this kind. */
 function followReferences(schema: unknown, root: Schema, targets: Map<unknown, unknown>): unknown {
   const passed = new Set<unknown>();
   let found = schema;
@@ -127,7 +127,7 @@ function decodePart(part: string): string {
   }
 }
 
-/** A schema that leads back to itself without going into the value would be asked for ever. (Kahn's topological order.) */
+/** Refuses a schema that refers to itself for the same value: its check would not terminate. Kahn's topological sort. */
 function refuseLoops(nodes: readonly SchemaNode[]): void {
   const waiting = new Map(nodes.map((node) => [node, 0]));
   for (const { inPlace } of nodes)

@@ -1,7 +1,7 @@
 import { spend } from "./schema-node.ts";
 import type { Walk } from "./schema-node.ts";
 
-/** Whether two JSON values are the same; keys in any order. @throws WalkTooLong */
+/** Whether two JSON values are equal, with keys in any order. @throws WalkTooLong */
 export function equalJson(a: unknown, b: unknown, walk: Walk): boolean {
   spend(walk, 1);
   if (a === b) return true;
@@ -9,7 +9,7 @@ export function equalJson(a: unknown, b: unknown, walk: Walk): boolean {
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const keys = Object.keys(a);
   const others = Object.keys(b);
-  // What is compared costs even where only its size differs.
+  // The comparison is charged even when only the sizes differ.
   spend(walk, keys.length + others.length);
   if (keys.length !== others.length) return false;
   return keys.every(

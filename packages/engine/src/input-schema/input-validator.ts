@@ -12,25 +12,25 @@ const MAX_SEGMENT = 100;
 const MEMBERS = ["data", "params"] as const;
 type Member = (typeof MEMBERS)[number];
 
-/** What is checked of a start body; a member given by reference is not. */
+/** The parts of a start body that are checked; a member given by reference is not. */
 export interface CheckedBody extends Readonly<Record<Member, Readonly<Record<string, unknown>> | undefined>> {
   readonly references: Readonly<Partial<Record<Member, unknown>>>;
 }
 
 interface Compiled {
-  /** Null for a member that the door does not check. */
+  /** Null for a member that is not checked before the run. */
   readonly nodes: Readonly<Record<Member, SchemaNode | null>>;
   isReported: boolean;
 }
 
 /** Checks `data` and `params` given by value against the schema that was derived from `run`. */
 export interface InputValidator {
-  /** Lets pass what it cannot decide within its budget: the run checks everything again. @throws Problem INVALID_INPUT with JSON pointers */
+  /** Accepts input that it cannot decide on within its budget: the run checks everything again. @throws Problem INVALID_INPUT with JSON pointers */
   readonly check: (versionId: string, schema: Schema | null, body: CheckedBody) => void;
 }
 
 export interface InputValidatorOptions {
-  /** An input went to the run because checking it takes too long; said once for a version. */
+  /** Called once per version when input was accepted unchecked because the check takes too long. */
   readonly onUndecided?: (versionId: string) => void;
 }
 
@@ -73,7 +73,7 @@ export function findUncheckable(schema: Schema): string | null {
 function compileInput(schema: Schema): Compiled["nodes"] {
   const compile = (member: Member) => {
     const found = tryCompile(schema, member);
-    // A schema that cannot be read is no reason to refuse a caller: the run checks its input itself.
+    // A caller is not refused because of a schema that cannot be read: the run checks its input itself.
     return found instanceof SchemaFault ? null : found;
   };
   return { data: compile("data"), params: compile("params") };
@@ -88,7 +88,7 @@ function tryCompile(schema: Schema, member: Member): SchemaNode | SchemaFault | 
   }
 }
 
-/** Null where that would take too long. */
+/** Null when the check would take too long. */
 function findErrors(nodes: Compiled["nodes"], body: CheckedBody): readonly FieldError[] | null {
   const walk = { steps: 0, depth: 0 };
   try {
@@ -115,7 +115,7 @@ function findMemberErrors(
   return verdict.slice(0, MAX_MISMATCHES).map(({ place, message }) => ({ path: toPointer(place), message }));
 }
 
-/** A JSON pointer (RFC 6901); names are cut, so that an answer is never as large as the body. */
+/** A JSON pointer (RFC 6901). Names are truncated, so that an answer is never as large as the body. */
 function toPointer({ parent, key }: Place): string {
   const segment = String(key).slice(0, MAX_SEGMENT).replaceAll("~", "~0").replaceAll("/", "~1");
   return `${parent === null ? "" : toPointer(parent)}/${segment}`;

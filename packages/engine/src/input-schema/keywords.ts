@@ -21,7 +21,7 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
   "deprecated",
   "readOnly",
   "writeOnly",
-  // OpenAPI's: it says which branch of a oneOf to read, not what is valid.
+  // From OpenAPI: it names the branch of a oneOf to read and does not affect validity.
   "discriminator",
 ]);
 
@@ -35,7 +35,7 @@ const TYPES = {
   object: isRecord,
 } as const satisfies Record<string, (value: unknown) => boolean>;
 
-/** What the door checks, in the order in which mismatches are named; texts are Ajv's, which callers know. */
+/** The keywords that are checked, in the order in which mismatches are reported; the texts are those of Ajv, which callers know. */
 export const KEYWORDS: Readonly<Record<string, ReadKeyword>> = {
   type: readType,
   maximum: readNumber("<=", (value, limit) => value <= limit),
@@ -69,7 +69,7 @@ function readType(value: unknown): Check {
     if (typeof name !== "string" || !Object.hasOwn(TYPES, name)) throw new SchemaFault("has an unknown type");
     return TYPES[name as keyof typeof TYPES];
   });
-  // Each value would be tested as often as a type is named; that one is named twice is no JSON Schema either.
+  // Each value would be tested once per mention of a type; JSON Schema does not allow duplicates either.
   if (new Set(names).size < names.length) throw new SchemaFault("names a type twice");
   const message = `must be ${names.join(",")}`;
   return (place) => (tests.some((test) => test(place.value)) ? "valid" : mismatch(place, message));
@@ -92,13 +92,13 @@ function readMultipleOf(divisor: unknown): Check {
     if (typeof place.value !== "number") return "valid";
     const quotient = place.value / divisor;
     if (Number.isInteger(quotient)) return "valid";
-    // 0.3 is a multiple of 0.1 for pydantic, which rounds, and none for a plain division.
+    // For pydantic, which rounds, 0.3 is a multiple of 0.1; by plain division it is not.
     const isNear = !Number.isFinite(quotient) || Math.abs(quotient - Math.round(quotient)) < 1e-6;
     return isNear ? "unknown" : mismatch(place, `must be multiple of ${divisor}`);
   };
 }
 
-/** The size of a value of the kind that a limit is for; null for other kinds. */
+/** The size of a value of the type that a limit applies to; null for other types. */
 type Measure = (value: unknown, walk: Walk) => number | null;
 
 function readSize(word: "more" | "fewer", unit: string, measure: Measure): ReadKeyword {
@@ -194,7 +194,7 @@ function checkAllOf(branches: readonly SchemaNode[]): Check {
   return (place, walk) => firstMismatch(branches, (branch) => judge(branch, place, walk));
 }
 
-/** Judges one after the other until one does not fit. */
+/** Checks one after the other until one is invalid. */
 function firstMismatch<T>(items: Iterable<T>, judgeItem: (item: T) => Verdict): Verdict {
   let verdict: Verdict = "valid";
   for (const item of items) {
@@ -256,7 +256,7 @@ function readPropertyNames(value: unknown, reading: Reading): Check {
   return (place, walk) => {
     if (!isRecord(place.value)) return "valid";
     const verdict = firstMismatch(listKeys(place.value, walk), (name) =>
-      // A name has no place of its own: what does not fit is the object.
+      // A property name has no JSON pointer of its own: the mismatch is reported for the object.
       judge(node, { ...place, value: name, verdicts: null, children: null }, walk),
     );
     return isMismatch(verdict) ? [...verdict, ...mismatch(place, "property name must be valid")] : verdict;
@@ -267,7 +267,7 @@ function readAdditionalProperties(value: unknown, reading: Reading): Check {
   const { properties, patternProperties } = reading.schema;
   const known = new Set(isRecord(properties) ? Object.keys(properties) : []);
   const node = reading.readMember(value);
-  // Which names a pattern takes is not looked at here, so nothing is known of the others.
+  // Patterns are not evaluated here, so it is unknown which names are left for this keyword.
   if (patternProperties !== undefined) return () => "unknown";
   return (place, walk) => {
     const { value: members } = place;

@@ -2,14 +2,14 @@ import type { SchemaNode } from "./schema-node.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Why the door cannot check by a schema. The message is the end of a sentence that begins with the schema. */
+/** Why a schema cannot be used for the check before the run. The message completes a sentence that begins with the schema's name. */
 export class SchemaFault extends Error {
   override readonly name = "SchemaFault";
 }
 
-/** What a keyword needs to read its value. */
+/** Context in which a keyword reads its value. */
 export interface Reading {
-  /** The schema that the keyword stands in. */
+  /** The schema that contains the keyword. */
   readonly schema: Schema;
   /** Reads a schema for members of the value. */
   readonly readMember: (schema: unknown) => SchemaNode;

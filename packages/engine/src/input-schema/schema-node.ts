@@ -1,14 +1,14 @@
 /*
- * A schema that came from user code, read once into nodes, and a body walked by it.
+ * A schema that came from user code, compiled once into nodes, and the check of a body against it.
  *
- * The verdict has three values. A schema may say more than the door checks (`pattern`, `format`, a keyword that we do not
- * know); where that matters the verdict is "unknown", and the run decides. Only what is certainly wrong is refused.
+ * The verdict has three values. A schema may require more than is checked here (`pattern`, `format`, an unknown
+ * keyword); where that matters the verdict is "unknown", and the run decides. Only input that is certainly invalid is refused.
  *
- * Each pair of a node and a place in the body is judged once and remembered, so that unions that refer to each other cost
- * their number times the body's size, not a power of it. Every judgement takes a step of a budget, which bounds the rest.
+ * Each pair of a node and a place in the body is checked once and remembered, so that the cost of unions that refer to each other is
+ * their number times the body's size, not a power of it. Every check takes a step of a budget, which bounds the rest.
  */
 
-/** Why a body does not fit: a place and what Ajv would say of it. */
+/** Why a body is invalid: a place, and the message that Ajv would give. */
 export interface Mismatch {
   readonly place: Place;
   readonly message: string;
@@ -21,13 +21,13 @@ export type Check = (place: Place, walk: Walk) => Verdict;
 
 export interface SchemaNode {
   readonly checks: Check[];
-  /** Nodes that judge the same place: `$ref`, `anyOf`, `oneOf`, `allOf`. */
+  /** Nodes that are applied to the same place: `$ref`, `anyOf`, `oneOf`, `allOf`. */
   readonly inPlace: SchemaNode[];
-  /** Judges a value without looking at other nodes: cheaper to do again than to remember. */
+  /** Checks a value without other nodes: cheaper to repeat than to remember. */
   isLeaf: boolean;
 }
 
-/** A value of the body with the way to it; made only where it is needed. */
+/** A value of the body with the path to it; created only when it is needed. */
 export interface Place {
   readonly value: unknown;
   readonly parent: Place | null;
@@ -42,7 +42,7 @@ export interface Walk {
   depth: number;
 }
 
-/** The walk would cost more than a start may cost: nothing is known of the body. */
+/** The check would exceed the budget of a start: nothing is known about the body. */
 export class WalkTooLong extends Error {
   override readonly name = "WalkTooLong";
 }
@@ -53,7 +53,7 @@ export class WalkTooLong extends Error {
  */
 export const MAX_STEPS = 500_000;
 const REMEMBERING_STEPS = 2;
-/** Nodes within nodes, so that no body overflows the stack. */
+/** Maximum nesting of node checks, so that no body overflows the stack. */
 const MAX_DEPTH = 1_000;
 export const MAX_MISMATCHES = 20;
 
@@ -88,7 +88,7 @@ export interface Member {
   readonly value: unknown;
 }
 
-/** Judges a member of what stands at `parent`. */
+/** Checks a member of the value at `parent`. */
 export function judgeMember(node: SchemaNode, parent: Place, { key, value }: Member, walk: Walk): Verdict {
   if (node.isLeaf) return judge(node, createPlace(value, parent, key), walk);
   parent.children ??= new Map();

@@ -12,28 +12,28 @@ import { DEFAULT_PROJECT_LIMITS, formatBytes, isBomb } from "./limits.ts";
 import type { ProjectLimits } from "./limits.ts";
 import { getMessage, getSystemCode, ProjectError } from "./project-error.ts";
 
-/** One entry of an archive whose table of contents was judged. */
+/** One entry of an archive whose table of contents was checked. */
 export interface ArchiveItem {
   readonly entry: Entry;
   readonly path: string;
   readonly kind: "file" | "directory";
 }
 
-/** An archive that a stranger made, with a table of contents that is harmless; what comes out is counted and checked as it is read. */
+/** An untrusted archive whose table of contents was checked. The unpacked bytes are counted and checked while they are read. */
 export interface Archive {
   readonly items: readonly ArchiveItem[];
-  /** Streams one file into `sink`. @throws ProjectError when more, less or something else comes out than the table says */
+  /** Streams one file into `sink`. @throws ProjectError when size or checksum differ from the table of contents */
   readonly read: (item: ArchiveItem, sink: Sink) => Promise<ContentEntry>;
   readonly close: () => void;
 }
 
 export type Sink = (chunks: AsyncIterable<Buffer>) => Promise<void>;
 
-/** Names, comments and extra fields of all entries together; they are kept in memory while the archive is open. */
+/** Bytes of names, comments and extra fields of all entries together, which are in memory while the archive is open. */
 const MAX_TABLE_BYTES = 16 * MEGABYTE;
 
 /**
- * Opens an archive and judges its whole table of contents before anything is inflated.
+ * Opens an archive and checks its whole table of contents before anything is inflated.
  *
  * @throws ProjectError INVALID_ARCHIVE, ARCHIVE_TOO_LARGE
  */
@@ -84,7 +84,7 @@ async function readEntry(
 
 async function openZip(path: string): Promise<ZipFile> {
   try {
-    // Sizes are checked here, against what is really inflated, and names are judged, never corrected.
+    // Sizes are checked in this file, against the bytes that are actually inflated; names are checked and never corrected.
     return await openPromise(path, { autoClose: false, validateEntrySizes: false, strictFileNames: true });
   } catch (error) {
     if (getSystemCode(error) !== undefined) throw error;
@@ -142,12 +142,12 @@ function judgeEntry(entry: Entry): ArchiveItem {
   return { entry, path, kind: isDirectory ? "directory" : "file" };
 }
 
-/** Why an entry is refused whatever its name, or null. */
+/** Why an entry is refused regardless of its name, as the end of a sentence; null when it is accepted. */
 function findEntryFault(entry: Entry, isDirectory: boolean): string | null {
   if (entry.isEncrypted()) return "is encrypted";
   if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
     return `is compressed by a method other than DEFLATE (${entry.compressionMethod})`;
-  // The upper half of the attributes is the Unix mode, whichever system the header names as its maker.
+  // The upper half of the attributes is the Unix mode, whichever system the header names as its origin.
   const type = (entry.externalFileAttributes >>> 16) & TYPE_MASK;
   if (type === TYPE_LINK) return "is a symbolic link";
   if (type !== 0 && type !== (isDirectory ? TYPE_DIRECTORY : TYPE_FILE))
@@ -163,7 +163,7 @@ async function openEntry(zip: ZipFile, entry: Entry): ReturnType<ZipFile["openRe
   }
 }
 
-/** Inflating fails with zlib's codes (Z_DATA_ERROR); a full disk or a taken name is not the archive's fault. */
+/** Inflating fails with zlib's codes (Z_DATA_ERROR). A full disk or an existing file is not a defect of the archive. */
 function convertStreamError(entry: Entry, error: unknown): unknown {
   if (error instanceof ProjectError) return error;
   const code = getSystemCode(error);
@@ -171,7 +171,7 @@ function convertStreamError(entry: Entry, error: unknown): unknown {
   return createInvalid(`'${entry.fileName}' is damaged: ${getMessage(error)}`, error);
 }
 
-/** Stops the moment that more comes out than the header says: a lying header costs one chunk, not the disk. */
+/** Stops as soon as more bytes come out than the header declares: a false header costs one chunk, not the disk. */
 function createMeter(
   entry: Entry,
   check: (bytes: number) => void,

@@ -8,8 +8,8 @@ export interface ContentEntry {
 }
 
 /**
- * SHA-256 (hex) over the names and contents of a project's files, whatever their order. It is the identity of a version's content.
- * Not the hash of the archive: DEFLATE's output differs between zlib builds and processors, names and contents do not.
+ * SHA-256 (hex) of the names and contents of a project's files, independent of their order. It identifies the content of a version.
+ * Not the hash of the archive: the output of DEFLATE differs between zlib builds and processors.
  */
 export function hashContent(entries: readonly ContentEntry[]): string {
   const hash = createHash("sha256").update("platform-project/1\n");

@@ -1,15 +1,15 @@
 /**
- * Names that a project's files may bear: they must mean the same file on every system, and never one outside the project.
- * Packing and unpacking ask the same questions, so that nothing can be packed that is refused later.
+ * Names that the files of a project may have: they must refer to the same file on every system, and never to one outside the project.
+ * Packing and unpacking use the same checks, so that nothing can be packed that is refused later.
  */
 
 const MAX_COMPONENT_BYTES = 255;
 const MAX_PATH_BYTES = 1024;
 const MAX_DEPTH = 64;
-/** A path names up to 64, each of which takes an inode and a block: 10,000 files of 14 MB made 600,000 folders of 2.5 GB. */
+/** A path has up to 64 folders, each of which takes an inode and a block: without this limit 10,000 files of 14 MB had 600,000 folders of 2.5 GB. */
 const MAX_FOLDERS = 10_000;
 
-/** Why this relative path (with `/`) is refused, or null. */
+/** Why this relative path (with `/`) is refused, as the end of a sentence; null when it is allowed. */
 export function findNameFault(path: string): string | null {
   if (path === "") return "has no name";
   // oxlint-disable-next-line no-control-regex
@@ -32,19 +32,19 @@ function findComponentFault(path: string): string | null {
   return null;
 }
 
-/** Remembers the names of one project and tells when two cannot stand side by side on every file system. */
+/** Collects the names of one project and finds those that cannot exist side by side on every file system. */
 export interface NameRegister {
-  /** Why this path cannot join the ones added before, or null after adding it. */
+  /** Adds the path and returns null, or why it conflicts with the paths that were added before, as the end of a sentence. */
   readonly add: (path: string, kind: "file" | "directory") => string | null;
 }
 
 export function createNameRegister(): NameRegister {
-  /** As they are written: whoever finds one here knows those above it. */
+  /** Folders with their exact spelling; the parents of each are in the set as well. */
   const folders = new Set<string>();
   const known = new Map<string, { readonly path: string; readonly kind: "file" | "directory" }>();
 
   function addOne(path: string, kind: "file" | "directory", explicit: boolean): string | null {
-    // Some file systems fold case and Unicode forms: there the second would overwrite the first.
+    // Some file systems ignore case and Unicode forms: there the second file would overwrite the first.
     const folded = path.normalize("NFC").toLowerCase();
     const other = known.get(folded);
     if (other === undefined) {

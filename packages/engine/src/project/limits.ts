@@ -11,7 +11,7 @@ export interface ProjectLimits {
   readonly archiveBytes: number;
   /** Unpacked bytes per byte of archive; DEFLATE reaches 1032 at most. */
   readonly ratio: number;
-  /** The ratio counts only above so many unpacked bytes: small files of zeros are no bomb. */
+  /** The ratio is checked only above this number of unpacked bytes: small files of zeros are no bomb. */
   readonly ratioFreeBytes: number;
 }
 
@@ -24,7 +24,7 @@ export const DEFAULT_PROJECT_LIMITS: ProjectLimits = {
   ratioFreeBytes: 64 * MEGABYTE,
 };
 
-/** Whether so many unpacked bytes from so small an archive are a bomb. */
+/** Whether an archive is a ZIP bomb: its unpacked bytes exceed its own by more than the ratio. */
 export function isBomb(unpackedBytes: number, archiveBytes: number, limits: ProjectLimits): boolean {
   return unpackedBytes > limits.ratioFreeBytes && unpackedBytes > archiveBytes * limits.ratio;
 }

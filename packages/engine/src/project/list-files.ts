@@ -8,7 +8,7 @@ import { comparePaths } from "./content-hash.ts";
 import { createNameRegister, findNameFault } from "./entry-names.ts";
 import { getMessage, getSystemCode, ProjectError } from "./project-error.ts";
 
-/** Secrets, caches and tools' folders: never part of a version, and no pattern of the user brings them back. */
+/** Secrets, caches and tools' folders: never part of a version, and no pattern of the user can include them. */
 const NEVER_PACKED = [
   [".git", ".hg", ".svn"],
   [".env", ".env.*"],
@@ -34,7 +34,7 @@ const ENVIRONMENT_MARK = "pyvenv.cfg";
  * The relative paths (with `/`) of the files that belong to a version, ordered by their bytes.
  * Leaves out what `.platformignore` in the root names (gitignore syntax), what is never packed, and `exclude` (relative to the root).
  *
- * @throws ProjectError INVALID_PROJECT for symbolic links, special files, names that other systems cannot bear, unreadable folders
+ * @throws ProjectError INVALID_PROJECT for symbolic links, special files, names that other systems do not support, unreadable folders
  */
 export async function listProjectFiles(
   directory: string,
@@ -72,10 +72,10 @@ async function walk(root: string, folder: string, rules: Rules, found: string[])
 
 async function isLeftOut(root: string, path: string, entry: Dirent, rules: Rules): Promise<boolean> {
   if (rules.exclude.has(path)) return true;
-  // A linked folder is a link to git and to us, yet `.venv` is often one: the folder rules hold for it as well.
+  // A link to a folder counts as a link, as in git. `.venv` is often one, so the rules for folders apply to it as well.
   const asFolder = entry.isDirectory() || entry.isSymbolicLink();
   if (rules.never.ignores(path) || (asFolder && rules.never.ignores(`${path}/`))) return true;
-  // A folder is asked for as a folder alone: `a/b` and `!a/b/` keep the folder, though they leave out a file of that name.
+  // A folder is matched only with a final slash: `a/b` and `!a/b/` include the folder, although they exclude a file of that name.
   if (rules.user.ignores(entry.isDirectory() ? `${path}/` : path)) return true;
   return entry.isDirectory() && (await exists(join(root, path, ENVIRONMENT_MARK)));
 }

@@ -21,7 +21,7 @@ export interface PackedProject {
   readonly project: Project;
   /** A ZIP file. Equal input gives equal bytes under the same Node.js. */
   readonly archive: Buffer;
-  /** SHA-256 (hex) of names and contents: equal on every machine, and equal to what `unpackProject` finds. */
+  /** SHA-256 (hex) of names and contents: equal on every machine, and equal to the hash that `unpackProject` computes. */
   readonly hash: string;
   readonly files: number;
   /** Size of all files before compression. */
@@ -40,7 +40,7 @@ export interface PackOptions {
   readonly exclude?: readonly string[];
 }
 
-// A ZIP file keeps local time without a zone: this is the same wall clock everywhere.
+// A ZIP file stores local time without a zone: this is the same wall clock time everywhere.
 const FIXED_TIME = { year: 2000, month: 0, day: 1 };
 const FIXED_MODE = 0o100644;
 
@@ -73,7 +73,7 @@ export async function packProject(directory: string, options: PackOptions = {}):
   return { project, archive, hash: hashContent(entries), files: entries.length, bytes };
 }
 
-/** What the builder will look for must not be ignored away here, where the user can still mend it. */
+/** Refuses to exclude files that the builder needs: here, the user can still correct it. */
 function checkNeededFiles(project: Project, paths: readonly string[]): void {
   const needed = [PROJECT_FILE, PROGRAM_FILE];
   if (project.descriptionFile !== undefined) needed.push(project.descriptionFile.replace(/^\.\//, ""));
@@ -91,7 +91,7 @@ async function writeArchive(
   onEntry: (entry: ContentEntry) => void,
 ): Promise<Buffer> {
   const zip = new ZipFile();
-  // yazl does not listen for errors of the streams it is given.
+  // yazl does not handle errors of the streams that it is given.
   const meter = createMeter(limits, (error) => zip.emit("error", error));
   const mtime = new Date(FIXED_TIME.year, FIXED_TIME.month, FIXED_TIME.day);
   for (const path of paths) {
@@ -129,7 +129,7 @@ interface Meter {
   readonly measure: (path: string, source: Readable, onEntry: (entry: ContentEntry) => void) => Readable;
 }
 
-/** Hashes and counts what really goes into the archive: a file may change between listing and reading. */
+/** Hashes and counts the bytes that are actually packed: a file may change between listing and reading. */
 function createMeter(limits: ProjectLimits, onError: (error: Error) => void): Meter {
   let total = 0;
   function measure(path: string, source: Readable, onEntry: (entry: ContentEntry) => void): Readable {

@@ -16,7 +16,7 @@ export function describeSchemaFaults(errors: readonly ErrorObject[]): readonly P
   return described;
 }
 
-/** A union of literals fails once per literal and once as a whole: that is one fault to a reader. */
+/** A union of literals fails once per literal and once as a whole, which is reported as one. */
 function collectChoices(errors: readonly ErrorObject[]): ReadonlyMap<string, readonly unknown[]> {
   const choices = new Map<string, unknown[]>();
   for (const error of errors) {
@@ -72,7 +72,7 @@ function getName(pointer: string): string {
 
 const MAX_QUOTED = 80;
 
-/** A value in a message; never much of it. */
+/** A value for a message, truncated. */
 export function quote(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}...` : text;

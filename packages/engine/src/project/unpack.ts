@@ -10,7 +10,7 @@ import type { ContentEntry } from "./content-hash.ts";
 import type { ProjectLimits } from "./limits.ts";
 import { syncTree } from "../files/sync-tree.ts";
 
-/** What an archive held. */
+/** The content of an unpacked archive. */
 export interface UnpackedProject {
   /** SHA-256 (hex) of names and contents, as `packProject` computes it; never taken from the sender. */
   readonly hash: string;
@@ -23,11 +23,11 @@ const FILE_MODE = 0o644;
 const DIRECTORY_MODE = 0o755;
 
 /**
- * Unpacks an archive that a stranger made into `targetDirectory`, which must not exist (or be empty); its parent must exist.
+ * Unpacks an untrusted archive into `targetDirectory`, which must not exist (or be empty); its parent must exist.
  *
- * First the whole table of contents is judged, then files are written below a temporary folder beside the target, counting and
- * checking the bytes that really come out; only a complete project is renamed into place. Nothing stays behind on failure.
- * Only plain files and folders are made: links, devices and encrypted entries are refused, modes are ours.
+ * First the whole table of contents is checked. Then files are written below a temporary folder beside the target, counting and
+ * checking the bytes that are actually unpacked; only a complete project is renamed into place. Nothing is left behind on failure.
+ * Only plain files and folders are created: links, devices and encrypted entries are refused, and the modes in the archive are ignored.
  *
  * @throws ProjectError INVALID_ARCHIVE, ARCHIVE_TOO_LARGE; an operating-system error if the target is taken or the disk is full
  */
@@ -40,7 +40,7 @@ export async function unpackProject(
   const temporary = `${targetDirectory}.unpack-${randomBytes(6).toString("hex")}`;
   try {
     const entries = await writeItems(archive, temporary);
-    // The rename makes it count: after a power cut it must not lead to empty files.
+    // The rename publishes it: after a power failure it must not lead to empty files.
     await syncTree(temporary);
     await rename(temporary, targetDirectory);
     return summarize(entries);
@@ -53,7 +53,7 @@ export async function unpackProject(
 }
 
 /**
- * Reads an archive as `unpackProject` does, with the same checks and the same answer, and writes nothing.
+ * Reads an archive as `unpackProject` does, with the same checks and the same result, and writes nothing.
  *
  * @throws ProjectError INVALID_ARCHIVE, ARCHIVE_TOO_LARGE
  */
@@ -74,8 +74,8 @@ export async function hashArchive(
 }
 
 /**
- * Whether every file of an archive stands in a folder with its size and checksum. A power cut can leave empty files behind; files
- * that are not in the archive do not matter.
+ * Whether a folder contains every file of an archive, with its size and checksum. A power failure can leave empty files behind; files
+ * that are not in the archive are ignored.
  *
  * @throws ProjectError INVALID_ARCHIVE, ARCHIVE_TOO_LARGE
  */
@@ -117,7 +117,7 @@ async function writeItems(archive: Archive, root: string): Promise<readonly Cont
   const made = new Set<string>();
   const entries: ContentEntry[] = [];
   for (const item of archive.items) {
-    // The hash says nothing of folders without files, so what is unpacked under it must not have any: others may share it.
+    // The hash does not cover folders without files, so none are created: the unpacked folder is shared by all archives of this hash.
     if (item.kind === "directory") continue;
     await makeParents(root, item.path, made);
     entries.push(await writeFile(archive, item, root));
@@ -135,7 +135,7 @@ async function makeParents(root: string, path: string, made: Set<string>): Promi
 
 async function makeDirectory(path: string): Promise<void> {
   await mkdir(path);
-  // The umask of the process may have taken bits away.
+  // The umask of the process may have removed bits.
   await chmod(path, DIRECTORY_MODE);
 }
 
@@ -145,7 +145,7 @@ async function writeFile(archive: Archive, item: ArchiveItem, root: string): Pro
   try {
     await handle.chmod(FILE_MODE);
     return await archive.read(item, async (chunks) => {
-      // writeFile on an open handle goes on where the last one ended.
+      // writeFile on an open handle continues where the previous one ended.
       for await (const chunk of chunks) await handle.writeFile(chunk);
     });
   } finally {

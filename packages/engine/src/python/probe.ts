@@ -12,9 +12,9 @@ const MAX_REASON_LENGTH = 500;
 type Stage = "starting" | "importing";
 
 /**
- * Boots a version only to look at it: nothing of it is left running. Never longer than both limits together.
+ * Boots a version only to inspect it: no process is left running. Takes no longer than both limits together.
  *
- * @throws Error when no process could be started: the project is not at fault
+ * @throws Error when no process could be started; the project is then not the cause
  */
 export async function probeVersion(host: PoolHost, version: RunnableVersion): Promise<Probe> {
   const { helloMs, bootMs } = host.settings;
@@ -56,7 +56,7 @@ export async function probeVersion(host: PoolHost, version: RunnableVersion): Pr
   }
 }
 
-/** The first of these events says how it went. */
+/** The first of these events is the result. */
 function readProbe(event: ZygoteEvent): Probe | null {
   if (event.event === "failed")
     return { ok: false, code: event.code, detail: event.detail, traceback: event.traceback };
@@ -70,7 +70,7 @@ function readProbe(event: ZygoteEvent): Probe | null {
   };
 }
 
-/** A zygote that ended without saying how it went. */
+/** The result for a zygote that ended without reporting one. */
 function describeEnd({ description, hasBegun }: ZygoteEnd, stage: Stage, printed: readonly LogLine[]): Probe {
   const output = printed.map((line) => line.message).join("\n");
   if (stage === "starting" && !hasBegun)
@@ -84,7 +84,7 @@ function failStartup(detail: string, traceback: string | null): Probe {
   return { ok: false, code: STARTUP_ERROR, detail, traceback };
 }
 
-/** It came through user code's process, and goes to a terminal. */
+/** The text comes from a process that runs user code, and is shown on a terminal. */
 function readReason(reason: string): string {
   return reason.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{FFFD}").slice(0, MAX_REASON_LENGTH);
 }

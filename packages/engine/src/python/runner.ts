@@ -5,11 +5,11 @@ import { runTrusted } from "../host/processes.ts";
 import type { PythonRuntimeOptions } from "./port/settings.ts";
 
 const COMPILE_TIMEOUT_MS = 60_000;
-/** 107 bytes are the kernel's limit for a socket's path (unix(7)); ours adds a folder and a name to the run directory. */
+/** The kernel limits a socket's path to 107 bytes (unix(7)); a folder and a name are appended to the run directory. */
 const MAX_RUN_DIRECTORY_LENGTH = 80;
 
 /**
- * Copies the Python half to where the sandbox's uid can read it (the source may lie in a home that is closed to others), and returns
+ * Copies the Python half to where the sandbox's uid can read it (the source may lie in a home directory that is closed to others), and returns
  * the folder of the copy.
  *
  * @throws Error when the run directory cannot be used
@@ -45,9 +45,9 @@ function refuseClosedParents(path: string): void {
 }
 
 /**
- * Compiling our own modules takes longer than anything else in a cold start; the sandbox itself cannot write the results. Never with a
- * version's own interpreter: that file lies in an environment, where packages may have put what they like. The base installation's
- * bytecode serves, because an environment has the same cache tag. Never rejects: without bytecode a start is only slower.
+ * Compiles the runner: compiling takes longer than anything else in a cold start, and the sandbox cannot write the results. Never with a
+ * version's own interpreter: that file lies in an environment, where packages may have replaced it. The base installation's
+ * bytecode is used, because an environment has the same cache tag. Never rejects: without bytecode a start is only slower.
  */
 export async function compileRunner(
   { interpreter, logger }: PythonRuntimeOptions,

@@ -3,31 +3,31 @@ import { readMonotonic } from "../base/monotonic.ts";
 import type { Renewal } from "../store/execution-store.ts";
 
 /*
- * Keeps the leases of what this process has taken from a queue: executions, builds.
+ * Renews the leases of the items that this process has taken from a queue: executions, builds.
  *
- * All are renewed together, three times a lease. What could not be renewed is given up when 0.8 of its lease is over: its owner ends the
- * work before anybody else may take it or settle it. Times are taken before the store is asked, so that ours end before the store's.
+ * All are renewed together, three times per lease. An item that could not be renewed is given up after 0.8 of its lease: its owner ends the
+ * work before another process can take or settle it. Times are read before the store is called, so that local deadlines are before the store's.
  *
- * Our deadlines count on a monotonic clock: a time of day that is set moves none of them. It stands still while the machine is suspended,
- * when the store's clock goes on; so a jump of the time of day has everything renewed at once, and the store says what is lost.
+ * Local deadlines use a monotonic clock, so setting the time of day does not move them. It stops while the machine is suspended,
+ * while the store's clock advances; so after a jump of the time of day everything is renewed at once, and the store reports what is lost.
  */
 
 /** Renewals in one lease: two may fail before it is in danger. */
 const RENEWALS_PER_LEASE = 3;
-/** Looks in one lease at what is late, and at the clocks. */
+/** Checks per lease for expired deadlines and for jumps of the clock. */
 const LOOKS_PER_LEASE = 10;
-/** A lease that could not be renewed is given up when so much of it is over. */
+/** Fraction of a lease after which it is given up if it could not be renewed. */
 const GIVE_UP_AT = 0.8;
-/** So much more of the time of day than of our own clock has passed between two looks: the machine slept, or its clock was set. */
+/** A jump in milliseconds: the time of day advanced this much more than the monotonic clock; the machine was suspended, or its clock was set. */
 const JUMP_MS = 2 * SECOND;
 
-/** Milliseconds. `monotonic` counts our own deadlines; `wall` only shows when it jumps against it. */
+/** Milliseconds. `monotonic` is used for deadlines; `wall` only to detect jumps. */
 export interface Clocks {
   readonly monotonic: () => number;
   readonly wall: () => number;
 }
 
-/** Anything that is held by a lease; its key in the store may have more parts. */
+/** An item that is held by a lease; its key in the store may have more parts. */
 export interface Leased {
   readonly id: string;
 }
@@ -36,7 +36,7 @@ export interface LeaseKeeperOptions<Item extends Leased> {
   readonly renew: (items: readonly Item[]) => Promise<Renewal>;
   readonly leaseSeconds: number;
   readonly onCancelled?: (id: string) => void;
-  /** The item is no longer ours, or will not be in a moment: its work is to end now. */
+  /** The lease of the item is lost or is about to expire: its work must end now. */
   readonly onLost: (id: string) => void;
   readonly onError: (error: unknown) => void;
   /** Nothing may run past this time (`monotonic` milliseconds); null: nothing is held. For a watchdog outside the event loop. */
@@ -45,7 +45,7 @@ export interface LeaseKeeperOptions<Item extends Leased> {
 }
 
 export interface LeaseKeeper<Item> {
-  /** `since`: `monotonic` milliseconds, from before the item was asked for. Returns how to let it go. */
+  /** @param since `monotonic` milliseconds, read before the item was claimed. @returns a function that stops renewing the item */
   readonly hold: (item: Item, since: number) => () => void;
   readonly close: () => void;
 }
@@ -60,7 +60,7 @@ interface KeeperState<Item extends Leased> {
   readonly clocks: Clocks;
   readonly leaseMs: number;
   readonly held: Map<string, Held<Item>>;
-  /** Of the time of day against our own clock, at the latest look. */
+  /** Difference between the time of day and the monotonic clock at the last check. */
   drift: number;
   earlyRenewal: "none" | "due";
 }
@@ -95,7 +95,7 @@ function hold<Item extends Leased>(state: KeeperState<Item>, entry: Held<Item>):
   const { held, clocks, leaseMs } = state;
   held.set(entry.item.id, entry);
   if (held.size === 1) setDeadline(state);
-  // The answer to the claim took long: the next renewal may come after it would be given up.
+  // The claim took long: the next scheduled renewal may come after the lease would be given up.
   if (clocks.monotonic() - entry.since > leaseMs / RENEWALS_PER_LEASE) renewEarly(state);
   return () => {
     if (!isHeld(state, entry)) return;
@@ -104,7 +104,7 @@ function hold<Item extends Leased>(state: KeeperState<Item>, entry: Held<Item>):
   };
 }
 
-/** Not so for an entry that was let go, also where its next attempt is held meanwhile. */
+/** False for an entry that was released, even if a later attempt of the same item is held. */
 function isHeld<Item extends Leased>({ held }: KeeperState<Item>, entry: Held<Item>): boolean {
   return held.get(entry.item.id) === entry;
 }
@@ -128,7 +128,7 @@ function giveUpLate<Item extends Leased>(state: KeeperState<Item>): void {
 }
 
 async function renew<Item extends Leased>(state: KeeperState<Item>): Promise<void> {
-  // After a pause of this process: what is late is ended first, and not renewed for one more lease.
+  // After a pause of this process, overdue items are ended first, and not renewed for one more lease.
   giveUpLate(state);
   if (state.held.size === 0) return;
   const since = state.clocks.monotonic();
@@ -138,7 +138,7 @@ async function renew<Item extends Leased>(state: KeeperState<Item>): Promise<voi
   const busy = new Set(renewal.busy);
   for (const entry of asked.filter((each) => isHeld(state, each))) {
     if (busy.has(entry.item.id)) continue;
-    // A renewal that was asked for later may have been answered before.
+    // A later renewal may have been answered before this one.
     entry.since = Math.max(entry.since, since);
     if (lost.has(entry.item.id)) lose(state, entry);
   }
@@ -150,7 +150,7 @@ function startRenewal<Item extends Leased>(state: KeeperState<Item>): void {
   void renew(state).catch(state.options.onError);
 }
 
-/** Once for all that are held in this turn, and when their owner knows them. */
+/** Once for all items that are added in this turn, and after their owner has them. */
 function renewEarly<Item extends Leased>(state: KeeperState<Item>): void {
   if (state.earlyRenewal === "due") return;
   state.earlyRenewal = "due";

@@ -2,23 +2,23 @@ import { SECOND } from "../base/time.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 
-/** Sweeps in one lease: what a vanished worker held is settled at the latest so much of a lease after its end. */
+/** Sweeps per lease: items of a lost worker are settled at most a tenth of a lease after their lease has expired. */
 const SWEEPS_PER_LEASE = 10;
 
 export interface SweeperOptions {
   readonly store: Pick<ExecutionStore, "sweep">;
   readonly leaseSeconds: number;
   readonly logger: Pick<Logger, "warn">;
-  /** Logged with a count where something was swept; default: that of executions. */
+  /** Logged with a count when something was swept; default: the message for executions. */
   readonly message?: string;
 }
 
 /**
- * Settles what vanished processes held. For executions there is one in every process whatever its roles: the last worker may be the one
- * that is gone.
+ * Settles the items of lost processes. For executions, every process runs one whatever its roles, since the last worker may be the one
+ * that is lost.
  */
 export interface Sweeper {
-  /** Resolves when a sweep under way has ended. */
+  /** Stops sweeping; resolves when a sweep under way has ended. */
   readonly close: () => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function startSweeper({ store, leaseSeconds, logger, message }: SweeperOp
   const sweep = async (): Promise<void> => {
     try {
       const count = await store.sweep();
-      if (count > 0) logger.warn({ count }, message ?? "executions whose worker vanished are UNKNOWN");
+      if (count > 0) logger.warn({ count }, message ?? "executions of lost workers are UNKNOWN");
     } catch (error) {
       logger.warn({ err: error }, "expired leases could not be swept");
     }

@@ -4,13 +4,13 @@ import { NEW, reduceTake } from "./take-machine.ts";
 import type { TakeEffect, TakeEvent, TakeResult } from "./take-machine.ts";
 
 const FIRST_PAUSE_MS = 50;
-/** A queue that is back is asked within so much time. */
+/** Pauses after failures: a queue that is available again is asked within the ceiling. */
 const PAUSE_CEILING_MS = 1_000;
 
 export interface TakeLoopOptions<Permit> {
-  /** What may be taken now; null: nothing. Asked before each take. */
+  /** Returns what may be taken now; null: nothing. Called before each take. */
   readonly readPermit: () => Permit | null;
-  /** Takes once from the queue and begins what it got; says what it left there. */
+  /** Takes once from the queue and starts what it got; returns what is left in the queue. */
   readonly take: (permit: Permit) => Promise<TakeResult>;
   /** Notifications make it faster; this poll makes it correct without them. */
   readonly pollMs: number;
@@ -20,9 +20,9 @@ export interface TakeLoopOptions<Permit> {
 /** Takes work from a queue, one take at a time (`take-machine.ts` has the rules). */
 export interface TakeLoop {
   readonly open: () => void;
-  /** Something may have come. */
+  /** There may be new items. */
   readonly announce: () => void;
-  /** There is capacity for more. */
+  /** Capacity has become free. */
   readonly free: () => void;
   /** Takes no more; resolves once a take under way has ended. */
   readonly close: () => Promise<void>;
@@ -62,7 +62,7 @@ export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLo
   return {
     open: () => {
       if (state().name !== "new") return;
-      // Processes that were started together do not ask together.
+      // Jitter, so that processes that were started together do not poll together.
       poll = setInterval(() => dispatch({ type: "announced" }), pollMs * (0.8 + 0.4 * Math.random()));
       dispatch({ type: "opened" });
     },

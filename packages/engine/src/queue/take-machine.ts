@@ -1,17 +1,17 @@
 import type { Step } from "../base/machine.ts";
 
 /*
- * When a process asks its queue for work.
+ * When a process takes work from its queue.
  *
  *   new      -> taking                   it is opened
- *   idle     -> taking                   there may be something: a notification, the poll, or free capacity
- *   empty    -> taking                   as idle, but free capacity is no reason: the last take left nothing behind
- *   taking   -> idle, empty, taking      what the take left behind: perhaps something, nothing, surely something
- *   taking   -> outdated -> taking       something came while the queue was asked, and may not be in its answer
- *   taking   -> pausing -> taking        the take failed: it is repeated after a pause, which grows
- *   (any)    -> closed                   with a take under way by way of `closing`: what that brings was taken and must be dealt with
+ *   idle     -> taking                   there may be work: a notification, the poll, or free capacity
+ *   empty    -> taking                   as idle, except for free capacity: the last take left the queue empty
+ *   taking   -> idle, empty, taking      work left in the queue: unknown, nothing, certainly some
+ *   taking   -> outdated -> taking       work was announced during the take, and may not be in its answer
+ *   taking   -> pausing -> taking        the take failed: it is repeated after a growing pause
+ *   (any)    -> closed                   by way of `closing` during a take: what it returns has been taken and must be handled
  *
- * So there is one take at a time, nothing that was announced is missed, and a queue that is away is not asked in a hot loop.
+ * So there is one take at a time, no announcement is missed, and an unavailable queue is not called in a tight loop.
  */
 
 export type TakeState =
@@ -20,9 +20,9 @@ export type TakeState =
   | { readonly name: "taking" | "outdated" | "pausing"; readonly failures: number };
 
 export type TakeEvent =
-  /** `opened`: it may take from now on. `announced`: something may have come. `freed`: there is capacity for more. */
+  /** `opened`: it may take from now on. `announced`: there may be new work. `freed`: capacity has become free. */
   | { readonly type: "opened" | "announced" | "freed" }
-  /** What the take left in the queue, for all that is known. */
+  /** What the take left in the queue, as far as is known. */
   | { readonly type: "taken"; readonly left: TakeResult }
   | { readonly type: "failed" | "paused" | "closed" };
 
@@ -30,9 +30,9 @@ export type TakeResult = "something" | "unknown" | "nothing";
 
 export type TakeEffect =
   | { readonly type: "take" }
-  /** A `paused` is to follow. */
+  /** Is answered with `paused`. */
   | { readonly type: "pause"; readonly failures: number }
-  /** Nothing is under way and nothing follows. */
+  /** No take is under way, and none follows. */
   | { readonly type: "end" };
 
 type TakeStep = Step<TakeState, TakeEffect>;

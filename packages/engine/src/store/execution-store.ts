@@ -9,22 +9,22 @@ export interface ExecutionRecord {
   /** `id` of the `Owner`: every read names it. */
   readonly ownerId: string;
   readonly versionId: string;
-  /** vCPUs and GB that it needs. */
+  /** The vCPUs and GB that it needs. */
   readonly resources: Resources;
   readonly status: ExecutionStatus;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** Until when state, result and log can be read, once final; missing: for good. */
+  /** Until when state, result and log can be read, once final; missing: permanently. */
   readonly expiresAt?: number;
-  /** Why it cannot start at present, where that is known: PENDING only. Added by `withPendingReason`. */
+  /** Why it cannot start at present, if known; only while PENDING. Added by `withPendingReason`. */
   readonly pendingReason?: PendingReason;
   /** Why it did not succeed (FAILED, UNKNOWN). */
   readonly failure: { readonly code: string; readonly detail: string } | null;
 }
 
 export interface NewExecution {
-  /** UUIDv7, made by the caller so that a repeated create after a lost answer is one execution. */
+  /** UUIDv7, created by the caller so that a create that is repeated after a lost answer adds only one execution. */
   readonly id: string;
   readonly owner: Owner;
   readonly versionId: string;
@@ -33,7 +33,7 @@ export interface NewExecution {
   readonly timeoutSeconds: number;
   /** The body as received. */
   readonly body: Uint8Array;
-  /** References that stand in the body, checked at the door. */
+  /** References in the body, checked when the start was accepted. */
   readonly references: InputReferences;
 }
 
@@ -42,13 +42,13 @@ export interface InputReferences {
   readonly params?: FileReference;
 }
 
-/** How a store answers a renewal of leases, by id: everything else was renewed. */
+/** The answer to a renewal of leases: ids of executions with a special state. All others were renewed. */
 export interface Renewal {
-  /** Held no more. */
+  /** No longer held by this worker. */
   readonly lost: readonly string[];
-  /** To be cancelled; renewed all the same. */
+  /** Renewed; their cancellation was requested. */
   readonly cancelled: readonly string[];
-  /** Being written at this moment, so that nothing was done; a later renewal will tell. */
+  /** Neither renewed nor lost: another transaction is writing them at this moment. A later renewal will show. */
   readonly busy: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export interface Claim extends Omit<NewExecution, "id"> {
   readonly id: string;
   readonly attempt: number;
   readonly workerId: string;
-  /** How often it was given back before, since it could not be started. */
+  /** How many times it was given back because it could not be started. */
   readonly setbacks: number;
 }
 
@@ -65,31 +65,31 @@ export type ClaimKey = Pick<Claim, "id" | "attempt" | "workerId">;
 
 export interface ClaimRequest {
   readonly workerId: string;
-  /** At most so many, and only what fits in these free vCPUs and GB together. */
+  /** Maximum number of claims; together they must fit into the free vCPUs and GB. */
   readonly limit: number;
   readonly free: Resources;
   readonly leaseSeconds: number;
   /** Versions that this worker cannot start at present. */
   readonly excludedVersionIds: readonly string[];
-  /** Nothing but this execution: the one that the worker has reserved capacity for. */
+  /** Claims this execution only: the one that the worker has reserved capacity for. */
   readonly onlyId?: string;
 }
 
 export interface ClaimAnswer {
   readonly claims: readonly Claim[];
-  /** Whether nothing else was pending: capacity that becomes free is then of no use until an event says that there is more. */
+  /** Whether nothing else was pending: the worker need not claim again for freed capacity until an event announces more. */
   readonly isDrained: boolean;
 }
 
-/** What a worker says of itself about once a second. Resources in vCPUs and GB. */
+/** The report that a worker sends about once a second. Resources in vCPUs and GB. */
 export interface WorkerReport {
   readonly workerId: string;
   readonly capacity: Resources;
   readonly free: Resources;
   readonly excludedVersionIds: readonly string[];
-  /** The execution that it reserves capacity for at present. */
+  /** Id of the execution that it reserves capacity for at present; null: none. */
   readonly reservedId: string | null;
-  /** It would reserve capacity for an execution that has waited for so many seconds; null: for none. */
+  /** It can reserve capacity for an execution that has waited for this many seconds; null: it reserves none. */
   readonly reservesAfterSeconds: number | null;
 }
 
@@ -99,17 +99,17 @@ export interface Reservation {
   readonly resources: Resources;
 }
 
-/** Which workers live, what each can run at most, and what each reserves capacity for. */
+/** The live workers, the total capacity of each, and the execution that each reserves capacity for. */
 export interface WorkerRegistry {
   /**
-   * Registers the worker, or renews it: who has not reported for WORKER_SILENCE_SECONDS counts as gone. Answers what to
-   * reserve capacity for: as before while that is pending, else the first in the queue that has waited long enough, fits the capacity but not
-   * what is free, and that no other living worker reserves capacity for. Null: nothing.
+   * Registers the worker, or renews it: a worker that has not reported for WORKER_SILENCE_SECONDS counts as lost. Returns the execution to
+   * reserve capacity for: the same as before while that is pending, else the first in the queue that has waited long enough, fits the capacity but
+   * not what is free, and is not reserved by another live worker. Null: none.
    */
   readonly report: (report: WorkerReport) => Promise<Reservation | null>;
-  /** Takes the worker out at once. */
+  /** Removes the worker at once. */
   readonly leave: (workerId: string) => Promise<void>;
-  /** The capacities of the workers that live. */
+  /** The total capacities of the live workers. */
   readonly listWorkers: () => Promise<readonly Resources[]>;
 }
 
@@ -141,75 +141,75 @@ export interface Page<T> {
 export interface LogPage {
   /** JSON text of an array of log entries. */
   readonly lines: Uint8Array;
-  /** Reads on from here; null once the execution is final and its last line was read. */
+  /** Cursor of the next page; null once the execution is final and its last line was read. */
   readonly nextCursor: string | null;
 }
 
-/** What happened in the store. A hint for speed, never needed for correctness: it may be lost. */
+/** A change in the store. Events only make things faster; correctness does not depend on them, since they can be lost. */
 export type StoreEvent =
   | { readonly type: "pending" }
-  /** The record is given where the change was made in this process. */
+  /** The record is present when the change was made in this process. */
   | { readonly type: "changed"; readonly id: string; readonly record?: ExecutionRecord }
   | { readonly type: "cancel"; readonly id: string }
-  /** Hints may have been lost: forget what was cached and look again. */
+  /** Events may have been lost: drop cached values and read again. */
   | { readonly type: "reset" };
 
-/** Where executions live. Two adapters (PostgreSQL, memory), one conformance suite. */
+/** Stores executions. Two adapters (PostgreSQL, memory), one conformance suite. */
 export interface ExecutionStore extends WorkerRegistry {
-  /** Durable when it resolves. Repeating it with the same id changes nothing. */
+  /** Stored durably when it resolves. Repeating it with the same id changes nothing. */
   readonly create: (execution: NewExecution) => Promise<ExecutionRecord>;
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** The bytes of a SUCCEEDED execution; null once they have expired. */
   readonly readResult: (id: string, ownerId: string) => Promise<StoredResult | null>;
   /**
-   * About LOG_PAGE_BYTES of the lines after `cursor`, or from the first on; null when the execution is not the owner's.
-   * @throws Problem INVALID_INPUT for a cursor that no page has given out
+   * About LOG_PAGE_BYTES of the lines after `cursor`, or from the first line on; null when the owner has no such execution.
+   * @throws Problem INVALID_INPUT for a cursor that is not the `nextCursor` of a page
    */
   readonly readLog: (id: string, ownerId: string, cursor?: string) => Promise<LogPage | null>;
   /** Newest first. */
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
-  /** PENDING becomes FAILED/CANCELLED at once; RUNNING is marked, and its worker told. Null: not the owner's. */
+  /** PENDING becomes FAILED/CANCELLED at once; RUNNING is marked, and its worker is notified. Null: the owner has no such execution. */
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
-  /** PENDING becomes RUNNING with attempt + 1 and a lease, in order of priority and age; what was given back only after its pause. */
+  /** PENDING becomes RUNNING with attempt + 1 and a lease, in the order of the queue. Executions that were given back can be claimed after a pause. */
   readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
-  /** Extends the lease of all that this worker still holds. */
+  /** Extends the leases that this worker still holds. */
   readonly renew: (workerId: string, claims: readonly ClaimKey[], leaseSeconds: number) => Promise<Renewal>;
   /**
-   * False when the claim is no longer held: the outcome was dropped and nothing has changed. Repeating it after a lost answer says true.
+   * False when the claim is no longer held: the outcome is dropped and nothing changes. A repetition after a lost answer returns true.
    *
-   * @throws Problem UNAVAILABLE where the same may succeed later
+   * @throws Problem UNAVAILABLE when a retry may succeed
    */
   readonly finish: (claim: ClaimKey, outcome: Outcome) => Promise<boolean>;
   /**
-   * RUNNING becomes PENDING again, to be claimed after a pause: only where user code provably never began. Where its cancellation was
-   * asked for meanwhile, FAILED/CANCELLED. Counts a setback; with a pause of null, which is for a worker that stops, it counts none and
-   * may be claimed at once. False, throws and repeats as `finish`.
+   * RUNNING becomes PENDING again, to be claimed after a pause: only if user code provably never began. If its cancellation was
+   * requested meanwhile, it becomes FAILED/CANCELLED. Counts a setback. With a pause of null, for a worker that stops, it counts none and
+   * can be claimed at once. Returns false, throws and can be repeated as `finish`.
    */
   readonly giveBack: (claim: ClaimKey, pauseSeconds: number | null) => Promise<boolean>;
   readonly appendLog: (claim: ClaimKey, lines: readonly LogLine[]) => Promise<void>;
-  /** RUNNING past its lease becomes UNKNOWN/WORKER_LOST; says how many. */
+  /** RUNNING with an expired lease becomes UNKNOWN/WORKER_LOST; returns the number of executions. */
   readonly sweep: () => Promise<number>;
-  /** How many executions of each owner are pending; owners who have none are left out. */
+  /** Number of pending executions by owner; owners without any are left out. */
   readonly countPending: () => Promise<ReadonlyMap<string, number>>;
   readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
 }
 
-/** Where a worker finds the code of a version. */
+/** Provides a worker with the code of versions. */
 export interface VersionSource {
   /**
    * Unpacked and with its environment built.
    *
-   * @param signal gives up waiting; what nobody waits for any more is stopped
-   * @throws ProjectError when the project is at fault; an Error whose cause is one when an accepted version does not get ready again;
-   * anything else is the platform's
+   * @param signal ends the wait; the preparation is stopped when its last caller stops waiting
+   * @throws ProjectError when the project is invalid; an Error with a ProjectError as its cause when an accepted version can no longer be
+   * prepared; any other error is one of the platform
    */
   readonly prepare: (versionId: string, signal: AbortSignal) => Promise<RunnableVersion>;
 }
 
-/** Where referenced input comes from. */
+/** Provides input that is passed by reference. */
 export interface InputSource {
-  /** At the door: throws Problem DATA_REFERENCE_INVALID where the owner may not read it or it is no JSON object. */
+  /** Checked at the start: throws Problem DATA_REFERENCE_INVALID when the owner may not read the file or it is not a JSON object. */
   readonly check: (reference: FileReference, owner: Owner) => Promise<void>;
-  /** At the run: the content, or null when it is gone for good; throws when that cannot be said now. */
+  /** Read at the run: the content; null when it no longer exists; throws when that cannot be determined now. */
   readonly read: (reference: FileReference, owner: Owner) => Promise<Uint8Array | null>;
 }

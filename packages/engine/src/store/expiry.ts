@@ -1,7 +1,7 @@
 import { mapRecords } from "./map-records.ts";
 import type { ExecutionStore } from "./execution-store.ts";
 
-/** The same store, whose finished records say until when they are kept. */
+/** The same store, with the expiry time in the records of finished executions. */
 export function withExpiry(store: ExecutionStore, retentionMs: number): ExecutionStore {
   if (retentionMs === Infinity) return store;
   return mapRecords(store, (record) =>

@@ -1,6 +1,6 @@
 import type { ExecutionRecord, ExecutionStore } from "./execution-store.ts";
 
-/** The same store, whose records are completed by what it does not keep itself. */
+/** The same store, with its records completed by fields that it does not store itself. */
 export function mapRecords(
   store: ExecutionStore,
   complete: (record: ExecutionRecord) => ExecutionRecord,

@@ -7,7 +7,7 @@ import { chooseNext } from "./memory-queue.ts";
 
 export const CANCELLED_BEFORE = { code: "CANCELLED", detail: "The execution was cancelled before it began." };
 
-/** Claims and how long they hold. */
+/** Claims and their leases. */
 export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "claim" | "renew" | "sweep"> {
   return {
     claim: async ({ workerId, limit, free, leaseSeconds, excludedVersionIds, onlyId }) => {
@@ -47,14 +47,14 @@ export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "clai
       for (const entry of late)
         entries.move(entry, {
           status: "UNKNOWN",
-          failure: { code: "WORKER_LOST", detail: "The worker vanished after user code had begun." },
+          failure: { code: "WORKER_LOST", detail: "The worker was lost after user code had begun." },
         });
       return late.length;
     },
   };
 }
 
-/** What the holder of a claim writes; a stale one changes nothing. */
+/** Writes of the holder of a claim; with a stale claim they change nothing. */
 export function createEnds(
   entries: MemoryEntries,
 ): Pick<ExecutionStore, "finish" | "giveBack" | "appendLog"> {

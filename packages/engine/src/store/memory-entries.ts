@@ -6,7 +6,7 @@ import { sortByRank } from "./memory-queue.ts";
 import type { Queued } from "./memory-queue.ts";
 import type { ExecutionRecord, NewExecution, StoreEvent, StoredResult } from "./execution-store.ts";
 
-/** Finished executions that are remembered; the oldest go first. */
+/** Maximum number of finished executions in memory; the oldest are removed first. */
 const MAX_FINISHED = 10_000;
 
 export interface Entry extends Queued {
@@ -23,14 +23,14 @@ export interface Entry extends Queued {
   readonly log: LogLine[];
 }
 
-/** What both halves of the store in memory, callers' and workers', work on. */
+/** The data that both halves of the store in memory, for callers and for workers, work on. */
 export interface MemoryEntries {
   readonly byId: ReadonlyMap<string, Entry>;
   readonly add: (execution: NewExecution, rank: number) => Entry;
   readonly findOwned: (id: string, ownerId: string) => Entry | undefined;
-  /** Changes a record and says so. @throws Error where the table of moves does not have it */
+  /** Changes a record and emits the event. @throws Error when the table of status transitions does not contain the change */
   readonly move: (entry: Entry, change: Partial<ExecutionRecord> & Pick<ExecutionRecord, "status">) => void;
-  /** What may be claimed now, in the order of the queue. */
+  /** The executions that can be claimed now, in the order of the queue. */
   readonly listReady: () => readonly Entry[];
   readonly emit: (event: StoreEvent) => void;
   readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;

@@ -10,7 +10,7 @@ export interface Queued {
 }
 
 /**
- * Owners take turns: an owner's executions stand one rank apart, from the level that the queue has been served to. The
+ * Owners take turns: the executions of an owner have successive ranks, starting at the rank that the queue has been served to. The
  * same rule as in PostgreSQL, where it is explained (the platform's store/executions/create.ts).
  */
 export function findRank(execution: Queued["execution"], others: Iterable<Queued>): number {
@@ -38,7 +38,7 @@ export function sortByRank<T extends Queued>(entries: readonly T[]): readonly T[
   return [...entries].sort((a, b) => a.rank - b.rank);
 }
 
-/** What to run next of what is ready and in order: each takes of the free capacity what it needs where that is left. */
+/** Chooses from entries in the order of the queue: each takes what it needs of the free capacity, if that much is left. */
 export function chooseNext<T extends Queued>(
   ready: readonly T[],
   limit: number,

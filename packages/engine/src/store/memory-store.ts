@@ -9,7 +9,7 @@ import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { findRank } from "./memory-queue.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
 
-/** The store of `platform serve`: everything in this process, gone with it. */
+/** The store of `platform serve`: in the memory of this process, lost at its end. */
 export function createMemoryStore(): ExecutionStore {
   const entries = createMemoryEntries();
   const workers = createMemoryWorkers();
@@ -31,7 +31,7 @@ export function createMemoryStore(): ExecutionStore {
   };
 }
 
-/** What callers do with their executions. */
+/** The operations of callers on their executions. */
 function createRecords(
   entries: MemoryEntries,
 ): Pick<ExecutionStore, "create" | "find" | "readResult" | "readLog" | "list" | "cancel"> {
@@ -42,7 +42,7 @@ function createRecords(
         if (known.record.ownerId !== execution.owner.id) throw new Problem("CONFLICT", "The id is taken.");
         return known.record;
       }
-      // As it was created: a worker of this process may claim it during the event.
+      // A copy from before the event: a worker of this process may claim the execution during it.
       const { record } = entries.add(execution, findRank(execution, entries.byId.values()));
       entries.emit({ type: "pending" });
       return record;
@@ -74,7 +74,7 @@ function createRecords(
 /** The cursor counts lines. */
 function readLogPage({ log, record }: Entry, cursor = "0"): LogPage {
   if (!/^\d{1,15}$/.test(cursor))
-    throw new Problem("INVALID_INPUT", "The cursor is not one that this log has given out.");
+    throw new Problem("INVALID_INPUT", "The cursor is not a cursor of this log.");
   const lines: string[] = [];
   let bytes = 0;
   for (const line of log.slice(Number(cursor))) {

@@ -1,12 +1,12 @@
 /**
- * Whose an execution is. A subscription's executions were started by the application that holds it; an organisation's own
- * are jobs. Ids are UUIDs on a platform; the local server has one owner whose ids are not.
+ * The owner of an execution. The executions of a subscription were started by the application that holds it; those of an organisation
+ * are jobs. Ids are UUIDs on a platform; the local server has one owner, whose ids are not.
  */
 export interface Owner {
   readonly kind: "subscription" | "organisation";
-  /** Of the subscription or the organisation. Every read names it, and what is another's does not exist. */
+  /** Id of the subscription or the organisation. Every read names it; executions of other owners are treated as missing. */
   readonly id: string;
-  /** The organisation that may be billed for it: for a subscription, the one that its application belongs to. */
+  /** The organisation that is billed: for a subscription, the one that its application belongs to. */
   readonly organisationId: string;
 }
 

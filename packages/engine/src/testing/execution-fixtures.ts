@@ -80,7 +80,7 @@ export const NUL_DETAIL: Outcome = {
   code: "EXECUTION_ERROR",
   detail: "a \0 b \u{1F600} \uD800",
 };
-export const VANISHED: Outcome = { status: "UNKNOWN", code: "WORKER_LOST", detail: "It vanished." };
+export const VANISHED: Outcome = { status: "UNKNOWN", code: "WORKER_LOST", detail: "It was lost." };
 
 export function createLine(message: string, severity: LogLine["severity"] = "INFO"): LogLine {
   return { time: Date.UTC(2026, 10, 20, 21, 17, 5, 999), severity, message };

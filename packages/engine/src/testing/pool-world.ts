@@ -95,7 +95,7 @@ export class PoolWorld {
     }
   }
 
-  /** With a zygote that does what it is ordered, nobody waits for ever. */
+  /** With a zygote that obeys its orders, no execution waits without end. */
   deliver(): void {
     for (let round = 0; round < 300 && this.#list("waiting").length > 0; round += 1) {
       const starting = [...this.#children].find(([, { role }]) => role === "starting");

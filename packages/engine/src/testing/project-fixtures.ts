@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import zlib from "node:zlib";
 import { ProjectError } from "../project/project-error.ts";
 
-/** Test tools of this room: folders, and archives that no honest program would write. */
+/** Fixtures: project folders, and archives that a correct program would not write. */
 export interface Workspace {
   readonly path: string;
   readonly close: () => Promise<void>;

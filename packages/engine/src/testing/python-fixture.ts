@@ -17,7 +17,7 @@ import type { Logger } from "../base/logger.ts";
 import { waitUntil } from "./wait-until.ts";
 import type { PythonRuntimeOptions } from "../python/port/settings.ts";
 
-/** A system Python: one in somebody's home cannot be read by the uids that versions run as. */
+/** A system Python: one in a home directory cannot be read by the uids that versions run as. */
 export const INTERPRETER = "/usr/bin/python3";
 
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -3,18 +3,18 @@ import type { Project, Resources } from "@platform/contract/project";
 import type { Environment } from "../environments/environment.ts";
 import type { RunnableVersion } from "../python/port/runtime.ts";
 
-/** What a project says about how it is run, completed by the defaults. */
+/** The settings of a project for its runs, with defaults filled in. */
 export interface VersionSettings extends Pick<RunnableVersion, "resources" | "startMode"> {
   readonly timeoutSeconds: number;
 }
 
-/** What a start needs to know of the version that is called; records of versions are ones. */
+/** The properties of a version that a start needs; records of versions have this shape. */
 export interface VersionTarget {
   readonly id: string;
   /** vCPUs and GB. */
   readonly resources: Resources;
   readonly timeoutSeconds: number;
-  /** JSON Schema of an object with `data` and `params`, derived from the hints of `run`; null where it has none. */
+  /** JSON Schema of an object with `data` and `params`, derived from the type hints of `run`; null when it has none. */
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
 }
 

@@ -3,16 +3,16 @@ import type { Preparation } from "./prepare-claim.ts";
 import type { NotStarted, Outcome } from "../python/port/runtime.ts";
 
 /*
- * One claim in hand.
+ * One claim of a worker.
  *
- *   preparing -> starting -> running     code and inputs are made ready; Python has it; user code may have begun
- *   (any of these) -> writing            what became of it is written, again and again while its lease is kept
- *   writing -> dropping                  the lease was lost meanwhile: no further try
- *   (then) leaving                       its lease is of no more use, and processes of it are left
- *   (then) over                          nothing of it is left on this worker
+ *   preparing -> starting -> running     code and inputs are prepared; handed to Python; user code may have begun
+ *   (any of these) -> writing            its ending is written, with retries as long as its lease is held
+ *   writing -> dropping                  the lease was lost meanwhile: no further retries
+ *   (then) leaving                       its lease is not needed any more, but some of its processes are left
+ *   (then) over                          nothing is left of it on this worker
  *
- * What can be started by nobody but the platform and was not, goes back into the queue; so does what this worker stops before it began.
- * Of a claim whose lease was lost, nothing is written.
+ * A claim that could not be started because of the platform goes back into the queue; so does one that this worker stops before it began.
+ * Nothing is written for a claim whose lease was lost.
  */
 
 export type ClaimState =
@@ -25,10 +25,10 @@ export type ClaimState =
   | { readonly name: "writing" | "dropping"; readonly processes: Processes }
   | { readonly name: "leaving" | "over" };
 
-/** `none`: it was never handed over, so its capacity is held by nothing but the claim. */
+/** `none`: it was never handed over, so only the claim holds its capacity. */
 type Processes = "none" | "present" | "gone";
 
-/** Cancelled by its owner; lost to others; given up before it began, since the worker stops. */
+/** Cancelled by its owner; its lease was lost; given up before it began, because the worker stops. */
 export type StopReason = "cancelled" | "lost" | "stopping";
 
 export type ClaimEvent =
@@ -36,18 +36,18 @@ export type ClaimEvent =
   /** User code may have begun. */
   | { readonly type: "began" }
   | { readonly type: "answered"; readonly answer: Outcome | NotStarted }
-  /** No process of it is left. */
+  /** All its processes have ended. */
   | { readonly type: "gone" }
   | { readonly type: "stop"; readonly reason: StopReason }
-  /** The store took it, or will not: there are no more tries. */
+  /** The store has accepted the ending or refused it: there are no more retries. */
   | { readonly type: "written" }
-  /** A bug of ours: its lease is left to run out. */
+  /** A bug of the platform: its lease is left to expire. */
   | { readonly type: "broken" };
 
 /** How it ended on this worker. */
 export type Ending =
   | Exclude<Preparation, { readonly kind: "ready" }>
-  /** The worker stops; it goes back at once. */
+  /** The worker stops; the claim is given back at once. */
   | { readonly kind: "stopped" };
 
 export type ClaimEffect =
@@ -55,7 +55,7 @@ export type ClaimEffect =
   | { readonly type: "stopPreparing"; readonly reason: StopReason }
   | { readonly type: "kill" | "logLost" | "noteStarted" }
   | { readonly type: "write"; readonly ending: Ending }
-  /** Its lease is of no more use. Its capacity is free. Nothing of it is left. Each once. */
+  /** Its lease is not needed any more; its capacity is free; nothing is left of it. Once each. */
   | { readonly type: "release" | "free" | "leave" };
 
 type ClaimStep = Step<ClaimState, ClaimEffect>;
@@ -64,7 +64,7 @@ export const CANCELLED = { code: "CANCELLED", detail: "The execution was cancell
 
 export const PREPARING: ClaimState = { name: "preparing", stopped: null };
 
-/** Whether user code has not begun, and may still be kept from it. */
+/** Whether user code has not begun and can still be prevented from beginning. */
 export function isStarting({ name }: ClaimState): boolean {
   return name === "preparing" || name === "starting";
 }
@@ -121,7 +121,7 @@ function loseProcesses(state: ClaimState): ClaimStep {
   return { state: { ...state, processes: "gone" }, effects: [{ type: "free" }] };
 }
 
-/** Whatever else was asked for, a lost claim is lost. */
+/** `lost` has precedence over other reasons. */
 function stop(state: ClaimState, reason: StopReason): ClaimStep {
   if (state.name === "writing" && reason === "lost") return stay({ ...state, name: "dropping" });
   if (!("stopped" in state) || state.stopped === "lost") return stay(state);

@@ -2,16 +2,16 @@ import type { Resources } from "@platform/contract/project";
 import type { Step } from "../base/machine.ts";
 
 /*
- * A worker: how much of its capacity is free, how many claims it has in hand, and how it stops.
+ * A worker: how much of its capacity is free, how many claims it has, and how it stops.
  *
  *   new -> working             it claims what fits
- *   working -> leavingQueue    it claims no more; a claim that is under way may still bring something
- *   leavingQueue -> waiting    what is in hand may end by itself, for a while
- *   waiting -> drained         nothing is in hand, or the while is over: what has not begun is stopped
- *   drained -> finishing       its owner has ended what ran: the outcomes are written, for as long as a lease
- *   finishing -> closed        nothing is in hand, or the lease is over
+ *   working -> leavingQueue    it claims no more; a claim under way may still return executions
+ *   leavingQueue -> waiting    its claims may end by themselves, within a time
+ *   waiting -> drained         no claims are left, or the time is over: executions that have not begun are stopped
+ *   drained -> finishing       its owner has ended the running executions: the outcomes are written, for as long as a lease
+ *   finishing -> closed        no claims are left, or the lease is over
  *
- * A stop passes through all of them in this order; where nothing is in hand, it does not stay.
+ * A stop passes through all states in this order, without waiting when no claims are left.
  */
 
 export type DispatchPhase =
@@ -27,24 +27,24 @@ export interface DispatchState {
   readonly phase: DispatchPhase;
   /** Thousandths of a vCPU and of a GB, so that fractions add up exactly. */
   readonly free: Resources;
-  /** Claims that something of is left here. */
+  /** Number of claims of which anything is left on this worker. */
   readonly inHand: number;
 }
 
 export type DispatchEvent =
   | { readonly type: "start" | "drain" | "queueLeft" | "close" }
-  /** A claim came: it takes so much. */
+  /** A claim takes this much. */
   | { readonly type: "claimed"; readonly resources: Resources }
-  /** Nothing of a claim uses so much any more. */
+  /** This much of a claim has become free. */
   | { readonly type: "freed"; readonly resources: Resources }
-  /** Nothing of a claim is left. */
+  /** Nothing is left of a claim. */
   | { readonly type: "left" }
-  /** What is waited for takes too long, or is not to be waited for. */
+  /** The wait takes too long, or is to be skipped. */
   | { readonly type: "timeOver" };
 
 /**
- * `look`: something may fit now. `leaveQueue`: a `queueLeft` is to follow. `stopStarting`: what has not begun is to go back.
- * `waitForEnds` and `waitForWrites`: a `timeOver` is to follow; `drained` and `closed` end them.
+ * `look`: an execution may fit now. `leaveQueue`: is answered with `queueLeft`. `stopStarting`: gives back claims that have not begun.
+ * `waitForEnds` and `waitForWrites`: are answered with `timeOver`; `drained` and `closed` end them.
  */
 export type DispatchEffect =
   | "openQueue"
@@ -65,7 +65,7 @@ export function createDispatchState(capacity: Resources): DispatchState {
   return { phase: "new", free: toUnits(capacity), inHand: 0 };
 }
 
-/** vCPUs and GB that nothing uses. */
+/** The free vCPUs and GB. */
 export function readFree({ free }: DispatchState): Resources {
   return { cpu: free.cpu / UNITS, memory: free.memory / UNITS };
 }

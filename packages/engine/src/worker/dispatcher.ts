@@ -33,7 +33,7 @@ import type { ClaimRun, RunClaimDeps } from "./run-claim.ts";
 import { createHealthKeeper } from "./worker-health.ts";
 
 const POLL_MS = 1 * SECOND;
-/** How often the worker says that it lives, and asks what to reserve capacity for. */
+/** Interval of the worker's reports, which also request an execution to reserve capacity for. Milliseconds. */
 const REPORT_MS = 1 * SECOND;
 /** Rows locked by one claim: more would only be given back, since all must fit together. */
 const CLAIM_LIMIT = 32;
@@ -42,15 +42,15 @@ export interface DispatcherOptions {
   readonly store: ExecutionStore;
   readonly versions: VersionSource;
   readonly inputs: InputSource;
-  /** Lent: whoever made it closes it. */
+  /** Closed by its creator, not by the dispatcher. */
   readonly runtime: Pick<PythonRuntime, "run">;
   readonly workerId: string;
-  /** What all runs of this worker may use together: vCPUs and GB. */
+  /** The vCPUs and GB that all runs of this worker may use together. */
   readonly capacity: Resources;
   readonly leaseSeconds: number;
-  /** Capacity is reserved for an execution that found none for so long; default 10. */
+  /** Capacity is reserved for an execution that has waited this long; default 10. */
   readonly reservesAfterSeconds?: number;
-  /** Whether this host can take no more work at present, beside vCPUs and memory (its disk is low). Missing: it can. */
+  /** Whether this host can accept no more work at present for a reason other than vCPUs and memory (low disk space). Missing: it always can. */
   readonly isHeldUp?: () => boolean;
   readonly logger: Logger;
   /** Nothing may run past this time (milliseconds on the monotonic clock); null: nothing runs. */
@@ -58,23 +58,23 @@ export interface DispatcherOptions {
 }
 
 /**
- * Claims what fits and can be started, runs it, writes how it ended; one per process.
+ * Claims executions that fit and can be started, runs them, and writes their outcomes; one per process.
  *
- * Holds: every running claim has a lease that is kept. A claim that is lost, or whose lease cannot be renewed in
- * time, has its processes ended before anybody else may say what became of it.
+ * Invariant: every running claim has a valid lease. When a claim is lost, or its lease cannot be renewed in
+ * time, its processes are ended before another process may decide its outcome.
  *
- * It stops in two steps, with the runtime's end between them: `drain`, then its owner closes the runtime, then `close`.
+ * It stops in two steps, with the end of the runtime between them: `drain`, then its owner closes the runtime, then `close`.
  */
 export interface Dispatcher {
   readonly start: () => void;
-  /** Why this worker starts no executions at present; null: it does. */
+  /** Why this worker starts no executions at present; null when it does. */
   readonly findFault: () => string | null;
   /**
-   * Claims no more, lets what runs end for so many seconds or until `killing` aborts. Then what has not begun is stopped, to go back into
-   * the queue; what runs on is ended by the end of the runtime (and ends UNKNOWN).
+   * Stops claiming, and waits this many seconds, or until `killing` aborts, for executions to end. Then those that have not begun are given back to
+   * the queue; those still running are ended with the runtime (and become UNKNOWN).
    */
   readonly drain: (seconds: number, killing?: AbortSignal) => Promise<void>;
-  /** After `drain`: resolves once what the end of the runtime made of the executions is written, or their leases are over. */
+  /** After `drain` and the end of the runtime: resolves once the outcomes of the executions are written, or their leases are over. */
   readonly close: () => Promise<void>;
 }
 
@@ -85,14 +85,14 @@ interface DispatcherState {
   readonly leases: LeaseKeeper<ClaimKey>;
   readonly reserver: Reserver;
   readonly timers: Timers<"report" | "patience">;
-  /** The latest of each execution: it may be given back and claimed anew before its last process is gone. */
+  /** The latest claim of each execution: it can be given back and claimed again before its last process has ended. */
   readonly runs: Map<string, ClaimRun>;
   readonly drained: Deferred<undefined>;
   readonly closed: Deferred<undefined>;
   readonly machine: Machine<DispatchState, DispatchEvent>;
-  /** What a drain was asked for with. */
+  /** The arguments of `drain`. */
   patience: { readonly seconds: number; readonly killing: AbortSignal | null };
-  /** Settles once the registry has taken this worker out. */
+  /** Settles once this worker is removed from the registry. */
   leaving: Promise<void>;
 }
 
@@ -167,7 +167,7 @@ const EFFECTS: Readonly<Record<DispatchEffect, (self: DispatcherState) => void>>
     timers.clear("patience");
     drained.resolve(undefined);
   },
-  // A store that is away does not hold the end of this process up for longer than their leases last.
+  // An unavailable store does not delay the end of this process for longer than the leases last.
   waitForWrites: (self) =>
     self.timers.set("patience", self.options.leaseSeconds * SECOND, () =>
       self.machine.dispatch({ type: "timeOver" }),
@@ -178,7 +178,7 @@ const EFFECTS: Readonly<Record<DispatchEffect, (self: DispatcherState) => void>>
   },
 };
 
-/** What a claim under way brings is RUNNING in the store: it must run, or it would end UNKNOWN for nothing. */
+/** Executions that a claim under way returns are RUNNING in the store: unless they run, they would end UNKNOWN needlessly. */
 function leaveQueue(self: DispatcherState): void {
   self.timers.clear("report");
   self.leaving = self.reserver.leave().catch((error: unknown) => {
@@ -205,7 +205,7 @@ function stop({ runs }: DispatcherState, id: string, reason: StopReason): void {
   runs.get(id)?.stop(reason);
 }
 
-/** The one place that says what may be claimed: by claims, and by who reserves capacity for a claim to come. */
+/** The one place that decides what may be claimed, for claims and for the reservation of capacity. */
 function readPermit({ options, deps, runs }: DispatcherState) {
   let starting = 0;
   for (const run of runs.values()) if (run.isStarting()) starting++;

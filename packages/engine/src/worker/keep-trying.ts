@@ -5,14 +5,14 @@ import { MINUTE } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 
 const BACKOFF = { firstMs: 100, ceilingMs: 2_000 };
-/** A store that renews leases but never takes this one write must not keep an execution RUNNING for ever. */
+/** Bounds the retries: a store that renews leases but never accepts this write must not keep an execution RUNNING without end. */
 const TRY_FOR_MS = 15 * MINUTE;
 
 /**
- * Writes to the store, again and again while it is out of reach and the claim is held. False when the store said that the claim is no longer held, or
- * when it was lost before anything could be written.
+ * Writes to the store, with retries as long as it is unreachable and the claim is held. False when the store reports that the claim is lost, or
+ * when the claim was lost before the write succeeded.
  *
- * @throws what the store threw, when trying again is of no use
+ * @throws the error of the store when retrying is useless
  */
 export async function keepTrying(write: () => Promise<boolean>, isHeld: () => boolean): Promise<boolean> {
   const began = readMonotonic();

@@ -6,12 +6,12 @@ import type { ExecutionInput, NotStarted, Outcome, RunnableVersion } from "../py
 /** Longer than any build of an environment may take (15 minutes). An execution's own time limit begins with its user code. */
 const PREPARE_WITHIN_MS = 20 * MINUTE;
 
-/** What a claim came to before it was handed to Python. */
+/** The result of preparing a claim, before it is handed to Python. */
 export type Preparation =
   | { readonly kind: "ready"; readonly version: RunnableVersion; readonly input: ExecutionInput }
-  /** The project, or what the caller referred to, is at fault. */
+  /** The cause is the project, or the input that the caller referred to. */
   | { readonly kind: "outcome"; readonly outcome: Outcome }
-  /** The platform is at fault, or what the version brings along does not get ready here any more. */
+  /** The cause is the platform, or the version can no longer be prepared here. */
   | { readonly kind: "fault"; readonly scope: NotStarted["scope"]; readonly cause: unknown };
 
 export interface PrepareDeps {
@@ -19,7 +19,7 @@ export interface PrepareDeps {
   readonly inputs: InputSource;
 }
 
-/** Never rejects, and never outlasts `signal` or its own time limit, whatever the sources do. */
+/** Never rejects, and takes no longer than `signal` or its own time limit allow, whatever the sources do. */
 export async function prepareClaim(
   deps: PrepareDeps,
   claim: Claim,
@@ -46,7 +46,7 @@ export async function prepareClaim(
   }
 }
 
-/** Requirements that no longer install, say, are their author's own: three such versions must not make a worker rest. */
+/** A failure caused by a version's content, such as requirements that no longer install: three such versions must not pause a worker. */
 function findScope(cause: unknown): NotStarted["scope"] {
   return cause instanceof Error && cause.cause instanceof ProjectError ? "version" : "worker";
 }
@@ -78,7 +78,7 @@ function fail(code: "STARTUP_ERROR" | "DATA_REFERENCE_UNAVAILABLE", detail: stri
   return { kind: "outcome", outcome: { status: "FAILED", code, detail } };
 }
 
-/** The promise, or the signal's reason where that comes first. */
+/** Settles as the promise, or rejects with the signal's reason if that comes first. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

@@ -16,22 +16,22 @@ export interface RunClaimDeps extends PrepareDeps {
   readonly logger: Logger;
 }
 
-/** What its worker learns of a claim, each once. */
+/** Notifications of a claim to its worker, once each. */
 export interface ClaimListener {
-  /** Its lease is of no more use. */
+  /** Its lease is not needed any more. */
   readonly onRelease: () => void;
   /** Its vCPUs and memory are free again. */
   readonly onFree: () => void;
-  /** Nothing of it is left on this worker. */
+  /** Nothing is left of it on this worker. */
   readonly onLeave: () => void;
 }
 
-/** One claim on its way; `claim-machine.ts` has the rules. */
+/** Runs one claim; `claim-machine.ts` has the rules. */
 export interface ClaimRun {
   readonly claim: Claim;
-  /** Whether user code has not begun, and may still be kept from it. */
+  /** Whether user code has not begun and can still be prevented from beginning. */
   readonly isStarting: () => boolean;
-  /** `stopping` is for what has not begun. */
+  /** `stopping` applies only to executions that have not begun. */
   readonly stop: (reason: StopReason) => void;
 }
 
@@ -133,12 +133,12 @@ async function writeEnding(self: ClaimRunState, ending: Ending): Promise<void> {
   } catch (error) {
     deps.logger.error(
       { err: error, executionId: id },
-      "an outcome could not be written; the lease will settle it",
+      "an outcome could not be written; the execution becomes UNKNOWN when its lease expires",
     );
   }
 }
 
-/** What to write of an ending; a fault is noted, since it says something about this worker. */
+/** The write for an ending. A fault is also noted in the worker's health. */
 function chooseWrite({ store, health }: RunClaimDeps, claim: Claim, ending: Ending): () => Promise<boolean> {
   if (ending.kind === "outcome") return () => store.finish(claim, ending.outcome);
   if (ending.kind === "stopped") return () => store.giveBack(claim, null);
@@ -150,6 +150,6 @@ function chooseWrite({ store, health }: RunClaimDeps, claim: Claim, ending: Endi
 }
 
 function createNotStarted(times: number): Outcome {
-  const detail = `The platform could not start the execution, ${times} times; user code did not begin. Start it again later.`;
+  const detail = `The platform could not start the execution in ${times} attempts; user code did not begin. Start it again later.`;
   return { status: "FAILED", code: "NOT_STARTED", detail };
 }

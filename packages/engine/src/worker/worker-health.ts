@@ -3,16 +3,16 @@ import type { Logger } from "../base/logger.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 
 /*
- * What this worker is able to start.
+ * Which versions this worker is able to start.
  *
- * A version that could not be started here is not claimed for a while, longer each time. When several different ones failed in a row, with
- * nothing started in between, the worker itself is at fault: it rests and claims nothing; after the rest it claims one at a time, until
- * something starts (sound again) or fails as well (a longer rest).
+ * A version that could not be started here is not claimed for a while, longer each time. When several different versions fail in a row, with
+ * nothing started in between, the cause is the worker itself: it pauses and claims nothing; after the pause it claims one at a time, until
+ * an execution starts (the worker has recovered) or fails as well (a longer pause).
  */
 
 const EXCLUSION = { first: 5 * SECOND, ceiling: 5 * MINUTE };
 const REST = { first: 5 * SECOND, ceiling: 1 * MINUTE };
-/** So many different versions in a row. */
+/** Number of different versions in a row. */
 const MAX_FAILING_VERSIONS = 3;
 
 export interface WorkerHealth {
@@ -34,7 +34,7 @@ export type HealthEvent =
   | {
       readonly type: "failed";
       readonly versionId: string;
-      /** `version`: code of the version may have brought it about, so it says nothing about the worker. */
+      /** `version`: code of the version may be the cause, so it implies nothing about the worker. */
       readonly scope: "worker" | "version";
       readonly at: number;
     }
@@ -54,7 +54,7 @@ export function reduceHealth(health: WorkerHealth, event: HealthEvent): WorkerHe
   const { versionId, scope, at } = event;
   const excluded = new Map([...health.excluded].filter(([, { until }]) => until + EXCLUSION.ceiling > at));
   const before = excluded.get(versionId);
-  // Several executions of a version that were claimed together fail together: that is one fault.
+  // Several executions of a version that were claimed together fail together, which counts as one fault.
   if (before === undefined || before.until <= at) {
     const faults = (before?.faults ?? 0) + 1;
     excluded.set(versionId, { until: at + growPause(EXCLUSION, faults), faults });
@@ -76,7 +76,7 @@ function growPause({ first, ceiling }: typeof REST, times: number): number {
   return Math.min(ceiling, first * 2 ** (times - 1));
 }
 
-/** What may be claimed now; `starting`: how many were claimed and have neither begun nor failed. */
+/** What may be claimed now. @param starting number of executions that were claimed and have neither begun nor failed */
 export function readPermit(
   { excluded, state }: WorkerHealth,
   limit: number,
@@ -95,12 +95,12 @@ export interface StartFault {
   readonly cause: unknown;
 }
 
-/** The health of one worker, which says in the log what changes: once for each change, not for each execution. */
+/** The health of one worker. Changes are logged once each, not for each execution. */
 export interface HealthKeeper {
   readonly noteFault: (fault: StartFault) => void;
   readonly noteStarted: (versionId: string) => void;
   readonly readPermit: (limit: number, starting: number) => ReturnType<typeof readPermit>;
-  /** Why this worker starts nothing at present; null: it does. */
+  /** Why this worker starts nothing at present; null when it does. */
   readonly findFault: () => string | null;
 }
 

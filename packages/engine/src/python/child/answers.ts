@@ -9,12 +9,12 @@ import type { DecodeStep, Frame } from "../wire/frames.ts";
 import { readCause } from "../wire/untrusted-text.ts";
 import type { NotStarted, Outcome } from "../port/runtime.ts";
 
-/** What is known not to have succeeded. */
+/** An outcome that is known to be a failure. */
 export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
 
 const MAX_METADATA_BYTES = MEGABYTE;
 const MAX_FAILURE_BYTES = 256 * 1024;
-/** Of an answer, which is only copied, so many bytes cost one unit of `Pace`. */
+/** Bytes of an answer, which is only copied, that cost one unit of `Pace`. */
 const ANSWER_BYTES = 64;
 const SIGKILL = 9;
 const OPENING_BRACE = 123;
@@ -22,7 +22,7 @@ const CLOSING_BRACE = 125;
 
 const SIGNAL_NAMES: ReadonlyMap<number, string> = nameSignals();
 
-/** Aliases come later in the table (SIGIOT, SIGPOLL): the first name wins. */
+/** Aliases (SIGIOT, SIGPOLL) are later in the table, so the first name is used. */
 function nameSignals(): Map<number, string> {
   const names = new Map<number, string>();
   for (const [name, number] of Object.entries(constants.signals)) {
@@ -40,7 +40,7 @@ function limitFrames(resultBytes: number): (type: number) => number {
   };
 }
 
-/** Reads a child's answer frame by frame. What it says came through user code's process: nothing is believed unchecked. */
+/** Reads a child's answer frame by frame. It comes from a process that runs user code, so everything in it is checked. */
 function createAnswerReader(resultBytes: number): (step: NonNullable<DecodeStep>) => Outcome | null {
   let metadata: Uint8Array | null = null;
 
@@ -63,12 +63,12 @@ function createAnswerReader(resultBytes: number): (step: NonNullable<DecodeStep>
   };
 }
 
-/** What a child's control connection brings. */
+/** Events of a child's control connection. */
 export type AnswerEvent =
   /** The child answered, or broke the protocol. */
   { readonly type: "answer"; readonly outcome: Outcome } | { readonly type: "controlClosed" };
 
-/** Reads a child's control connection; who hears of the first answer destroys it. */
+/** Reads a child's control connection; the listener destroys it after the first answer. */
 export function listenForAnswer(
   connection: Connection,
   resultBytes: number,
@@ -93,12 +93,12 @@ export function fail(code: string, detail: string): Failed {
   return { status: "FAILED", code, detail };
 }
 
-/** The project's fault: it cannot be started here or anywhere. */
+/** The project cannot be started on any worker. */
 export function failStart(detail: string): Failed {
   return fail("STARTUP_ERROR", detail);
 }
 
-/** Not the project's fault, and no request was written to any process. */
+/** The project is not the cause, and no request was written to any process. */
 export function notStarted(scope: NotStarted["scope"], detail: string): NotStarted {
   return { status: "NOT_STARTED", scope, detail };
 }
@@ -108,7 +108,7 @@ const BROKEN_PROTOCOL = fail(
   "The code wrote to the runtime's own connection instead of returning from run",
 );
 
-/** Cheap on purpose: results are never parsed by Node, and what user code forges harms its own callers only. */
+/** Checks the shape only: Node never parses results, and a forged result affects only the callers of that service. */
 function isObjectText(payload: Buffer): boolean {
   return payload.length >= 2 && payload[0] === OPENING_BRACE && payload[payload.length - 1] === CLOSING_BRACE;
 }

@@ -7,10 +7,10 @@ export type KillReason = Parameters<Run["kill"]>[0];
 /** How the process that ran the code ended. */
 export type ProcessEnd =
   | ({ readonly how: "exit" } & Pick<ExitEvent, "code" | "signal">)
-  /** The whole sandbox ended; `detail` is a sentence. */
+  /** The whole sandbox ended. */
   | { readonly how: "lost"; readonly detail: string };
 
-/** What is known of a run when its outcome is decided; null: has not happened. */
+/** The facts from which the outcome of a run is decided; null: has not happened. */
 export interface Ending {
   readonly kill: KillReason | null;
   readonly answer: Outcome | null;
@@ -18,8 +18,8 @@ export interface Ending {
 }
 
 /**
- * The outcome of a run that was handed over. A kill that was ordered before the answer came decides, so that a cancelled run is never
- * reported as succeeded; then what the code answered; then how its process ended.
+ * The outcome of a run that was handed over. A kill that was ordered before the answer came has precedence, so that a cancelled run is never
+ * reported as succeeded; then the answer of the code; then how its process ended.
  */
 export function toOutcome({ kill, answer, end }: Ending): Outcome {
   if (kill !== null) return fail(kill.code, kill.detail);

@@ -15,16 +15,16 @@ import { createTimers } from "../../base/timers.ts";
 
 const SIGTERM = 15;
 const SIGKILL = 9;
-/** For an answer that was sent before its process ended: it may wait for its turn, or be large. */
+/** Time for reading an answer that was sent before its process ended: it may be large, or wait for its turn. */
 const ANSWER_MS = SECOND;
 
-/** What an execution needs from the pool that runs it. */
+/** The parts of the pool that an execution uses. */
 export interface ExecutionHost {
   /** Sends a signal to the whole execution through its zygote; SIGKILL ends every process of it. */
   readonly signal: (signal: 9 | 15) => void;
-  /** The answer is known (the process may still live). */
+  /** The answer is known; the process may still be running. */
   readonly onAnswered: () => void;
-  /** The processes do not go: only the end of the whole sandbox is sure. */
+  /** The processes do not end: the whole sandbox must be killed. */
   readonly onStuck: () => void;
 }
 
@@ -41,7 +41,7 @@ export interface Execution {
   readonly refuse: (outcome: Outcome | NotStarted, lines?: readonly LogLine[]) => void;
   readonly onExit: (exit: ExitEvent) => void;
   readonly onGone: () => void;
-  /** The sandbox is gone with all its processes. */
+  /** The sandbox has ended with all its processes. */
   readonly onLost: (detail: string) => void;
 }
 

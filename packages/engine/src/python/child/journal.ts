@@ -7,23 +7,23 @@ import type { LogLine, RunRequest } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
 import { createTimers } from "../../base/timers.ts";
 
-/** A process that had to wait at the end is read on, but not without end: so many times `drainMs`. */
+/** Limit of draining, in multiples of `drainMs`, for a process that was blocked on its output at the end. */
 const MAX_DRAINS = 40;
 
 /**
- * What an execution prints: read at a pace, within a budget, and never far ahead of the store.
+ * The output of an execution: read at a limited pace, within a budget, and never far ahead of the store.
  *
  * reading: lines are passed on. draining: the outcome is known, and what was printed before it still comes. closed:
  * nothing is read any more.
  */
 export interface Journal {
-  /** Passes on what both streams bring from now on. */
+  /** Passes on the output of both streams from now on. */
   readonly read: (stdout: Connection, stderr: Connection) => void;
-  /** Passes on what was printed before there were streams. */
+  /** Passes on lines that were printed before the streams were connected. */
   readonly write: (lines: readonly LogLine[]) => void;
   /**
-   * Closes when both streams have ended, when the budget is spent, or when they bring nothing more for `drainMs` that
-   * had to wait (a background process may hold them open). Resolves when everything is written. Never rejects.
+   * Closes when both streams have ended, when the budget is spent, or when no output that had to wait arrives for `drainMs`
+   * (a background process may hold the streams open). Resolves when everything is written. Never rejects.
    */
   readonly drain: () => Promise<void>;
 }

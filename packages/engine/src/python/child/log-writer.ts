@@ -3,19 +3,19 @@ import { createDeferred } from "../../base/deferred.ts";
 import { createTimers } from "../../base/timers.ts";
 import type { LogLine, RunRequest } from "../port/runtime.ts";
 
-/** Of rendered lines that the store has not taken yet; beyond it nothing is to be added, so that the process that prints waits. */
+/** Bytes of rendered lines that the store has not taken yet; at this limit reading pauses, so that the process that prints has to wait. */
 const MAX_UNWRITTEN_BYTES = MEGABYTE;
-/** The store is given the first line at once, and what follows in batches: a write for each turn cost it more than the lines. */
+/** The first line is written at once, later ones in batches: one write per turn cost the store more than the lines themselves. */
 const BATCH_MS = 50;
 const BATCH_BYTES = 64 * 1024;
 
-/** Passes log lines to the store, in order. A write that fails loses its lines and holds up nothing. */
+/** Writes log lines to the store, in order. When a write fails, its lines are lost and the next ones are written. */
 export interface LogWriter {
   /** @param bytes what the lines take as they are kept */
   readonly add: (lines: readonly LogLine[], bytes: number) => void;
   /** Whether the store is so far behind that nothing should be added until the next write is done. */
   readonly isBehind: () => boolean;
-  /** Writes what is left; nothing is added any more. */
+  /** Writes the remaining lines; no more can be added. */
   readonly close: () => void;
   /** Settles when it is closed and everything was written. Never rejects. */
   readonly written: Promise<void>;

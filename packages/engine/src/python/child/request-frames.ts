@@ -2,7 +2,7 @@ import { GIGABYTE } from "../../base/bytes.ts";
 import { FRAME, encodeFrame, encodeHeader } from "../wire/frames.ts";
 import type { RunRequest } from "../port/runtime.ts";
 
-/** What a child is sent to begin: its inputs are passed on as they came, without a copy. */
+/** The frames that start an execution in a child: inputs are passed on as received, without a copy. */
 export function encodeRequest(request: RunRequest, resultBytes: number): readonly Uint8Array[] {
   const { body, data, params } = request.input;
   const memory = Math.round(request.version.resources.memory * GIGABYTE);

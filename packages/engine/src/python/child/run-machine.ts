@@ -1,11 +1,11 @@
 /**
- * The states of one run, what moves them on, and what has to be done about it. Pure: `execution.ts` performs the effects.
+ * The states of one run, their transitions, and the effects of these. Pure: `execution.ts` performs the effects.
  *
  *   queued --handedOver--> running --answer, end of the process, kill--> answered --drained--> settled --gone--> ended
  *
- * `answered`: the outcome is decided and no longer changes; what was printed before it is still being stored. The processes go their
- * own way (`Processes`): they may be gone long before the log is stored, and stay long after. A run that is refused or killed in the
- * queue never has any. Each event that has no place in a state is ignored there.
+ * `answered`: the outcome is decided and no longer changes; output from before it is still being stored. The state of the processes is
+ * independent of it (`Processes`): they may end long before the log is stored, or long after. A run that is refused or killed in the
+ * queue never has any. An event that has no transition in a state is ignored.
  */
 
 import { fail } from "./answers.ts";
@@ -40,7 +40,7 @@ const BEGIN: readonly RunEffect[] = [
   { type: "child", action: "serve" },
 ];
 
-/** What entering a step takes, how long it may last, and what follows when it lasts longer. */
+/** The effects of entering a step, its time limit, and the step that follows when the limit passes. */
 const STEPS: Readonly<Record<Processes, ProcessStep>> = {
   running: { enter: [], timer: null, next: null },
   leaving: { enter: [], timer: "exit", next: "killed" },
@@ -56,7 +56,7 @@ interface ProcessStep {
   readonly next: Processes | null;
 }
 
-/** Of a process whose end was reported without an exit status. */
+/** For a process whose end was reported without an exit status. */
 const UNKNOWN_EXIT: ProcessEnd = { how: "exit", code: null, signal: null };
 
 export function reduce(state: RunState, event: RunEvent): RunStep {
@@ -125,7 +125,7 @@ function reduceRunning(state: Running, event: RunEvent): RunStep {
   return ignore(state);
 }
 
-/** The exit of the process follows within moments, and explains better. */
+/** The exit of the process is reported shortly after, and explains the failure better. */
 function closeControl(state: Running): RunStep {
   return state.end === null ? awaitAnswer(state) : decide(state, null);
 }
@@ -152,7 +152,7 @@ function lose(state: Running, end: ProcessEnd | null): RunStep {
   return { state: step.state, effects: [...gone.effects, ...step.effects] };
 }
 
-/** The first reason stays: a run that is cancelled does not become one that took too long. */
+/** The first reason is kept: a run that was cancelled does not become one that exceeded its time limit. */
 function kill(state: Running, reason: KillReason): RunStep {
   if (state.kill !== null) return ignore(state);
   const step = reason.code === "TIMEOUT" ? "killed" : "terminating";
@@ -168,7 +168,7 @@ function decide(state: Running, answer: Outcome | null): RunStep {
   return {
     state: { name: "answered", processes: next.processes, outcome },
     effects: [
-      { type: "child", action: "closeControl" }, // what follows the answer is not read, however much it is
+      { type: "child", action: "closeControl" }, // nothing after the answer is read
       { type: "drainLog" },
       { type: "stopTimer", timer: "limit" },
       { type: "stopTimer", timer: "answer" },
@@ -191,7 +191,7 @@ function settle({ processes, outcome }: Answered): RunStep {
   };
 }
 
-/** What moves the processes on, whatever is known of the outcome. */
+/** The transitions of the processes, which do not depend on the outcome. */
 function reduceProcesses<S extends Running | Answered | Settled>(state: S, event: RunEvent): RunStep<S> {
   if (event.type === "gone" || event.type === "lost") return moveProcesses(state, "gone");
   const { timer, next } = STEPS[state.processes];
@@ -199,7 +199,7 @@ function reduceProcesses<S extends Running | Answered | Settled>(state: S, event
   return moveProcesses(state, next);
 }
 
-/** Only forward: what is gone stays gone, and of what is stuck only the end is awaited. */
+/** Steps are only passed forward: `gone` is final, and from `stuck` only `gone` follows. */
 function moveProcesses<S extends Running | Answered | Settled>(state: S, to: Processes): RunStep<S> {
   const from = state.processes;
   if (from === to || from === "gone" || (from === "stuck" && to !== "gone")) return ignore(state);

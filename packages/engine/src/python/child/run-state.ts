@@ -1,4 +1,4 @@
-/** The words of the machine of one run (`run-machine.ts`): its states, what happens to it, and what it wants done. */
+/** The types of the state machine of one run (`run-machine.ts`): its states, events and effects. */
 
 import type { Step } from "../../base/machine.ts";
 import type { AnswerEvent } from "./answers.ts";
@@ -6,7 +6,7 @@ import type { KillReason, ProcessEnd } from "./ending.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
 import type { LogLine, NotStarted, Outcome } from "../port/runtime.ts";
 
-/** How far the processes of a run are from their end. All but the first, `stuck` and `gone` are left after a time. */
+/** The steps of the processes of a run towards their end. All but the first, `stuck` and `gone` have a time limit. */
 export type Processes =
   /** The code runs. */
   | "running"
@@ -16,7 +16,7 @@ export type Processes =
   | "terminating"
   /** SIGKILL was sent; the zygote has to confirm the end. */
   | "killed"
-  /** They did not end: the whole sandbox is to be killed. */
+  /** They did not end: the whole sandbox must be killed. */
   | "stuck"
   | "gone";
 
@@ -24,7 +24,7 @@ export interface Running {
   readonly name: "running";
   readonly processes: Processes;
   readonly control: "open" | "closed";
-  /** Of the process that runs the code, as far as the zygote has said. */
+  /** End of the process that runs the code, once the zygote has reported it. */
   readonly end: ProcessEnd | null;
   /** The first kill that was ordered: it decides the outcome. */
   readonly kill: KillReason | null;
@@ -47,9 +47,9 @@ export interface Settled {
 
 export type RunState = Queued | Running | Answered | Settled | { readonly name: "ended" };
 
-/** Times that a step of the processes may take. */
+/** Timers for steps of the processes. */
 export type StepTimer = "exit" | "grace" | "confirm";
-/** `limit`: of the run. `answer`: for an answer that may still be on its way when the process or its connection has ended. */
+/** `limit`: time limit of the run. `answer`: wait for an answer that may still arrive after the end of the process or its connection. */
 export type Timer = "limit" | "answer" | StepTimer;
 
 export type RunEvent =
@@ -64,15 +64,15 @@ export type RunEvent =
   | { readonly type: "kill"; readonly reason: KillReason }
   | AnswerEvent
   | { readonly type: "exit"; readonly exit: Pick<ExitEvent, "code" | "signal"> }
-  /** No process of the run is left. */
+  /** All processes of the run have ended. */
   | { readonly type: "gone" }
   /** The sandbox ended with all its processes. */
   | { readonly type: "lost"; readonly detail: string }
   | { readonly type: "timeUp"; readonly timer: Exclude<Timer, "limit"> }
-  /** What was printed is stored. */
+  /** The log is stored. */
   | { readonly type: "drained" };
 
-/** What is to be done with the child that the run was handed to. */
+/** Actions on the child that the run was handed to. */
 export type ChildAction =
   /** Write the request, read the log and the answer. */
   | "serve"
@@ -94,8 +94,8 @@ export type RunEffect =
   | { readonly type: "settle"; readonly outcome: Outcome | NotStarted }
   /** The vCPUs and the memory of the run are free. */
   | { readonly type: "reportEnded" }
-  /** It is to leave the queue. */
+  /** The run must be removed from the queue. */
   | { readonly type: "withdraw" };
 
-/** What an event leads to. */
+/** The result of an event: the next state, and the effects. */
 export type RunStep<S extends RunState = RunState> = Step<S, RunEffect>;

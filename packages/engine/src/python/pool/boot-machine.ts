@@ -16,10 +16,10 @@ import type { ZygoteEnd } from "./zygote.ts";
 /**
  * The life of one zygote process.
  *
- * starting: it has not said anything yet; the hello limit runs. importing: it imports src/program.py; the boot limit runs.
+ * starting: it has not sent anything yet; the hello limit runs. importing: it imports src/program.py; the boot limit runs.
  * ready: it forks children. stopping: it was ready, and its end was ordered. ending: its end was ordered before it was
- * ready, or it has said why it cannot be. diagnosing: it ended without a word, and an empty sandbox shows whether the
- * machine is at fault. closed: that was reported; nothing follows.
+ * ready, or it has reported why it cannot be. diagnosing: it ended without a report, and an empty sandbox shows whether the
+ * cause is the machine. closed: the end was reported; nothing follows.
  */
 export type BootState =
   | { readonly name: "starting" | "importing" | "ready" | "stopping" | "closed" }
@@ -27,29 +27,29 @@ export type BootState =
   | { readonly name: "ending"; readonly failure: BootFailure | null }
   | { readonly name: "diagnosing"; readonly description: string; readonly reason: string };
 
-/** What the pool can order at any time; what comes after the end of the process is dropped. */
+/** Orders that the pool can give at any time; after the end of the process they are dropped. */
 export type PoolOrder =
   | { readonly order: "fork" | "forget"; readonly id: number }
   | { readonly order: "signal"; readonly id: number; readonly signal: 9 | 15 }
-  /** `stop` lets it end its tree and leave; `kill` ends every process of the sandbox at once. */
+  /** `stop` lets it end its process tree and exit; `kill` ends every process of the sandbox at once. */
   | { readonly order: "stop" | "kill" };
 
 export type BootEvent =
   | { readonly type: "ordered"; readonly order: PoolOrder }
-  /** `time` in milliseconds since the epoch. What it says may have been written by user code. */
+  /** `time` in milliseconds since the epoch. The event may have been written by user code. */
   | { readonly type: "said"; readonly said: ZygoteEvent; readonly time: number }
   | { readonly type: "printed"; readonly lines: readonly LogLine[] }
   | { readonly type: "limit" }
   | { readonly type: "unstartable"; readonly reason: string }
-  /** No process of it is left. `kept`: the lines that it printed before it was ready. */
+  /** All its processes have ended. `kept`: the lines that it printed before it was ready. */
   | { readonly type: "ended"; readonly end: ZygoteEnd; readonly kept: readonly LogLine[] }
   /** `fault`: why no sandbox at all works on this machine; null when sandboxes work. */
   | { readonly type: "diagnosed"; readonly fault: string | null };
 
-/** What a zygote says of one of its children. */
+/** Reports of a zygote about one of its children. */
 export type ChildReport = ExitEvent | Extract<ZygoteEvent, { readonly event: "refused" | "gone" }>;
 
-/** What the pool hears of its zygote: `ready` or `unsafe` at most once, `closed` as the last. */
+/** Reports to the pool: `ready` or `unsafe` at most once, `closed` as the last. */
 export type BootReport =
   | ChildReport
   | Extract<ZygoteEvent, { readonly event: "ready" | "unsafe" }>
@@ -129,7 +129,7 @@ function hear(
     case "hello":
       if (state.name !== "starting") return step(state);
       return step({ name: "importing" }, { type: "startTimer", milliseconds: bootMs });
-    // The limit goes on: a process that has said why it fails may stay all the same.
+    // The limit stays in force: a process may keep running after it has reported a failure.
     case "failed":
       if (state.name !== "importing") return step(state);
       return step({ name: "ending", failure: describeFailedImport(said, time) });
@@ -147,7 +147,7 @@ function hear(
   return step(state);
 }
 
-/** Before it is ready there are no children that it could report of. */
+/** Before it is ready, it has no children to report on. */
 function relay(state: BootState, report: ChildReport): BootStep {
   return wasReady(state) ? step(state, { type: "report", report }) : step(state);
 }
@@ -177,7 +177,7 @@ function bury(state: BootState, end: ZygoteEnd, kept: readonly LogLine[]): BootS
   if (state.name !== "starting") return close(description, null);
   if (hasBegun) return fail(describeEndedInterpreter(description));
   const printed = kept.map((line) => line.message).join("; ");
-  // What the version brings along may be why (its interpreter is a file of its environment): an empty sandbox shows it.
+  // The cause may be the version itself (its interpreter is a file of its environment): an empty sandbox shows which it is.
   return step(
     { name: "diagnosing", description, reason: printed === "" ? description : `${description}: ${printed}` },
     { type: "stopTimer" },

@@ -12,7 +12,7 @@ import { runMachine } from "../../base/machine.ts";
 import { startZygote } from "./zygote.ts";
 import type { Zygote, ZygoteHost } from "./zygote.ts";
 
-/** What the zygotes and pools of one runtime share. */
+/** Dependencies that the zygotes and pools of one runtime share. */
 export interface PoolHost extends ZygoteHost {
   readonly settings: Settings;
   readonly logger: Logger;
@@ -22,24 +22,24 @@ export interface BootOptions {
   readonly version: RunnableVersion;
   readonly startMode: RunnableVersion["startMode"];
   readonly onReport: (report: BootReport) => void;
-  /** A child that was ordered has opened its three connections; the callee owns them. Once a child at most. */
+  /** A child that was ordered has opened its three connections; the callee owns them. At most once per child. */
   readonly onConnected: (id: number, connections: Connections) => void;
 }
 
-/** A zygote from its start to its end. Takes orders at once: they wait until the process is there. */
+/** A zygote from its start to its end. Accepts orders at any time: they wait until the process is started. */
 export type Boot = (order: PoolOrder) => void;
 
-/** What the machine's effects work on. */
+/** The resources that the effects of the machine work on. */
 interface Handles {
   readonly host: PoolHost;
   readonly options: BootOptions;
   readonly timers: Timers<"limit">;
-  /** Of the children that were ordered and have not connected. */
+  /** Tokens of the children that were ordered and have not connected. */
   readonly tokens: Map<number, string>;
-  /** What the zygote printed before it was ready. */
+  /** Output of the zygote from before it was ready. */
   readonly kept: LogLine[];
   readonly dispatch: (event: BootEvent) => void;
-  /** The orders that wait for the process; then the process. */
+  /** The orders that wait for the process; then the process itself. */
   zygote: Zygote | PoolOrder[];
 }
 

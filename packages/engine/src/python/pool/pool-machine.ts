@@ -16,10 +16,10 @@ import { describeEndedChild, describeLateChild } from "./start-failure.ts";
 import type { BootFailure } from "./start-failure.ts";
 
 const SIGKILL = 9;
-/** A sequential caller takes one while the other is being made. */
+/** Two: a sequential caller uses one while the other is being prepared. */
 const MIN_TARGET = 2;
 const SPAWN_TARGET = 1;
-/** A zygote that ends this often without one child getting ready is not booted again for those who wait. */
+/** After this many zygotes in a row that ended before a child was ready, the waiting executions are refused. */
 const MAX_BOOTS_WITHOUT_CHILD = 3;
 const STOPPED: BootFailure = {
   outcome: notStarted("worker", "The worker was stopped before the execution began."),
@@ -32,12 +32,12 @@ export interface PoolStep {
 }
 
 /**
- * What a pool does next: the zygote of one version, its children, and the executions that wait for one.
+ * The transitions of a pool: the zygote of one version, its children, and the executions that wait for a child.
  *
- * Each child is given one execution and is never used again. Those made ahead are ordered when an answer is there (before,
- * they would compete with the function for the processor: p95 4.2 against 1.6 ms on 2 cores), unless no child is left.
- * Reports may have been written by user code, which shares a process with the zygote: none of them ends the watch over an
- * execution, and a child that is said to have exited is given nothing.
+ * Each child runs one execution and is never used again. Spare children are ordered once an answer has arrived (before that,
+ * they would compete with the function for the processor: p95 4.2 instead of 1.6 ms on 2 cores), unless no child is left.
+ * Reports may have been written by user code, which shares a process with the zygote: no report ends the supervision of an
+ * execution, and a child that is reported as exited is given none.
  *
  * @param now monotonic milliseconds
  */
@@ -74,7 +74,7 @@ function handle(turn: Turn, event: PoolEvent): void {
   }
 }
 
-/** Holds after every event: who waits has a child on order, and a pool that shall end does so when nothing is left. */
+/** Invariants after every event: each waiting execution has a child on order, and a pool that is to end does so when nothing is left. */
 function settle(turn: Turn): void {
   if (turn.state.queue.length > 0 && !hasZygote(turn.state)) boot(turn);
   if (canServe(turn.state.phase)) order(turn, turn.state.queue.length - countStarting(turn.state));
@@ -114,7 +114,7 @@ function handOver(turn: Turn, child: Child, execution: Ticket): void {
   if (countIdle(turn.state) === 0 && countStarting(turn.state) === 0) refill(turn);
 }
 
-/** Orders the children that are made ahead. */
+/** Orders spare children. */
 function refill(turn: Turn): void {
   const { phase, intent, startMode, settings, peak, queue } = turn.state;
   if (!canServe(phase) || intent !== "serve") return;
@@ -168,7 +168,7 @@ function exit(turn: Turn, child: Child, report: Extract<BootReport, { readonly e
   }
 }
 
-/** Not believed before the exit: an execution that nothing watches any more would have no time limit and never end. */
+/** Ignored before the exit was reported: an unsupervised execution would have no time limit and never end. */
 function forgetGone(turn: Turn, child: Child): void {
   if (child.stage !== "failed" && child.stage !== "unused" && child.stage !== "exited") return;
   remove(turn, child);
@@ -177,7 +177,7 @@ function forgetGone(turn: Turn, child: Child): void {
   if (child.stage === "exited") turn.effects.push({ type: "gone", execution: child.execution });
 }
 
-/** Who waits first ends with the outcome: otherwise it would be tried without end. */
+/** The first waiting execution gets the outcome: otherwise it would be tried again without end. */
 function failStart(turn: Turn, { id }: Child, outcome: BootFailure["outcome"]): void {
   if (canServe(turn.state.phase)) turn.effects.push({ type: "order", order: { order: "forget", id } });
   const [next] = turn.state.queue;
@@ -186,7 +186,7 @@ function failStart(turn: Turn, { id }: Child, outcome: BootFailure["outcome"]): 
   refuse(turn, next, { outcome, lines: [] });
 }
 
-/** The zygote cannot be forked: it ends by itself, and the next one starts a fresh interpreter for each child. */
+/** The zygote cannot fork safely: it ends by itself, and the next one starts a fresh interpreter for each child. */
 function respawn(turn: Turn, reason: string): void {
   if (turn.state.phase.name !== "booting") return;
   set(turn, { startMode: "spawn", phase: { name: "ending" } });
@@ -219,7 +219,7 @@ function bury(turn: Turn, description: string, failure: BootFailure | null): voi
   refuseQueue(turn, { outcome, lines: [] });
 }
 
-/** A zygote that does not even end a child is stuck itself (a hook of user code, say): nothing would ever start again. */
+/** A zygote that does not end a child is stuck itself (in a hook of user code, say), and would never start a child again. */
 function endLate(turn: Turn): void {
   const { phase, children, settings } = turn.state;
   if (phase.name !== "warm") return;
@@ -235,7 +235,7 @@ function endLate(turn: Turn): void {
   }
 }
 
-/** Ends what has not been used for long: first the children that were made ahead, later the zygote. */
+/** Ends what has been idle for long: first the spare children, later the zygote. */
 function evict(turn: Turn): void {
   const { settings, children, lastUsed } = turn.state;
   const idleMs = turn.now - lastUsed;

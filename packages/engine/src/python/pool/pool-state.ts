@@ -5,21 +5,21 @@ import type { ExitEvent } from "../wire/control-messages.ts";
 import type { PoolOrder, BootReport } from "./boot-machine.ts";
 import type { BootFailure, StartOutcome } from "./start-failure.ts";
 
-/** An execution, as the machine knows it: a number that is never given twice. */
+/** The number by which the machine knows an execution; never reused. */
 export type Ticket = number;
 
 export type Phase =
-  /** No zygote, and nothing waits for one. */
+  /** No zygote, and no execution waits for one. */
   | { readonly name: "cold" }
-  /** Like cold, and the project is known to be at fault: it is not tried again until then (monotonic milliseconds). */
+  /** Like cold, but the project could not be started: it is not tried again until then (monotonic milliseconds). */
   | { readonly name: "broken"; readonly failure: BootFailure; readonly until: number }
-  /** The zygote is being started; the children that were ordered come when it is ready. */
+  /** The zygote is being started; the children that were ordered are started when it is ready. */
   | { readonly name: "booting" }
   /** `since`: monotonic milliseconds. */
   | { readonly name: "warm"; readonly since: number }
-  /** The zygote is ending: nothing is ordered or handed over any more, what is queued waits for the next one. */
+  /** The zygote is ending: no child is ordered and no execution handed over; queued executions wait for the next zygote. */
   | { readonly name: "ending" }
-  /** Retired or closed, and nothing is left. */
+  /** Retired or closed, and all processes have ended. */
   | { readonly name: "closed" };
 
 /** A child in one of its stages. `ordered`, `late` and `failed` have not connected: they count as starting. */
@@ -27,16 +27,16 @@ export type Child = { readonly id: number; readonly orderedAt: number } & ChildS
 
 export type ChildStage =
   | { readonly stage: "ordered" }
-  /** Killed because it was not ready in time, counted from when the zygote was; not gone yet. */
+  /** Killed because it was not ready in time, counted from when the zygote was ready; not gone yet. */
   | { readonly stage: "late" }
-  /** Exited before it was ready. When it is gone, who waits first ends with the outcome. */
+  /** Exited before it was ready. When it is gone, the first waiting execution gets the outcome. */
   | { readonly stage: "failed"; readonly outcome: StartOutcome }
   /** Connected; takes the next execution. */
   | { readonly stage: "idle" }
   /** Its connections were closed before it was given an execution: it is ending. */
   | { readonly stage: "unused" }
   | { readonly stage: "running"; readonly execution: Ticket }
-  /** Its process has exited; others that it started may live. */
+  /** Its process has exited; processes that it started may still be running. */
   | { readonly stage: "exited"; readonly execution: Ticket };
 
 export type PoolSettings = Pick<
@@ -50,11 +50,11 @@ export interface PoolState {
   /** `retire` ends the zygote once nothing runs, `close` ends it now. */
   readonly intent: "serve" | "retire" | "close";
   readonly startMode: RunnableVersion["startMode"];
-  /** Executions without a child; the first has waited longest. */
+  /** Executions without a child, in order of arrival. */
   readonly queue: readonly Ticket[];
   readonly children: readonly Child[];
   readonly lastChild: number;
-  /** Most executions that ran at once since the version was last idle. */
+  /** Maximum number of executions that ran at once since the version was last idle. */
   readonly peak: number;
   /** Zygotes in a row that ended before one child was ready. */
   readonly bootsWithoutChild: number;
@@ -64,7 +64,7 @@ export interface PoolState {
 
 export type PoolEvent =
   | { readonly type: "submit" | "withdraw"; readonly execution: Ticket }
-  /** A child has opened its connections; until an effect disposes of them they are kept for it. */
+  /** A child has opened its connections, which are kept until an effect disposes of them. */
   | { readonly type: "connected"; readonly child: number }
   /** `answered`: an outcome is known. `stuck`: processes of an execution do not end though they were killed. */
   | { readonly type: "answered" | "stuck" | "tick" | "retire" | "close" }
@@ -83,7 +83,7 @@ export type PoolEffect =
       readonly lines: readonly LogLine[];
     }
   | { readonly type: "exit"; readonly execution: Ticket; readonly exit: ExitEvent }
-  /** The last of an execution: no process of it is left. */
+  /** The last effect of an execution: all its processes have ended. */
   | { readonly type: "gone"; readonly execution: Ticket }
   | { readonly type: "lost"; readonly execution: Ticket; readonly detail: string }
   | {
@@ -92,7 +92,7 @@ export type PoolEffect =
       readonly fields: LogFields;
       readonly message: string;
     }
-  /** The last of the pool. */
+  /** The last effect of the pool. */
   | { readonly type: "closed" };
 
 export function createPoolState(
@@ -126,7 +126,7 @@ export function countIdle({ children }: PoolState): number {
   return children.filter(({ stage }) => stage === "idle").length;
 }
 
-/** Also those whose process has exited and is not gone. */
+/** Includes those whose process has exited while other processes of the execution are left. */
 export function countRunning({ children }: PoolState): number {
   return children.filter(({ stage }) => stage === "running" || stage === "exited").length;
 }

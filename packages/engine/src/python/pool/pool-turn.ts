@@ -2,7 +2,7 @@ import { canServe } from "./pool-state.ts";
 import type { Child, ChildStage, PoolEffect, PoolState, Ticket } from "./pool-state.ts";
 import type { BootFailure } from "./start-failure.ts";
 
-/** One step of the pool's machine in the making: what a rule changes, the next rule sees. */
+/** One step of the pool's machine in progress: each rule sees the changes of the previous ones. */
 export interface Turn {
   state: PoolState;
   readonly effects: PoolEffect[];

@@ -6,19 +6,19 @@ import type { LogLine, NotStarted, RunnableVersion } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
 import type { ExitEvent, FailedEvent } from "../wire/control-messages.ts";
 
-/** Largest part of what a zygote prints, and of the traceback of an import, that is kept. */
+/** Maximum bytes that are kept of a zygote's output and of the traceback of an import. */
 export const BOOT_LOG_BYTES = 256 * 1024;
 export const BOOT_LINE_BYTES = 16 * 1024;
-/** Of a child that failed before user code could: it could not prepare itself (70) or could not be executed (71). */
+/** Exit codes of a child that failed before it ran user code: it could not prepare itself (70) or could not be executed (71). */
 const OWN_EXIT_CODES: ReadonlySet<number> = new Set([70, 71]);
 
-/** FAILED: the project cannot be started anywhere. NOT_STARTED: the project is not known to be at fault. */
+/** FAILED: the project cannot be started on any worker. NOT_STARTED: the cause need not be the project. */
 export type StartOutcome = Failed | NotStarted;
 
-/** Why no child came of a boot, and what each execution that waits for one ends with. */
+/** Why a boot ended without a child, and the outcome of each execution that waits for one. */
 export interface BootFailure {
   readonly outcome: StartOutcome;
-  /** For the log of an execution: what user code printed until then, and the traceback. */
+  /** For the log of an execution: the output of user code until then, and the traceback. */
   readonly lines: readonly LogLine[];
 }
 
@@ -27,7 +27,7 @@ export function describeFailedImport({ code, detail, traceback }: FailedEvent, t
   return { outcome: fail(code, detail), lines: toErrorLines(traceback, time) };
 }
 
-/** Bounded: each execution that waits is given them all. */
+/** Bounded, since the lines are added to the log of each waiting execution. */
 function toErrorLines(text: string | null, time: number): readonly LogLine[] {
   const budget = createLogBudget(BOOT_LOG_BYTES);
   const options = { severity: "ERROR", lineBytes: BOOT_LINE_BYTES, budget, now: () => time } as const;
@@ -48,12 +48,12 @@ export function describeEndedImport(description: string): StartOutcome {
   return failStart(`The process ${description} while it imported src/program.py`);
 }
 
-/** Before the zygote's first word only its environment can be the project's fault (a start-up hook that ends it). */
+/** Before the zygote's first event only the environment of the project has run (a start-up hook that ends the interpreter, say). */
 export function describeEndedInterpreter(description: string): StartOutcome {
   return failStart(`The interpreter ${description} before it could import src/program.py`);
 }
 
-/** @param fault why no sandbox at all works on this machine; null when an empty one works */
+/** @param fault why no sandbox works on this machine; null when an empty one works */
 export function describeFailedSandbox(reason: string, fault: string | null): StartOutcome {
   return fault === null
     ? notStarted("version", `The sandbox of the version ${reason}`)
@@ -64,7 +64,7 @@ export function describeUnstartable(reason: string): StartOutcome {
   return notStarted("worker", `No process could be started: ${reason}`);
 }
 
-/** Of a child that ended before it was ready. Only a spawned child runs code of the project until then: the import. */
+/** For a child that ended before it was ready. Until then, only a spawned child runs code of the project: the import. */
 export function describeEndedChild(
   { code }: ExitEvent,
   startMode: RunnableVersion["startMode"],
@@ -74,7 +74,7 @@ export function describeEndedChild(
   return notStarted("version", "A process ended before it was ready");
 }
 
-/** Of a child that was killed because it was not ready in time. */
+/** For a child that was killed because it was not ready in time. */
 export function describeLateChild(
   { code }: ExitEvent,
   startMode: RunnableVersion["startMode"],

@@ -12,38 +12,38 @@ import type { PoolEffect, PoolEvent, Ticket } from "./pool-state.ts";
 import { runMachine } from "../../base/machine.ts";
 
 /**
- * The zygote of one version and its children. What it does when is decided by `reducePool`; this part does it.
- * A zygote that ends takes its executions along: those that were handed over are lost, those still queued boot the next one.
+ * The zygote of one version and its children. `reducePool` decides; this file performs the effects.
+ * When a zygote ends, the executions that were handed over to its children are lost, and those still queued boot the next zygote.
  */
 export interface VersionPool {
   readonly submit: (execution: Execution) => void;
-  /** Takes an execution out of the queue: it was cancelled before it began. */
+  /** Removes an execution from the queue: it was cancelled before it began. */
   readonly withdraw: (execution: Execution) => void;
   readonly hasZygote: () => boolean;
   readonly isBusy: () => boolean;
   /** Monotonic milliseconds. */
   readonly lastUsed: () => number;
-  /** Called about every second: ends what idles and what does not get ready. */
+  /** Called about every second: ends idle processes, and children that are not ready in time. */
   readonly tick: () => void;
-  /** Ends the zygote once nothing runs; resolves when it is gone. */
+  /** Ends the zygote once nothing runs; resolves when it has ended. */
   readonly retire: () => Promise<void>;
-  /** Ends the zygote now; resolves when it is gone. */
+  /** Ends the zygote now; resolves when it has ended. */
   readonly close: () => Promise<void>;
 }
 
 type ExecutionEffect = Extract<PoolEffect, { readonly type: "refuse" | "exit" | "gone" | "lost" }>;
 
-/** What the machine's effects work on. */
+/** The resources that the effects of the machine work on. */
 interface Handles {
   readonly host: PoolHost;
   readonly version: RunnableVersion;
-  /** Those that the machine knows, by their numbers. */
+  /** Executions that the machine knows, by their tickets. */
   readonly executions: Map<Ticket, Execution>;
-  /** Of the children that were given no execution yet. */
+  /** Connections of the children that have no execution yet. */
   readonly connections: Map<number, Connections>;
   readonly closed: Deferred<undefined>;
   readonly dispatch: (event: PoolEvent) => void;
-  /** Orders to the zygote; null until the first is started. */
+  /** Gives orders to the zygote; null until the first zygote is started. */
   boot: Boot | null;
 }
 

@@ -7,9 +7,9 @@ import type { VersionPool } from "./version-pool.ts";
 /** The pools of a runtime, one per version. */
 export interface VersionPools {
   readonly find: (version: RunnableVersion) => VersionPool;
-  /** Called about every second: ends what idles. */
+  /** Called about every second: ends idle processes. */
   readonly tick: () => void;
-  /** Ends the zygote of a version once nothing runs; resolves when it is gone. */
+  /** Ends the zygote of a version once nothing runs; resolves when it has ended. */
   readonly retire: (versionId: string) => Promise<void>;
   /** Ends all zygotes now. */
   readonly close: () => Promise<void>;
@@ -20,7 +20,7 @@ export function createVersionPools(host: PoolHost): VersionPools {
   const pools = new Map<string, VersionPool>();
   const retiring = new Map<VersionPool, Promise<void>>();
 
-  /** A cap on memory: the idle zygote that was used longest ago makes room. */
+  /** Bounds the memory: the least recently used idle zygote is ended. */
   function makeRoom(): void {
     const warm = [...pools].filter(([, pool]) => pool.hasZygote());
     if (warm.length < maxZygotes) return;

@@ -4,21 +4,21 @@ import { removeTree } from "../../files/remove-tree.ts";
 import type { Logger } from "../../base/logger.ts";
 
 /**
- * The folders of zygotes: one each, never used again.
+ * The folders of zygotes: one for each, never reused.
  *
- * User code may have filled one with any number of files. They are therefore removed off the event loop, one file after the
- * other, so that the four threads which serve all file access of this process are never all taken by it.
+ * User code may have created any number of files in a folder. They are removed asynchronously, one after the
+ * other, so that the removal never takes all four threads that serve the file access of this process.
  */
 export interface Rooms {
-  /** Path of a new folder; throws when the disk refuses it. */
+  /** Creates a folder and returns its path; throws the system's error. */
   readonly create: () => string;
-  /** Removes it when its turn comes; what cannot be removed is logged, and tried again at the next start. */
+  /** Queues a folder for removal; one that cannot be removed is logged, and tried again at the next start. */
   readonly discard: (path: string) => void;
-  /** Resolves when all that was discarded is gone or given up. */
+  /** Resolves when all discarded folders are removed or have failed to be. */
   readonly drain: () => Promise<void>;
 }
 
-/** @param directory existing folder of ours; what a killed process left in it is discarded */
+/** @param directory existing folder that only this process uses; remains of a killed process in it are discarded */
 export function createRooms(directory: string, logger: Logger): Rooms {
   const inUse = join(directory, "z");
   let count = 0;

@@ -25,19 +25,19 @@ import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
 import type { Rooms } from "./zygote-folders.ts";
 
 const MAX_EVENT_BYTES = 4 * MEGABYTE;
-/** After the end of its control pipe a zygote kills its tree and leaves; without pid namespace nobody else could. */
+/** At the end of its control pipe a zygote kills its process tree and exits; without a pid namespace, no other process can do so. */
 const LEAVE_MS = 1000;
-/** After a kill all pipes close at once, unless a process escaped. */
+/** After a kill all pipes close at once, unless a process has escaped. */
 const HANG_UP_MS = 5000;
 const SHARED_TEMPORARY_FOLDERS = ["/tmp/", "/dev/shm/"];
 const CONTROL_FD = 3;
 const MAX_STATUS_LENGTH = 4096;
 
-/** What the zygotes of one runtime share. */
+/** Dependencies that the zygotes of one runtime share. */
 export interface ZygoteHost {
   readonly sandbox: Sandbox;
   readonly runnerDirectory: string;
-  /** Gives each zygote a folder of its own, which is discarded when its last process is gone. */
+  /** Creates the folder of each zygote, which is discarded when its last process has ended. */
   readonly rooms: Rooms;
   readonly paces: Paces;
 }
@@ -47,30 +47,30 @@ export interface ZygoteOptions {
   readonly startMode: RunnableVersion["startMode"];
   readonly probe: boolean;
   readonly onEvent: (event: ZygoteEvent) => void;
-  /** What it prints itself: user code at import, and our own warnings. */
+  /** Its own output: of user code at import, and warnings of the runner. */
   readonly onOutput: (lines: readonly LogLine[]) => void;
 }
 
-/** A sandboxed zygote process. Ends when it is stopped or when its control pipe closes, and takes its whole tree along. */
+/** A sandboxed zygote process. Ends with its whole process tree when it is stopped or when its control pipe closes. */
 export interface Zygote {
   readonly home: HomeSocket;
   readonly send: (order: Order) => void;
-  /** Lets it end its tree and leave; killed when it does not. */
+  /** Lets it end its process tree and exit; killed when it does not. */
   readonly stop: () => void;
   /** Ends every process of the sandbox at once. */
   readonly kill: () => void;
-  /** How it ended, once no process of it is left. */
+  /** How it ended; resolves once all its processes have ended. */
   readonly closed: Promise<ZygoteEnd>;
 }
 
 export interface ZygoteEnd {
   /** A clause: "ended with exit code 3". */
   readonly description: string;
-  /** Whether code that the version brings along has run for sure; else only the sandbox may have been refused. */
+  /** Whether code of the version has certainly run; if false, the sandbox itself may have been refused. */
   readonly hasBegun: boolean;
 }
 
-/** What one zygote holds, apart from its process. */
+/** The resources of one zygote, apart from its process. */
 interface Holdings {
   readonly launch: SandboxLaunch;
   readonly home: HomeSocket;
@@ -128,7 +128,7 @@ function attendZygote(
 
   function kill(): void {
     killLaunched(child);
-    // Whoever still holds the pipes is not waited for: `closed` must come.
+    // A process that still holds the pipes is not waited for: `closed` must resolve.
     if (!timers.has("hangUp"))
       timers.set("hangUp", HANG_UP_MS, () => child.stdio.forEach((stream) => stream?.destroy()));
   }
@@ -144,7 +144,7 @@ function attendZygote(
 
   async function waitUntilClosed(): Promise<ZygoteEnd> {
     const description = await waitForEnd(child);
-    await Promise.all(readings); // the last words may still wait for their turn
+    await Promise.all(readings); // the last output may still wait for its turn
     timers.clear("leave");
     timers.clear("hangUp");
     release();
@@ -178,7 +178,7 @@ async function spawnLaunch(launch: SandboxLaunch, version: RunnableVersion): Pro
   const threads = String(Math.max(1, Math.ceil(version.resources.cpu)));
   const child = spawnTrusted(executable, args, {
     cwd: "/",
-    // A Ctrl-C on the terminal goes to a whole process group: it must not end what the host still waits for.
+    // Ctrl-C on the terminal signals a whole process group: it must not end a process that the host still waits for.
     detached: true,
     env: {
       ...launch.environment,
@@ -205,7 +205,7 @@ function waitForEnd(child: ChildProcess): Promise<string> {
   });
 }
 
-/** What the launcher reports; it says little, and nothing of user code's. */
+/** The reports of the launcher, which are short and contain nothing from user code. */
 function collectStatus(child: ChildProcess): () => string {
   const stream = child.stdio[STATUS_FD];
   let status = "";
@@ -216,7 +216,7 @@ function collectStatus(child: ChildProcess): () => string {
   return () => status;
 }
 
-/** Resolves when the stream has closed and all of it was taken. */
+/** Resolves when the stream has closed and everything was consumed. */
 function readToEnd(stream: Readable, pace: Pace, consumer: Consumer): Promise<void> {
   return new Promise((resolve) => createPacedReader(stream, pace, consumer).redirect(consumer, [], resolve));
 }

@@ -1,6 +1,6 @@
 import type { Resources } from "@platform/contract/project";
 
-/** A version as a worker can run it: unpacked, with its environment built. Paths are absolute and readable by the sandbox. */
+/** A version that is ready to run: unpacked, with its environment built. Paths are absolute and readable by the sandbox. */
 export interface RunnableVersion {
   /** Stable key of the zygote: one warm process per id. */
   readonly id: string;
@@ -8,16 +8,16 @@ export interface RunnableVersion {
   readonly projectDirectory: string;
   /** Python executable of the environment that holds the version's requirements. */
   readonly interpreter: string;
-  /** Everything outside the system directories that `interpreter` needs to read (environment, base installation). */
+  /** Absolute paths outside the system directories that `interpreter` needs to read (environment, base installation). */
   readonly readablePaths: readonly string[];
   readonly resources: Resources;
-  /** Service variables and secrets that the user code sees in its environment. */
+  /** Service variables and secrets in the environment of user code. */
   readonly variables: Readonly<Record<string, string>>;
   /** `auto` forks from the zygote where that is safe; `spawn` starts a fresh interpreter for each execution. */
   readonly startMode: "auto" | "spawn";
 }
 
-/** JSON text, never parsed by Node after it was accepted. */
+/** JSON text, which Node does not parse after it was accepted. */
 export interface ExecutionInput {
   /** The start body as received: an object with `data` and/or `params` (and references). */
   readonly body: Uint8Array;
@@ -34,14 +34,14 @@ export interface LogLine {
   readonly message: string;
 }
 
-/** How an execution ended: only the legal ends can be said. */
+/** How an execution ended. The type allows only valid combinations of status and code. */
 export type Outcome =
   | { readonly status: "SUCCEEDED"; readonly result: Uint8Array; readonly metadata: Uint8Array | null }
   | { readonly status: "FAILED"; readonly code: string; readonly detail: string }
   | { readonly status: "UNKNOWN"; readonly code: "WORKER_LOST"; readonly detail: string };
 
 /**
- * No outcome: user code provably never began (no request was written to any process), and the project is not at fault.
+ * No outcome: user code provably never began (no request was written to any process), and the project is not the cause.
  * The claim may be given back and started again, here or elsewhere.
  */
 export interface NotStarted {
@@ -49,8 +49,8 @@ export interface NotStarted {
   /** For the operator's log: it may name paths of the host. */
   readonly detail: string;
   /**
-   * `worker`: nothing of the version had a say in it (no process, no sandbox, no disk; the worker stops).
-   * `version`: it happened inside the version's own sandbox, so code of the version may have brought it about: it says
+   * `worker`: the version cannot be the cause (no process, no sandbox, no disk; the worker stops).
+   * `version`: it happened inside the version's own sandbox, so code of the version may be the cause: it implies
    * nothing about other versions on this worker.
    */
   readonly scope: "worker" | "version";
@@ -63,49 +63,49 @@ export interface RunRequest {
   /** Wall-clock limit in seconds, counted from the hand-over to the child. */
   readonly timeoutSeconds: number;
   /**
-   * Called in order with batches; settles when they are written. What prints has to wait while 1 MiB is not, and
+   * Called in order with batches; settles when they are written. A process that prints has to wait while 1 MiB is not written, and
    * `outcome` waits for all of it. Never called after `outcome` settled.
    */
   readonly onLog: (lines: readonly LogLine[]) => Promise<void>;
 }
 
 export interface Run {
-  /** True as soon as user code may have begun; false when it surely never will. Never rejects. */
+  /** True as soon as user code may have begun; false when it certainly never will. Never rejects. */
   readonly began: Promise<boolean>;
   /** Settles once, when the outcome is known and the log lines are drained. Never rejects. */
   readonly outcome: Promise<Outcome | NotStarted>;
-  /** Settles when every process of the execution is gone, so that its vCPUs and memory are free. Never rejects. */
+  /** Settles when every process of the execution has ended, so that its vCPUs and memory are free. Never rejects. */
   readonly ended: Promise<void>;
   /** Ends the whole process tree; the outcome becomes FAILED with this code unless it was known before. */
   readonly kill: (reason: { readonly code: "CANCELLED" | "TIMEOUT"; readonly detail: string }) => void;
 }
 
-/** What loading a version's module told: used by the builder and by `serve`. */
+/** The result of importing a version's module: used by the builder and by `serve`. */
 export type Probe =
   | {
       readonly ok: true;
       readonly inputSchema: Record<string, unknown> | null;
       readonly outputSchema: Record<string, unknown> | null;
       readonly startMode: "fork" | "spawn";
-      /** What the module did at import so that it cannot be forked, and what to do instead: one line. Null when it can be. */
+      /** One line: what the module does at import that prevents forking, and what to do instead. Null when it can be forked. */
       readonly startModeReason: string | null;
     }
   | { readonly ok: false; readonly code: string; readonly detail: string; readonly traceback: string | null };
 
-/** What a deployer reads in front of `startModeReason`. */
+/** Shown to deployers before `startModeReason`. */
 export const SLOW_START_NOTE = "Each execution starts a fresh interpreter, which is slower";
 
 /** Runs executions of Python versions; one per worker process. */
 export interface PythonRuntime {
   readonly run: (request: RunRequest) => Run;
   /**
-   * Boots the version, imports the user's module, finds `run` and derives its schemas. Leaves nothing running.
+   * Boots the version, imports the user's module, finds `run` and derives its schemas. No process is left running.
    *
-   * @throws Error when no process could be started for it: that says nothing about the project
+   * @throws Error when no process could be started for it; the project is then not the cause
    */
   readonly probe: (version: RunnableVersion) => Promise<Probe>;
   /** Ends the zygote of a version (retired, or edited under `serve`); running executions of it finish first. */
   readonly retire: (versionId: string) => Promise<void>;
-  /** Kills what still runs and frees everything. */
+  /** Kills all running executions and frees all resources. */
   readonly close: () => Promise<void>;
 }

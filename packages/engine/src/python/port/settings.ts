@@ -5,19 +5,19 @@ import type { Logger } from "../../base/logger.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
 export interface PythonRuntimeOptions {
-  /** Absolute path of a folder of ours for sockets and scratch; created. At most 70 characters: a socket's path is limited. */
+  /** Absolute path of the platform's folder for sockets and scratch files; created. At most 70 bytes, since socket paths are limited. */
   readonly runDirectory: string;
-  /** The Python half; by default the one beside this source. It is copied, so it need not be readable by the sandbox. */
+  /** Folder of the Python half; default: the one beside this source. It is copied, so the sandbox need not be able to read it. */
   readonly runnerDirectory?: string;
   readonly sandbox: Sandbox;
-  /** The installation that environments are made of: compiles the Python half ahead. Null: every cold start compiles it. */
+  /** The installation that environments are created from: compiles the Python half in advance. Null: every cold start compiles it. */
   readonly interpreter: TrustedExecutable | null;
   readonly logger: Logger;
-  /** Most idle children that a version keeps ready. */
+  /** Maximum number of idle children per version. */
   readonly slots?: number;
-  /** Idle children go after this time, the zygote after ten times of it. */
+  /** Idle children end after this time, the zygote after ten times as long. */
   readonly idleSeconds?: number;
-  /** Zygotes alive at once; above it the least recently used idle one ends. */
+  /** Maximum number of zygotes; beyond it, the least recently used idle one is ended. */
   readonly maxZygotes?: number;
   readonly limits?: Partial<Limits>;
   readonly times?: Partial<Times>;
@@ -26,26 +26,26 @@ export interface PythonRuntimeOptions {
 export interface Limits {
   /** Largest result in bytes of JSON text. */
   readonly resultBytes: number;
-  /** What one execution may log in all, and in one line. */
+  /** Maximum bytes of an execution's log, and of one line. */
   readonly logBytes: number;
   readonly logLineBytes: number;
 }
 
 /** Milliseconds. */
 export interface Times {
-  /** Between SIGTERM and SIGKILL of a cancelled execution. */
+  /** Time between SIGTERM and SIGKILL of a cancelled execution. */
   readonly graceMs: number;
-  /** Between the answer and SIGKILL of a process that does not end by itself. */
+  /** Time between the answer and SIGKILL of a process that does not end by itself. */
   readonly exitMs: number;
-  /** After SIGKILL, until the processes must be gone; else the whole sandbox is killed. */
+  /** Time after SIGKILL until the processes must have ended; otherwise the whole sandbox is killed. */
   readonly confirmMs: number;
-  /** After the answer, for log lines that a background process holds back. */
+  /** Time after the answer for log lines that a background process holds back. */
   readonly drainMs: number;
-  /** Until a zygote says hello: bubblewrap and the interpreter, before any code of the project. */
+  /** Time limit for a zygote's first event: bubblewrap and the interpreter, before any code of the project. */
   readonly helloMs: number;
-  /** For the import of the user's module. */
+  /** Time limit for the import of the user's module. */
   readonly bootMs: number;
-  /** A module that could not be imported is not tried again for this long. */
+  /** A module that could not be imported is not tried again within this time. */
   readonly failureMs: number;
 }
 

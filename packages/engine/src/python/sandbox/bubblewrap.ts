@@ -4,7 +4,7 @@ import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { BASE_ENVIRONMENT, STATUS_FD } from "./sandbox.ts";
 import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
 
-/** Inside, the project and our own files stand at fixed places: tracebacks tell nothing of the host. */
+/** Inside, the project and the runner are at fixed paths, so that tracebacks do not disclose paths of the host. */
 const PROJECT = "/app";
 const RUNNER = "/run/platform/runner";
 const ROOM = "/run/platform/room";
@@ -28,11 +28,11 @@ export interface BubblewrapOptions {
   /** `bwrap` itself. */
   readonly executable: TrustedExecutable;
   /**
-   * First host uid (and gid) of those that versions run as, used only when this process is root.
+   * First host uid (and gid) of the range that versions run as, used only when this process is root.
    * Root must never start bwrap as itself: with a user namespace the inner uid would be the host's root.
    */
   readonly uidBase: number;
-  /** How many versions may be alive at once. */
+  /** Maximum number of sandboxes at once. */
   readonly uidCount: number;
   /** This process' own uid and gid. */
   readonly uid: number;
@@ -77,7 +77,7 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   return { level: "bubblewrap", prepare, findFault: options.findFault };
 }
 
-/** Libraries ask for the name and home of the uid; the host's own accounts are nobody's business. */
+/** Libraries look up the name and home of the uid; the accounts of the host must not be visible. */
 function writeAccounts(room: string, uid: number, gid: number): void {
   const folder = join(room, "etc");
   mkdirSync(folder, { mode: 0o755 });
@@ -120,7 +120,7 @@ function bindIfPresent(path: string): string[] {
   return ["--ro-bind-try", path, path];
 }
 
-/** `/bin` and the like are links into /usr on merged systems, folders on others, and may be absent. */
+/** `/bin` and similar paths are links into /usr on merged systems, folders on others, and may be absent. */
 function bindSystemLink(path: string): string[] {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return [];

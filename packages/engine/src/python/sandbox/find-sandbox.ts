@@ -14,18 +14,18 @@ const ALLOW_HINT =
   "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on newer Ubuntu), and inside a container its seccomp profile must allow unshare and mount";
 
 export interface FindSandboxOptions {
-  /** The least that is good enough. `none` means trusted code only. */
+  /** The minimum level. `none` means trusted code only. */
   readonly minimum: SandboxLevel;
   /** Absolute path of `bwrap`; searched when it is not given. */
   readonly bubblewrapPath?: string;
   /** The value of PATH: searched before the system's folders. */
   readonly searchPath?: string;
-  /** First uid of the range that versions run as when we are root; 10,000 uids from 200000 on by default. */
+  /** First uid of the range that versions run as when this process is root; default: 10,000 uids from 200000 on. */
   readonly uidBase?: number;
   readonly uidCount?: number;
 }
 
-/** The best sandbox that works here, tried and not assumed; throws SandboxUnavailableError when it is below the minimum. */
+/** The best sandbox that works on this machine, established by a trial run. @throws SandboxUnavailableError when it is below the minimum */
 export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox> {
   try {
     return await findBubblewrap(options);

@@ -4,7 +4,7 @@ import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { BASE_ENVIRONMENT } from "./sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** No sandbox at all: trusted code only (development on macOS, or where the operator asked for it). */
+/** No isolation, for trusted code only: development on macOS, or when the operator switched the sandbox off. */
 export function createNoSandbox(): Sandbox {
   return {
     level: "none",

@@ -5,20 +5,20 @@ import type { Pace } from "./pace.ts";
 import { createPacedReader } from "./paced-reader.ts";
 import type { Consumer } from "./paced-reader.ts";
 
-/** What is kept of what a child writes before anybody listens: a module that prints a lot at import must not block. */
+/** Bytes of a child's output that are buffered before a consumer is attached: a module that prints a lot at import must not block. */
 const MAX_EARLY_BYTES = MEGABYTE;
 const MAX_EARLY_CHUNKS = 1024;
 
-/** One of a child's three connections. Read from the first moment on; what came early is kept for who attaches. */
+/** One of a child's three connections. Read from the beginning; early data is buffered for the consumer that attaches. */
 export interface Connection {
-  /** Takes over what was kept and all that follows; `onClose` is called once, also when it had closed already. */
+  /** Attaches a consumer of the buffered data and all that follows; `onClose` is called once, also when it has already closed. */
   readonly attach: (consumer: Consumer, onClose: () => void) => void;
-  /** Offers again what its consumer did not take. */
+  /** Offers data again that the consumer has not taken. */
   readonly wake: () => void;
-  /** Whether the writer had to wait since this was last asked. */
+  /** Whether the writer had to wait since the last call. */
   readonly hasWaited: () => boolean;
   readonly write: (chunks: readonly Uint8Array[]) => void;
-  /** Nothing is passed on after this, `onClose` neither. */
+  /** Closes the connection. Neither data nor `onClose` is passed on afterwards. */
   readonly destroy: () => void;
 }
 

@@ -12,7 +12,7 @@ export interface BootOrder {
   /** Paths below /tmp or /dev/shm that a private /tmp must not hide. */
   readonly keep: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
-  /** Bytes that one execution may allocate on top of what the zygote holds. */
+  /** Bytes that one execution may allocate in addition to the zygote's memory. */
   readonly memory: number;
   /** Whether each child enters namespaces of its own. */
   readonly isolate: boolean;
@@ -58,7 +58,7 @@ export type ZygoteEvent =
   | FailedEvent
   | ProbedEvent
   | ExitEvent
-  /** The system refused to fork: no process came of the order. */
+  /** The system refused to fork: the order has started no process. */
   | { readonly event: "refused"; readonly id: number; readonly reason: string }
   | { readonly event: "gone"; readonly id: number };
 
@@ -86,7 +86,7 @@ function readTextOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** The event of a line, or null when it is none. */
+/** The event of a line; null when the line is not a valid event. */
 export function decodeEvent(line: string): ZygoteEvent | null {
   let value: unknown;
   try {

@@ -3,7 +3,7 @@ import type { ZygoteEvent } from "./control-messages.ts";
 import { CHUNK_COST } from "./pace.ts";
 import type { Consumer } from "./paced-reader.ts";
 
-/** To parse a line, even one that is no event, and to tell of it: in units of `Pace`. A flood of newlines cost most of the thread. */
+/** Cost of parsing and passing on a line, even an invalid one, in units of `Pace`. Without it, a flood of newlines took most of the thread. */
 const LINE_COST = 512;
 /** A line that comes byte by byte must not become a list of millions of buffers. */
 const MAX_PARTS = 1024;
@@ -34,7 +34,7 @@ export function createEventReader(
     return true;
   }
 
-  /** False: the line is too long, and nothing is read any more. */
+  /** False when the line is too long; nothing more is then read. */
   function takePart(part: Buffer, isEnd: boolean): boolean {
     if (broken || !take(part)) return false;
     if (!isEnd) return true;

@@ -52,7 +52,7 @@ export interface FrameDecoder {
 export function createFrameDecoder(limitOf: (type: number) => number): FrameDecoder {
   let chunks: Buffer[] = [];
   let buffered = 0;
-  /** Of `chunks`, at its beginning: so many are joined ones. */
+  /** Number of chunks at the beginning of `chunks` that are already joined. */
   let pieces = 0;
 
   function joinChunks(): Buffer {

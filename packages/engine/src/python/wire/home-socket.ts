@@ -11,7 +11,7 @@ import type { Paces } from "./pace.ts";
 export const TOKEN_LENGTH = 32;
 const HELLO_BYTES = HEADER_BYTES + 1 + TOKEN_LENGTH;
 const HELLO_DEADLINE_MS = 10_000;
-/** Connections that have not said hello yet: a hostile child may open any number. */
+/** Maximum number of connections that have not identified themselves yet: a hostile child may open any number. */
 const MAX_UNIDENTIFIED = 64;
 
 export interface Connections {
@@ -20,11 +20,11 @@ export interface Connections {
   readonly stderr: Connection;
 }
 
-/** The socket that the children of one zygote dial. */
+/** The socket that the children of one zygote connect to. */
 export interface HomeSocket {
   /** Accepts three connections with this token, each channel once; calls back when the last has come. */
   readonly expect: (token: string, onComplete: (connections: Connections) => void) => void;
-  /** Closes what had come for a token that is not completed any more. */
+  /** Closes the connections of a token that will not be completed. */
   readonly forget: (token: string) => void;
   readonly close: () => void;
 }
@@ -38,7 +38,7 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
   const expected = new Map<string, Expected>();
   const unidentified = new Set<Socket>();
   const server: Server = createServer((socket) => greet(socket));
-  // The folder is closed to everybody but the sandbox's uid; the socket itself must be writable for it.
+  // Only the sandbox's uid can enter the folder; the socket itself must be writable for that uid.
   server.listen(path);
   await once(server, "listening");
   chmodSync(path, 0o666);

@@ -1,31 +1,31 @@
 /**
- * How much of this thread goes to what user code writes.
+ * Limits the share of this thread that is spent on data that user code writes.
  *
- * The thread also serves every caller, and a process can write faster than anything here can read. Work is therefore
+ * The thread also serves all callers, and a process can write faster than this thread can read. Work is therefore
  * counted in units of about 12 ns (what a byte of a rendered log line costs on the machine of docs/decisions.md) and
  * done in turns. What does not fit into a turn waits, and its stream is not read meanwhile: the writer has to wait too.
  * Within a turn all that waits gets an equal share, so that one flood does not hold up the lines of others.
  */
 export interface Pace {
-  /** Does the work now when there is room in this turn and nobody waits, else in the turns that follow. */
+  /** Does the work now if this turn has units left and no other work waits; otherwise in the turns that follow. */
   readonly enter: (work: Work) => void;
-  /** It waits no more. */
+  /** Removes work that waits. */
   readonly leave: (work: Work) => void;
 }
 
-/** Does what costs about `allowance`, a little at least; `state` says whether it wants another turn. */
+/** Does work that costs about `allowance`, and at least some; `state` says whether it needs another turn. */
 export type Work = (allowance: number) => { readonly cost: number; readonly state: "done" | "more" };
 
 export interface PaceOptions {
   readonly unitsPerTurn: number;
   readonly turnMs: number;
-  /** Calls back after so many milliseconds; setTimeout unless a test turns the wheel itself. */
+  /** Calls back after this many milliseconds; default: setTimeout. */
   readonly wait?: (action: () => void, milliseconds: number) => void;
 }
 
-/** What a chunk costs before its bytes are looked at: an event, a buffer, some calls. */
+/** Fixed cost of a chunk: an event, a buffer, some calls. */
 export const CHUNK_COST = 768;
-/** Lines that nobody reads are to come a little at a time rather than never. */
+/** Minimum share of each work in a turn, in units, so that every stream makes progress however many wait. */
 const MIN_SHARE = 512;
 
 export function createPace({ unitsPerTurn, turnMs, wait = waitUnreferenced }: PaceOptions): Pace {
@@ -40,7 +40,7 @@ export function createPace({ unitsPerTurn, turnMs, wait = waitUnreferenced }: Pa
     if (state === "more") waiting.add(work); // at the end: the others are next
   }
 
-  /** A turn that cost too much is paid back by those that follow. */
+  /** The excess cost of a turn is subtracted from those that follow. */
   function turn(): void {
     isTurning = false;
     left = Math.min(unitsPerTurn, left + unitsPerTurn);

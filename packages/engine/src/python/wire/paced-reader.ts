@@ -1,27 +1,27 @@
 import type { Readable } from "node:stream";
 import type { Pace, Work } from "./pace.ts";
 
-/** What became of a chunk. A `rest` is offered again in a later turn; one that cost nothing only after `wake`. */
+/** The result of offering a chunk. A `rest` is offered again in a later turn; if the turn cost nothing, only after `wake`. */
 export interface Taken {
   readonly cost: number;
   readonly rest: Buffer | null;
 }
 
-/** Takes of a chunk what costs about `allowance` (units of `Pace`). */
+/** Consumes the part of a chunk that costs about `allowance` (units of `Pace`). */
 export type Consumer = (chunk: Buffer, allowance: number) => Taken;
 
-/** A stream that is read at a pace. It holds one chunk at most: what it cannot pass on, the writer has to keep. */
+/** A stream that is read at a limited pace. It buffers one chunk at most, so that a writer has to wait for a slow consumer. */
 export interface PacedReader {
   /**
-   * Gives what was kept, and all that follows, to another consumer.
-   * @param onEnd called once when the stream has closed and all of it was taken, also when it had closed already
+   * Passes the buffered data, and all that follows, to another consumer.
+   * @param onEnd called once when the stream has closed and everything was consumed, also when it has already closed
    */
   readonly redirect: (consumer: Consumer, kept: readonly Buffer[], onEnd: () => void) => void;
-  /** Offers the rest again that its consumer did not take. */
+  /** Offers the rest that the consumer has not taken again. */
   readonly wake: () => void;
-  /** Whether the writer had to wait since this was last asked. */
+  /** Whether the writer had to wait since the last call. */
   readonly hasWaited: () => boolean;
-  /** Drops what was read: nothing is passed on any more. */
+  /** Drops buffered data; nothing more is passed on. */
   readonly stop: () => void;
 }
 
@@ -86,7 +86,7 @@ export function createPacedReader(stream: Readable, pace: Pace, consumer: Consum
   };
 }
 
-/** Offers chunks in order while the allowance lasts. What is not taken stays; `refused`: until the consumer is woken. */
+/** Offers chunks in order while the allowance lasts. Data that is not taken stays; if `refused`, until the consumer is woken. */
 function passOn(
   pending: Buffer[],
   consume: Consumer,

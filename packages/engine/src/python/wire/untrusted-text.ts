@@ -9,7 +9,7 @@ export interface Cause {
   readonly detail: string;
 }
 
-/** Short enough for a list of executions; the runner keeps to these lengths, user code need not. */
+/** Truncated for lists of executions; the runner observes these lengths, but user code can bypass the runner. */
 export function readCause({ code, detail }: Cause): Cause {
   return {
     code: cleanText(toWellFormed(code.slice(0, MAX_CODE_LENGTH))),
@@ -17,7 +17,7 @@ export function readCause({ code, detail }: Cause): Cause {
   };
 }
 
-/** NUL cannot be stored by PostgreSQL's text type; everything else can, if the text has no lone surrogate. */
+/** PostgreSQL's text type cannot store NUL and lone surrogates; all other characters are kept. */
 export function cleanText(text: string): string {
   return text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text;
 }
