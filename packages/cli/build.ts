@@ -26,8 +26,10 @@ const SWAGGER_FILES = [
 ];
 
 /**
- * Writes the publishable package: one file of code that runs on Node.js 18 and newer, and the files it reads beside it.
- * Nothing of it needs node_modules.
+ * Writes the publishable package: one file of code that runs on Node.js 18 and newer, and the files that it reads. The package has no
+ * dependencies.
+ *
+ * @param target folder of the package; its previous content is removed
  */
 export async function buildCli(target: string = join(here, "dist")): Promise<{ readonly bundle: string }> {
   await rm(target, { recursive: true, force: true });
@@ -69,15 +71,15 @@ async function copyAssets(target: string): Promise<void> {
   }
 }
 
-/** Leaves out caches and tests of the Python half. */
+/** Copies a folder without caches and tests of the Python runner. */
 async function copyTree(source: string, target: string): Promise<void> {
-  const isLeftOut = (path: string) =>
+  const isExcluded = (path: string) =>
     relative(source, path)
       .split(sep)
       .some((part) => part === "__pycache__" || part === "tests");
   await cp(source, target, {
     recursive: true,
-    filter: (path) => !isLeftOut(path) && !basename(path).endsWith(".pyc"),
+    filter: (path) => !isExcluded(path) && !basename(path).endsWith(".pyc"),
   });
 }
 

@@ -8,29 +8,29 @@ const INTRODUCTION = `<!-- Written by \`npm run gen\`. -->
 
 \`platform\` creates, tests, deploys and runs services. It needs Node.js 18 or newer; \`platform serve\` also needs Python 3.11 or newer.
 
-## What holds for every command
+## All commands
 
-- \`--json\` prints exactly one JSON value on standard output; a failure is \`{"error": {"code", "detail", ...}}\`. Progress and messages go to standard error.
-- Nothing prompts without a terminal, or with \`--json\`: there is an option or argument for everything that is asked.
-- Exit code 0 means success, 1 failure (a failed build or job included), 2 wrong usage, 130 interrupted by Ctrl-C.
-- \`--no-color\` or the variable \`NO_COLOR\` switch colours off.
-- Certificates are verified. Name your own authority's file in \`NODE_EXTRA_CA_CERTS\`.
+- \`--json\` prints exactly one JSON value on standard output; for a failure it is \`{"error": {"code", "detail", ...}}\`. Progress and messages go to standard error.
+- Prompts need a terminal and are disabled by \`--json\`. Every prompt can be replaced by an option or argument.
+- Exit codes: 0 success, 1 failure (including a failed build or job), 2 wrong usage, 130 interrupted by Ctrl-C.
+- \`--no-color\` and the variable \`NO_COLOR\` disable colours.
+- TLS certificates are verified. To trust your own certificate authority, set \`NODE_EXTRA_CA_CERTS\` to its file.
 
 ## Configuration
 
-The login is kept in \`config.json\` in the user's configuration folder (on Linux \`~/.config/platform\`), readable by the user alone. A network error never erases it.
+The login is stored in \`config.json\` in the user's configuration folder (on Linux \`~/.config/platform\`). Only the user can read the file. Network errors do not remove the login.
 
 | variable | meaning |
 |---|---|
-| \`PLATFORM_PERSONAL_ACCESS_TOKEN\` | wins over the stored token |
-| \`PLATFORM_ORGANIZATION_ID\` | wins over the stored context |
-| \`PLATFORM_ENDPOINT\` | wins over the stored endpoint |
+| \`PLATFORM_PERSONAL_ACCESS_TOKEN\` | takes precedence over the stored token |
+| \`PLATFORM_ORGANIZATION_ID\` | takes precedence over the stored context |
+| \`PLATFORM_ENDPOINT\` | takes precedence over the stored endpoint |
 | \`PLATFORM_CONFIG_DIR\` | another folder for \`config.json\` |
 | \`PLATFORM_CACHE_DIR\` | another folder for the Python environments of \`serve\` |
-| \`PLATFORM_DEBUG\` | set to 1: show where an error comes from |
+| \`PLATFORM_DEBUG\` | set to 1: print the stack trace of an error |
 `;
 
-/** The page docs/guide/cli.md, from the declarations of the commands. */
+/** Creates the page docs/guide/cli.md from the declarations of the commands. */
 export function createCliReference(): string {
   return [INTRODUCTION, ...COMMANDS.map(describeCommand)].join("\n");
 }

@@ -9,14 +9,14 @@ interface Library {
 }
 
 const LICENSE_FILE = /^(licen[cs]e|copying|notice)\b/i;
-/** Of a path of the bundle's inputs: the folder of the package that it belongs to, the innermost where packages are nested. */
+/** Matches an input path of the bundle and captures the folder of its package; for nested packages, the innermost. */
 const PACKAGE_FOLDER = /^(.*\bnode_modules\/(?:@[^/]+\/)?[^/]+)\//;
 
 /**
- * The licences of the libraries that a bundle contains, as their authors ask for: name, version, licence and its text.
+ * Describes the licences of the libraries that a bundle contains: name, version, licence and its text.
  *
  * @param inputs paths of all files in the bundle, relative to `root`
- * @throws Error naming a library that comes without a licence
+ * @throws Error if a library has no licence
  */
 export async function describeLicenses(root: string, inputs: readonly string[]): Promise<string> {
   const folders = new Set(inputs.flatMap((path) => PACKAGE_FOLDER.exec(path)?.[1] ?? []));
@@ -36,7 +36,8 @@ async function readLibrary(folder: string): Promise<Library> {
     readonly version: string;
     readonly license?: string;
   };
-  if (license === undefined) throw new Error(`${name} ${version} is bundled and names no licence`);
+  if (license === undefined)
+    throw new Error(`${name} ${version} is bundled, but its package.json has no licence`);
   const files = (await readdir(folder)).filter((file) => LICENSE_FILE.test(file)).sort();
   return {
     name,

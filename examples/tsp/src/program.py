@@ -69,7 +69,7 @@ def build_nearest_neighbour_tour(distances: np.ndarray) -> np.ndarray:
 
 
 def improve(tour: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Makes the best 2-opt move, else the best Or-opt move, until neither shortens the tour."""
+    """Applies the best 2-opt move, else the best Or-opt move, until neither shortens the tour."""
     while True:
         better = reverse_best_segment(tour, distances)
         if better is None:
@@ -99,7 +99,7 @@ def reverse_best_segment(tour: np.ndarray, distances: np.ndarray) -> np.ndarray 
 
 
 def move_best_segment(tour: np.ndarray, distances: np.ndarray) -> np.ndarray | None:
-    """Or-opt: one to three neighbouring cities go elsewhere, either way round."""
+    """Or-opt: moves one to three neighbouring cities to another place, in either direction."""
     count = len(tour)
     best_gain, best_move = 0, None
     sizes = range(1, min(LONGEST_MOVED_SEGMENT, count - 2) + 1)
@@ -125,7 +125,7 @@ def move_best_segment(tour: np.ndarray, distances: np.ndarray) -> np.ndarray | N
 
 
 def kick(tour: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Double bridge: joins four pieces in another order, which no single move above can undo."""
+    """Double bridge: reorders four pieces in a way that no single move above can undo."""
     if len(tour) < 8:
         return generator.permutation(tour)
     first, second, third = np.sort(generator.choice(np.arange(1, len(tour)), size=3, replace=False))

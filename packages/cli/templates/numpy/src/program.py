@@ -1,7 +1,7 @@
 """The service: `run` is called once for each execution, in a fresh process.
 
-The type hints are the contract: input that does not fit them is refused before this code runs, and
-they are part of the service's OpenAPI document.
+The type hints define the input: input that does not match them is refused before this code runs.
+They are also part of the OpenAPI document of the service.
 """
 
 import logging
@@ -20,20 +20,20 @@ class Data(BaseModel):
 
 
 class Params(BaseModel):
-    """How to solve it."""
+    """Options of the solver."""
 
-    precision: int = Field(default=6, ge=0, le=15, description="Digits after the point")
+    precision: int = Field(default=6, ge=0, le=15, description="Decimal places")
 
 
 class Solution(BaseModel):
-    """What `run` returns becomes the result."""
+    """The result of an execution."""
 
     x: list[float]
     residual: float = Field(description="Length of matrix * x - vector")
 
 
 def run(data: Data, params: Params) -> Solution:
-    """Solves the equations by least squares, so that any number of them will do."""
+    """Solves the equations by least squares; there may be more or fewer than unknowns."""
     matrix = np.array(data.matrix)
     vector = np.array(data.vector)
     logger.info("solving %d equations with %d unknowns", *matrix.shape)

@@ -8,7 +8,7 @@ logger = logging.getLogger(__name__)
 def run(data: dict, params: dict) -> dict:
     """Adds up numbers.
 
-    `data` and `params` are the JSON objects of the request; what is returned becomes the result.
+    `data` and `params` are the JSON objects of the request; the return value becomes the result.
     """
     values = data.get("values", [])
     precision = params.get("precision", 2)
