@@ -73,11 +73,15 @@ function withInputSchema(document: OpenApiDocument, inputSchema: Json): OpenApiD
 
 /** Maps each type of the user to a name of a component: only characters that OpenAPI allows, and no name in `taken`. */
 function nameComponents(definitions: readonly string[], taken: Set<string>): ReadonlyMap<string, string> {
+  // Thousands of names may become the same one: each continues to count where the one before it stopped.
+  const counts = new Map<string, number>();
   return new Map(
     definitions.map((definition) => {
-      const base = definition.replace(/[^A-Za-z0-9._-]/g, "_");
-      let name = base;
-      for (let number = 2; taken.has(name); number += 1) name = `${base}${number}`;
+      const base = definition.replace(/[^A-Za-z0-9._-]/g, "_") || "_";
+      let number = counts.get(base) ?? 1;
+      let name = number === 1 ? base : `${base}${number}`;
+      for (; taken.has(name); name = `${base}${number}`) number += 1;
+      counts.set(base, number);
       taken.add(name);
       return [definition, name];
     }),
