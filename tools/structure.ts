@@ -45,7 +45,12 @@ function readSource(path: string): Source {
   const dynamic = module.dynamicImports.map(({ moduleRequest: { start, end } }) =>
     text.slice(start, end).replaceAll('"', ""),
   );
-  const imports = [...module.staticImports.map(({ moduleRequest }) => moduleRequest.value), ...dynamic]
+  // `export ... from` is an import as well.
+  const exported = module.staticExports.flatMap(({ entries }) =>
+    entries.flatMap(({ moduleRequest }) => (moduleRequest === null ? [] : [moduleRequest.value])),
+  );
+  const imported = module.staticImports.map(({ moduleRequest }) => moduleRequest.value);
+  const imports = [...imported, ...exported, ...dynamic]
     .map((specifier) => resolveImport(path, specifier))
     .filter((found) => found !== null);
   return { path, text, functions, imports };
