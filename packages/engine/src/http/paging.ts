@@ -3,7 +3,7 @@ import { isExecutionStatus } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@platform/contract/service-api";
 import type { ListFilter } from "../store/execution-store.ts";
-import { readParameter, refuseParameter } from "./query.ts";
+import { DIGITS, readParameter, refuseParameter } from "./query.ts";
 
 /** The requested page of a list: the first, or the one after a `nextCursor`. */
 export interface PageQuery {
@@ -17,8 +17,6 @@ interface OffsetPage {
   readonly offset: number;
 }
 
-const OFFSET = /^\d{1,9}$/;
-
 export function readPage({ limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): PageQuery & {
   readonly limit: number;
 } {
@@ -29,7 +27,7 @@ export function readPage({ limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): Page
 export function readOffsetPage(query: PageQuery): OffsetPage {
   const { limit, cursor } = readPage(query);
   if (cursor === undefined) return { limit, offset: 0 };
-  if (!OFFSET.test(cursor)) throw new Problem("INVALID_INPUT", "The cursor is not a cursor of this list.");
+  if (!DIGITS.test(cursor)) throw new Problem("INVALID_INPUT", "The cursor is not a cursor of this list.");
   return { limit, offset: Number(cursor) };
 }
 
@@ -77,8 +75,8 @@ export function parseListFilter(query: unknown): ListFilter {
 
 function parseLimit(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_PAGE_SIZE) return limit;
+  const limit = DIGITS.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= MAX_PAGE_SIZE) return limit;
   throw refuseParameter("limit", `must be a whole number from 1 to ${MAX_PAGE_SIZE}`);
 }
 

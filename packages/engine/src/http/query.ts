@@ -1,5 +1,8 @@
 import { Problem } from "@platform/contract/problems";
 
+/** A whole number in a query string, of as many digits as the largest bound of any operation. */
+export const DIGITS = /^[0-9]{1,9}$/;
+
 /** A parameter of a query string that was not validated by a schema. @throws Problem INVALID_INPUT when it is given more than once */
 export function readParameter(query: unknown, name: string): string | undefined {
   if (typeof query !== "object" || query === null) return undefined;

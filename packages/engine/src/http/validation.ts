@@ -1,10 +1,8 @@
 import type { FastifyRequest, RouteShorthandOptions } from "fastify";
 import type { Operation } from "@platform/contract/operation";
+import { DIGITS } from "./query.ts";
 
 type Checks = Pick<RouteShorthandOptions, "schema" | "preValidation">;
-
-/** The number of digits of the largest bound of any operation. */
-const DIGITS = /^[0-9]{1,9}$/;
 
 /**
  * Validates path, query and body against the schemas of the row, before a handler sees them. Rows that answer bytes are
