@@ -38,6 +38,7 @@ const WORKER_MOVES = [
   "claiming fails",
   "pause ends",
   "time is over",
+  "kill",
   "drain",
   "close",
 ] as const;
@@ -287,6 +288,10 @@ export function createWorkerModel(): WorkerModel {
     "claiming fails": () => answerTake({ type: "failed" }),
     "pause ends": endPause,
     "time is over": endTime,
+    kill: () => {
+      if (worker.phase === "waiting") isOver = true;
+      dispatch({ type: "kill" });
+    },
     drain: () => dispatch({ type: "drain" }),
     close: () => {
       isOver = false;

@@ -14,6 +14,7 @@ const LEFT: DispatchEvent = { type: "left" };
 const DRAIN: DispatchEvent = { type: "drain" };
 const QUEUE_LEFT: DispatchEvent = { type: "queueLeft" };
 const TIME_OVER: DispatchEvent = { type: "timeOver" };
+const KILL: DispatchEvent = { type: "kill" };
 const CLOSE: DispatchEvent = { type: "close" };
 
 function play(events: readonly DispatchEvent[]): { state: DispatchState; effects: DispatchEffect[] } {
@@ -28,7 +29,7 @@ function play(events: readonly DispatchEvent[]): { state: DispatchState; effects
 }
 
 const list = (moves: readonly ModelMove[], maxLength: number) =>
-  fc.array(fc.tuple(fc.constantFrom(...moves), fc.nat(5)), { maxLength });
+  fc.array(fc.tuple(fc.constantFrom(...moves), fc.nat(5)), { maxLength, size: "max" });
 
 describe("a worker", () => {
   test("counts fractions of vCPUs and GB exactly", () => {
@@ -80,6 +81,18 @@ describe("a worker", () => {
       [START, CLAIMED, DRAIN, QUEUE_LEFT, TIME_OVER, CLOSE, TIME_OVER, LEFT],
       "closed",
       ["openQueue", "leaveQueue", "waitForEnds", "stopStarting", "drained", "waitForWrites", "closed"],
+    ],
+    [
+      "that is to kill what runs waits for its end no longer, but for the writes of its outcomes",
+      [START, CLAIMED, DRAIN, QUEUE_LEFT, KILL, CLOSE, KILL, LEFT],
+      "closed",
+      ["openQueue", "leaveQueue", "waitForEnds", "stopStarting", "drained", "waitForWrites", "closed"],
+    ],
+    [
+      "waits for the writes of outcomes though what runs is to be killed",
+      [START, CLAIMED, DRAIN, QUEUE_LEFT, TIME_OVER, CLOSE, KILL],
+      "finishing",
+      ["openQueue", "leaveQueue", "waitForEnds", "stopStarting", "drained", "waitForWrites"],
     ],
     ["is not closed before it is drained", [START, CLOSE], "working", ["openQueue"]],
   ])("%s", (_what, events, phase, effects) => {

@@ -39,8 +39,10 @@ export type DispatchEvent =
   | { readonly type: "freed"; readonly resources: Resources }
   /** Nothing is left of a claim. */
   | { readonly type: "left" }
-  /** The wait takes too long, or is to be skipped. */
-  | { readonly type: "timeOver" };
+  /** The wait takes too long. */
+  | { readonly type: "timeOver" }
+  /** The wait for the end of what runs is to be skipped; its outcomes are written all the same. */
+  | { readonly type: "kill" };
 
 /**
  * `look`: an execution may fit now. `leaveQueue`: is answered with `queueLeft`. `stopStarting`: gives back claims that have not begun.
@@ -89,10 +91,8 @@ const MOVES: Readonly<Record<Exclude<DispatchEvent["type"], "claimed" | "freed" 
       : stay(state),
   queueLeft: (state) =>
     state.phase === "leavingQueue" ? moveOn({ ...state, phase: "waiting" }, ["waitForEnds"]) : stay(state),
-  timeOver: (state) => {
-    if (state.phase === "waiting") return go(state, "drained", ["stopStarting", "drained"]);
-    return state.phase === "finishing" ? go(state, "closed", ["closed"]) : stay(state);
-  },
+  timeOver: (state) => (state.phase === "finishing" ? go(state, "closed", ["closed"]) : waitNoLonger(state)),
+  kill: waitNoLonger,
   close: (state) =>
     state.phase === "drained" ? moveOn({ ...state, phase: "finishing" }, ["waitForWrites"]) : stay(state),
 };
@@ -102,6 +102,10 @@ function moveOn(state: DispatchState, waiting: readonly DispatchEffect[] = []): 
   if (state.inHand > 0) return { state, effects: waiting };
   if (state.phase === "waiting") return go(state, "drained", ["drained"]);
   return state.phase === "finishing" ? go(state, "closed", ["closed"]) : stay(state);
+}
+
+function waitNoLonger(state: DispatchState): DispatchStep {
+  return state.phase === "waiting" ? go(state, "drained", ["stopStarting", "drained"]) : stay(state);
 }
 
 function go(state: DispatchState, phase: DispatchPhase, effects: readonly DispatchEffect[]): DispatchStep {

@@ -211,4 +211,29 @@ describe("dispatcher", () => {
     expect(await scene.statusOf(id)).toBe("UNKNOWN");
     await gate.close();
   });
+
+  test("a second request to stop does not drop the outcomes that are being written", async () => {
+    const gate = await openGate();
+    const writes = new EventEmitter();
+    const asked = once(writes, "asked");
+    const allowed = once(writes, "allowed");
+    const finish: ExecutionStore["finish"] = async (claim, outcome) => {
+      writes.emit("asked");
+      await allowed;
+      return scene.store.finish(claim, outcome);
+    };
+    const id = await scene.start(gate.program, { json: { data: { port: gate.port } } });
+    const dispatcher = scene.createDispatcher({ store: { ...scene.store, finish } });
+    dispatcher.start();
+    await expect.poll(() => gate.inside.size, WITHIN).toBe(1);
+    const killing = new AbortController();
+    await dispatcher.drain(0, killing.signal);
+    await scene.fixture.runtime.close();
+    const closed = dispatcher.close().then(() => scene.statusOf(id));
+    await asked;
+    killing.abort();
+    setImmediate(() => writes.emit("allowed"));
+    expect(await closed).toBe("UNKNOWN");
+    await gate.close();
+  });
 });

@@ -189,11 +189,11 @@ function leaveQueue(self: DispatcherState): void {
 
 function waitForEnds(self: DispatcherState): void {
   const { seconds, killing } = self.patience;
-  const end = () => self.machine.dispatch({ type: "timeOver" });
+  const kill = () => self.machine.dispatch({ type: "kill" });
   sayWhatIsWaitedFor(self.options.logger, self.machine.state().inHand, seconds);
-  self.timers.set("patience", seconds * SECOND, end);
-  if (killing?.aborted === true) end();
-  else killing?.addEventListener("abort", end, { once: true });
+  self.timers.set("patience", seconds * SECOND, () => self.machine.dispatch({ type: "timeOver" }));
+  if (killing?.aborted === true) kill();
+  else killing?.addEventListener("abort", kill, { once: true });
 }
 
 function hear(self: DispatcherState, event: StoreEvent): void {
