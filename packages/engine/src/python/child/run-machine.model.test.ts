@@ -11,7 +11,10 @@ import type { History } from "../../testing/run-history.ts";
 
 const { handedOver, refused, cancel, limit, exit, gone, lost, drained } = EVENTS;
 const { answerDue, exitDue, graceDue, confirmDue } = EVENTS;
-const ANY_ORDER = fc.array(fc.constantFrom<RunEvent[]>(...Object.values(EVENTS)), { maxLength: 14 });
+const ANY_ORDER = fc.array(fc.constantFrom<RunEvent[]>(...Object.values(EVENTS)), {
+  maxLength: 14,
+  size: "max",
+});
 const RUNS = { numRuns: 4000 };
 
 function isPossible({ done, timers, outcomes }: History, event: RunEvent): boolean {
