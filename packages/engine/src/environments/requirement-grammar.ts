@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { createFault } from "./requirement-fault.ts";
+import { createRequirementError } from "./requirement-error.ts";
 import { readMarker } from "./requirement-marker.ts";
 import { createScanner } from "./requirement-scanner.ts";
 import type { Scanner } from "./requirement-scanner.ts";
@@ -50,12 +50,12 @@ const HASH = /--hash(?:=| )(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-
 /** Endings by which pip recognises a local file. */
 const ARCHIVE = /\.(?:whl|zip|tar|tgz|tbz|txz|tlz|tar\.(?:gz|bz2|xz|lz|lzma))$/i;
 
-/** @throws RequirementFault */
+/** @throws RequirementError */
 export function parseRequirementLine(text: string): RequirementLine {
   return text.startsWith("-") ? parseOption(text) : parseRequirement(text);
 }
 
-/** @throws RequirementFault */
+/** @throws RequirementError */
 export function parseRequirement(text: string): ContentLine {
   const scanner = createScanner(text);
   const url = scanner.take(URL_TEXT);
@@ -74,9 +74,9 @@ function parseNamed(scanner: Scanner, name: string, extras: string): ContentLine
   const isInParentheses = scanner.take(/\((?= *[~=!<>])/y) !== null;
   const specifiers = readSpecifiers(scanner);
   if (isInParentheses && scanner.take(/\)/y) === null)
-    throw createFault("the parenthesis around its versions is not closed");
+    throw createRequirementError("the parenthesis around its versions is not closed");
   const requirement = `${name}${extras}${specifiers.join(",")}`;
-  if (ARCHIVE.test(requirement)) throw createFault("its version looks like the name of a file");
+  if (ARCHIVE.test(requirement)) throw createRequirementError("its version looks like the name of a file");
   const { text, hashes } = finish(scanner, requirement);
   const [only] = specifiers;
   const isPinned = specifiers.length === 1 && only?.startsWith("==") === true && !only.endsWith("*");
@@ -88,10 +88,10 @@ function parseDirect(scanner: Scanner, name: string, extras: string): ContentLin
   const url = scanner.take(URL_TEXT);
   if (url !== null) return finishUrl(scanner, `${name}${extras} @ `, url);
   if (scanner.take(/file:/y) === null)
-    throw createFault("after '@' it must name an https, http, git+https or file: address");
+    throw createRequirementError("after '@' it must name an https, http, git+https or file: address");
   // `pip freeze` writes packages that conda or a local build installed in this form.
   if (scanner.rest().startsWith("/"))
-    throw createFault(
+    throw createRequirementError(
       `that file is outside of the project, on the machine where the list was made; name a version instead, as in '${name}==1.0'`,
     );
   return readPath(scanner, extras);
@@ -106,14 +106,15 @@ function parsePath(text: string): ContentLine {
 function readPath(scanner: Scanner, given: string): ContentLine {
   const path = scanner.take(PATH_TEXT);
   if (path === null)
-    throw createFault("it is no requirement that is understood; write it as in 'numpy>=2,<3'");
+    throw createRequirementError("it is no requirement that is understood; write it as in 'numpy>=2,<3'");
   const extras = given === "" ? readExtras(scanner) : given;
   const { text: suffix, hashes } = finish(scanner, extras);
   return { kind: "path", path: normalizePath(path), suffix, hashes };
 }
 
 function finishUrl(scanner: Scanner, before: string, url: string): ContentLine {
-  if (scanner.rest().startsWith(";")) throw createFault("a space must stand between its address and the ';'");
+  if (scanner.rest().startsWith(";"))
+    throw createRequirementError("a space must stand between its address and the ';'");
   const { text, hashes } = finish(scanner, `${before}${url}`);
   return { kind: "url", text, hashes };
 }
@@ -137,7 +138,7 @@ function readSpecifiers(scanner: Scanner): readonly string[] {
     const version = operator === null ? null : scanner.take(VERSION);
     const isWild = version?.endsWith("*") === true;
     if (version === null || (isWild && operator !== "==" && operator !== "!="))
-      throw createFault("its version is not understood; write it as in 'numpy>=2,<3'");
+      throw createRequirementError("its version is not understood; write it as in 'numpy>=2,<3'");
     specifiers.push(`${operator}${version}`);
     scanner.skipBlanks();
   } while (scanner.take(/,/y) !== null);
@@ -158,7 +159,7 @@ function finish(
     if (hash === null) break;
     hashes.push(hash.replace(" ", "="));
   }
-  if (!scanner.isAtEnd()) throw createFault(describeRest(scanner.rest()));
+  if (!scanner.isAtEnd()) throw createRequirementError(describeRest(scanner.rest()));
   return { text: [`${requirement}${marker}`, ...hashes].join(" "), hashes };
 }
 
@@ -193,7 +194,8 @@ const readIndexOption: OptionReader = (value) => ({
   text: `--index-url ${readAddress(value)}`,
 });
 const readBinaryOption: OptionReader = (value, name) => {
-  if (!BINARY_NAMES.test(value)) throw createFault(`${name} takes ':all:' or names parted by commas`);
+  if (!BINARY_NAMES.test(value))
+    throw createRequirementError(`${name} takes ':all:' or names parted by commas`);
   return { kind: "option", text: `${name} ${value}` };
 };
 const readLinksOption: OptionReader = (value) =>
@@ -201,7 +203,7 @@ const readLinksOption: OptionReader = (value) =>
     ? { kind: "option", text: `--find-links ${readAddress(value)}` }
     : { kind: "find-links", path: readNestedPath(value.replace(/^file:/, "")) };
 const refuseEditable: OptionReader = () => {
-  throw createFault("it is editable, which a version cannot be; write it without '-e'");
+  throw createRequirementError("it is editable, which a version cannot be; write it without '-e'");
 };
 
 /** Options that are allowed on a line of their own; all others are refused. */
@@ -234,13 +236,13 @@ function parseOption(text: string): RequirementLine {
   const name = short ?? long ?? "";
   const read = OPTION_READERS.get(name);
   if (read !== undefined) return read(shortValue ?? longValue ?? "", name);
-  throw createFault(
+  throw createRequirementError(
     "this option is not supported; supported are -r, -c, --index-url, --extra-index-url, --find-links, --no-index, --no-binary, --only-binary and --require-hashes, each on a line of its own. Remove it; in place of --pre name the exact version",
   );
 }
 
 function expectNoValue(name: string, value: string): string {
-  if (value !== "") throw createFault(`${name} takes no value`);
+  if (value !== "") throw createRequirementError(`${name} takes no value`);
   return name;
 }
 
@@ -248,7 +250,7 @@ function readAddress(value: string): string {
   const scanner = createScanner(value);
   const url = value.startsWith("git+") ? null : scanner.take(URL_TEXT);
   if (url === null || !scanner.isAtEnd())
-    throw createFault(
+    throw createRequirementError(
       "it must name one address that begins with https:// or http://, without quotes, ${VARIABLE} or another option behind it",
     );
   return url;
@@ -258,7 +260,7 @@ function readNestedPath(value: string): string {
   const scanner = createScanner(value);
   const path = scanner.take(PATH_TEXT);
   if (path === null || !scanner.isAtEnd())
-    throw createFault(
+    throw createRequirementError(
       "it must name one file or folder of the project, no address, of letters, digits, '.', '_', '-', '+' and '/'",
     );
   return normalizePath(path);
@@ -267,6 +269,6 @@ function readNestedPath(value: string): string {
 function normalizePath(path: string): string {
   const normal = posix.normalize(path).replace(/\/$/, "");
   if (normal.startsWith("/") || normal === ".." || normal.startsWith("../"))
-    throw createFault(`'${path}' lies outside of the project`);
+    throw createRequirementError(`'${path}' lies outside of the project`);
   return normal;
 }

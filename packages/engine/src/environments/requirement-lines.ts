@@ -6,9 +6,9 @@ export interface LogicalLine {
   readonly text: string;
 }
 
-/** Why a line is refused: what is wrong and what to do, a sentence. */
-export class LineFault extends Error {
-  override readonly name = "LineFault";
+/** Why a line is refused: a sentence that says what is wrong and what to do. */
+export class LineError extends Error {
+  override readonly name = "LineError";
   readonly line: number;
 
   constructor(line: number, message: string) {
@@ -27,7 +27,7 @@ const CODING_LINES = 2;
 /**
  * Splits a requirements file as pip and uv both do, and refuses what they read differently.
  *
- * @throws LineFault
+ * @throws LineError
  */
 export function splitLogicalLines(text: string): readonly LogicalLine[] {
   const lines: LogicalLine[] = [];
@@ -37,7 +37,7 @@ export function splitLogicalLines(text: string): readonly LogicalLine[] {
     checkCharacters(raw, number);
     const { body, hasComment } = stripComment(raw);
     if (begun !== null && body === "")
-      throw new LineFault(
+      throw new LineError(
         number,
         hasComment
           ? "a comment is inside a continued line; move it above"
@@ -52,7 +52,7 @@ export function splitLogicalLines(text: string): readonly LogicalLine[] {
     begun = null;
   }
   if (begun !== null)
-    throw new LineFault(
+    throw new LineError(
       begun.number,
       "the last line is continued by '\\', but nothing follows; remove the '\\'",
     );
@@ -63,11 +63,11 @@ function checkCharacters(raw: string, number: number): void {
   const found = FORBIDDEN.exec(raw)?.[0];
   if (found !== undefined) {
     const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    throw new LineFault(number, `it contains the invisible character U+${code}; remove it`);
+    throw new LineError(number, `it contains the invisible character U+${code}; remove it`);
   }
   const coding = number <= CODING_LINES && raw.startsWith("#") ? CODING.exec(raw)?.[1] : undefined;
   if (coding !== undefined && !/^utf-?8$/i.test(coding))
-    throw new LineFault(number, `it declares the encoding '${coding}'; save the file as UTF-8`);
+    throw new LineError(number, `it declares the encoding '${coding}'; save the file as UTF-8`);
 }
 
 /** A `#` begins a comment at the start of a line or after a blank. */
@@ -91,11 +91,11 @@ function trimBlanks(text: string): string {
 /** Whether the line is continued. pip continues a comment that ends in a backslash, uv does not; pip joins words, uv parts them. */
 function checkBackslashes(raw: string, body: string, hasComment: boolean, number: number): boolean {
   if (hasComment && raw.endsWith("\\"))
-    throw new LineFault(number, "a comment cannot be continued; remove the '\\' at its end");
+    throw new LineError(number, "a comment cannot be continued; remove the '\\' at its end");
   const first = body.indexOf("\\");
   if (first === -1) return false;
   const before = body[first - 1];
   const stands = first === 0 || before === " " || before === "\t";
   if (first === body.length - 1 && raw.endsWith("\\") && stands) return true;
-  throw new LineFault(number, "a '\\' may only stand at the end of a line, after a space, to continue it");
+  throw new LineError(number, "a '\\' may only stand at the end of a line, after a space, to continue it");
 }

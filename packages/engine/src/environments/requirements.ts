@@ -11,8 +11,8 @@ import { getMessage, getSystemCode, ProjectError } from "../project/project-erro
 import { PYPROJECT_FILE, readPyprojectDependencies } from "./pyproject.ts";
 import { parseRequirement, parseRequirementLine } from "./requirement-grammar.ts";
 import type { ContentLine, Section } from "./requirement-grammar.ts";
-import { RequirementFault } from "./requirement-fault.ts";
-import { LineFault, splitLogicalLines } from "./requirement-lines.ts";
+import { RequirementError } from "./requirement-error.ts";
+import { LineError, splitLogicalLines } from "./requirement-lines.ts";
 
 /*
  * The requirements of a project are read once, here, and rewritten: pip and uv are given the canonical text only, and the key of an
@@ -101,11 +101,11 @@ async function collectFile(into: Collected, file: string, section: Section, dept
       continue;
     }
     if (section === "constraints" && parsed.section === "requirements")
-      throw createLineFault(quoted, "requirements cannot be named in a file of constraints");
+      throw createLineError(quoted, "requirements cannot be named in a file of constraints");
     const nested = posix.join(posix.dirname(file), parsed.path);
-    if (nested.startsWith("..")) throw createLineFault(quoted, "it lies outside of the project");
+    if (nested.startsWith("..")) throw createLineError(quoted, "it lies outside of the project");
     if (!(await collectFile(into, nested, parsed.section, depth + 1)))
-      throw createLineFault(quoted, `'${nested}' does not exist in the project`);
+      throw createLineError(quoted, `'${nested}' does not exist in the project`);
   }
   return true;
 }
@@ -133,11 +133,11 @@ interface Place {
   readonly section: Section;
 }
 
-/** @throws RequirementFault */
+/** @throws RequirementError */
 function addLine(into: Collected, place: Place, line: ContentLine): void {
   if (place.section === "constraints") {
     if (line.kind !== "named" || line.hasExtras || line.hashes.length > 0)
-      throw new RequirementFault(
+      throw new RequirementError(
         "a constraint is a name with versions, without extras, address, hash or option",
       );
     into.constraints.push(line.text);
@@ -158,7 +158,7 @@ function writeLine(
   if (line.kind !== "path" && line.kind !== "find-links") return line.text;
   // pip takes a path from the working directory, and a folder of links from the folder of the file.
   if (posix.dirname(file) !== ".")
-    throw new RequirementFault("a path can only be named in a file that lies in the project's root");
+    throw new RequirementError("a path can only be named in a file that lies in the project's root");
   into.paths.push({ file, number, path: line.path });
   const inside = line.path === "." ? `./${PROJECT_FOLDER}` : `./${PROJECT_FOLDER}/${line.path}`;
   return line.kind === "path" ? `${inside}${line.suffix}` : `--find-links ${inside}`;
@@ -194,7 +194,7 @@ function readLines(file: string, text: string): ReturnType<typeof splitLogicalLi
   try {
     return splitLogicalLines(text);
   } catch (error) {
-    if (!(error instanceof LineFault)) throw error;
+    if (!(error instanceof LineError)) throw error;
     throw createInvalid(file, `${file}, line ${error.line}: ${error.message}`, error);
   }
 }
@@ -210,12 +210,12 @@ function atLine<T>(line: QuotedLine, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof RequirementFault) throw createLineFault(line, error.message, error);
+    if (error instanceof RequirementError) throw createLineError(line, error.message, error);
     throw error;
   }
 }
 
-function createLineFault({ file, number, text }: QuotedLine, message: string, cause?: unknown): ProjectError {
+function createLineError({ file, number, text }: QuotedLine, message: string, cause?: unknown): ProjectError {
   const place = number === null ? file : `${file}, line ${number}`;
   return createInvalid(file, `${place}: ${quote(text)}: ${message}`, cause);
 }
@@ -235,7 +235,7 @@ async function hashLocalContent(directory: string, paths: readonly LocalPath[]):
   }
   for (const { file, number, path } of paths) {
     if (!known.has(path))
-      throw createLineFault({ file, number, text: path }, "it does not exist in the project");
+      throw createLineError({ file, number, text: path }, "it does not exist in the project");
   }
   const entries: ContentEntry[] = [];
   for (const path of files) entries.push(await hashFile(directory, path));
@@ -261,5 +261,5 @@ function createInvalid(path: string, text: string, cause?: unknown): ProjectErro
 
 /** Whether the error is in the text of a requirement, so that the build would fail in the same way on any machine, at any time. */
 export function isFaultOfText(error: ProjectError): boolean {
-  return error.cause instanceof RequirementFault || error.cause instanceof LineFault;
+  return error.cause instanceof RequirementError || error.cause instanceof LineError;
 }

@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { compileMember } from "./compile.ts";
-import { SchemaFault } from "./reading.ts";
+import { SchemaError } from "./reading.ts";
 import type { Schema } from "./reading.ts";
 import { createPlace, isMismatch, judge } from "./schema-node.ts";
 
@@ -90,7 +90,7 @@ function createDoor(document: Schema): Ask {
       return verdict === "unknown" ? null : !isMismatch(verdict);
     };
   } catch (error) {
-    if (error instanceof SchemaFault) return () => null;
+    if (error instanceof SchemaError) return () => null;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { isRecord } from "../base/json.ts";
 import { findExcess } from "./bounds.ts";
 import { ANNOTATIONS, KEYWORDS } from "./keywords.ts";
-import { SchemaFault } from "./reading.ts";
+import { SchemaError } from "./reading.ts";
 import type { Reading, Schema } from "./reading.ts";
 import { mismatch } from "./schema-node.ts";
 import type { SchemaNode } from "./schema-node.ts";
@@ -14,11 +14,11 @@ const IDENTIFIERS = ["$id", "$anchor", "$dynamicAnchor"];
 /**
  * Reads one member of an input schema.
  * @returns null when the schema does not constrain this member
- * @throws SchemaFault for an invalid schema, and for one whose check would not terminate
+ * @throws SchemaError for an invalid schema, and for one whose check would not terminate
  */
 export function compileMember(schema: Schema, key: "data" | "params"): SchemaNode | null {
   const excess = findExcess(schema);
-  if (excess !== null) throw new SchemaFault(excess);
+  if (excess !== null) throw new SchemaError(excess);
   const { properties } = schema;
   if (!isRecord(properties) || !Object.hasOwn(properties, key)) return null;
   const document = createDocument(schema);
@@ -56,7 +56,7 @@ function createDocument(root: Schema): Document {
 function readSchema(schema: unknown, node: SchemaNode, document: Document): void {
   if (schema === true) return;
   if (schema === false) return void node.checks.push((place) => mismatch(place, "boolean schema is false"));
-  if (!isRecord(schema)) throw new SchemaFault("has a subschema that is neither an object nor a boolean");
+  if (!isRecord(schema)) throw new SchemaError("has a subschema that is neither an object nor a boolean");
   // What has a name of its own is left to the run as a whole.
   if (schema !== document.root && IDENTIFIERS.some((keyword) => Object.hasOwn(schema, keyword)))
     return void node.checks.push(() => "unknown");
@@ -94,7 +94,7 @@ function followReferences(schema: unknown, root: Schema, targets: Map<unknown, u
   const passed = new Set<unknown>();
   let found = schema;
   while (isRecord(found) && typeof found["$ref"] === "string" && isBareReference(found)) {
-    if (passed.has(found)) throw new SchemaFault(LOOP);
+    if (passed.has(found)) throw new SchemaError(LOOP);
     passed.add(found);
     found = targets.get(found) ?? findReference(root, found["$ref"]);
   }
@@ -108,12 +108,12 @@ function isBareReference(schema: Schema): boolean {
 
 /** A JSON pointer within the document (RFC 6901). */
 function findReference(root: Schema, reference: string): unknown {
-  if (reference !== "#" && !reference.startsWith("#/")) throw new SchemaFault(NOWHERE);
+  if (reference !== "#" && !reference.startsWith("#/")) throw new SchemaError(NOWHERE);
   let found: unknown = root;
   for (const part of reference.split("/").slice(1)) {
     const name = decodePart(part);
     if (typeof found !== "object" || found === null || !Object.hasOwn(found, name))
-      throw new SchemaFault(NOWHERE);
+      throw new SchemaError(NOWHERE);
     found = (found as Schema)[name];
   }
   return found;
@@ -141,5 +141,5 @@ function refuseLoops(nodes: readonly SchemaNode[]): void {
       if (left === 0) free.push(next);
     }
   }
-  if (waiting.size > 0) throw new SchemaFault(LOOP);
+  if (waiting.size > 0) throw new SchemaError(LOOP);
 }

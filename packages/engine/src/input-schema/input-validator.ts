@@ -2,7 +2,7 @@ import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
 import { createCache } from "../base/cache.ts";
 import { compileMember } from "./compile.ts";
-import { SchemaFault } from "./reading.ts";
+import { SchemaError } from "./reading.ts";
 import type { Schema } from "./reading.ts";
 import { createPlace, isMismatch, judge, MAX_MISMATCHES, WalkTooLong } from "./schema-node.ts";
 import type { Place, SchemaNode, Walk } from "./schema-node.ts";
@@ -65,7 +65,7 @@ export function createInputValidator({ onUndecided }: InputValidatorOptions = {}
 export function findUncheckable(schema: Schema): string | null {
   for (const member of MEMBERS) {
     const found = tryCompile(schema, member);
-    if (found instanceof SchemaFault) return found.message;
+    if (found instanceof SchemaError) return found.message;
   }
   return null;
 }
@@ -74,16 +74,16 @@ function compileInput(schema: Schema): Compiled["nodes"] {
   const compile = (member: Member) => {
     const found = tryCompile(schema, member);
     // A caller is not refused because of a schema that cannot be read: the run checks its input itself.
-    return found instanceof SchemaFault ? null : found;
+    return found instanceof SchemaError ? null : found;
   };
   return { data: compile("data"), params: compile("params") };
 }
 
-function tryCompile(schema: Schema, member: Member): SchemaNode | SchemaFault | null {
+function tryCompile(schema: Schema, member: Member): SchemaNode | SchemaError | null {
   try {
     return compileMember(schema, member);
   } catch (error) {
-    if (error instanceof SchemaFault) return error;
+    if (error instanceof SchemaError) return error;
     throw error;
   }
 }

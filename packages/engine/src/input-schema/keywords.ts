@@ -1,11 +1,11 @@
 import { isRecord } from "../base/json.ts";
-import { SchemaFault } from "./reading.ts";
+import { SchemaError } from "./reading.ts";
 import type { Reading } from "./reading.ts";
 import { equalJson } from "./equal-json.ts";
 import { isMismatch, judge, judgeMember, MAX_MISMATCHES, mismatch, spend } from "./schema-node.ts";
 import type { Check, Mismatch, Place, SchemaNode, Verdict, Walk } from "./schema-node.ts";
 
-/** Reads the value of a keyword. @throws SchemaFault for a value that JSON Schema does not allow there */
+/** Reads the value of a keyword. @throws SchemaError for a value that JSON Schema does not allow there */
 type ReadKeyword = (value: unknown, reading: Reading) => Check;
 
 /** Keywords that refuse nothing. */
@@ -66,18 +66,18 @@ export const KEYWORDS: Readonly<Record<string, ReadKeyword>> = {
 function readType(value: unknown): Check {
   const names: readonly unknown[] = Array.isArray(value) ? value : [value];
   const tests = names.map((name) => {
-    if (typeof name !== "string" || !Object.hasOwn(TYPES, name)) throw new SchemaFault("has an unknown type");
+    if (typeof name !== "string" || !Object.hasOwn(TYPES, name)) throw new SchemaError("has an unknown type");
     return TYPES[name as keyof typeof TYPES];
   });
   // Each value would be tested once per mention of a type; JSON Schema does not allow duplicates either.
-  if (new Set(names).size < names.length) throw new SchemaFault("names a type twice");
+  if (new Set(names).size < names.length) throw new SchemaError("names a type twice");
   const message = `must be ${names.join(",")}`;
   return (place) => (tests.some((test) => test(place.value)) ? "valid" : mismatch(place, message));
 }
 
 function readNumber(sign: string, holds: (value: number, limit: number) => boolean): ReadKeyword {
   return (limit) => {
-    if (typeof limit !== "number") throw new SchemaFault("has a limit that is not a number");
+    if (typeof limit !== "number") throw new SchemaError("has a limit that is not a number");
     return (place) =>
       typeof place.value !== "number" || holds(place.value, limit)
         ? "valid"
@@ -87,7 +87,7 @@ function readNumber(sign: string, holds: (value: number, limit: number) => boole
 
 function readMultipleOf(divisor: unknown): Check {
   if (typeof divisor !== "number" || divisor <= 0)
-    throw new SchemaFault("has a multipleOf that is not a positive number");
+    throw new SchemaError("has a multipleOf that is not a positive number");
   return (place) => {
     if (typeof place.value !== "number") return "valid";
     const quotient = place.value / divisor;
@@ -104,7 +104,7 @@ type Measure = (value: unknown, walk: Walk) => number | null;
 function readSize(word: "more" | "fewer", unit: string, measure: Measure): ReadKeyword {
   return (limit) => {
     if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 0)
-      throw new SchemaFault(`has a limit on its ${unit} that is not a whole number`);
+      throw new SchemaError(`has a limit on its ${unit} that is not a whole number`);
     return (place, walk) => {
       const size = measure(place.value, walk);
       const holds = size === null || (word === "more" ? size <= limit : size >= limit);
@@ -132,7 +132,7 @@ function measureObject(value: unknown, walk: Walk): number | null {
 }
 
 function readReference(value: unknown, reading: Reading): Check {
-  if (typeof value !== "string") throw new SchemaFault("has a $ref that is not a text");
+  if (typeof value !== "string") throw new SchemaError("has a $ref that is not a text");
   const target = reading.readReference(value);
   return (place, walk) => judge(target, place, walk);
 }
@@ -143,7 +143,7 @@ function readConst(expected: unknown): Check {
 }
 
 function readEnum(values: unknown): Check {
-  if (!Array.isArray(values) || values.length === 0) throw new SchemaFault("has an enum without values");
+  if (!Array.isArray(values) || values.length === 0) throw new SchemaError("has an enum without values");
   const simple = new Set<unknown>(values.filter((value) => typeof value !== "object" || value === null));
   const others = values.filter((value) => !simple.has(value));
   return (place, walk) =>
@@ -153,7 +153,7 @@ function readEnum(values: unknown): Check {
 }
 
 function readBranches(keyword: string, value: unknown, reading: Reading): readonly SchemaNode[] {
-  if (!Array.isArray(value) || value.length === 0) throw new SchemaFault(`has an ${keyword} without schemas`);
+  if (!Array.isArray(value) || value.length === 0) throw new SchemaError(`has an ${keyword} without schemas`);
   return value.map(reading.readSame);
 }
 
@@ -206,7 +206,7 @@ function firstMismatch<T>(items: Iterable<T>, judgeItem: (item: T) => Verdict): 
 }
 
 function readPrefixItems(value: unknown, reading: Reading): Check {
-  if (!Array.isArray(value) || value.length === 0) throw new SchemaFault("has prefixItems without schemas");
+  if (!Array.isArray(value) || value.length === 0) throw new SchemaError("has prefixItems without schemas");
   const nodes = value.map(reading.readMember);
   return (place, walk) => {
     const items = place.value;
@@ -237,7 +237,7 @@ function readItems(value: unknown, reading: Reading): Check {
 }
 
 function readRequired(names: unknown): Check {
-  if (!isListOfNames(names)) throw new SchemaFault("has a required that is not a list of names");
+  if (!isListOfNames(names)) throw new SchemaError("has a required that is not a list of names");
   return (place, walk) => {
     const { value } = place;
     if (!isRecord(value)) return "valid";
@@ -282,7 +282,7 @@ function readAdditionalProperties(value: unknown, reading: Reading): Check {
 }
 
 function readProperties(value: unknown, reading: Reading): Check {
-  if (!isRecord(value)) throw new SchemaFault("has properties that are not an object");
+  if (!isRecord(value)) throw new SchemaError("has properties that are not an object");
   const nodes = Object.entries(value).map(([name, schema]) => [name, reading.readMember(schema)] as const);
   return (place, walk) => {
     const { value: members } = place;

@@ -3,8 +3,8 @@ import type { SchemaNode } from "./schema-node.ts";
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** Why a schema cannot be used for the check before the run. The message completes a sentence that begins with the schema's name. */
-export class SchemaFault extends Error {
-  override readonly name = "SchemaFault";
+export class SchemaError extends Error {
+  override readonly name = "SchemaError";
 }
 
 /** Context in which a keyword reads its value. */

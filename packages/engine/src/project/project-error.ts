@@ -1,16 +1,16 @@
 import { PROJECT_FILE } from "@platform/contract/project";
 import type { BuildFailureCode } from "@platform/contract/problems";
 
-/** What can be wrong with a project, its archive or its environment: always the caller's to mend, never a bug of ours. */
+/** What can be wrong with a project, its archive or its environment: always for the caller to correct, never a bug of the platform. */
 export type ProjectErrorCode = Exclude<BuildFailureCode, "STARTUP_ERROR" | "INTERNAL_ERROR">;
 
-/** One fault: `path` is a JSON pointer into platform.json (`/resources/cpu`), or the relative path of a file. */
+/** One problem of a project: `path` is a JSON pointer into platform.json (`/resources/cpu`), or the relative path of a file. */
 export interface ProjectFault {
   readonly path: string;
   readonly message: string;
 }
 
-/** Thrown by everything in this room when the project is at fault. `detail` is one sentence fit for a user. */
+/** Thrown by everything that reads, packs, unpacks or builds a project when the project is invalid. The message is one sentence for users. */
 export class ProjectError extends Error {
   readonly code: ProjectErrorCode;
   readonly detail: string;

@@ -1,0 +1,8 @@
+/** What is wrong with one line, without its place: thrown by the parsers of a line, caught where file and number are known. */
+export class RequirementError extends Error {
+  override readonly name = "RequirementError";
+}
+
+export function createRequirementError(message: string): RequirementError {
+  return new RequirementError(message);
+}
