@@ -145,9 +145,6 @@ export const StartBodySchema = Type.Object(
   },
 );
 
-/** The parsed body of start. */
-export type StartBody = Static<typeof StartBodySchema>;
-
 /** Limit of `data` and of `params` by value, in bytes of JSON text. */
 export const MAX_INPUT_BYTES = 1_048_576;
 

@@ -95,9 +95,6 @@ export const FAILURES = {
   WORKER_LOST: "The worker was lost while user code may have been running; the outcome is unknown.",
 } as const satisfies Record<string, string>;
 
-/** Code that the platform gives to an execution that ended FAILED or UNKNOWN. */
-export type FailureCode = keyof typeof FAILURES;
-
 /** Codes and default texts of builds that ended without a version. */
 export const BUILD_FAILURES = {
   INVALID_PROJECT: "The project is invalid; `detail` says what is wrong.",

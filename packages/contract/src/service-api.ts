@@ -183,6 +183,3 @@ export const SERVICE_API = {
     problems: [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"],
   },
 } as const satisfies OperationTable;
-
-/** Operation id of the service API. */
-export type ServiceOperationId = keyof typeof SERVICE_API;
