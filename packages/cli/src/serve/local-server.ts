@@ -212,13 +212,17 @@ async function listen(app: App, { host, port }: LocalServerOptions): Promise<str
   } catch (error) {
     const code = getErrorCode(error) ?? "";
     if (!LISTEN_ERROR_CODES.has(code)) throw error;
-    const message =
-      code === "EADDRINUSE"
-        ? `Port ${port} on ${host} is in use by another program.`
-        : `The server cannot listen on ${host}:${port} (${code}).`;
-    throw new UserError(code === "EADDRINUSE" ? "PORT_IN_USE" : "CANNOT_LISTEN", message, {
+    if (code === "EADDRINUSE")
+      throw new UserError("PORT_IN_USE", `Port ${port} on ${host} is in use by another program.`, {
+        cause: error,
+        hint: "Choose another port with --port, for example: platform serve --port 8082",
+      });
+    throw new UserError("CANNOT_LISTEN", `The server cannot listen on ${host}:${port} (${code}).`, {
       cause: error,
-      hint: "Choose another port with --port, for example: platform serve --port 8082",
+      hint:
+        code === "EACCES"
+          ? "Ports below 1024 may be reserved for root: choose a higher one with --port."
+          : "--host must be an address or name of this machine: leave it out, or pass 0.0.0.0 for all its addresses.",
     });
   }
   const address = app.server.address();

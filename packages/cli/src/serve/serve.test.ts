@@ -258,3 +258,14 @@ test("a port in use is reported with the option that helps", async () => {
     error: { code: "PORT_IN_USE", hint: expect.stringContaining("--port") },
   });
 });
+
+test("a host that is not this machine is reported with the option that helps", async () => {
+  const { exitCode, stdout } = await project.home.run(
+    ["serve", "--port", "0", "--host", "nowhere.invalid", "--json"],
+    { folder: "demo" },
+  );
+  expect(exitCode).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: { code: "CANNOT_LISTEN", hint: expect.stringContaining("--host") },
+  });
+});
