@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, normalize } from "node:path";
 import { exit, stderr, stdout } from "node:process";
 import { parseSync, Visitor } from "oxc-parser";
-import { ROOMS } from "./rooms.ts";
+import { MAY_IMPORT } from "./folders.ts";
 
 /** Ceilings of a function's lines: of the longest one, and of 99 in 100. Lint names each that is too long. */
 const MAX_LINES = 60;
@@ -90,11 +90,11 @@ function findQuantile(values: readonly number[], share: number): number {
 function listFolders(): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const found = new Map<string, Map<string, string>>();
   for (const { path, imports } of sources) {
-    const from = toRoom(path);
+    const from = toFolder(path);
     const arrows = found.get(from) ?? new Map<string, string>();
     found.set(from, arrows);
     for (const target of imports) {
-      const to = toRoom(target);
+      const to = toFolder(target);
       if (to !== from && target.endsWith(".ts")) arrows.set(to, `${path} imports ${target}`);
     }
   }
@@ -104,30 +104,30 @@ function listFolders(): ReadonlyMap<string, ReadonlyMap<string, string>> {
 }
 
 /** `packages/engine/src/python/pool/boot.ts` -> `engine/python/pool` */
-function toRoom(path: string): string {
+function toFolder(path: string): string {
   return dirname(path.replace(/^packages\//u, "").replace("/src/", "/"));
 }
 
 function findForbiddenImports(): readonly string[] {
-  const unknown = [...folders.keys()].filter((room) => ROOMS[room] === undefined);
-  const gone = Object.keys(ROOMS).filter((room) => !folders.has(room));
+  const unknown = [...folders.keys()].filter((folder) => MAY_IMPORT[folder] === undefined);
+  const gone = Object.keys(MAY_IMPORT).filter((folder) => !folders.has(folder));
   const forbidden = [...folders].flatMap(([from, arrows]) =>
     [...arrows].filter(([to]) => !mayImport(from, to)).map(([, example]) => example),
   );
   return [
-    ...unknown.map((room) => `the folder ${room} is not in tools/rooms.ts`),
-    ...gone.map((room) => `tools/rooms.ts names ${room}, which has no files`),
-    ...forbidden.map((example) => `not allowed by tools/rooms.ts: ${example}`),
+    ...unknown.map((folder) => `the folder ${folder} is not in tools/folders.ts`),
+    ...gone.map((folder) => `tools/folders.ts names ${folder}, which has no files`),
+    ...forbidden.map((example) => `not allowed by tools/folders.ts: ${example}`),
   ];
 }
 
 function mayImport(from: string, to: string): boolean {
   const [ownPackage = ""] = from.split("/");
-  const allowed = ROOMS[from] ?? [];
+  const allowed = MAY_IMPORT[from] ?? [];
   return (
     to.startsWith("contract") ||
     to === `${ownPackage}/base` ||
-    allowed.some((room) => room === to || (room.endsWith("*") && to.startsWith(room.slice(0, -1))))
+    allowed.some((folder) => folder === to || (folder.endsWith("*") && to.startsWith(folder.slice(0, -1))))
   );
 }
 

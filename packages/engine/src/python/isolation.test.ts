@@ -73,7 +73,7 @@ def attempt(path):
     except OSError:
         return None
 def run(params):
-    targets = ["/app/x", "/usr/x", "/etc/x", "/x", "/dev/x", "/run/platform/x", "/run/platform/room/x", "/run/platform/runner/x", "/proc/sys/kernel/hostname"]
+    targets = ["/app/x", "/usr/x", "/etc/x", "/x", "/dev/x", "/run/platform/x", "/run/platform/zygote/x", "/run/platform/runner/x", "/proc/sys/kernel/hostname"]
     status = dict(line.split(":", 1) for line in open("/proc/self/status"))
     return {
         "written": [path for path in map(attempt, targets) if path],

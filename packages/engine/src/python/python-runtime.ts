@@ -4,7 +4,7 @@ import { createExecution } from "./child/execution.ts";
 import { createPaces } from "./wire/pace.ts";
 import { probeVersion } from "./probe.ts";
 import type { PythonRuntime, Run, RunRequest } from "./port/runtime.ts";
-import { createRooms } from "./pool/zygote-folders.ts";
+import { createZygoteFolders } from "./pool/zygote-folders.ts";
 import { readSettings } from "./port/settings.ts";
 import type { PythonRuntimeOptions } from "./port/settings.ts";
 import type { PoolHost } from "./pool/boot.ts";
@@ -19,8 +19,8 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   const { sandbox, logger, runDirectory } = options;
   const settings = readSettings(options);
   const runnerDirectory = installRunner(options);
-  const rooms = createRooms(runDirectory, logger);
-  const host: PoolHost = { settings, logger, sandbox, runnerDirectory, rooms, paces: createPaces() };
+  const folders = createZygoteFolders(runDirectory, logger);
+  const host: PoolHost = { settings, logger, sandbox, runnerDirectory, folders, paces: createPaces() };
   const pools = createVersionPools(host);
   const stopping = new AbortController();
   let compiling: Promise<void> | null = null;
@@ -49,7 +49,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
     clearInterval(ticker);
     await pools.close();
     await compiling;
-    await rooms.drain();
+    await folders.drain();
     await removeTree(runDirectory).catch((error: unknown) =>
       logger.warn({ err: error }, "the run directory could not be removed"),
     );

@@ -141,13 +141,13 @@ describe("access tokens", () => {
   test("are signed with one key by processes that start at the same moment on an empty database", async () => {
     const empty = await createTestDatabase();
     try {
-      const rooms = Array.from({ length: 4 }, () =>
+      const processes = Array.from({ length: 4 }, () =>
         createSigningKeys({
           store: createSigningKeyStore(empty.connect({ maxConnections: 1 })),
           secret: SECRET,
         }),
       );
-      const kids = await Promise.all(rooms.map(async (room) => (await room.current()).kid));
+      const kids = await Promise.all(processes.map(async (keys) => (await keys.current()).kid));
       expect(new Set(kids).size).toBe(1);
     } finally {
       await empty.close();

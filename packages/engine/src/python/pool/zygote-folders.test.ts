@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createRooms } from "./zygote-folders.ts";
+import { createZygoteFolders } from "./zygote-folders.ts";
 
 let directory: string;
 let problems: string[];
@@ -13,7 +13,7 @@ const logger = {
 };
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "rooms-"));
+  directory = mkdtempSync(join(tmpdir(), "zygote-folders-"));
   problems = [];
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
@@ -24,9 +24,9 @@ function fill(path: string, files: number): void {
 }
 
 test("a folder that user code filled is removed while everything else goes on", async () => {
-  const rooms = createRooms(directory, logger);
-  const room = rooms.create();
-  fill(room, 500);
+  const folders = createZygoteFolders(directory, logger);
+  const folder = folders.create();
+  fill(folder, 500);
   let turns = 0;
   let isDone = false;
   const count = (): void => {
@@ -34,18 +34,18 @@ test("a folder that user code filled is removed while everything else goes on", 
     if (!isDone) setImmediate(count);
   };
   setImmediate(count);
-  rooms.discard(room);
-  expect(existsSync(join(room, "deep/er/499"))).toBe(true);
-  await rooms.drain();
+  folders.discard(folder);
+  expect(existsSync(join(folder, "deep/er/499"))).toBe(true);
+  await folders.drain();
   isDone = true;
-  expect(existsSync(room)).toBe(false);
+  expect(existsSync(folder)).toBe(false);
   expect(turns).toBeGreaterThan(500); // one turn of the event loop for each file at least
   expect(problems).toEqual([]);
 });
 
 test("folders that a killed process left are removed at the next start, without waiting for it", async () => {
-  fill(createRooms(directory, logger).create(), 20);
-  const next = createRooms(directory, logger);
+  fill(createZygoteFolders(directory, logger).create(), 20);
+  const next = createZygoteFolders(directory, logger);
   expect(readdirSync(join(directory, "z"))).toEqual([]);
   next.create();
   await next.drain();
@@ -55,30 +55,30 @@ test("folders that a killed process left are removed at the next start, without 
 
 test("a removal that was cut short is finished at the next start", async () => {
   fill(join(directory, "left-1-1"), 20);
-  await createRooms(directory, logger).drain();
+  await createZygoteFolders(directory, logger).drain();
   expect(readdirSync(directory)).toEqual(["z"]);
 });
 
 test("links in a folder are removed, never what they lead to", async () => {
-  const rooms = createRooms(directory, logger);
-  const room = rooms.create();
+  const folders = createZygoteFolders(directory, logger);
+  const folder = folders.create();
   const kept = join(directory, "kept");
   fill(kept, 3);
-  symlinkSync(kept, join(room, "link"));
-  rooms.discard(room);
-  await rooms.drain();
-  expect(existsSync(room)).toBe(false);
+  symlinkSync(kept, join(folder, "link"));
+  folders.discard(folder);
+  await folders.drain();
+  expect(existsSync(folder)).toBe(false);
   expect(readdirSync(join(kept, "deep/er"))).toHaveLength(3);
 });
 
 test("a folder that cannot be removed is logged, and the next one is removed all the same", async () => {
-  const rooms = createRooms(directory, logger);
+  const folders = createZygoteFolders(directory, logger);
   const file = join(directory, "z/file");
   writeFileSync(file, "");
-  rooms.discard(join(file, "below"));
-  const room = rooms.create();
-  rooms.discard(room);
-  await rooms.drain();
+  folders.discard(join(file, "below"));
+  const folder = folders.create();
+  folders.discard(folder);
+  await folders.drain();
   expect(problems).toEqual(["a folder could not be removed"]);
-  expect(existsSync(room)).toBe(false);
+  expect(existsSync(folder)).toBe(false);
 });

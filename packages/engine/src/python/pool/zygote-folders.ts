@@ -9,7 +9,7 @@ import type { Logger } from "../../base/logger.ts";
  * User code may have created any number of files in a folder. They are removed asynchronously, one after the
  * other, so that the removal never takes all four threads that serve the file access of this process.
  */
-export interface Rooms {
+export interface ZygoteFolders {
   /** Creates a folder and returns its path; throws the system's error. */
   readonly create: () => string;
   /** Queues a folder for removal; one that cannot be removed is logged, and tried again at the next start. */
@@ -19,7 +19,7 @@ export interface Rooms {
 }
 
 /** @param directory existing folder that only this process uses; remains of a killed process in it are discarded */
-export function createRooms(directory: string, logger: Logger): Rooms {
+export function createZygoteFolders(directory: string, logger: Logger): ZygoteFolders {
   const inUse = join(directory, "z");
   let count = 0;
   let removals: Promise<void> = Promise.resolve();

@@ -22,7 +22,7 @@ import type { LogLine, RunnableVersion } from "../port/runtime.ts";
 import { BOOT_LINE_BYTES, BOOT_LOG_BYTES } from "./start-failure.ts";
 import { STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
-import type { Rooms } from "./zygote-folders.ts";
+import type { ZygoteFolders } from "./zygote-folders.ts";
 
 const MAX_EVENT_BYTES = 4 * MEGABYTE;
 /** At the end of its control pipe a zygote kills its process tree and exits; without a pid namespace, no other process can do so. */
@@ -38,7 +38,7 @@ export interface ZygoteHost {
   readonly sandbox: Sandbox;
   readonly runnerDirectory: string;
   /** Creates the folder of each zygote, which is discarded when its last process has ended. */
-  readonly rooms: Rooms;
+  readonly folders: ZygoteFolders;
   readonly paces: Paces;
 }
 
@@ -90,18 +90,18 @@ export async function startZygote(host: ZygoteHost, options: ZygoteOptions): Pro
 }
 
 async function prepareZygote(host: ZygoteHost, version: RunnableVersion): Promise<Holdings> {
-  const { runnerDirectory, rooms } = host;
-  const roomDirectory = rooms.create();
+  const { runnerDirectory, folders } = host;
+  const zygoteDirectory = folders.create();
   let launch: SandboxLaunch | undefined;
   let home: HomeSocket | undefined;
   function release(): void {
     home?.close();
     launch?.release();
-    rooms.discard(roomDirectory);
+    folders.discard(zygoteDirectory);
   }
   try {
-    launch = host.sandbox.prepare({ ...version, runnerDirectory, roomDirectory });
-    home = await openHomeSocket(join(roomDirectory, "home"), host.paces);
+    launch = host.sandbox.prepare({ ...version, runnerDirectory, zygoteDirectory });
+    home = await openHomeSocket(join(zygoteDirectory, "home"), host.paces);
     return { launch, home, release };
   } catch (error) {
     release();
@@ -159,7 +159,7 @@ function createBootOrder({ version, startMode, probe }: ZygoteOptions, { view }:
   return {
     order: "boot",
     project: view.project,
-    home: join(view.room, "home"),
+    home: join(view.zygote, "home"),
     scratch: view.scratch,
     keep: version.readablePaths.filter((path) =>
       SHARED_TEMPORARY_FOLDERS.some((folder) => path.startsWith(folder)),

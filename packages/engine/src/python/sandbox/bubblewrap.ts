@@ -7,7 +7,7 @@ import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
 /** Inside, the project and the runner are at fixed paths, so that tracebacks do not disclose paths of the host. */
 const PROJECT = "/app";
 const RUNNER = "/run/platform/runner";
-const ROOM = "/run/platform/room";
+const ZYGOTE = "/run/platform/zygote";
 
 const SYSTEM_LINKS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 /** Without alternatives and ld.so.cache, numpy does not find its BLAS; without the last, glibc ignores the big-page tunable. */
@@ -57,12 +57,12 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
     const dropped = options.uid === 0 ? takeUid() : null;
     const uid = dropped ?? options.uid;
     const gid = dropped ?? options.gid;
-    writeAccounts(request.roomDirectory, uid, gid);
-    chmodSync(request.roomDirectory, 0o700);
-    if (dropped !== null) chownSync(request.roomDirectory, uid, gid);
+    writeAccounts(request.zygoteDirectory, uid, gid);
+    chmodSync(request.zygoteDirectory, 0o700);
+    if (dropped !== null) chownSync(request.zygoteDirectory, uid, gid);
     const isolation = listArguments(request);
     return {
-      view: { project: PROJECT, runner: RUNNER, room: ROOM, scratch: "/tmp", isolate: true },
+      view: { project: PROJECT, runner: RUNNER, zygote: ZYGOTE, scratch: "/tmp", isolate: true },
       wrap: (command) => ({ executable: options.executable, args: [...isolation, "--", ...command] }),
       environment: BASE_ENVIRONMENT,
       // bwrap(1): written only when the program inside was executed and has ended.
@@ -78,8 +78,8 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 }
 
 /** Libraries look up the name and home of the uid; the accounts of the host must not be visible. */
-function writeAccounts(room: string, uid: number, gid: number): void {
-  const folder = join(room, "etc");
+function writeAccounts(directory: string, uid: number, gid: number): void {
+  const folder = join(directory, "etc");
   mkdirSync(folder, { mode: 0o755 });
   writeFileSync(
     join(folder, "passwd"),
@@ -91,21 +91,21 @@ function writeAccounts(room: string, uid: number, gid: number): void {
 
 /** Bubblewrap applies these in the order given. */
 function listArguments(request: SandboxRequest): string[] {
-  const { roomDirectory } = request;
+  const { zygoteDirectory } = request;
   const readable = request.readablePaths.filter((path) => !isBelow(path, "/usr"));
   const namespaces = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
   const privileges = ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "service"];
   const system = [bind("/usr"), ...SYSTEM_LINKS.map(bindSystemLink), ...SYSTEM_PATHS.map(bindIfPresent)];
   const accounts = [
-    bind(join(roomDirectory, "etc/passwd"), "/etc/passwd"),
-    bind(join(roomDirectory, "etc/group"), "/etc/group"),
+    bind(join(zygoteDirectory, "etc/passwd"), "/etc/passwd"),
+    bind(join(zygoteDirectory, "etc/group"), "/etc/group"),
   ];
   const own = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs", "/tmp"];
   const version = [
     ...readable.map((path) => bind(path)),
     bind(request.projectDirectory, PROJECT),
     bind(request.runnerDirectory, RUNNER),
-    bind(roomDirectory, ROOM),
+    bind(zygoteDirectory, ZYGOTE),
   ];
   const closing = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PROJECT];
   const report = ["--json-status-fd", String(STATUS_FD)];

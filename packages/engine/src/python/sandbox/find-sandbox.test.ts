@@ -54,7 +54,7 @@ test.runIf(IS_ROOT)("root starts each version as a user of its own, and takes it
     findFault: async () => null,
   });
   const prepare = (): SandboxLaunch =>
-    sandbox.prepare({ ...PATHS, roomDirectory: mkdtempSync(join(directory, "room-")) });
+    sandbox.prepare({ ...PATHS, zygoteDirectory: mkdtempSync(join(directory, "zygote-")) });
   const first = prepare();
   expect([first.uid, first.gid, prepare().uid]).toEqual([300_000, 300_000, 300_001]);
   expect(prepare).toThrow(/all 2 uids/u);
@@ -72,7 +72,7 @@ test("an ordinary user starts versions as itself; what lies below /usr is bound 
     ...own,
     findFault: async () => null,
   });
-  const launch = sandbox.prepare({ ...PATHS, roomDirectory: mkdtempSync(join(directory, "room-")) });
+  const launch = sandbox.prepare({ ...PATHS, zygoteDirectory: mkdtempSync(join(directory, "zygote-")) });
   expect(launch.uid).toBeUndefined();
   const command = launch.wrap(["python3", "-I"]);
   expect(command.executable.path).toBe("/usr/bin/bwrap");

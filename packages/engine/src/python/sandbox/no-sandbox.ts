@@ -9,13 +9,13 @@ export function createNoSandbox(): Sandbox {
   return {
     level: "none",
     prepare: (request) => {
-      const scratch = join(request.roomDirectory, "scratch");
+      const scratch = join(request.zygoteDirectory, "scratch");
       mkdirSync(scratch, { recursive: true, mode: 0o700 });
       return {
         view: {
           project: request.projectDirectory,
           runner: request.runnerDirectory,
-          room: request.roomDirectory,
+          zygote: request.zygoteDirectory,
           scratch,
           isolate: false,
         },

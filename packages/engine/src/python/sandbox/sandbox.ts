@@ -12,14 +12,14 @@ export interface SandboxRequest {
   readonly runnerDirectory: string;
   readonly readablePaths: readonly string[];
   /** Folder of this zygote, with its home socket. Its owner becomes the sandbox's uid. */
-  readonly roomDirectory: string;
+  readonly zygoteDirectory: string;
 }
 
 /** Paths as seen from inside. */
 export interface SandboxView {
   readonly project: string;
   readonly runner: string;
-  readonly room: string;
+  readonly zygote: string;
   /** Parent folder for the folders of executions without a private /tmp. */
   readonly scratch: string;
   /** Whether each child enters namespaces of its own. */

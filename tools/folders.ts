@@ -3,7 +3,7 @@
  * `base` of a package by its own folders. `npm run check` refuses any other import, and two folders that lead to each
  * other (tools/structure.ts); what may be imported from npm and from Node.js is listed in .oxlintrc.json.
  */
-export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: ["contract/platform-api"],
   "contract/platform-api": [],
 
