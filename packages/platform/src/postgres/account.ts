@@ -12,16 +12,19 @@ export interface Account {
 }
 
 /**
- * PostgreSQL refuses uid 0 (src/backend/main/main.c), so root needs another user to run it: a uid that no account and no
- * other program has, below those of builds and sandboxes. Whoever shares it owns the database, as every daemon that runs
- * as `nobody` would. The second is for containers that map only the first 65,536 (Debian keeps it free, policy 9.2.2).
+ * PostgreSQL refuses uid 0 (src/backend/main/main.c), so root runs it under a uid that no account and no other program has,
+ * below those of builds and sandboxes. A program with the same uid could change the database; `nobody` is therefore not
+ * used, which daemons share. The second uid is for containers that map only the first 65,536 (Debian keeps it free, policy
+ * 9.2.2).
  */
 const RESERVED_UIDS = [199_998, 59_998];
 const RESERVED_NAME = "of the embedded PostgreSQL";
 
 /**
- * Whom to run the server as: null (ourselves) unless we are root; then `user`, or else a uid of its own; where the system
- * does not have it, `postgres`.
+ * The account to run the server as. Null unless this process is root: the server then runs as the same user. For root,
+ * `user` if given, else a reserved uid, else the user `postgres`.
+ *
+ * @throws EmbeddedPostgresError when there is none of these
  */
 export async function findAccount(user: string | undefined): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null;
@@ -53,9 +56,10 @@ async function readMap(name: string): Promise<(id: number) => boolean> {
   return (id) => ranges.some(([first = 0, , count = 0]) => id >= first && id < first + count);
 }
 
-/** `initdb` refuses a uid without a name, which the server does not need: such a database is made by one of these, and given over. */
+/** `initdb` refuses a uid without a name, which the server accepts: one of these runs it, and the files are then given over. */
 const NAMED = ["nobody", "daemon", "postgres"];
 
+/** The account to run `initdb` as, for a server that runs as `account`. */
 export async function findInitializer(account: Account | null): Promise<Account | null> {
   if (account === null || !account.name.endsWith(`(${RESERVED_NAME})`)) return account;
   for (const name of NAMED) {
@@ -65,12 +69,12 @@ export async function findInitializer(account: Account | null): Promise<Account 
   return account;
 }
 
-/** Gives a tree to the account, links themselves instead of what they name; nothing when it has it already. */
+/** Gives a tree to the account, without following links. False when the account has it already. */
 export async function giveOver(directory: string, account: Account): Promise<boolean> {
   if ((await lstat(directory)).uid === account.uid) return false;
   const entries = await readdir(directory, { withFileTypes: true, recursive: true });
   for (const entry of entries) await lchown(join(entry.parentPath, entry.name), account.uid, account.gid);
-  // Last: a tree that was interrupted on the way is given over again.
+  // The folder itself comes last, so that after an interruption the whole tree is given over again.
   await lchown(directory, account.uid, account.gid);
   return true;
 }
@@ -93,7 +97,7 @@ async function lookUp(name: string): Promise<Account | null> {
 const EXECUTE = 1;
 const READ = 4;
 
-/** The first folder on the way to `path` (itself included) that the account may not enter, or null. */
+/** The first folder on the way to `path`, which is included, that the account may not enter; null: there is none. */
 export async function findClosedFolder(path: string, account: Account): Promise<string | null> {
   const parent = dirname(path);
   const closed = parent === path ? null : await findClosedFolder(parent, account);
@@ -101,7 +105,7 @@ export async function findClosedFolder(path: string, account: Account): Promise<
   return (await allows(path, account, EXECUTE)) ? null : path;
 }
 
-/** Whether the account may read the file or folder, the way to it included. */
+/** Whether the account may read the file or folder and enter all folders above it. */
 export async function canRead(path: string, account: Account): Promise<boolean> {
   if ((await findClosedFolder(dirname(path), account)) !== null) return false;
   return allows(path, account, READ);

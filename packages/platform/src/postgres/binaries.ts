@@ -6,7 +6,7 @@ import { canRead } from "./account.ts";
 import type { Account } from "./account.ts";
 import { EmbeddedPostgresError, USE_DATABASE_URL } from "./errors.ts";
 
-/** The programs that the npm package carries; it has no psql and no pg_dump. */
+/** The programs of the npm package, which has no psql and no pg_dump. */
 export interface Binaries {
   readonly postgres: TrustedExecutable;
   readonly initdb: TrustedExecutable;
@@ -15,9 +15,11 @@ export interface Binaries {
 }
 
 /**
- * The PostgreSQL programs, readable by `account`. A package in a private home, or one whose install script did not run
- * (it makes the symbolic links of the libraries), is copied to `<directory>/program-<version>` first.
- * `packageRoot` is where npm put the package; looked up when not given.
+ * The PostgreSQL programs, readable by `account`. A package in a private home, or one whose install script was not run (it
+ * creates the symbolic links of the libraries), is copied to `<directory>/program-<version>` first. `packageRoot`: the
+ * folder of the npm package; looked up when not given.
+ *
+ * @throws EmbeddedPostgresError when the package is not installed
  */
 export async function provideBinaries(
   directory: string,
@@ -43,7 +45,7 @@ function findPackage(): string {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch (cause) {
     throw new EmbeddedPostgresError(
-      `The embedded PostgreSQL (npm package ${name}) is not installed or does not exist for this machine. ` +
+      `The embedded PostgreSQL (npm package ${name}) is not installed, or does not support this machine. ` +
         `Run the installation again with optional dependencies. ${USE_DATABASE_URL}`,
       { cause },
     );
@@ -55,7 +57,7 @@ async function readVersion(root: string): Promise<string> {
   if (typeof manifest === "object" && manifest !== null && "version" in manifest)
     return String(manifest.version);
   throw new EmbeddedPostgresError(
-    `The embedded PostgreSQL in ${root} does not say its version. ${USE_DATABASE_URL}`,
+    `The package of the embedded PostgreSQL in ${root} has no version. ${USE_DATABASE_URL}`,
   );
 }
 

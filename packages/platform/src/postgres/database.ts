@@ -12,39 +12,48 @@ import type { SocketConnection } from "./server.ts";
 
 /** One SQL statement. */
 export interface Statement {
-  /** Prepared once per connection under this name; one name, one text. */
+  /** Prepared once per connection under this name, which must always have the same text. Missing: not prepared. */
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
-  /** Doing it twice is like doing it once: it may be repeated when the answer was lost. */
+  /** Has the same effect when it is executed twice, so it may be repeated when the answer was lost. Default: false. */
   readonly idempotent?: boolean;
 }
 
+/** Executes a statement and returns its rows. */
 export type RunStatement = <Row extends object>(statement: Statement) => Promise<readonly Row[]>;
 
-/** The one way to PostgreSQL. Waits out a restart of the server; throws Problem UNAVAILABLE when that takes too long. */
+/**
+ * A pool of connections to PostgreSQL. Statements wait for a server that restarts.
+ *
+ * @throws Problem UNAVAILABLE when that takes too long: nothing has changed; FateUnknown when it may have
+ */
 export interface Database {
-  /** Runs one statement in a transaction of its own and gives its rows. */
+  /** Executes one statement in a transaction of its own. */
   readonly query: RunStatement;
-  /** Runs several in one transaction; a thrown error rolls it back. Repeated only where surely nothing has happened. */
+  /** Executes several in one transaction; a thrown error rolls it back. Repeated only when nothing can have been committed. */
   readonly transaction: <T>(work: (run: RunStatement) => Promise<T>) => Promise<T>;
-  /** Hears NOTIFY on a channel, over one shared connection; returns how to stop. */
+  /** Listens on a channel, over one connection for all channels. Returns a function that stops it. */
   readonly listen: (channel: string, listener: ChannelListener) => () => void;
-  /** For libraries that bring their own SQL. */
+  /** For libraries with their own SQL: no repetition. */
   readonly pool: Pool;
+  /** Waits for running statements and closes all connections. */
   readonly close: () => Promise<void>;
 }
 
+/** The embedded server's socket, or a DATABASE_URL. */
 export type ConnectionTarget = SocketConnection | { readonly connectionString: string };
 
+/** How a pool is set up. */
 export interface DatabaseOptions {
   readonly logger: Logger;
   /** Shown in pg_stat_activity. */
   readonly applicationName?: string;
+  /** Default 8. */
   readonly maxConnections?: number;
   /** Server settings of every session, e.g. `enable_sort: "off"`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** For how long transient failures are waited out, in milliseconds. */
+  /** For how long transient failures are retried; default 10,000. */
   readonly retryMilliseconds?: number;
   /** Default: ORDINARY. */
   readonly limits?: Limits;
@@ -53,7 +62,7 @@ export interface DatabaseOptions {
 const DEFAULT_CONNECTIONS = 8;
 const DEFAULT_RETRY = 10 * SECOND;
 
-/** Opens a pool on the embedded server's socket or on a DATABASE_URL; connects when first used. */
+/** Creates a pool, which connects when it is first used. */
 export function createDatabase(target: ConnectionTarget, options: DatabaseOptions): Database {
   const limits = options.limits ?? ORDINARY;
   const config = describeConnections(target, options, limits);
@@ -61,7 +70,7 @@ export function createDatabase(target: ConnectionTarget, options: DatabaseOption
   breakOverdue(pool, limits.holdMs, options.logger);
   const noteBroken = (error: Error) => options.logger.debug({ err: error }, "a database connection broke");
   pool.on("error", noteBroken);
-  // The pool listens to idle connections only; one that breaks while it is lent out would end the process.
+  // The pool handles errors of idle connections only; without this, one that breaks while in use would end the process.
   pool.on("connect", (client) => client.on("error", noteBroken));
   const listener = createListener(config, options.logger);
   const retryMilliseconds = options.retryMilliseconds ?? DEFAULT_RETRY;
@@ -103,19 +112,19 @@ function describeConnections(target: ConnectionTarget, options: DatabaseOptions,
 }
 
 /**
- * Breaks connections that stay lent out too long, whoever borrowed them. The statement under way then fails as one whose
- * connection broke, which is what callers know how to take: its fate is not known.
+ * Breaks connections that are in use for too long. A running statement then fails like one whose connection broke: it is
+ * unknown whether it was executed.
  */
 function breakOverdue(pool: Pool, holdMs: number, logger: Logger): void {
   const timers = new WeakMap<PoolClient, NodeJS.Timeout>();
   const breakConnection = (client: PoolClient) => {
     logger.warn({ holdMs }, "the database did not answer in time; breaking the connection");
-    // With a statement under way this destroys the socket instead of saying goodbye.
+    // With a running statement this destroys the socket instead of closing the session.
     if (client instanceof Client) void client.end().catch(() => undefined);
   };
   pool.on("acquire", (client) => {
     const timer = setTimeout(() => {
-      // After a pause of this process the answer may have arrived already; it is read before the verdict.
+      // After a pause of this process the answer may have arrived already: let the event loop read it first.
       setImmediate(() => {
         if (timers.get(client) === timer) breakConnection(client);
       });
@@ -152,7 +161,7 @@ async function runOn<Row extends object>(client: PoolClient, statement: Statemen
     ...(name === undefined ? {} : { name }),
     ...(values === undefined ? {} : { values: [...values] }),
   });
-  // Several statements in one text (migrations) give a list of results.
+  // A text of several statements (migrations) returns a list of results.
   return Array.isArray(result) ? [] : result.rows;
 }
 

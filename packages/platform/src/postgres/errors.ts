@@ -1,4 +1,4 @@
-/** The embedded server cannot run; the message says what to do about it. */
+/** The embedded server cannot run; the message says what to do. */
 export class EmbeddedPostgresError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -6,11 +6,11 @@ export class EmbeddedPostgresError extends Error {
   }
 }
 
-/** What every refusal of the embedded server ends with: the way out that always exists. */
+/** The last sentence of every EmbeddedPostgresError: the alternative that always exists. */
 export const USE_DATABASE_URL =
   "Or set DATABASE_URL to a PostgreSQL 15 (or newer) server of your own; the embedded one is then not started.";
 
-/** SQLSTATE or system code of a thrown value, if it carries one. */
+/** SQLSTATE or system code of a thrown value; undefined: it has none. */
 export function readErrorCode(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;

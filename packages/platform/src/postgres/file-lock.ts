@@ -1,16 +1,17 @@
 import { DatabaseSync } from "node:sqlite";
 
+/** A lock that is held. */
 export interface FileLock {
-  /** Once is enough; more often does nothing. */
+  /** Releases the lock; repeating it does nothing. */
   readonly release: () => void;
 }
 
 /**
- * Takes a lock on a file that the operating system frees when this process dies, however it dies. Null when somebody
- * else, in this process or another, holds it in a way that excludes ours.
+ * Takes a lock on a file, which the operating system releases however this process ends. Null when a conflicting lock is
+ * held, in this process or another.
  *
- * Node has no flock(2). SQLite has portable locks of exactly this kind (https://sqlite.org/lockingv3.html), and no pid
- * file that could go stale: an open read transaction is a shared lock, `begin exclusive` an exclusive one.
+ * Node has no flock(2). SQLite's locks (https://sqlite.org/lockingv3.html) are portable and need no pid file that could
+ * become stale: an open read transaction is a shared lock, `begin exclusive` an exclusive one.
  */
 export function tryLock(path: string, mode: "shared" | "exclusive"): FileLock | null {
   const file = new DatabaseSync(path, { timeout: 0 });
@@ -25,7 +26,7 @@ export function tryLock(path: string, mode: "shared" | "exclusive"): FileLock | 
   }
 }
 
-/** The primary code; the higher bits say more exactly why (https://sqlite.org/rescode.html). */
+/** The primary result code; the higher bits have details (https://sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
 
 function isBusy(error: unknown): boolean {

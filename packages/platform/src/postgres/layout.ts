@@ -6,24 +6,25 @@ import { findClosedFolder } from "./account.ts";
 import type { Account } from "./account.ts";
 import { EmbeddedPostgresError, USE_DATABASE_URL } from "./errors.ts";
 
-/** Where things of one embedded server lie. */
+/** Paths of one embedded server. */
 export interface Layout {
   readonly directory: string;
   readonly data: string;
   readonly socketDirectory: string;
-  /** Held exclusively by the process that answers for the server. */
+  /** Held exclusively by the owner: the process that is responsible for the server. */
   readonly ownerLock: string;
-  /** Held shared by every process that uses the server. */
+  /** Held as a shared lock by every process that uses the server. */
   readonly memberLock: string;
   readonly log: string;
 }
 
+/** Only part of the socket's name: the server does not listen on TCP. */
 export const SERVER_PORT = 5432;
 
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, the ending NUL included; the server adds `.s.PGSQL.5432.lock`. */
 const MAX_SOCKET_PATH_BYTES = 100;
 
-/** `root` is a real path (no symbolic links), so that all processes mean the same socket and lock files. */
+/** `root` must be a real path (no symbolic links), so that all processes use the same socket and lock files. */
 export function planLayout(root: string): Layout {
   return {
     directory: root,
@@ -43,7 +44,7 @@ function chooseSocketDirectory(root: string): string {
   return join(tmpdir(), `platform-postgres-${name}`);
 }
 
-/** Makes the directory and returns its real path; throws when the server's account could not enter it. */
+/** Creates the directory and returns its real path. @throws EmbeddedPostgresError when the account cannot enter it */
 export async function createDirectory(directory: string, account: Account | null): Promise<string> {
   await mkdir(directory, { recursive: true, mode: account === null ? 0o700 : 0o755 });
   const root = await realpath(directory);
@@ -56,14 +57,18 @@ export async function createDirectory(directory: string, account: Account | null
   );
 }
 
-/** Makes the private folder of the socket: whoever can open the socket is superuser of the database. */
+/**
+ * Creates the private folder of the socket: a program that can open the socket is superuser of the database.
+ *
+ * @throws EmbeddedPostgresError when the folder exists and is not private
+ */
 export async function createSocketDirectory(layout: Layout, account: Account | null): Promise<void> {
   await makePrivateFolder(layout.socketDirectory, account);
   const { mode, uid } = await lstat(layout.socketDirectory);
   const expected = account?.uid ?? process.getuid?.();
-  // In the shared temp folder somebody else may have been there first.
-  const isOurs = (mode & 0o170_000) === 0o040_000 && (mode & 0o077) === 0 && uid === expected;
-  if (isOurs) return;
+  // In the shared temporary folder another user may have created it.
+  const isPrivate = (mode & 0o170_000) === 0o040_000 && (mode & 0o077) === 0 && uid === expected;
+  if (isPrivate) return;
   throw new EmbeddedPostgresError(
     `${layout.socketDirectory} is not a private folder of the user that runs PostgreSQL. Remove it and start again, ` +
       `or choose a data directory with a shorter path. ${USE_DATABASE_URL}`,

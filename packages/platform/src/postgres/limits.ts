@@ -2,20 +2,21 @@ import { SECOND, MINUTE } from "@platform/engine/base/time";
 
 /** How long the statements of one pool may take; milliseconds. */
 export interface Limits {
-  /** For a free connection of the pool, or a new one. */
+  /** How long to wait for a free connection of the pool, or a new one. */
   readonly connectMs: number;
-  /** The server cancels a statement that waits so long for a lock, or takes so long in all. */
+  /** The server cancels a statement that waits longer for a lock. */
   readonly lockMs: number;
+  /** The server cancels a statement that takes longer in all. */
   readonly statementMs: number;
   /**
-   * A connection that is lent out longer is broken by us: a server that fell silent (a pulled cable, a frozen host, a
-   * firewall that forgot us) never answers, and its side of the socket looks alive. Longer than `statementMs`, so that
-   * a server that lives answers first.
+   * A connection that is in use for longer is broken: an unreachable server (a pulled cable, a frozen host, a firewall that
+   * dropped the connection) never answers, and its socket still looks open. Longer than `statementMs`, so that a server
+   * that can answer does so first.
    */
   readonly holdMs: number;
 }
 
-/** Ordinary statements: each touches the rows of one page or one thing. */
+/** Ordinary statements, each on one record or one page of them. */
 export const ORDINARY: Limits = {
   connectMs: 5 * SECOND,
   lockMs: 5 * SECOND,
@@ -23,7 +24,7 @@ export const ORDINARY: Limits = {
   holdMs: 12 * SECOND,
 };
 
-/** What keeps leases alive: a lost try must leave time for another one within a lease (30 s, given up at 24 s). */
+/** Renewals of leases: a failed try must leave time for another one within a lease (30 s, given up at 24 s). */
 export const VITAL: Limits = {
   connectMs: 3 * SECOND,
   lockMs: 3 * SECOND,
@@ -32,8 +33,8 @@ export const VITAL: Limits = {
 };
 
 /**
- * Ends that bring much to write: 15 MB took 1.4 s alone and 1.7 s three at a time (2 cores with a load of 8, 2026-11-22), so a
- * slow disk or half a core would exceed what is vital, each time again. Leases are kept meanwhile, on other connections.
+ * Ends with large results: 15 MB took 1.4 s alone and 1.7 s three at a time (2 cores with a load of 8, 2026-11-22), so a
+ * slow disk or half a core would exceed VITAL at every try. Leases are renewed meanwhile, on other connections.
  */
 export const LARGE: Limits = {
   connectMs: 10 * SECOND,
@@ -42,7 +43,7 @@ export const LARGE: Limits = {
   holdMs: 125 * SECOND,
 };
 
-/** Migrations, partitions, statistics: as long as a large table takes, but never for ever. */
+/** Migrations, partitions, statistics: enough for a large table. */
 export const MAINTENANCE: Limits = {
   connectMs: 10 * SECOND,
   lockMs: 5 * MINUTE,
@@ -50,10 +51,10 @@ export const MAINTENANCE: Limits = {
   holdMs: 31 * MINUTE,
 };
 
-/** A transaction whose client fell silent gives its locks back after so long. */
+/** The server ends a transaction, and releases its locks, when its client sends nothing for so long. */
 const IDLE_IN_TRANSACTION_MS = MINUTE;
 
-/** A client whose host is gone is noticed by the server within a minute; a unix socket ignores these. */
+/** With these the server notices within a minute that a client's host is unreachable; Unix sockets ignore them. */
 const TCP_SETTINGS = {
   tcp_keepalives_idle: "30",
   tcp_keepalives_interval: "10",

@@ -5,20 +5,22 @@ import { SECOND } from "@platform/engine/base/time";
 import { computePause } from "@platform/engine/base/backoff";
 import type { Logger } from "../base/logger.ts";
 
+/** What is called for a channel. */
 export interface ChannelListener {
   readonly onNotify: (payload: string) => void;
-  /** Notifications may have been lost: the connection broke, or was just made. */
+  /** Notifications may have been lost: the connection broke, or was just established. */
   readonly onReset: () => void;
 }
 
+/** Listens on channels. */
 export interface Listener {
-  /** Hears a channel from the next `onReset` on; returns how to stop. */
+  /** Listens on a channel; notifications arrive from the next `onReset` on. Returns a function that stops it. */
   readonly listen: (channel: string, listener: ChannelListener) => () => void;
   readonly close: () => Promise<void>;
 }
 
 const BACKOFF = { firstMs: 50, ceilingMs: 5 * SECOND };
-/** A connection that died without a word (a firewall, a pulled cable) is noticed within this time. */
+/** An unreachable server (a firewall, a pulled cable) is noticed within the sum of both. */
 const PROBE_INTERVAL = 20 * SECOND;
 const PROBE_DEADLINE = 10 * SECOND;
 
@@ -31,7 +33,7 @@ interface ListenerState {
   running: Promise<void> | null;
 }
 
-/** Keeps one LISTEN connection for all channels, made when first needed and made again, with jitter, when it breaks. */
+/** Keeps one LISTEN connection for all channels: connects when first needed, and again, with jitter, when it breaks. */
 export function createListener(config: ClientConfig, logger: Logger): Listener {
   const state: ListenerState = {
     config,
@@ -78,7 +80,7 @@ async function hear(
     if (isNew) await client.query(`listen ${client.escapeIdentifier(channel)}`);
     listener.onReset();
   } catch (error) {
-    // The connection is broken; the loop makes another and listens to every channel again.
+    // The connection is broken; the loop connects again and listens on every channel.
     state.logger.debug({ err: error, channel }, "could not listen yet");
   }
 }
@@ -117,22 +119,22 @@ async function connectOnce(state: ListenerState): Promise<boolean> {
     resetAll(state);
     if (!state.halt.signal.aborted) await Promise.race([ended, probe(state, client)]);
   } catch (error) {
-    state.logger.debug({ err: error }, "the LISTEN connection could not be made");
+    state.logger.debug({ err: error }, "the LISTEN connection could not be established");
   } finally {
     state.client = null;
     await endWithin(client);
   }
   if (isConnected && !state.halt.signal.aborted)
-    state.logger.warn({}, "the LISTEN connection broke; making another");
+    state.logger.warn({}, "the LISTEN connection broke; connecting again");
   return isConnected;
 }
 
-/** end() waits for an answer that a dead peer never gives. */
+/** `end()` waits for an answer, which an unreachable server never gives. */
 async function endWithin(client: Client): Promise<void> {
   await Promise.race([client.end().catch(() => undefined), delay(SECOND, undefined, { ref: false })]);
 }
 
-/** Resolves when the server does not answer a trivial question in time. */
+/** Resolves when the server does not answer a trivial query in time. */
 async function probe(state: ListenerState, client: Client): Promise<void> {
   const signal = state.halt.signal;
   for (;;) {

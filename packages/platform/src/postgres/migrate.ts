@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { MIGRATION_LOCK } from "./locks.ts";
 import type { Database, RunStatement } from "./database.ts";
 
-/** The product's migrations, `NNNN_what.sql`; append-only. */
+/** The migrations, `NNNN_what.sql`; append-only. */
 export const MIGRATIONS_DIRECTORY = fileURLToPath(new URL("../../migrations", import.meta.url));
 
 interface Migration {
@@ -13,8 +13,10 @@ interface Migration {
 }
 
 /**
- * Brings the schema up to date: each file once, in order, each in a transaction that also writes it down. Processes that
- * race wait for each other. Throws when the database was migrated by a newer program. Returns the names just applied.
+ * Brings the schema up to date. Applies each file once, in order, in a transaction that also records it. Concurrent
+ * processes wait for each other. Returns the names of the files that were applied.
+ *
+ * @throws Error when the database was migrated by a newer release
  */
 export async function migrate(
   database: Database,
@@ -54,8 +56,8 @@ async function applyNext(
   const reached = newest?.number ?? 0;
   if (reached > migrations.length) {
     throw new Error(
-      `The database has schema ${reached}, this program knows only up to ${migrations.length}: it is older than the ` +
-        `program that last used the database. Start the newer release, or restore a backup from before the upgrade.`,
+      `The database has schema ${reached}, but this release knows only up to ${migrations.length}: it is older than the ` +
+        `release that last used the database. Start the newer release, or restore a backup from before the upgrade.`,
     );
   }
   const next = migrations[reached];

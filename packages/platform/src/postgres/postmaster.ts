@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { findExecutables, SYSTEM_FOLDERS } from "@platform/engine/host/find-executables";
 import { runTrusted } from "@platform/engine/host/processes";
 
-/** What `postmaster.pid` says (PostgreSQL's src/include/utils/pidfile.h). */
+/** The content of `postmaster.pid` (PostgreSQL's src/include/utils/pidfile.h). */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
@@ -14,12 +14,12 @@ export interface Postmaster {
 
 const FILE = "postmaster.pid";
 
-/** Reads `postmaster.pid` of a data directory; null when there is none or it is not completely written. */
+/** Reads `postmaster.pid` of a data directory; null when there is none or it is incomplete. */
 export async function readPostmaster(dataDirectory: string): Promise<Postmaster | null> {
   return parsePostmaster(await readFile(join(dataDirectory, FILE), "utf8").catch(() => ""));
 }
 
-/** The same for where nothing can be awaited any more. */
+/** The same, synchronously, for the "exit" event of this process. */
 export function readPostmasterSync(dataDirectory: string): Postmaster | null {
   try {
     return parsePostmaster(readFileSync(join(dataDirectory, FILE), "utf8"));
@@ -34,16 +34,17 @@ function parsePostmaster(text: string): Postmaster | null {
   return { pid: Number(pid), port: Number(port ?? 0), socketDirectory: (socketDirectory ?? "").trim() };
 }
 
+/** Removes a stale `postmaster.pid`. */
 export async function removePostmasterFile(dataDirectory: string): Promise<void> {
   await rm(join(dataDirectory, FILE), { force: true });
 }
 
-/** `zombie`: killed, but its parent has not yet asked for its exit status; it still answers to signal 0. */
+/** `zombie`: ended, but its parent has not read its exit status yet; signal 0 still reaches it. */
 export type ProcessState = "gone" | "zombie" | "postgres" | "other";
 
 /**
- * `postgres`: the server of this very data directory. Process ids repeat, after a reboot at the latest: what a stale
- * `postmaster.pid` names may be another's server, which must neither be waited for nor stopped.
+ * `postgres`: the server of this data directory. Process ids are reused, so the process that a stale `postmaster.pid` names
+ * may be another server, which must neither be waited for nor stopped.
  */
 export async function inspectProcess(pid: number, dataDirectory: string): Promise<ProcessState> {
   try {
@@ -54,7 +55,7 @@ export async function inspectProcess(pid: number, dataDirectory: string): Promis
   return judge(process.platform === "linux" ? readProc(pid, dataDirectory) : await askPs(pid, dataDirectory));
 }
 
-/** The same for where nothing can be awaited any more; without /proc, everything that answers is taken for PostgreSQL. */
+/** The same, synchronously; without /proc, every process with this id counts as PostgreSQL. */
 export function inspectProcessSync(pid: number, dataDirectory: string): ProcessState {
   try {
     process.kill(pid, 0);
@@ -88,7 +89,7 @@ function readProc(pid: number, dataDirectory: string): ProcessInfo {
   }
 }
 
-/** By what we start it with, or by its working directory, which is that of its data (unreadable without CAP_SYS_PTRACE). */
+/** Recognises the server by its arguments, or by its working directory (not readable without CAP_SYS_PTRACE). */
 function isServerOf(pid: number, dataDirectory: string): boolean {
   const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
   if (words[words.indexOf("-D") + 1] === dataDirectory) return true;
@@ -118,7 +119,7 @@ async function askPs(pid: number, dataDirectory: string): Promise<ProcessInfo> {
 
 const POLL_MILLISECONDS = 10;
 
-/** Waits until the process is gone, or at least a zombie where `zombieCounts`; false when `milliseconds` did not suffice. */
+/** Waits until the process is gone, or a zombie if `zombieCounts`; false when that takes longer than `milliseconds`. */
 export async function waitUntilGone(
   pid: number,
   dataDirectory: string,
@@ -134,7 +135,7 @@ export async function waitUntilGone(
   }
 }
 
-/** Blocks until the process is gone or a zombie; false when `milliseconds` did not suffice. */
+/** Blocks until the process is gone or a zombie; false when that takes longer than `milliseconds`. */
 export function waitUntilGoneSync(pid: number, dataDirectory: string, milliseconds: number): boolean {
   const clock = new Int32Array(new SharedArrayBuffer(4));
   const deadline = performance.now() + milliseconds;

@@ -3,12 +3,12 @@ import { Problem } from "@platform/contract/problems";
 import { computePause } from "@platform/engine/base/backoff";
 import { readErrorCode } from "./errors.ts";
 
-/** What a failed statement leaves us knowing: did nothing, may have committed, or will fail again. */
+/** What is known about a failed statement: it did nothing, it may have been committed, or it would fail again. */
 export type FailureKind = "nothing-happened" | "ambiguous" | "permanent";
 
 /**
- * SQLSTATE (https://www.postgresql.org/docs/18/errcodes-appendix.html): refused at the door, or rolled back. A disk that is
- * full or fails while a commit is written does not show here: the server then panics, and the connection breaks.
+ * SQLSTATE (https://www.postgresql.org/docs/18/errcodes-appendix.html): refused, or rolled back. A disk that is
+ * full or fails while a commit is written is not among these: the server then panics, and the connection breaks.
  */
 const NOTHING_HAPPENED = new Set([
   "25006", // read_only_sql_transaction: a standby after a failover, or a server that was set read-only since its disk is full
@@ -25,7 +25,7 @@ const NOTHING_HAPPENED = new Set([
   "58000", // system_error
   "58030", // io_error
 ]);
-/** The server stops or the connection broke: the commit may have been made, only its answer is lost. */
+/** The server stops or the connection broke: the statement may have been committed, with only its answer lost. */
 const BROKEN = new Set([
   "08000", // connection_exception
   "08001", // sqlclient_unable_to_establish_sqlconnection
@@ -61,7 +61,7 @@ const BROKEN_TEXTS = [
   "timeout expired",
 ];
 
-/** Classifies what was thrown; `wasSent`: the statement had a connection, so it may have reached the server. */
+/** Classifies an error; `wasSent`: the statement had a connection, so it may have reached the server. */
 export function classifyFailure(error: unknown, wasSent: boolean): FailureKind {
   const code = readErrorCode(error) ?? "";
   if (NOTHING_HAPPENED.has(code)) return "nothing-happened";
@@ -73,37 +73,40 @@ export function classifyFailure(error: unknown, wasSent: boolean): FailureKind {
   return wasSent ? "ambiguous" : "nothing-happened";
 }
 
-/** Whether a connection is of no more use: broken, or to a server that takes no more writes and may be an old primary. */
+/** Whether a connection must not be reused: it is broken, or its server is read-only and may be a former primary. */
 export function isConnectionSpent(error: unknown): boolean {
   return readErrorCode(error) === "25006" || classifyFailure(error, true) === "ambiguous";
 }
 
 const BACKOFF = { firstMs: 20, ceilingMs: 500 };
 
-/** The database went away while it may have been at work: the change may have been made, or may still be. */
+/** The connection was lost during a statement: the change may have been made, or may still be made. */
 export class FateUnknown extends Problem {
   constructor(cause: unknown) {
     super(
       "UNAVAILABLE",
-      "The database went away in the middle; look whether the change was made before repeating it.",
+      "The connection to the database was lost, so it is unknown whether the change was made. Check before repeating it.",
       { cause },
     );
   }
 }
 
+/** When a failed try is repeated. */
 export interface RetryOptions {
-  /** For how long to try again, in milliseconds. */
+  /** For how long tries are repeated. */
   readonly retryMilliseconds: number;
-  /** The work may be repeated even when it may have been done already. */
+  /** Repeat it also when it may have been done already. */
   readonly idempotent: boolean;
 }
 
-/** Runs one try of something; tells `markSent` as soon as the server may have seen it. */
+/** One try; calls `markSent` as soon as the server may have received something. */
 export type Try<T> = (markSent: () => void) => Promise<T>;
 
 /**
- * Tries again, with jitter, while the server restarts or is out of reach; then throws Problem UNAVAILABLE.
- * Other errors pass through at once.
+ * Repeats a try, with jitter, while the server restarts or is unreachable.
+ *
+ * @throws Problem UNAVAILABLE when it stays so and nothing was changed, FateUnknown when something may have been; other
+ * errors at once
  */
 export async function retryTransient<T>(options: RetryOptions, run: Try<T>): Promise<T> {
   const deadline = performance.now() + options.retryMilliseconds;
@@ -117,7 +120,7 @@ export async function retryTransient<T>(options: RetryOptions, run: Try<T>): Pro
     } catch (error) {
       const kind = classifyFailure(error, wasSent);
       if (kind === "permanent") throw error;
-      // A later try that surely did nothing says nothing about the ones before it.
+      // A later try that did nothing says nothing about the tries before it.
       mayHaveHappened ||= kind === "ambiguous";
       const mayRepeat = kind === "nothing-happened" || options.idempotent;
       if (!mayRepeat || performance.now() >= deadline)

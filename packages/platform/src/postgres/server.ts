@@ -14,9 +14,10 @@ import { SERVER_PORT, createSocketDirectory, makePrivateFolder } from "./layout.
 import type { Layout } from "./layout.ts";
 import { waitUntilGone, waitUntilGoneSync } from "./postmaster.ts";
 
+/** The role that the platform logs in as. */
 export const SUPERUSER = "platform";
 
-/** Where the server's socket is and as whom to log in; `pg` takes it as it is. */
+/** How to connect to the embedded server, as options of `pg`. `host` is the folder of the socket. */
 export interface SocketConnection {
   readonly host: string;
   readonly port: number;
@@ -25,8 +26,8 @@ export interface SocketConnection {
 }
 
 /**
- * Given on the command line at every start, so that a new release of the platform changes them. Small: all processes
- * together stay below 160 MB of PSS when idle. Everything that decides durability is left at PostgreSQL's safe default.
+ * Passed on the command line at every start, so that a new release of the platform can change them. With these, all
+ * processes together use less than 160 MB of PSS when idle. Settings of durability keep PostgreSQL's safe defaults.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: "",
@@ -53,7 +54,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 const ENVIRONMENT = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
-/** Makes a data directory with `initdb`; one that was interrupted leaves nothing that looks finished. */
+/** Creates the data directory with `initdb`, under another name first, so that an interrupted one is not used. */
 export async function initializeData(
   layout: Layout,
   binaries: Binaries,
@@ -77,7 +78,7 @@ export async function initializeData(
   const output: string[] = [];
   child.stdout?.on("data", (chunk: Buffer) => output.push(chunk.toString()));
   child.stderr?.on("data", (chunk: Buffer) => output.push(chunk.toString()));
-  // In a group of its own it would outlive us.
+  // It has a process group of its own, so it would outlive this process.
   const killGroup = () => child.pid !== undefined && process.kill(-child.pid, "SIGKILL");
   process.once("exit", killGroup);
   const code = await new Promise<number | null>((resolve, reject) => {
@@ -86,7 +87,7 @@ export async function initializeData(
   }).finally(() => process.off("exit", killGroup));
   if (code !== 0) {
     throw new EmbeddedPostgresError(
-      `initdb could not make a database in ${layout.data}: ${output.join("").trim()} ${USE_DATABASE_URL}`,
+      `initdb could not create a database in ${layout.data}: ${output.join("").trim()} ${USE_DATABASE_URL}`,
     );
   }
   if (account !== null) await giveOver(unfinished, account);
@@ -97,7 +98,7 @@ function asAccount(account: Account | null): { uid?: number; gid?: number } {
   return account === null ? {} : { uid: account.uid, gid: account.gid };
 }
 
-/** Throws when the data was written by another major version of PostgreSQL: it would not start on it. */
+/** @throws EmbeddedPostgresError when the data was written by another major version of PostgreSQL, which cannot read it */
 export async function checkMajorVersion(layout: Layout, binaries: Binaries): Promise<void> {
   const written = (await readFile(join(layout.data, "PG_VERSION"), "utf8")).trim();
   if (Number(written) === binaries.major) return;
@@ -110,7 +111,7 @@ export async function checkMajorVersion(layout: Layout, binaries: Binaries): Pro
   );
 }
 
-/** Starts the server in a session of its own: a Ctrl-C on our terminal must not reach it before we are done with it. */
+/** Starts the server in a session of its own, so that Ctrl-C in the terminal does not reach it. */
 export async function spawnServer(
   layout: Layout,
   binaries: Binaries,
@@ -155,19 +156,20 @@ async function rotateLog(path: string): Promise<void> {
 
 const LOG_TAIL_LINES = 8;
 
+/** The last lines of the server's log; empty when there is none. */
 export async function readLogTail(layout: Layout): Promise<string> {
   const text = await readFile(layout.log, "utf8").catch(() => "");
   return text.trim().split("\n").slice(-LOG_TAIL_LINES).join("\n");
 }
 
-/** A server that does not answer (a stopped process, a frozen disk) must not hang whoever asks. */
+/** A server that does not answer (a stopped process, a frozen disk) must not block the caller. */
 const ASK_LIMITS = { connectionTimeoutMillis: 5000, query_timeout: 5000 };
 const CREATE_LIMITS = { connectionTimeoutMillis: 10_000, query_timeout: 60_000 };
 
-/** Whether the server takes connections now, and serves the data we mean. */
+/** Whether the server accepts connections now, and uses this data directory. */
 export async function answers(connection: SocketConnection, dataDirectory: string): Promise<boolean> {
   const client = new Client({ ...connection, database: "postgres", ...ASK_LIMITS });
-  // A server that dies in the middle also emits "error"; the promises below tell the same.
+  // A server that dies meanwhile also emits "error"; the promises below reject as well.
   client.on("error", () => undefined);
   try {
     await client.connect();
@@ -181,10 +183,10 @@ export async function answers(connection: SocketConnection, dataDirectory: strin
 }
 
 const READY_POLL_MILLISECONDS = 10;
-/** Crash recovery of a large write-ahead log may take a while; the server answers "starting up" meanwhile. */
+/** Crash recovery of a large write-ahead log may take long; the server answers "starting up" meanwhile. */
 const READY_MILLISECONDS = 120_000;
 
-/** Polls until the server answers; false as soon as `isAlive` says that it will not, or after two minutes. */
+/** Polls until the server answers; false when `isAlive` is false, or after two minutes. */
 export async function waitUntilReady(
   connection: SocketConnection,
   dataDirectory: string,
@@ -199,7 +201,7 @@ export async function waitUntilReady(
   return false;
 }
 
-/** Makes the platform's database when it is not there yet; processes that race for it all find it made. */
+/** Creates the platform's database unless it exists. Concurrent processes wait for each other. */
 export async function createPlatformDatabase(connection: SocketConnection): Promise<void> {
   const client = new Client({ ...connection, database: "postgres", ...CREATE_LIMITS });
   client.on("error", () => undefined);
@@ -210,7 +212,7 @@ export async function createPlatformDatabase(connection: SocketConnection): Prom
     if (known.rows.length === 0)
       await client.query(`create database ${client.escapeIdentifier(connection.database)}`);
   } finally {
-    // The lock goes with the connection.
+    // The lock is released with the connection.
     await client.end();
   }
 }
@@ -218,14 +220,19 @@ export async function createPlatformDatabase(connection: SocketConnection): Prom
 const FAST_SHUTDOWN_MILLISECONDS = 30_000;
 const IMMEDIATE_SHUTDOWN_MILLISECONDS = 10_000;
 
-/** Fast shutdown (https://www.postgresql.org/docs/18/server-shutdown.html), immediate when that hangs; both keep every commit. */
+/**
+ * Fast shutdown (https://www.postgresql.org/docs/18/server-shutdown.html), then immediate shutdown when that takes too long.
+ * Both keep every commit.
+ *
+ * @throws EmbeddedPostgresError when the server does not stop
+ */
 export async function shutDown(pid: number, dataDirectory: string): Promise<void> {
   signal(pid, "SIGINT");
   if (await waitUntilGone(pid, dataDirectory, FAST_SHUTDOWN_MILLISECONDS, true)) return;
   signal(pid, "SIGQUIT");
   if (await waitUntilGone(pid, dataDirectory, IMMEDIATE_SHUTDOWN_MILLISECONDS, true)) return;
   throw new EmbeddedPostgresError(
-    `PostgreSQL (process ${pid}) does not stop. Look at it before starting again.`,
+    `PostgreSQL (process ${pid}) does not stop. Find out why before starting the platform again.`,
   );
 }
 

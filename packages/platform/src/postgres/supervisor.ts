@@ -38,37 +38,39 @@ import {
 import type { SocketConnection } from "./server.ts";
 
 /*
- * Who answers for the server. Every process that uses it is a *member* (shared lock on members.lock); one of them is
- * the *owner* (exclusive lock on owner.lock), who starts the server, adopts one that a killed owner left behind, and
- * starts it again when it dies. The operating system frees both locks however a process ends, so:
- * - a second process finds the owner lock taken and joins;
- * - when the owner dies, a member gets the lock within a second and adopts the server, which lives in its own session;
- * - whoever leaves last (nobody else holds the member lock) shuts the server down; after kill -9 of all of them it
- *   stays, and the next start adopts it.
+ * Which process is responsible for the server. Every process that uses it is a *member* (shared lock on members.lock). One
+ * of them is the *owner* (exclusive lock on owner.lock): it starts the server, adopts one that a killed owner left running,
+ * and starts it again when it dies. The operating system releases both locks however a process ends, so:
+ * - A second process finds the owner lock taken and joins.
+ * - When the owner dies, a member gets its lock within a second and adopts the server, which has a session of its own.
+ * - The last member to leave (no other holds the member lock) shuts the server down. After kill -9 of all members the
+ *   server keeps running, and the next start adopts it.
  */
 
+/** How the server is run. */
 export interface EmbeddedPostgresOptions {
-  /** Everything of the server lies below it; may be shared by several processes of this machine, of one user. */
+  /** Has all files of the server. Several processes of one user on this machine may share it. */
   readonly directory: string;
-  /** The ordinary user to run the server as when we are root; otherwise unused. */
+  /** The user to run the server as when this process is root; otherwise not used. */
   readonly user?: string | undefined;
   readonly logger: Logger;
-  /** Gives the start up: it then throws the signal's reason, and what was started is stopped. */
+  /** Cancels the start, which then throws the signal's reason and stops what was started. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Given, before anything is started, what is to run when this process ends without `stop` (an "exit" listener): it
-   * leaves like `stop` does, but blocks, for a few seconds at most.
+   * Called before anything is started, with the function to run when this process exits without `stop` (an "exit"
+   * listener). That function does the same as `stop`, but blocks, for some seconds at most.
    */
   readonly atExit?: ((stopNow: () => void) => void) | undefined;
 }
 
+/** A server that this process uses. */
 export interface EmbeddedPostgres {
   readonly connection: SocketConnection;
-  /** Whether this process answers for the server, or uses one that another process answers for. */
+  /** Whether this process is the owner of the server. */
   readonly isOwner: () => boolean;
-  /** Called once if the server died and could not be started again: nothing works from then on. */
+  /** Calls back once if the server died and cannot be started again. */
   readonly onExit: (listener: (error: Error) => void) => void;
-  /** Leaves; the last to leave shuts the server down and waits for it. */
+  /** Leaves; the last member shuts the server down and waits for it. */
   readonly stop: () => Promise<void>;
 }
 
@@ -84,8 +86,9 @@ const RECOVERY_BYTES = 32 * MEGABYTE;
 const RESTART_BACKOFF = { firstMs: 100, ceilingMs: 5 * SECOND };
 
 /**
- * Starts, adopts or joins the PostgreSQL server of a directory; resolves when it takes connections. Throws
- * EmbeddedPostgresError with what to do.
+ * Starts, adopts or joins the PostgreSQL server of a directory; resolves when it accepts connections.
+ *
+ * @throws EmbeddedPostgresError, whose message says what to do
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const account = await findAccount(options.user);
@@ -153,13 +156,13 @@ function createState(layout: Layout, account: Account | null, logger: Logger, me
 
 async function joinMembers(layout: Layout, signal: AbortSignal): Promise<FileLock> {
   const deadline = performance.now() + JOIN_DEADLINE;
-  // Refused only while the last member of before shuts the server down.
+  // Refused only while the last member before this one shuts the server down.
   while (performance.now() < deadline) {
     const lock = tryLock(layout.memberLock, "shared");
     if (lock !== null) return lock;
     await delay(10 + Math.random() * 20, undefined, { signal });
   }
-  throw new EmbeddedPostgresError(`The previous server in ${layout.directory} does not finish stopping.`);
+  throw new EmbeddedPostgresError(`The previous server in ${layout.directory} does not stop.`);
 }
 
 async function becomeReady(state: State, signal: AbortSignal): Promise<void> {
@@ -180,12 +183,12 @@ async function becomeReady(state: State, signal: AbortSignal): Promise<void> {
     await delay(20 + Math.random() * 20, undefined, { signal });
   }
   throw new EmbeddedPostgresError(
-    `Another process answers for the PostgreSQL server in ${state.layout.directory}, but it does not take connections. ` +
-      `Stop that process, or look at ${state.layout.log}. ${USE_DATABASE_URL}`,
+    `Another process runs the PostgreSQL server in ${state.layout.directory}, but the server accepts no connections. ` +
+      `Stop that process, or read ${state.layout.log}. ${USE_DATABASE_URL}`,
   );
 }
 
-/** The owner makes the database right after the server starts; a member must not be earlier. */
+/** Whether server and database are ready. The owner creates the database after it has started the server. */
 async function isPlatformReady(state: State): Promise<boolean> {
   if (!(await answers(state.connection, state.layout.data))) return false;
   return createPlatformDatabase(state.connection).then(
@@ -223,7 +226,7 @@ async function adopt(state: State): Promise<boolean> {
   }
   if ((await isRunning()) && (await readPostmaster(data))?.pid === running.pid)
     await shutDown(running.pid, data);
-  // The server of PostgreSQL refuses to start while the pid in this file answers to a signal, which a zombie does.
+  // PostgreSQL refuses to start while the pid in this file can be signalled, which a zombie can.
   await waitUntilGone(running.pid, data, ZOMBIE_WAIT, false);
   if ((await inspectProcess(running.pid, data)) !== "gone") await removePostmasterFile(data);
   return false;
@@ -244,7 +247,7 @@ async function start(state: State, signal: AbortSignal): Promise<void> {
     if (await spawnAndWait(state, binaries, signal)) return;
     signal.throwIfAborted();
     const tail = await readLogTail(layout);
-    // Server processes outlive a killed postmaster by some milliseconds; PostgreSQL rightly refuses to start beside them.
+    // Server processes outlive a killed postmaster by some milliseconds; PostgreSQL refuses to start meanwhile.
     if (!tail.includes("pre-existing shared memory block") || attempt >= LEFTOVER_TRIES) {
       throw new EmbeddedPostgresError(
         `PostgreSQL does not start on ${layout.data}. The end of ${layout.log}:\n${tail}\n${USE_DATABASE_URL}`,
@@ -254,7 +257,7 @@ async function start(state: State, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Data of an earlier release, or of another `--postgres-user`, belongs to another account. No server runs on it now. */
+/** Data of an earlier release, or of another `--postgres-user`, belongs to another account. No server uses it now. */
 async function reown({ layout, logger }: State, account: Account): Promise<void> {
   const isGiven = await giveOver(layout.data, account);
   const isInside = layout.socketDirectory.startsWith(layout.directory);
@@ -313,7 +316,7 @@ async function restart(state: State): Promise<void> {
       await bringUp(state, state.halt.signal);
       return;
     } catch (error) {
-      // A server without room for its log cannot recover; it can once there is space again, and nothing is lost until then.
+      // Without space for its log a server cannot recover. It can when there is space again; until then nothing is lost.
       if (attempt >= RESTARTS && !(await isDiskFull(state.layout))) throw error;
       state.logger.error({ err: error, attempt }, "the embedded PostgreSQL did not start; trying again");
       const pause = computePause(RESTART_BACKOFF, attempt);
@@ -347,7 +350,7 @@ async function leave(state: State): Promise<void> {
   }
 }
 
-/** Members that leave at the same moment may exclude each other for an instant, hence the few tries. */
+/** Tries for LEAVE_WAIT, since members that leave at the same moment may exclude each other for an instant. */
 async function tryToBeLast(layout: Layout): Promise<FileLock | null> {
   const deadline = performance.now() + LEAVE_WAIT;
   for (;;) {
@@ -366,14 +369,14 @@ async function shutDownAsLast(state: State): Promise<void> {
 }
 
 /**
- * Leaves without waiting for anything that needs the event loop: for a process that is about to be gone. While another
- * process uses the server it stays; a member takes over.
+ * Leaves without the event loop, for a process that is exiting. While another process uses the server, it keeps running and
+ * a member takes over.
  */
 function leaveNow(state: State): void {
   state.members.release();
   const isLast = state.last !== null || tryLock(state.layout.memberLock, "exclusive") !== null;
   if (!isLast) return;
-  // The file comes some milliseconds after the process.
+  // The server writes the file some milliseconds after it starts.
   const pid = readPostmasterSync(state.layout.data)?.pid ?? state.pid;
   if (pid !== 0 && inspectProcessSync(pid, state.layout.data) === "postgres")
     shutDownSync(pid, state.layout.data);
