@@ -12,6 +12,12 @@ const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
   503: "UNAVAILABLE",
 };
 
+/** Limits of bodies differ by operation, so 1 MB, as the code's own text says, is not the limit of all. */
+const OWN_DETAILS: Readonly<Partial<Record<ProblemCode, string>>> = {
+  INPUT_TOO_LARGE:
+    "The body is larger than this operation accepts; pass large input of an execution by reference with dataRef or paramsRef.",
+};
+
 /** The problem to answer with; a bug is logged, and the caller gets only the request id. */
 export function toProblem(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
@@ -48,7 +54,5 @@ function toRequestProblem(error: FastifyError): Problem {
     return new Problem("INVALID_INPUT", `${detail}.`, { errors, cause: error });
   }
   const code = CODE_OF_STATUS[error.statusCode ?? 400] ?? "INVALID_INPUT";
-  return code === "INVALID_INPUT"
-    ? new Problem(code, error.message, { cause: error })
-    : new Problem(code, undefined, { cause: error });
+  return new Problem(code, code === "INVALID_INPUT" ? error.message : OWN_DETAILS[code], { cause: error });
 }

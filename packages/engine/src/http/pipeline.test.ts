@@ -128,6 +128,16 @@ describe("a request", () => {
   });
 });
 
+test("a body that is too large is not called larger than 1 MB where less is accepted", async () => {
+  await register();
+  const payload = JSON.stringify({ name: "a".repeat(300_000) });
+  const response = await app.inject({ method: "POST", url: "/api/things", headers: JSON_TYPE, payload });
+  expect([response.statusCode, response.json()]).toMatchObject([413, { code: "INPUT_TOO_LARGE" }]);
+  expect(response.body).toContain("dataRef");
+  expect(response.body).not.toContain("1 MB");
+  expect(seen).toEqual([]);
+});
+
 describe("a limit", () => {
   test("is asked with caller and rate class, and refuses before the body is looked at", async () => {
     const asked: string[] = [];
