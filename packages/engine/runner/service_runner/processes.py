@@ -40,6 +40,16 @@ def send_signal(pid: int, number: int) -> None:
         pass
 
 
+def reclaim_child_signal() -> None:
+    """Takes back what user code did to SIGCHLD at import.
+
+    Where it is ignored, or a handler reaps all children, the zygote would miss how its own end;
+    where it is blocked, it would hear of that late.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+
+
 def signal_group(leader: int, number: int) -> None:
     """Does nothing if the process group has ended."""
     try:

@@ -21,7 +21,7 @@ from .failure import Failure
 from .fork_safety import find_fork_hazard
 from .loader import load_program
 from .log_records import install_log_records
-from .processes import kill_everything
+from .processes import kill_everything, reclaim_child_signal
 from .wire import ProtocolError
 
 TYPE_CHECKING = False
@@ -115,6 +115,7 @@ def _load(control: Control, boot: BootOrder) -> tuple[Binder, str | None, list[i
         binder = load_program(boot["project"])
     except Failure as failure:
         _fail(control, failure)
+    reclaim_child_signal()
     blas.release(wanted)
     gc.collect()  # closes what only a cycle of references keeps open
     hazard = find_fork_hazard(before, boot["project"])

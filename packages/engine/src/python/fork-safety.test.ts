@@ -269,3 +269,20 @@ test("what a start-up hook of the environment opened is found as well", async ()
     startModeReason: expect.stringMatching(/^The file .* is still open/u),
   });
 });
+
+describe("a module is forked whatever it did at import to the signal that a child has ended", () => {
+  test.each([
+    ["ignored", "signal.signal(signal.SIGCHLD, signal.SIG_IGN)"],
+    ["handled", "signal.signal(signal.SIGCHLD, lambda *_: os.waitpid(-1, os.WNOHANG))"],
+    ["blocked", "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])"],
+  ])("%s", async (_, setting) => {
+    const version = fixture.createVersion(`
+import os, signal, subprocess
+${setting}
+def run():
+    return [subprocess.run(["false"]).returncode, [*signal.pthread_sigmask(signal.SIG_BLOCK, [])]]
+`);
+    expect(await fixture.runtime.probe(version)).toMatchObject({ ok: true, startMode: "fork" });
+    expect((await fixture.finish(version)).result).toEqual({ value: [1, []] });
+  });
+});
