@@ -136,6 +136,18 @@ describe("a platform process", () => {
     await expect.poll(async () => (await consumer.call("GET", "")).status).toBe(401);
   });
 
+  test("says that a rotation of the signing key retired none, as with another data directory", async () => {
+    world = await createWorld({ role: "gateway" });
+    const rotation = await spawnPlatform({
+      dataDirectory: join(world.dataDirectory, "another"),
+      command: ["npm", "start", "--silent", "--", "rotate-signing-key"],
+    });
+    expect([await once(rotation.process, "close"), rotation.readLog()]).toEqual([
+      [0, null],
+      expect.stringContaining("no signing key was there to retire"),
+    ]);
+  });
+
   test("works on the server that DATABASE_URL names, beside others on it", async () => {
     world = await createWorld({ role: "gateway,control,builder" });
     const socket = join(world.dataDirectory, "postgres", "socket");

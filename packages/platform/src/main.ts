@@ -60,10 +60,16 @@ async function bootstrap({ config, identity, maintenance, logger }: Shared): Pro
 async function rotateKey(host: HostProcess): Promise<void> {
   const { stores, secret } = await createShared(host);
   const retired = await rotateSigningKey(stores.signingKeys, secret);
-  host.logger.info(
-    { retired },
-    "a new signing key is in use; access tokens signed by the retired ones are refused",
-  );
+  if (retired.length > 0)
+    host.logger.info(
+      { retired },
+      "a new signing key is in use; access tokens signed by the retired ones are refused",
+    );
+  else
+    host.logger.warn(
+      { dataDirectory: host.config.dataDirectory },
+      "no signing key was there to retire; if this platform has issued access tokens, --data-dir or DATABASE_URL is not that platform's",
+    );
   await host.closers.closeAll();
 }
 
