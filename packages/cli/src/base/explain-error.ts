@@ -23,7 +23,7 @@ const HINTS: Readonly<Record<string, string>> = {
   FORBIDDEN:
     "See 'platform whoami' for the organisation in use, and choose another with 'platform set-context'.",
   SERVICE_NOT_FOUND:
-    "See 'platform services' for the services of this organisation, and 'platform whoami' for the organisation.",
+    "See 'platform services' and 'platform versions' for those of this organisation, and 'platform whoami' for the organisation.",
   EXECUTION_NOT_FOUND: "Jobs belong to an organisation: see 'platform whoami' for the one in use.",
   RESULT_NOT_READY: "See 'platform status <id>'.",
   INPUT_TOO_LARGE:
