@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from traceback import TracebackException
 
+CODE_LIMIT = 128
 DETAIL_LIMIT = 8000
 
 
@@ -14,7 +15,7 @@ class Failure(Exception):
 
     def __init__(self, code: str, detail: str, traceback: str | None = None) -> None:
         super().__init__(detail)
-        self.code = code
+        self.code = code[:CODE_LIMIT]
         is_short = len(detail) <= DETAIL_LIMIT
         self.detail = detail if is_short else detail[: DETAIL_LIMIT - 1] + "\u2026"
         self.traceback = traceback

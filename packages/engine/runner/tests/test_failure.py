@@ -4,6 +4,7 @@ import unittest
 
 from service_runner import hints
 from service_runner.failure import (
+    CODE_LIMIT,
     DETAIL_LIMIT,
     Failure,
     InvalidInput,
@@ -45,7 +46,8 @@ def catch(cause: bool = False, group: bool = False) -> BaseException:
 
 
 class Failures(unittest.TestCase):
-    def test_a_long_detail_is_cut(self) -> None:
+    def test_a_long_code_or_detail_is_cut(self) -> None:
+        self.assertEqual(Failure("A" * (CODE_LIMIT + 1), "x").code, "A" * CODE_LIMIT)
         self.assertEqual(Failure("A", "x" * DETAIL_LIMIT).detail, "x" * DETAIL_LIMIT)
         self.assertEqual(
             Failure("A", "x" * (DETAIL_LIMIT + 1)).detail, "x" * (DETAIL_LIMIT - 1) + "\u2026"

@@ -114,6 +114,13 @@ test.each([
   expect(outcome).toEqual({ status: "FAILED", code: "NO_TOUR", detail: "too few cities" });
 });
 
+test("code and detail of any length are cut to what a list of executions can show", async () => {
+  const { outcome } = await fixture.finish(version, {
+    params: { value: "fail('C' * 1_000_000, 'D' * 1_000_000)" },
+  });
+  expect(outcome).toEqual({ status: "FAILED", code: "C".repeat(128), detail: `${"D".repeat(7999)}…` });
+});
+
 test.each([
   ["{'a': [1, float('nan')]}", "The result is not JSON: the number nan at /a/1"],
   ["float('inf')", "The result is not JSON: the number inf at /value"],
