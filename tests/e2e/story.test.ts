@@ -155,7 +155,7 @@ describe("user code that does what it should not", () => {
   test.each([
     ["raise", "EXECUTION_ERROR", "ValueError: no such thing"],
     ["exit", "EXECUTION_ERROR", "SystemExit: 3"],
-    ["die", "EXECUTION_ERROR", "ended with exit code 1 before run returned"],
+    ["die", "EXECUTION_ERROR", "ended with exit code 1 before run returned."],
     ["kill", "EXECUTION_ERROR", "killed by SIGKILL"],
     ["nan", "INVALID_RESULT", "the number nan at /value"],
     ["set", "INVALID_RESULT", "type set at /value"],
@@ -333,7 +333,7 @@ describe("versions and the CLI", () => {
   });
 
   test.each([
-    ["no-run", "x = 1\n", {}, "src/program.py has no function named run"],
+    ["no-run", "x = 1\n", {}, "src/program.py has no function named run."],
     ["syntax-error", "def run(:\n", {}, "SyntaxError: invalid syntax"],
     ["import-error", "import does_not_exist\n", {}, "No module named 'does_not_exist'"],
     [

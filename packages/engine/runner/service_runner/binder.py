@@ -90,7 +90,7 @@ def _refuse_others(names: Iterable[str]) -> None:
         raise Failure(
             "STARTUP_ERROR",
             f"run has the parameter {name!r}: "
-            "only data and params are passed, others need a default",
+            "only data and params are passed, others need a default.",
         )
 
 

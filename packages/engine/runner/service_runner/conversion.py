@@ -124,7 +124,7 @@ def _convert_sequence(hint: Any, base: Any, value: Any, pointer: str) -> Any:
     try:
         return base(items) if base in (tuple, set, frozenset) else items
     except TypeError as error:
-        raise InvalidInput(pointer, describe_exception(error)) from None
+        raise InvalidInput(pointer, describe_exception(error), quotes=True) from None
 
 
 def _convert_union(hint: Any, value: Any, pointer: str) -> Any:
@@ -135,10 +135,10 @@ def _convert_union(hint: Any, value: Any, pointer: str) -> Any:
         except InvalidInput as problem:
             problems.append(problem)
     obvious = "must be null, not " + _name_json_type(value)
-    reported = [problem for problem in problems if not problem.detail.endswith(obvious)]
+    reported = [problem for problem in problems if not problem.clause.endswith(obvious)]
     if len(reported) == 1:
         raise reported[0]
-    details = "; ".join(problem.detail for problem in reported[:MAX_REPORTED])
+    details = "; ".join(problem.clause for problem in reported[:MAX_REPORTED])
     raise InvalidInput(pointer, f"fits none of the allowed forms ({details})")
 
 
@@ -169,7 +169,7 @@ def _convert_dataclass(hint: Any, value: Any, pointer: str) -> Any:
     try:
         return hint(**arguments)
     except Exception as error:
-        raise InvalidInput(pointer, describe_exception(error)) from None
+        raise InvalidInput(pointer, describe_exception(error), quotes=True) from None
 
 
 def _convert_typed_dict(hint: Any, value: Any, pointer: str) -> dict[str, Any]:
@@ -195,11 +195,10 @@ def _convert_model(hint: Any, value: Any, pointer: str) -> Any:
     except Exception as error:
         problems = _read_model_errors(error, pointer)
         if not problems:
-            raise InvalidInput(pointer, describe_exception(error)) from None
+            raise InvalidInput(pointer, describe_exception(error), quotes=True) from None
         first, *others = problems
-        raise InvalidInput(
-            first[0], "; ".join([first[1], *(f"{place}: {message}" for place, message in others)])
-        ) from None
+        reason = "; ".join([first[1], *(f"{place}: {message}" for place, message in others)])
+        raise InvalidInput(first[0], reason, quotes=True) from None
 
 
 def _read_model_errors(error: Any, pointer: str) -> list[tuple[str, str]]:

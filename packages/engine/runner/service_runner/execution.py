@@ -126,11 +126,11 @@ def _parse(text: bytearray, pointer: str) -> Any:
     except RecursionError:
         raise InvalidInput(pointer, "is nested too deeply") from None
     except ValueError as error:
-        raise InvalidInput(pointer, f"is not JSON: {error}") from None
+        raise InvalidInput(pointer, f"is not JSON: {error}", quotes=True) from None
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON value")
+    raise ValueError(f"{name} is not a JSON value.")
 
 
 def _encode_failure(error: BaseException, memory: int) -> bytes:

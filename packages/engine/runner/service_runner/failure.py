@@ -22,10 +22,15 @@ class Failure(Exception):
 
 
 class InvalidInput(Failure):
-    """The input does not fit the hints of `run`; `pointer` is a JSON pointer into the request."""
+    """The input does not fit the hints of `run`; `pointer` is a JSON pointer into the request.
 
-    def __init__(self, pointer: str, message: str) -> None:
-        super().__init__("INVALID_INPUT", f"{pointer}: {message}")
+    `reason` has no final period. Set `quotes` if it ends with what other code says, which is shown
+    as it is. `clause` is the detail without the final period, to be used inside a sentence.
+    """
+
+    def __init__(self, pointer: str, reason: str, quotes: bool = False) -> None:
+        self.clause = f"{pointer}: {reason}"
+        super().__init__("INVALID_INPUT", self.clause if quotes else f"{self.clause}.")
 
 
 def extend_pointer(pointer: str, key: object) -> str:

@@ -20,7 +20,7 @@ def load_program(project: str) -> Binder:
     if sys.path[:1] != [project]:
         sys.path.insert(0, project)
     if not os.path.isfile(os.path.join(project, "src", "program.py")):
-        raise Failure(STARTUP_ERROR, "The project has no file src/program.py")
+        raise Failure(STARTUP_ERROR, "The project has no file src/program.py.")
     try:
         __import__("src.program")  # importlib.import_module would add a frame to each traceback
         module = sys.modules["src.program"]
@@ -30,10 +30,10 @@ def load_program(project: str) -> Binder:
     try:
         run = module.run
     except AttributeError:
-        raise Failure(STARTUP_ERROR, "src/program.py has no function named run") from None
+        raise Failure(STARTUP_ERROR, "src/program.py has no function named run.") from None
     if not callable(run):
         kind = type(run).__name__
-        detail = f"run in src/program.py is not callable, it is of type {kind}"
+        detail = f"run in src/program.py is not callable, it is of type {kind}."
         raise Failure(STARTUP_ERROR, detail)
     try:
         return Binder(run)

@@ -77,7 +77,7 @@ def _as_metadata(value: Any) -> dict[str, Any]:
     value = _lower(value)
     if not isinstance(value, dict):
         raise Failure(
-            "INVALID_RESULT", f"metadata must be an object, not of type {type(value).__name__}"
+            "INVALID_RESULT", f"metadata must be an object, not of type {type(value).__name__}."
         )
     return value
 
@@ -109,12 +109,12 @@ def _encode(name: str, value: dict[str, Any], limit: int) -> bytes:
     try:
         data = _ENCODER.encode(value).encode("ascii")
     except RecursionError:
-        raise Failure("INVALID_RESULT", f"The {name} is nested too deeply to be JSON") from None
+        raise Failure("INVALID_RESULT", f"The {name} is nested too deeply to be JSON.") from None
     except (TypeError, ValueError) as error:
         raise Failure("INVALID_RESULT", _explain(name, value, error)) from None
     if len(data) > limit:
         size = f"The {name} has {len(data)} bytes of JSON text"
-        raise Failure("RESULT_TOO_LARGE", f"{size}, the limit is {limit} bytes")
+        raise Failure("RESULT_TOO_LARGE", f"{size}, the limit is {limit} bytes.")
     return data
 
 
@@ -123,7 +123,7 @@ def _explain(name: str, value: dict[str, Any], error: Exception) -> str:
     if found is None:
         return f"The {name} is not JSON: {describe_exception(error)}"
     pointer, reason = found
-    return f"The {name} is not JSON: {reason} at {pointer or '/'}"
+    return f"The {name} is not JSON: {reason} at {pointer or '/'}."
 
 
 def _find_offender(root: Any) -> tuple[str, str] | None:

@@ -100,7 +100,7 @@ class Binding(unittest.TestCase):
     def test_data_and_params_must_be_objects_when_they_are_wanted(self) -> None:
         with self.assertRaises(InvalidInput) as raised:
             Binder(only_data).bind({"data": [1], "params": {}})
-        self.assertEqual(raised.exception.detail, "/data: must be a JSON object")
+        self.assertEqual(raised.exception.detail, "/data: must be a JSON object.")
         self.assertEqual(Binder(without).bind({"data": [1], "params": 2}), ([], {}))
 
 

@@ -55,22 +55,22 @@ FITTING = [
 ]
 
 REFUSED = [
-    (int, True, "/data: must be an integer, not a boolean"),
-    (int, 1.5, "/data: must be an integer, not a number"),
-    (float, 10**400, "/data: is too large for a number"),
-    (str, None, "/data: must be a string, not null"),
-    (bool, 1, "/data: must be a boolean, not a number"),
-    (list[int], [1, "a"], "/data/1: must be an integer, not a string"),
-    (tuple[int, str], [1], "/data: must be an array of 2 items, not an array"),
-    (dict[str, int], {"a/b~c": "x"}, "/data/a~1b~0c: must be an integer, not a string"),
-    (dict[int, int], {"a": 1}, "/data/a: the key must be a int"),
+    (int, True, "/data: must be an integer, not a boolean."),
+    (int, 1.5, "/data: must be an integer, not a number."),
+    (float, 10**400, "/data: is too large for a number."),
+    (str, None, "/data: must be a string, not null."),
+    (bool, 1, "/data: must be a boolean, not a number."),
+    (list[int], [1, "a"], "/data/1: must be an integer, not a string."),
+    (tuple[int, str], [1], "/data: must be an array of 2 items, not an array."),
+    (dict[str, int], {"a/b~c": "x"}, "/data/a~1b~0c: must be an integer, not a string."),
+    (dict[int, int], {"a": 1}, "/data/a: the key must be a int."),
     (set[list[int]], [[1]], "/data: TypeError: unhashable type: 'list'"),
-    (Point, {}, "/data/x: is required"),
-    (Point, {"x": 1, "y": 2}, "/data/y: is not a field of Point"),
-    (Options, {"mode": "c"}, "/data/mode: must be one of 'a', 'b'"),
-    (Colour, True, "/data: must be one of 'red', 1"),
-    (int | None, "a", "/data: must be an integer, not a string"),
-    (Path, {"points": [{"x": "a"}]}, "/data/points/0/x: must be a number, not a string"),
+    (Point, {}, "/data/x: is required."),
+    (Point, {"x": 1, "y": 2}, "/data/y: is not a field of Point."),
+    (Options, {"mode": "c"}, "/data/mode: must be one of 'a', 'b'."),
+    (Colour, True, "/data: must be one of 'red', 1."),
+    (int | None, "a", "/data: must be an integer, not a string."),
+    (Path, {"points": [{"x": "a"}]}, "/data/points/0/x: must be a number, not a string."),
 ]
 
 

@@ -89,10 +89,10 @@ def run(): return Envelope()
 
     def test_an_input_that_is_not_json_is_refused_with_its_place(self) -> None:
         for body, detail in (
-            (b"[]", "/: must be a JSON object"),
-            (b'{"data":NaN}', "/: is not JSON: NaN is not a JSON value"),
+            (b"[]", "/: must be a JSON object."),
+            (b'{"data":NaN}', "/: is not JSON: NaN is not a JSON value."),
             (b"\xff", "/: is not JSON: 'utf-8' codec can't decode"),
-            (b"[" * 100_000, "/: is nested too deeply"),
+            (b"[" * 100_000, "/: is nested too deeply."),
         ):
             with self.subTest(detail):
                 [(kind, failure)], _ = run(RETURN_DATA, body)

@@ -56,7 +56,7 @@ class Failures(unittest.TestCase):
     def test_an_invalid_input_names_its_place(self) -> None:
         error = InvalidInput(extend_pointer("/data", "a/b~c"), "is required")
         self.assertEqual(
-            (error.code, error.detail), ("INVALID_INPUT", "/data/a~1b~0c: is required")
+            (error.code, error.detail), ("INVALID_INPUT", "/data/a~1b~0c: is required.")
         )
 
     def test_an_exception_is_described_whatever_its_text_does(self) -> None:

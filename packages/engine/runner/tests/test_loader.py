@@ -43,9 +43,9 @@ class Loader(unittest.TestCase):
 
     def test_a_project_that_cannot_be_used_is_explained(self) -> None:
         for source, detail in (
-            (None, "The project has no file src/program.py"),
-            ("", "src/program.py has no function named run"),
-            ("run = 3", "run in src/program.py is not callable, it is of type int"),
+            (None, "The project has no file src/program.py."),
+            ("", "src/program.py has no function named run."),
+            ("run = 3", "run in src/program.py is not callable, it is of type int."),
             ("import missing", "src/program.py cannot be imported: ModuleNotFoundError: "),
             ("raise SystemExit(0)", "src/program.py cannot be imported: SystemExit: 0"),
             ("def run(", "src/program.py cannot be imported: SyntaxError: "),

@@ -86,7 +86,7 @@ class Outcome(unittest.TestCase):
                     encode_outcome(value, LIMIT)
                 self.assertEqual(
                     (raised.exception.code, raised.exception.detail),
-                    ("INVALID_RESULT", f"The result is not JSON: {reason}"),
+                    ("INVALID_RESULT", f"The result is not JSON: {reason}."),
                 )
 
     def test_equal_looking_values_on_the_way_are_not_taken_for_a_circle(self) -> None:
@@ -95,12 +95,12 @@ class Outcome(unittest.TestCase):
             value = Wider(1, value)
         with self.assertRaises(Failure) as raised:
             encode_outcome(value, LIMIT)
-        self.assertRegex(raised.exception.detail, "the number nan at (/other){20}$")
+        self.assertRegex(raised.exception.detail, "the number nan at (/other){20}[.]$")
 
     def test_metadata_must_be_an_object(self) -> None:
         with self.assertRaises(Failure) as raised:
             encode_outcome(Envelope(1, [2]), LIMIT)
-        self.assertEqual(raised.exception.detail, "metadata must be an object, not of type list")
+        self.assertEqual(raised.exception.detail, "metadata must be an object, not of type list.")
 
     def test_result_and_metadata_have_a_limit_each(self) -> None:
         text = "x" * 90

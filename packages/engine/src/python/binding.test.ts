@@ -125,22 +125,22 @@ test.each([
       ],
     },
     {},
-    "/data/cities/1/name: must be a string, not a number",
+    "/data/cities/1/name: must be a string, not a number.",
   ],
-  [{ cities: [{ name: "a" }] }, {}, "/data/cities/0/x: is required"],
-  [{}, {}, "/data/cities: is required"],
-  [{ cities: {} }, {}, "/data/cities: must be an array, not an object"],
-  [{ cities: [], colour: 1 }, {}, "/data/colour: is not a field of Problem"],
-  [{ cities: [], kind: "square" }, {}, "/data/kind: must be one of 'round', 'flat'"],
-  [{ cities: [], mode: "slow" }, {}, "/data/mode: must be one of 'fast', 'good'"],
-  [{ cities: [], start: { name: "a", x: true } }, {}, "/data/start/x: must be a number, not a boolean"],
+  [{ cities: [{ name: "a" }] }, {}, "/data/cities/0/x: is required."],
+  [{}, {}, "/data/cities: is required."],
+  [{ cities: {} }, {}, "/data/cities: must be an array, not an object."],
+  [{ cities: [], colour: 1 }, {}, "/data/colour: is not a field of Problem."],
+  [{ cities: [], kind: "square" }, {}, "/data/kind: must be one of 'round', 'flat'."],
+  [{ cities: [], mode: "slow" }, {}, "/data/mode: must be one of 'fast', 'good'."],
+  [{ cities: [], start: { name: "a", x: true } }, {}, "/data/start/x: must be a number, not a boolean."],
   [
     { cities: [], limit: [] },
     {},
-    "/data/limit: fits none of the allowed forms (/data/limit: must be an integer, not an array; /data/limit: must be a string, not an array)",
+    "/data/limit: fits none of the allowed forms (/data/limit: must be an integer, not an array; /data/limit: must be a string, not an array).",
   ],
-  [{ cities: [], tags: { "a/b": ["x"] } }, {}, "/data/tags/a~1b/0: must be an integer, not a string"],
-  [{ cities: [] }, { tries: 1.5 }, "/params/tries: must be an integer, not a number"],
+  [{ cities: [], tags: { "a/b": ["x"] } }, {}, "/data/tags/a~1b/0: must be an integer, not a string."],
+  [{ cities: [] }, { tries: 1.5 }, "/params/tries: must be an integer, not a number."],
 ])("input that does not fit the hints names the place: %j %j", async (data, params, detail) => {
   const { outcome } = await fixture.finish(typed(), { data, params });
   expect(outcome).toEqual({ status: "FAILED", code: "INVALID_INPUT", detail });
@@ -186,10 +186,10 @@ test("pydantic models validate the input and dump the result", async () => {
 });
 
 test.each([
-  ['{"data": [1]}', "/data: must be a JSON object"],
-  ['{"data": NaN}', "/: is not JSON: NaN is not a JSON value"],
+  ['{"data": [1]}', "/data: must be a JSON object."],
+  ['{"data": NaN}', "/: is not JSON: NaN is not a JSON value."],
   ['{"data": ', "/: is not JSON: Expecting value: line 1 column 10 (char 9)"],
-  [`{"data": {"a": ${"[".repeat(100_000)}${"]".repeat(100_000)}}}`, "/: is nested too deeply"],
+  [`{"data": {"a": ${"[".repeat(100_000)}${"]".repeat(100_000)}}}`, "/: is nested too deeply."],
   [`{"data": {"a": ${"9".repeat(5000)}}}`, /^\/: is not JSON: Exceeds the limit/u],
 ])("an input that is no JSON object fails cleanly: %.40s", async (body, detail) => {
   const { outcome } = await fixture.finish(plain(), { body });

@@ -31,7 +31,7 @@ test("an endless loop ends at its time limit", async () => {
   expect(outcome).toEqual({
     status: "FAILED",
     code: "TIMEOUT",
-    detail: "The execution exceeded its time limit of 2 s",
+    detail: "The execution exceeded its time limit of 2 s.",
   });
   expect(lines.map((line) => line.message)).toEqual(["begun"]);
 });

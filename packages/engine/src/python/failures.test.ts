@@ -29,14 +29,14 @@ test.each([
   ["raise KeyboardInterrupt", "KeyboardInterrupt"],
   ["class Odd(Exception):\n    def __str__(self):\n        raise ValueError\nraise Odd", "Odd"],
   ["def f():\n    f()\nf()", "RecursionError: maximum recursion depth exceeded"],
-  ["os._exit(1)", "The process ended with exit code 1 before run returned"],
-  ["os._exit(0)", "The process ended with exit code 0 before run returned"],
+  ["os._exit(1)", "The process ended with exit code 1 before run returned."],
+  ["os._exit(0)", "The process ended with exit code 0 before run returned."],
   [
     "os.kill(os.getpid(), 9)",
-    "The process was killed by SIGKILL, possibly because it ran out of memory before run returned",
+    "The process was killed by SIGKILL, possibly because it ran out of memory before run returned.",
   ],
-  ["ctypes.string_at(0)", "The process was ended by SIGSEGV before run returned"],
-  ["os.abort()", "The process was ended by SIGABRT before run returned"],
+  ["ctypes.string_at(0)", "The process was ended by SIGSEGV before run returned."],
+  ["os.abort()", "The process was ended by SIGABRT before run returned."],
 ])("%s fails this run only, and says how", async (code, detail) => {
   expect((await runCode(code)).outcome).toEqual({ status: "FAILED", code: "EXECUTION_ERROR", detail });
   expect((await runCode("pass")).result).toEqual({});
@@ -122,22 +122,22 @@ test.each([
   [
     "garbage",
     "for fd in sockets(): os.write(fd, b'garbage' * 1000)",
-    "The code wrote to the runtime's own connection instead of returning from run",
+    "The code wrote to the runtime's own connection instead of returning from run.",
   ],
   [
     "a forged failure",
     "import struct\nfor fd in sockets(): os.write(fd, struct.pack('>IB', 4, 18) + b'null')",
-    "The code wrote to the runtime's own connection instead of returning from run",
+    "The code wrote to the runtime's own connection instead of returning from run.",
   ],
   [
     "a forged huge result",
     "import struct\nfor fd in sockets(): os.write(fd, struct.pack('>IB', 1 << 31, 17))",
-    "The result has 2147483648 bytes of JSON text, the limit is 16777216 bytes",
+    "The result has 2147483648 bytes of JSON text, the limit is 16777216 bytes.",
   ],
   [
     "closing it",
     "import time\nfor fd in list(sockets()): os.close(fd)\ntime.sleep(60)",
-    "The code closed the runtime's own connection before run returned",
+    "The code closed the runtime's own connection before run returned.",
   ],
 ])("%s on the control connection ends the run cleanly", async (_, code, detail) => {
   const { outcome } = await runCode(`${FIND_CONTROL}\n${code}`);

@@ -133,7 +133,7 @@ test("an environment that ends its interpreter before the import is the project'
   const interpreter = join(program.projectDirectory, "venv/python");
   chmodSync(interpreter, 0o755);
   const version = { ...program, interpreter, readablePaths: [join(program.projectDirectory, "venv")] };
-  const detail = /ended with exit code 3 before it could import src\/program.py$/u;
+  const detail = /ended with exit code 3 before it could import src\/program\.py\.$/u;
   const { outcome, lines } = await fixture.finish(version);
   expect(outcome).toMatchObject({
     status: "FAILED",

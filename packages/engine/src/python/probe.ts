@@ -34,7 +34,7 @@ export async function probeVersion(host: PoolHost, version: RunnableVersion): Pr
   function onEvent(event: ZygoteEvent): void {
     if (event.event === "hello" && stage === "starting") {
       stage = "importing";
-      limit(bootMs, `The import of src/program.py took longer than ${bootMs / 1000} s`);
+      limit(bootMs, `The import of src/program.py took longer than ${bootMs / 1000} s.`);
     }
     found ??= readProbe(event);
   }
@@ -48,7 +48,7 @@ export async function probeVersion(host: PoolHost, version: RunnableVersion): Pr
       onEvent,
       onOutput,
     });
-    if (stage === "starting") limit(helloMs, `The interpreter did not begin within ${helloMs / 1000} s`);
+    if (stage === "starting") limit(helloMs, `The interpreter did not begin within ${helloMs / 1000} s.`);
     const end = await zygote.closed;
     return found ?? describeEnd(end, stage, printed);
   } finally {
@@ -77,7 +77,7 @@ function describeEnd({ description, hasBegun }: ZygoteEnd, stage: Stage, printed
     throw new Error(`the sandbox of the version ${description}${output === "" ? "" : `: ${output}`}`);
   const doing =
     stage === "importing" ? "while it imported src/program.py" : "before it could import src/program.py";
-  return failStartup(`The process ${description} ${doing}`, output || null);
+  return failStartup(`The process ${description} ${doing}.`, output || null);
 }
 
 function failStartup(detail: string, traceback: string | null): Probe {

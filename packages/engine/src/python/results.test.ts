@@ -122,16 +122,16 @@ test("code and detail of any length are cut to what a list of executions can sho
 });
 
 test.each([
-  ["{'a': [1, float('nan')]}", "The result is not JSON: the number nan at /a/1"],
-  ["float('inf')", "The result is not JSON: the number inf at /value"],
-  ["{'a': {1, 2}}", "The result is not JSON: a value of type set at /a"],
-  ["loop", "The result is not JSON: a circular reference at /a/0"],
-  ["deep", "The result is nested too deeply to be JSON"],
-  ["{'a': {(1, 2): 3}}", "The result is not JSON: a key of type tuple at /a/(1, 2)"],
-  ["{'t': datetime.datetime.now()}", "The result is not JSON: a value of type datetime at /t"],
-  ["Node()", "The result is not JSON: a value of type Node at /value"],
-  ["{'c': Array(1j)}", "The result is not JSON: a value of type complex at /c"],
-  ["Envelope({}, [1])", "metadata must be an object, not of type list"],
+  ["{'a': [1, float('nan')]}", "The result is not JSON: the number nan at /a/1."],
+  ["float('inf')", "The result is not JSON: the number inf at /value."],
+  ["{'a': {1, 2}}", "The result is not JSON: a value of type set at /a."],
+  ["loop", "The result is not JSON: a circular reference at /a/0."],
+  ["deep", "The result is nested too deeply to be JSON."],
+  ["{'a': {(1, 2): 3}}", "The result is not JSON: a key of type tuple at /a/(1, 2)."],
+  ["{'t': datetime.datetime.now()}", "The result is not JSON: a value of type datetime at /t."],
+  ["Node()", "The result is not JSON: a value of type Node at /value."],
+  ["{'c': Array(1j)}", "The result is not JSON: a value of type complex at /c."],
+  ["Envelope({}, [1])", "metadata must be an object, not of type list."],
 ])("%s is no result", async (value, detail) => {
   const { outcome } = await fixture.finish(version, { params: { value } });
   expect(outcome).toEqual({ status: "FAILED", code: "INVALID_RESULT", detail });
@@ -139,6 +139,6 @@ test.each([
 
 test("a result above the limit is refused with both sizes", async () => {
   const { outcome } = await fixture.finish(version, { params: { value: "'x' * 50_000_000" } });
-  const detail = "The result has 50000012 bytes of JSON text, the limit is 1000000 bytes";
+  const detail = "The result has 50000012 bytes of JSON text, the limit is 1000000 bytes.";
   expect(outcome).toEqual({ status: "FAILED", code: "RESULT_TOO_LARGE", detail });
 });

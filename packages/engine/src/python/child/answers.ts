@@ -58,7 +58,7 @@ function createAnswerReader(resultBytes: number): (step: NonNullable<DecodeStep>
     if (step.refused.type !== FRAME.result) return BROKEN_PROTOCOL;
     return fail(
       "RESULT_TOO_LARGE",
-      `The result has ${step.refused.size} bytes of JSON text, the limit is ${resultBytes} bytes`,
+      `The result has ${step.refused.size} bytes of JSON text, the limit is ${resultBytes} bytes.`,
     );
   };
 }
@@ -105,7 +105,7 @@ export function notStarted(scope: NotStarted["scope"], detail: string): NotStart
 
 const BROKEN_PROTOCOL = fail(
   "EXECUTION_ERROR",
-  "The code wrote to the runtime's own connection instead of returning from run",
+  "The code wrote to the runtime's own connection instead of returning from run.",
 );
 
 /** Checks the shape only: Node never parses results, and a forged result affects only the callers of that service. */

@@ -25,7 +25,7 @@ export function toOutcome({ kill, answer, end }: Ending): Outcome {
   if (kill !== null) return fail(kill.code, kill.detail);
   if (answer !== null) return answer;
   if (end === null)
-    return fail("EXECUTION_ERROR", "The code closed the runtime's own connection before run returned");
+    return fail("EXECUTION_ERROR", "The code closed the runtime's own connection before run returned.");
   if (end.how === "lost") return { status: "UNKNOWN", code: "WORKER_LOST", detail: end.detail };
-  return fail("EXECUTION_ERROR", `The process ${describeExit(end)} before run returned`);
+  return fail("EXECUTION_ERROR", `The process ${describeExit(end)} before run returned.`);
 }

@@ -114,7 +114,7 @@ function listDurations(request: RunRequest, settings: Settings): Readonly<Record
 
 function expire(timer: Timer, { timeoutSeconds }: RunRequest): RunEvent {
   if (timer !== "limit") return { type: "timeUp", timer };
-  const detail = `The execution exceeded its time limit of ${timeoutSeconds} s`;
+  const detail = `The execution exceeded its time limit of ${timeoutSeconds} s.`;
   return { type: "kill", reason: { code: "TIMEOUT", detail } };
 }
 

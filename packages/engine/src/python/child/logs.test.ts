@@ -269,7 +269,7 @@ def run():
     expect(outcome).toEqual({
       status: "FAILED",
       code: "EXECUTION_ERROR",
-      detail: "The code wrote to the runtime's own connection instead of returning from run",
+      detail: "The code wrote to the runtime's own connection instead of returning from run.",
     });
   });
 });

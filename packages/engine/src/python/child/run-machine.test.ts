@@ -36,12 +36,12 @@ describe("how a run ends", () => {
   const exited = {
     status: "FAILED",
     code: "EXECUTION_ERROR",
-    detail: "The process ended with exit code 3 before run returned",
+    detail: "The process ended with exit code 3 before run returned.",
   };
   const hungUp = {
     status: "FAILED",
     code: "EXECUTION_ERROR",
-    detail: "The code closed the runtime's own connection before run returned",
+    detail: "The code closed the runtime's own connection before run returned.",
   };
   const workerLost = { status: "UNKNOWN", code: "WORKER_LOST", detail: "the worker's process ended" };
 

@@ -78,22 +78,22 @@ describe("how a boot ended is said once, with who is at fault", () => {
     [
       "the process ended while it imported",
       [HELLO, ended(true)],
-      "FAILED The process ended with exit code 3 while it imported src/program.py (importing)",
+      "FAILED The process ended with exit code 3 while it imported src/program.py. (importing)",
     ],
     [
       "the import took too long",
       [HELLO, LIMIT, ended(true)],
-      "FAILED The import of src/program.py took longer than 5 s (importing)",
+      "FAILED The import of src/program.py took longer than 5 s. (importing)",
     ],
     [
       "it never said a word",
       [LIMIT, ended(true)],
-      "NOT_STARTED version The process of the version did not answer within 2 s (importing)",
+      "NOT_STARTED version The process of the version did not answer within 2 s. (importing)",
     ],
     [
       "the interpreter ended before the import",
       [ended(true)],
-      "FAILED The interpreter ended with exit code 3 before it could import src/program.py (importing)",
+      "FAILED The interpreter ended with exit code 3 before it could import src/program.py. (importing)",
     ],
     [
       "the sandbox did not start it, though sandboxes work",

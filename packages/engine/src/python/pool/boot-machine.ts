@@ -25,7 +25,7 @@ export type BootState =
   | { readonly name: "starting" | "importing" | "ready" | "stopping" | "closed" }
   /** `failure` is null when the end was ordered, also to boot the version again in another mode. */
   | { readonly name: "ending"; readonly failure: BootFailure | null }
-  | { readonly name: "diagnosing"; readonly description: string; readonly reason: string };
+  | { readonly name: "diagnosing"; readonly description: string; readonly printed: string };
 
 /** Orders that the pool can give at any time; after the end of the process they are dropped. */
 export type PoolOrder =
@@ -94,7 +94,11 @@ export function reduceBoot(state: BootState, event: BootEvent, settings: BootSet
       break;
   }
   if (state.name !== "diagnosing") return step(state);
-  return close(state.description, { outcome: describeFailedSandbox(state.reason, event.fault), lines: [] });
+  const { description, printed } = state;
+  return close(description, {
+    outcome: describeFailedSandbox(description, printed, event.fault),
+    lines: [],
+  });
 }
 
 function wasReady({ name }: BootState): boolean {
@@ -178,9 +182,5 @@ function bury(state: BootState, end: ZygoteEnd, kept: readonly LogLine[]): BootS
   if (hasBegun) return fail(describeEndedInterpreter(description));
   const printed = kept.map((line) => line.message).join("; ");
   // The cause may be the version itself (its interpreter is a file of its environment): an empty sandbox shows which it is.
-  return step(
-    { name: "diagnosing", description, reason: printed === "" ? description : `${description}: ${printed}` },
-    { type: "stopTimer" },
-    { type: "diagnose" },
-  );
+  return step({ name: "diagnosing", description, printed }, { type: "stopTimer" }, { type: "diagnose" });
 }

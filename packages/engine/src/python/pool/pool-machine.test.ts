@@ -108,7 +108,7 @@ describe("a pool", () => {
     [
       "gives up after four zygotes without one child",
       play(submit(1), closed(), closed(), closed(), closed()),
-      "refuse 1: The zygote ends again and again before a child is ready",
+      "refuse 1: The zygote ends again and again before a child is ready.",
     ],
     [
       "ends who waits first when no child could be made",
@@ -118,7 +118,7 @@ describe("a pool", () => {
     [
       "ends who waits first when a child ends before it is ready",
       play(submit(1), READY, exit(1, 70), gone(1)),
-      "forget 1, refuse 1: A process ended before it was ready",
+      "forget 1, refuse 1: A process ended before it was ready.",
     ],
     ["believes no end of a process before its exit", play(submit(1), connected(1), gone(1)), ""],
     ["believes no refusal of a child that has connected", play(submit(1), connected(1), refused(1)), ""],
@@ -147,7 +147,7 @@ describe("a pool", () => {
     [
       "says that a child was late",
       play(submit(1), READY, 101, TICK, exit(1, null), gone(1)),
-      "forget 1, refuse 1: A process was not ready within 0.1 s",
+      "forget 1, refuse 1: A process was not ready within 0.1 s.",
     ],
     [
       "kills a zygote that does not even end a child",
@@ -163,7 +163,7 @@ describe("a pool", () => {
     [
       "boots another for those who waited meanwhile",
       play(submit(1), READY, connected(1), STUCK, submit(2), closed()),
-      "lost 1: The worker's process ended with exit code 3 while the execution ran, boot auto, fork 4",
+      "lost 1: The worker's process ended with exit code 3 while the execution ran., boot auto, fork 4",
     ],
     [
       "ends children that idle",
@@ -199,7 +199,7 @@ describe("a pool", () => {
     [
       "loses what runs when it is closed",
       play(submit(1), connected(1), CLOSE, closed()),
-      "lost 1: The worker was stopped while the execution ran, closed",
+      "lost 1: The worker was stopped while the execution ran., closed",
     ],
     [
       "refuses what comes later",

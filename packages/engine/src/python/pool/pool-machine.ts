@@ -199,8 +199,8 @@ function bury(turn: Turn, description: string, failure: BootFailure | null): voi
   const { children, settings, intent, bootsWithoutChild } = turn.state;
   const detail =
     intent === "close"
-      ? "The worker was stopped while the execution ran"
-      : `The worker's process ${description} while the execution ran`;
+      ? "The worker was stopped while the execution ran."
+      : `The worker's process ${description} while the execution ran.`;
   for (const child of children) {
     if (child.stage === "idle") turn.effects.push({ type: "disconnect", child: child.id });
     if (child.stage === "running" || child.stage === "exited")
@@ -215,7 +215,7 @@ function bury(turn: Turn, description: string, failure: BootFailure | null): voi
     turn.effects.push({ type: "log", level: "error", fields, message: "a zygote could not be started" });
   }
   if (turn.state.bootsWithoutChild <= MAX_BOOTS_WITHOUT_CHILD) return;
-  const outcome = notStarted("version", "The zygote ends again and again before a child is ready");
+  const outcome = notStarted("version", "The zygote ends again and again before a child is ready.");
   refuseQueue(turn, { outcome, lines: [] });
 }
 

@@ -37,29 +37,38 @@ function toErrorLines(text: string | null, time: number): readonly LogLine[] {
 }
 
 export function describeSilence({ helloMs }: Pick<Settings, "helloMs">): StartOutcome {
-  return notStarted("version", `The process of the version did not answer within ${helloMs / SECOND} s`);
+  return notStarted("version", `The process of the version did not answer within ${helloMs / SECOND} s.`);
 }
 
 export function describeSlowImport({ bootMs }: Pick<Settings, "bootMs">): StartOutcome {
-  return failStart(`The import of src/program.py took longer than ${bootMs / SECOND} s`);
+  return failStart(`The import of src/program.py took longer than ${bootMs / SECOND} s.`);
 }
 
 export function describeEndedImport(description: string): StartOutcome {
-  return failStart(`The process ${description} while it imported src/program.py`);
+  return failStart(`The process ${description} while it imported src/program.py.`);
 }
 
 /** Before the zygote's first event only the environment of the project has run (a start-up hook that ends the interpreter, say). */
 export function describeEndedInterpreter(description: string): StartOutcome {
-  return failStart(`The interpreter ${description} before it could import src/program.py`);
+  return failStart(`The interpreter ${description} before it could import src/program.py.`);
 }
 
-/** @param fault why no sandbox works on this machine; null when an empty one works */
-export function describeFailedSandbox(reason: string, fault: string | null): StartOutcome {
+/**
+ * @param printed what its programs printed, shown as it is; "" when they printed nothing
+ * @param fault why no sandbox works on this machine; null when an empty one works
+ */
+export function describeFailedSandbox(
+  description: string,
+  printed: string,
+  fault: string | null,
+): StartOutcome {
+  const end = printed === "" ? "." : `: ${printed}`;
   return fault === null
-    ? notStarted("version", `The sandbox of the version ${reason}`)
+    ? notStarted("version", `The sandbox of the version ${description}${end}`)
     : notStarted("worker", `No sandbox works on this machine: ${fault}`);
 }
 
+/** @param reason what the system says, shown as it is */
 export function describeUnstartable(reason: string): StartOutcome {
   return notStarted("worker", `No process could be started: ${reason}`);
 }
@@ -70,8 +79,8 @@ export function describeEndedChild(
   startMode: RunnableVersion["startMode"],
 ): StartOutcome {
   if (runsImport(startMode, code))
-    return failStart("The process ended while it was starting; user code may have ended it at import");
-  return notStarted("version", "A process ended before it was ready");
+    return failStart("The process ended while it was starting; user code may have ended it at import.");
+  return notStarted("version", "A process ended before it was ready.");
 }
 
 /** For a child that was killed because it was not ready in time. */
@@ -81,7 +90,7 @@ export function describeLateChild(
   settings: Pick<Settings, "bootMs">,
 ): StartOutcome {
   if (runsImport(startMode, code)) return describeSlowImport(settings);
-  return notStarted("version", `A process was not ready within ${settings.bootMs / SECOND} s`);
+  return notStarted("version", `A process was not ready within ${settings.bootMs / SECOND} s.`);
 }
 
 function runsImport(startMode: RunnableVersion["startMode"], code: number | null): boolean {

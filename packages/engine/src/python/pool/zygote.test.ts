@@ -66,7 +66,7 @@ test.each([
   [
     "ends",
     "import os\nos._exit(3)",
-    "The process ended while it was starting; user code may have ended it at import",
+    "The process ended while it was starting; user code may have ended it at import.",
   ],
   [
     "fails",
@@ -89,12 +89,12 @@ const BROKEN: ReadonlyArray<readonly [name: string, program: string, detail: str
     "def run(:\n  pass",
     /^src\/program.py cannot be imported: SyntaxError: invalid syntax/u,
   ],
-  ["no run", "def ran(): pass", "src/program.py has no function named run"],
-  ["a run that is no function", "run = 5", "run in src/program.py is not callable, it is of type int"],
+  ["no run", "def ran(): pass", "src/program.py has no function named run."],
+  ["a run that is no function", "run = 5", "run in src/program.py is not callable, it is of type int."],
   [
     "an argument we do not know",
     "def run(data, parameters): pass",
-    "run has the parameter 'parameters': only data and params are passed, others need a default",
+    "run has the parameter 'parameters': only data and params are passed, others need a default.",
   ],
   [
     "hints that do not resolve",
@@ -150,7 +150,7 @@ test("the traceback of a failed import is in the log and in the probe", async ()
 
 test("an import without end is ended at its limit, forked, spawned or probed", async () => {
   const hasty = await createFixture({ times: { bootMs: 500 } });
-  const detail = "The import of src/program.py took longer than 0.5 s";
+  const detail = "The import of src/program.py took longer than 0.5 s.";
   for (const startMode of ["auto", "spawn"] as const) {
     const version = hasty.createVersion("while True: pass", { startMode });
     const { outcome } = await hasty.finish(version);
@@ -193,7 +193,7 @@ test("a project without src/program.py is refused by the probe, which says so", 
   const empty = { ...version, projectDirectory: `${version.projectDirectory}/other` };
   expect(await fixture.runtime.probe(empty)).toMatchObject({
     ok: false,
-    detail: "The project has no file src/program.py",
+    detail: "The project has no file src/program.py.",
   });
 });
 

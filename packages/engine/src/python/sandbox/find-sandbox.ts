@@ -37,7 +37,7 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
 
 async function findBubblewrap(options: FindSandboxOptions): Promise<Sandbox> {
   if (process.platform !== "linux")
-    throw new SandboxUnavailableError(`bubblewrap runs on Linux only, this is ${process.platform}`);
+    throw new SandboxUnavailableError(`bubblewrap runs on Linux only, this is ${process.platform}.`);
   const executable = await findExecutable(options);
   const uid = process.getuid?.() ?? 0;
   const gid = process.getgid?.() ?? 0;
@@ -63,12 +63,12 @@ async function findExecutable(options: FindSandboxOptions): Promise<TrustedExecu
   if (bubblewrapPath !== undefined) {
     if (await isExecutable(bubblewrapPath))
       return TrustedExecutable.vouchFor(bubblewrapPath, "named by the operator");
-    throw new SandboxUnavailableError(`${bubblewrapPath} is not an executable file: ${INSTALL_HINT}`);
+    throw new SandboxUnavailableError(`${bubblewrapPath} is not an executable file: ${INSTALL_HINT}.`);
   }
   const searched = `${searchPath}:${SYSTEM_FOLDERS}`;
   const [found] = await findExecutables("bwrap", searched);
   if (found !== undefined) return found;
-  throw new SandboxUnavailableError(`bwrap was found in none of ${searched}: ${INSTALL_HINT}`);
+  throw new SandboxUnavailableError(`bwrap was found in none of ${searched}: ${INSTALL_HINT}.`);
 }
 
 async function tryBubblewrap(executable: TrustedExecutable, uid: number | null): Promise<void> {
@@ -90,6 +90,6 @@ async function tryBubblewrap(executable: TrustedExecutable, uid: number | null):
     });
   } catch (cause) {
     const said = cause instanceof Error ? cause.message.trim() : String(cause);
-    throw new SandboxUnavailableError(`bubblewrap does not work here (${said}): ${ALLOW_HINT}`, { cause });
+    throw new SandboxUnavailableError(`bubblewrap does not work here (${said}): ${ALLOW_HINT}.`, { cause });
   }
 }
