@@ -42,10 +42,12 @@ export type FinalStatus = {
 /** All states, in the order of an execution's life. */
 export const EXECUTION_STATUSES = Object.keys(EXECUTION_STATES) as readonly ExecutionStatus[];
 
+/** Whether a text, such as a query parameter, is the name of one of the five states. */
 export function isExecutionStatus(value: string): value is ExecutionStatus {
   return Object.hasOwn(EXECUTION_STATES, value);
 }
 
+/** Whether an execution in this state has ended and never changes again. */
 export function isFinal(status: ExecutionStatus): status is FinalStatus {
   return EXECUTION_STATES[status].isFinal;
 }
@@ -65,6 +67,7 @@ export function formatTimestamp(time: number): string {
   return new Date(time).toISOString().slice(0, 19).replace("T", " ");
 }
 
+/** The five states as an enumeration; its description explains each for the OpenAPI documents. */
 export const ExecutionStatusSchema = StringEnum(EXECUTION_STATUSES, {
   title: "ExecutionStatus",
   description: EXECUTION_STATUSES.map((status) => `${status}: ${EXECUTION_STATES[status].meaning}`).join(

@@ -112,6 +112,7 @@ export const BUILD_FAILURES = {
 /** Code of a build that ended without a version. */
 export type BuildFailureCode = keyof typeof BUILD_FAILURES;
 
+/** One entry of `errors` in the body of a refused request. */
 export const FieldErrorSchema = Type.Object(
   {
     path: Type.String({ description: "JSON pointer (RFC 6901) of the invalid field" }),

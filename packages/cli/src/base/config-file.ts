@@ -17,6 +17,7 @@ export interface StoredConfig {
   readonly context?: StoredContext;
 }
 
+/** The file that keeps the login and the context between commands; made by `createConfigFile`. */
 export interface ConfigFile {
   /** Absolute. */
   readonly path: string;

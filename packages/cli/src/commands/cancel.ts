@@ -4,6 +4,7 @@ import { openSession } from "../base/session.ts";
 
 const SETTLE_SECONDS = 20;
 
+/** `platform cancel`: waits up to 20 s for the job to end, then prints its state. Fails when the job ended otherwise than FAILED. */
 export const cancelCommand = defineCommand({
   name: "cancel",
   summary: "Cancel a job",

@@ -3,6 +3,7 @@ import { defineCommand } from "../base/command.ts";
 import { formatSize } from "../base/output.ts";
 import { writeOutputFile } from "../base/write-output-file.ts";
 
+/** `platform compress`: packs as `platform up` does, without a login or a request to the platform. */
 export const compressCommand = defineCommand({
   name: "compress",
   summary: "Pack the project into a ZIP file for manual upload",

@@ -7,6 +7,7 @@ import { DEFAULT_TEMPLATE, TEMPLATES, createProject } from "../project/create-pr
 const LARGEST_CPU = 256;
 const LARGEST_MEMORY = 4096;
 
+/** `platform init`: writes a new project folder below the current one. Sends no request. */
 export const initCommand = defineCommand({
   name: "init",
   summary: "Create a project folder from a template",

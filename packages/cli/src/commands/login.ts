@@ -5,6 +5,7 @@ import { UserError, createUsageError } from "../base/errors.ts";
 import { explainError } from "../base/explain-error.ts";
 import { createPlatformClient, findEndpoint, parseEndpoint, warnOfPlainHttp } from "../base/session.ts";
 
+/** `platform login`: replaces the stored login, after the platform has accepted the token. */
 export const loginCommand = defineCommand({
   name: "login",
   summary: "Store a personal access token for the platform",

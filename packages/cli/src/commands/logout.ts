@@ -1,5 +1,6 @@
 import { defineCommand } from "../base/command.ts";
 
+/** `platform logout`: keeps the stored endpoint and does not revoke the token. Sends no request. */
 export const logoutCommand = defineCommand({
   name: "logout",
   summary: "Remove the stored token and context",

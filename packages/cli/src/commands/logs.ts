@@ -9,6 +9,7 @@ import { pause, retryRead } from "../base/wait.ts";
 
 const POLL_INTERVAL_MS = 700;
 
+/** `platform logs`: writes lines as they are read, so that the whole log is never in memory. */
 export const logsCommand = defineCommand({
   name: "logs",
   summary: "Print the log lines of a job",

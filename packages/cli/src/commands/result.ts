@@ -5,6 +5,7 @@ import { readJobResult } from "../jobs/job-result.ts";
 import { openSession } from "../base/session.ts";
 import { writeOutputFile } from "../base/write-output-file.ts";
 
+/** `platform result`: does not wait. Fails when the job did not succeed. */
 export const resultCommand = defineCommand({
   name: "result",
   summary: "Print the result of a job",

@@ -13,6 +13,7 @@ import { retryRead } from "../base/wait.ts";
 
 const LONGEST_TIMEOUT = 30 * 24 * 60 * 60;
 
+/** `platform run`: starts a job and, unless it is detached, waits until it is final. Fails when the job did not succeed. */
 export const runCommand = defineCommand({
   name: "run",
   summary: "Run a deployed service as a job and print the result",

@@ -7,6 +7,7 @@ import type { LocalServer } from "../serve/local-server.ts";
 const DEFAULT_PORT = 8081;
 const LARGEST_PORT = 65_535;
 
+/** `platform serve`: runs until the context's signal aborts (Ctrl-C). Sends no request to the platform. */
 export const serveCommand = defineCommand({
   name: "serve",
   summary: "Serve the project on this machine",

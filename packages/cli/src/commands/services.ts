@@ -3,6 +3,7 @@ import { cleanText } from "../base/output.ts";
 import { readAllPages } from "../base/read-all-pages.ts";
 import { openSession } from "../base/session.ts";
 
+/** `platform services`: reads all pages before it prints. */
 export const servicesCommand = defineCommand({
   name: "services",
   summary: "List the services of the organisation",

@@ -5,6 +5,7 @@ import { UserError, createUsageError } from "../base/errors.ts";
 import { readAllPages } from "../base/read-all-pages.ts";
 import { findEndpoint, openSession } from "../base/session.ts";
 
+/** `platform set-context`: stores the organisation that later commands work in. */
 export const setContextCommand = defineCommand({
   name: "set-context",
   summary: "Choose the organisation to work in",

@@ -2,6 +2,7 @@ import { defineCommand } from "../base/command.ts";
 import { printStatus } from "../jobs/job.ts";
 import { formatJobLink, openSession } from "../base/session.ts";
 
+/** `platform status`: the state of a job at present; does not wait. */
 export const statusCommand = defineCommand({
   name: "status",
   summary: "Show the state of a job",

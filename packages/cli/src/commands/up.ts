@@ -7,6 +7,7 @@ import { openSession } from "../base/session.ts";
 import { deployProject } from "../project/deploy.ts";
 import type { Deployment } from "../project/deploy.ts";
 
+/** `platform up`: deploys the project in the current folder and follows its build. Fails when the build did not succeed. */
 export const upCommand = defineCommand({
   name: "up",
   summary: "Upload the project and make it live as a new version",

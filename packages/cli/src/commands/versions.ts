@@ -3,6 +3,7 @@ import { findService } from "../project/find-service.ts";
 import { readAllPages } from "../base/read-all-pages.ts";
 import { openSession } from "../base/session.ts";
 
+/** `platform versions`: reads all pages before it prints. */
 export const versionsCommand = defineCommand({
   name: "versions",
   summary: "List the versions of a service",

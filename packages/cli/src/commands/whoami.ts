@@ -1,6 +1,7 @@
 import { defineCommand } from "../base/command.ts";
 import { openSession } from "../base/session.ts";
 
+/** `platform whoami`: fails when the platform does not accept the token. */
 export const whoamiCommand = defineCommand({
   name: "whoami",
   summary: "Show the user, the organisation and the platform in use",

@@ -1,6 +1,8 @@
+/** How pauses between attempts grow. */
 export interface Backoff {
   /** Pause after the first failure, in milliseconds. */
   readonly firstMs: number;
+  /** Limit of the doubled pause in milliseconds, before the jitter: a pause lasts at most 1.5 times as long. */
   readonly ceilingMs: number;
 }
 

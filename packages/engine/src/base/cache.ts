@@ -13,6 +13,7 @@ export interface Cache<V> {
   readonly clear: () => void;
 }
 
+/** The bounds of a cache: number and age of its entries. */
 export interface CacheOptions<V> {
   /** Maximum number of entries; beyond it, the oldest are removed. */
   readonly maxEntries: number;
@@ -30,6 +31,7 @@ interface Entry<V> {
 /** A tenth of the entries goes at once: each removal from the front of a Map leaves a gap that the next one walks over. */
 const SHARE_DROPPED = 0.1;
 
+/** An empty cache. It has no timers: an expired value stays in memory until it is replaced, cleared or displaced. */
 export function createCache<V>(options: CacheOptions<V>): Cache<V> {
   const { maxEntries, ttlMs = Infinity, now = () => performance.now() } = options;
   const findTtl = typeof ttlMs === "function" ? ttlMs : () => ttlMs;

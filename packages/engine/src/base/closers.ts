@@ -8,6 +8,7 @@ export interface Closers {
   readonly closeAll: () => Promise<void>;
 }
 
+/** Has no parts at first. Errors of closing are written to `logger`. */
 export function createClosers(logger: Logger): Closers {
   const entries: { readonly name: string; readonly close: () => Promise<void> | void }[] = [];
   let closing: Promise<void> | null = null;

@@ -4,6 +4,7 @@ export interface Deferred<T> {
   readonly resolve: (value: T) => void;
 }
 
+/** A pending promise with the function that resolves it; it is never rejected. Only the first call of `resolve` counts. */
 export function createDeferred<T>(): Deferred<T> {
   let settle: ((value: T) => void) | undefined;
   const promise = new Promise<T>((resolve) => {

@@ -8,6 +8,7 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
+/** Whether a JSON value is an object or an array. */
 export function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

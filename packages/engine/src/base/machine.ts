@@ -1,10 +1,13 @@
+/** What a pure `reduce` returns for an event: the next state, and the effects to perform in order. */
 export interface Step<State, Effect> {
   readonly state: State;
   readonly effects: readonly Effect[];
 }
 
+/** A running state machine, made by `runMachine`. */
 export interface Machine<State, Event> {
   readonly state: () => State;
+  /** Reduces the event and performs its effects before it returns, unless it is called by an effect. */
   readonly dispatch: (event: Event) => void;
 }
 

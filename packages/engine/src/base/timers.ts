@@ -5,6 +5,7 @@ export interface Timers<Name extends string> {
   readonly clear: (name: Name) => void;
 }
 
+/** Has no timers at first. A timer that is set keeps the process running. */
 export function createTimers<Name extends string>(): Timers<Name> {
   const running = new Map<Name, NodeJS.Timeout>();
 

@@ -17,14 +17,18 @@ import { getSystemCode, ProjectError } from "../project/project-error.ts";
 import { CONSTRAINTS_FILE, PROJECT_FOLDER, REQUIREMENTS_FILE } from "./requirements.ts";
 import type { Requirements } from "./requirements.ts";
 
+/** The inputs of one build; put together in `shared-build.ts`. */
 export interface EnvironmentBuild {
   /** An empty folder of its own, at its final place: the scripts of an environment name their interpreter by absolute path. */
   readonly directory: string;
   readonly projectDirectory: string;
   readonly requirements: Requirements;
   readonly interpreter: Interpreter;
+  /** Null: venv and pip are used. */
   readonly uv: TrustedExecutable | null;
+  /** Null: builds run without a sandbox. */
   readonly bubblewrap: TrustedExecutable | null;
+  /** Folders that the sandbox hides: the platform's data. */
   readonly hidden: readonly string[];
   /** The user that the installers run as; null: the user of this process. */
   readonly user: SystemUser | null;
@@ -32,8 +36,10 @@ export interface EnvironmentBuild {
   readonly cacheDirectory: string | null;
   /** Nothing is built from source, so no package runs code of its own. */
   readonly wheelsOnly: boolean;
+  /** The host's environment variables; only those for the access to package indexes are passed on. */
   readonly hostVariables: Readonly<Record<string, string | undefined>>;
   readonly log: BuildLog;
+  /** Stops the build; its running installer is killed. */
   readonly signal: AbortSignal;
 }
 
@@ -42,6 +48,7 @@ export function getEnvironmentFolder(directory: string): string {
   return join(directory, "venv");
 }
 
+/** Path of the Python executable in the environment of a build's folder; it exists once the build has created the environment. */
 export function getEnvironmentPython(directory: string): string {
   return join(getEnvironmentFolder(directory), "bin", "python");
 }

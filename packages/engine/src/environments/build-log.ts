@@ -16,6 +16,7 @@ export interface BuildLog {
   readonly close: () => Promise<void>;
 }
 
+/** Creates the file at `path`, which must not exist. Errors of writing it are ignored: the log then continues in memory only. */
 export function createBuildLog(path: string): BuildLog {
   const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
   let failed = false;

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import type { BuildCommand, HostCommand } from "./build-command.ts";
 
+/** The folders that one build may read and write. All paths are absolute. */
 export interface BuildSandboxOptions {
   readonly bubblewrap: TrustedExecutable;
   /** Folders whose content is hidden from a build: the platform's data. */

@@ -104,6 +104,7 @@ async function sweep(settings: EnvironmentSettings): Promise<void> {
   }
 }
 
+/** Removes the folder and the log of a build, whether they exist or not; `name` is `<key>-<random>`. @throws the system's error */
 export async function removeBuild(settings: EnvironmentSettings, name: string): Promise<void> {
   await removeTree(join(settings.environments, name));
   await rm(join(settings.environments, `${name}.log`), { force: true });

@@ -6,6 +6,7 @@ import type { SystemUser } from "./access.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { TreeLimits } from "./watch-size.ts";
 
+/** What the creator of a builder decides; `completeSettings` adds the defaults. */
 export interface EnvironmentBuilderOptions {
   /** Folder of the environments. Every folder above it must be open (o+x) to the users of sandboxes and builds. */
   readonly directory: string;
@@ -33,18 +34,23 @@ const DEFAULT_SIZE_LIMITS: TreeLimits = { bytes: 10 * GIGABYTE, entries: 500_000
 /** The options of a builder, completed. */
 export interface EnvironmentSettings {
   readonly directory: string;
+  /** The folder in `directory` that holds the builds and the links to them. */
   readonly environments: string;
   readonly interpreter: Interpreter;
   readonly uv: TrustedExecutable | null;
   readonly bubblewrap: TrustedExecutable | null;
+  /** The user that builds run as; null: the user of this process. */
   readonly user: SystemUser | null;
   readonly hidden: readonly string[];
   readonly hostVariables: Readonly<Record<string, string | undefined>>;
+  /** Whether builds of one owner share a cache of downloads. */
   readonly keepsDownloads: boolean;
+  /** Milliseconds. */
   readonly timeout: number;
   readonly sizeLimits: TreeLimits;
 }
 
+/** Adds the defaults. `buildUser` counts only for root, which without one builds without bubblewrap; with one, no downloads are kept. */
 export function completeSettings(options: EnvironmentBuilderOptions): EnvironmentSettings {
   const isRoot = process.getuid?.() === 0;
   const user = isRoot ? (options.buildUser ?? null) : null;

@@ -10,6 +10,7 @@ import type { SharedBuild, Waiting, Wanted } from "./shared-build.ts";
 
 export type { Environment } from "./environment-folders.ts";
 
+/** Who needs an environment, and how the caller follows its build. */
 export interface EnsureOptions {
   /** Id of the organisation that owns the environment. Owners share only environments of wheels that are pinned by hash. */
   readonly owner: string;
@@ -19,6 +20,7 @@ export interface EnsureOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Builds and finds the Python environments of projects; one per process. */
 export interface EnvironmentBuilder {
   /**
    * The environment for a project, built unless it exists.

@@ -19,6 +19,7 @@ export interface Interpreter {
   readonly readablePaths: readonly string[];
 }
 
+/** Where to search for a Python, and who must be able to use it. */
 export interface InterpreterOptions {
   /** The value of `PATH`. */
   readonly searchPath: string;
@@ -172,10 +173,13 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }
 
+/** How a few lines of Python are run: arguments, input, user. */
 export interface RunPythonOptions {
+  /** `sys.argv[1:]`. */
   readonly args?: readonly string[];
   /** What the code reads from its standard input. */
   readonly input?: string;
+  /** Only root can name another user. Missing: the user of this process. */
   readonly user?: SystemUser;
 }
 

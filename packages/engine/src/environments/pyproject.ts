@@ -2,6 +2,7 @@ import { runPython } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { getMessage, ProjectError } from "../project/project-error.ts";
 
+/** Read for its dependencies when a project has no `requirements.txt`; relative to the project's folder. */
 export const PYPROJECT_FILE = "pyproject.toml";
 
 const PYPROJECT_CODE = `

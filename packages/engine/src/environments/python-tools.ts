@@ -14,6 +14,7 @@ const SANDBOX_UID = 200_000;
 const SANDBOX_USER: SystemUser = { uid: SANDBOX_UID, gid: SANDBOX_UID };
 const BUILD_USER: SystemUser = { uid: SANDBOX_UID - 1, gid: SANDBOX_UID - 1 };
 
+/** What a process requires of the Python tools on its machine. */
 export interface PythonToolsOptions {
   /** `PATH`, as this process got it. */
   readonly searchPath: string;
@@ -27,6 +28,7 @@ export interface PythonToolsOptions {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
+/** The tools that were found, and the environment builder that uses them. Its caller closes `environments`. */
 export interface PythonTools {
   readonly sandbox: Sandbox;
   readonly environments: EnvironmentBuilder;

@@ -3,6 +3,7 @@ export class RequirementError extends Error {
   override readonly name = "RequirementError";
 }
 
+/** `message` is shown after file, line number and the quoted line. */
 export function createRequirementError(message: string): RequirementError {
   return new RequirementError(message);
 }

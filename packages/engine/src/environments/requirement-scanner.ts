@@ -7,6 +7,7 @@ export interface Scanner {
   readonly rest: () => string;
 }
 
+/** Starts at the beginning of `text`. */
 export function createScanner(text: string): Scanner {
   let at = 0;
   const take = (pattern: RegExp): string | null => {

@@ -35,7 +35,9 @@ export interface Requirements {
 
 /** Where a build puts the project's files, relative to the folder of the canonical text: a name that no requirement can have. */
 export const PROJECT_FOLDER = "project";
+/** The file of a project that names what to install; also the name of the canonical text in a build's folder. */
 export const REQUIREMENTS_FILE = "requirements.txt";
+/** Name of the canonical constraints in a build's folder; a project's own files of constraints can have any name. */
 export const CONSTRAINTS_FILE = "constraints.txt";
 /** Of all requirement files together, each counted as often as it is named. */
 const MAX_BYTES = 64 * 1024;

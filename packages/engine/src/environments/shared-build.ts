@@ -48,9 +48,11 @@ export function startBuild(settings: EnvironmentSettings, wanted: Wanted): Share
   return { result, log, controller, waiting: 0 };
 }
 
+/** How one caller follows a build. */
 export interface Waiting {
   /** Called for each line of the build's log, from the first on. */
   readonly onLog?: (line: string) => void;
+  /** Ends this caller's wait only, unless it is the last one. */
   readonly signal?: AbortSignal;
 }
 
@@ -129,6 +131,7 @@ function createTooLarge({ bytes, entries }: TreeLimits): ProjectError {
   );
 }
 
+/** The error of a caller that stopped waiting, and of all callers when the builder closes. */
 export function createCancelled(): ProjectError {
   return new ProjectError("BUILD_CANCELLED", "The build was cancelled");
 }

@@ -15,6 +15,7 @@ export interface QueueLimits {
   readonly total: number;
 }
 
+/** The limits of the queue where the operator sets none. */
 export const DEFAULT_QUEUE_LIMITS: QueueLimits = { perOwner: 10_000, total: 100_000 };
 
 /** Before anything was measured. */
@@ -35,6 +36,7 @@ export interface Admission {
   readonly close: () => void;
 }
 
+/** What is counted, and against which limits. */
 export interface AdmissionOptions {
   readonly store: Pick<ExecutionStore, "countPending" | "subscribe">;
   readonly limits: QueueLimits;
@@ -42,6 +44,7 @@ export interface AdmissionOptions {
   readonly now?: () => number;
 }
 
+/** Counts nothing before the first start. `close` ends its subscription to the store's events. */
 export function createAdmission({ store, limits, now = readMonotonic }: AdmissionOptions): Admission {
   const ends = createRateMeter(now);
   /** Number of starts refused since the last count. */

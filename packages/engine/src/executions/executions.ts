@@ -48,6 +48,7 @@ export interface Executions {
   /** @throws Problem INVALID_INPUT for a cursor that is not the `nextCursor` of a page */
   readonly log: (id: string, ownerId: string, cursor?: string) => Promise<LogPage>;
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
+  /** The state after the request. A RUNNING execution stays RUNNING until its worker has ended it. */
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord>;
   readonly close: () => void;
 }
@@ -55,17 +56,21 @@ export interface Executions {
 /** Seconds after which a caller should ask again for a result that is not ready (`Retry-After`). */
 const RETRY_AFTER_SECONDS = "1";
 
+/** The stores and limits of the use cases; only `store` and `inputs` are required. */
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;
   readonly inputs: InputSource;
   /** Retention period after the end; an expired id is distinguished from one that never existed. Missing: executions are kept permanently. */
   readonly retentionDays?: number;
+  /** Default `DEFAULT_QUEUE_LIMITS`. */
   readonly queueLimits?: QueueLimits;
+  /** Milliseconds since the epoch; default: the time of day. */
   readonly now?: () => number;
   /** Called when input of this version was not checked at the start because the check takes too long. */
   readonly onUndecided?: (versionId: string) => void;
 }
 
+/** One per process. It subscribes to the store's events until `close`; the store itself is closed by its creator. */
 export function createExecutions(options: ExecutionsOptions): Executions {
   const { inputs, retentionDays = Infinity, now = Date.now } = options;
   const store = withPendingReason(withExpiry(options.store, retentionDays * DAY));

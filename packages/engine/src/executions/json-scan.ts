@@ -13,6 +13,7 @@ for (const [characters, kind] of [
 ] as const)
   for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
 
+/** Sizes and keys of the text of one JSON object. */
 export interface JsonScan {
   /** Levels of nesting; a flat object has one. */
   readonly depth: number;

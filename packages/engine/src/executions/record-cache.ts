@@ -18,7 +18,9 @@ interface Entry {
 export interface RecordCache {
   /** The cached record; undefined when the store must be asked. */
   readonly peek: (id: string, ownerId: string) => ExecutionRecord | undefined;
+  /** The cached record, or the one in the store; null when the owner has no such execution. */
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
+  /** Replaces a cached record of the same id. */
   readonly put: (record: ExecutionRecord) => void;
   /** Adds a record that was just created, unless one is cached: that one is newer. */
   readonly add: (record: ExecutionRecord) => void;
@@ -26,6 +28,7 @@ export interface RecordCache {
   readonly clear: () => void;
 }
 
+/** Has no records at first. Its owner passes the store's events on to it: it subscribes to nothing. */
 export function createRecordCache(store: ExecutionStore): RecordCache {
   const entries = new Map<string, Entry>();
   const put = (record: ExecutionRecord) => {

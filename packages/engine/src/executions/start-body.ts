@@ -11,7 +11,9 @@ import type { InputReferences } from "../store/execution-store.ts";
 /** `data` and `params` of the largest size, two references, and white space between them. */
 export const MAX_BODY_BYTES = 2 * MAX_INPUT_BYTES + 64 * 1024;
 
+/** A start body that was checked, except against the service's schema. `undefined`: the key is missing. */
 export interface AcceptedBody {
+  /** The body as received. */
   readonly bytes: Uint8Array;
   readonly references: InputReferences;
   /** Parsed once, for the check against the service's schema; what is stored is `bytes`. */

@@ -4,9 +4,11 @@ export interface Tally {
   readonly total: () => number;
   /** Number of owners with a count above zero. */
   readonly owners: () => number;
+  /** `count` may be negative. */
   readonly add: (ownerId: string, count: number) => void;
 }
 
+/** Counts on from `initial`, which is copied and must not contain zeros. */
 export function createTally(initial: ReadonlyMap<string, number> = new Map()): Tally {
   const counts = new Map(initial);
   let total = [...counts.values()].reduce((sum, count) => sum + count, 0);

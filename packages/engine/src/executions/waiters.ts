@@ -21,11 +21,13 @@ export interface Waiters {
     seconds: number,
     signal: AbortSignal,
   ) => Promise<ExecutionRecord | null>;
+  /** Ends the waits for this execution if its record is final. A record of null: it is read first. */
   readonly notify: (id: string, record: ExecutionRecord | null) => void;
   /** Ends all waits with the latest known state. */
   readonly close: () => void;
 }
 
+/** `find` reads the state of an execution; null: it does not exist. Waiting requests call it about once a second. */
 export function createWaiters(find: Find): Waiters {
   const waiting = new Map<string, Set<Waiter>>();
 

@@ -19,6 +19,7 @@ interface HostOptions {
   readonly gid?: number;
 }
 
+/** How a program is started that the caller attends itself. */
 export interface SpawnOptions extends HostOptions {
   readonly stdio: StdioOptions;
   /** Whether it gets its own session and process group. */
@@ -34,9 +35,11 @@ export function spawnTrusted(
   return spawn(getPath(executable), args, options);
 }
 
+/** How a program is run to its end. */
 export interface RunOptions extends HostOptions {
   /** Milliseconds until it is killed. */
   readonly timeout: number;
+  /** Kills it; the call then rejects. */
   readonly signal?: AbortSignal;
   /** Text for its standard input. */
   readonly input?: string;

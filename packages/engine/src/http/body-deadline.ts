@@ -14,6 +14,7 @@ export interface RequestTimes {
   readonly uploadMs: number;
 }
 
+/** The times of every server that does not set its own. */
 export const REQUEST_TIMES: RequestTimes = {
   headMs: 60 * SECOND,
   bodyMs: 120 * SECOND,

@@ -14,6 +14,7 @@ const ASSETS: Readonly<Record<string, string>> = {
 const CONTENT_SECURITY_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; script-src 'self'; frame-ancestors 'none'";
 
+/** Where the documentation of one API is served, and what it documents. */
 export interface DocsOptions {
   /** Base path of the API, e.g. `/api`, `""`, or a route prefix with parameters. */
   readonly prefix: string;

@@ -30,6 +30,7 @@ export function toProblem(error: unknown, request: FastifyRequest): Problem {
   return new Problem("INTERNAL_ERROR", undefined, { cause: error });
 }
 
+/** Sends the problem as JSON with its status and headers. From status 500 on, the body names the request id. */
 export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const body = problem.status >= 500 ? { ...problem.toBody(), requestId: request.id } : problem.toBody();
   return reply

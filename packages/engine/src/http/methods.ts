@@ -41,6 +41,7 @@ export function refuseOtherMethods(
   }
 }
 
+/** The framework's form of a path: `/{id}/log` becomes `/:id/log`. */
 export function toRoutePath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ":$1");
 }

@@ -17,6 +17,7 @@ interface OffsetPage {
   readonly offset: number;
 }
 
+/** Adds the default limit to a validated query. */
 export function readPage({ limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): PageQuery & {
   readonly limit: number;
 } {

@@ -12,6 +12,7 @@ import { refuseOtherMethods, toRoutePath } from "./methods.ts";
 import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
 import { describeChecks } from "./validation.ts";
 
+/** The handlers of an API and the checks before them. `C` is the API's type of a caller. */
 export interface PipelineOptions<T extends OperationTable, C> {
   /** Path of the API, prefixed to the paths of its rows; may have parameters. */
   readonly prefix: string;

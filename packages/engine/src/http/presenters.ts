@@ -12,6 +12,7 @@ export interface Presenter {
   readonly isLogWhole: boolean;
 }
 
+/** The state as on the wire; absent fields are left out, times are in UTC. */
 export function toStatusRecord(record: ExecutionRecord): StatusRecord {
   return {
     id: record.id,

@@ -11,6 +11,7 @@ export function readParameter(query: unknown, name: string): string | undefined 
   throw refuseParameter(name, "is given more than once");
 }
 
+/** The problem INVALID_INPUT for a query parameter; `message` completes a sentence that begins with its name and has no period. */
 export function refuseParameter(name: string, message: string): Problem {
   return new Problem("INVALID_INPUT", `The query parameter "${name}" ${message}.`, {
     errors: [{ path: `/${name}`, message }],

@@ -23,10 +23,12 @@ export interface ReadinessFault {
   readonly effect: "unready" | "degraded";
 }
 
+/** What differs between the servers of the gateway, the platform API and the CLI. */
 export interface HttpServerOptions {
   readonly logger: FastifyBaseLogger;
   /** Returns the parts that cannot do their work, for `GET /readyz`. Missing: always ready. */
   readonly findFaults?: () => Promise<readonly ReadinessFault[]>;
+  /** Default `REQUEST_TIMES`. */
   readonly times?: RequestTimes;
 }
 

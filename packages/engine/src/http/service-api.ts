@@ -18,6 +18,7 @@ import { readWholeLog } from "./whole-log.ts";
 
 type ServiceApi = typeof SERVICE_API;
 
+/** How an API names callers, versions and paths; given by the gateway, the jobs of the platform API and the local server. */
 export interface ExecutionHandlerOptions<C> {
   readonly executions: Executions;
   readonly presenter: Presenter;
@@ -29,6 +30,7 @@ export interface ExecutionHandlerOptions<C> {
   readonly baseOf: (request: FastifyRequest) => string;
 }
 
+/** The handlers' options with the route and the authentication of a service API. */
 export interface ServiceApiOptions<C>
   extends ExecutionHandlerOptions<C>, Pick<PipelineOptions<ServiceApi, C>, "prefix" | "authenticate"> {}
 

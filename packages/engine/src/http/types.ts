@@ -52,6 +52,7 @@ export type OperationReply<O extends Operation> = {
 /** Returns without a promise where it can: most requests are polls. */
 type Handler<Request, Reply> = (request: Request) => Reply | Promise<Reply>;
 
+/** One handler for each row of an operation table, by the row's key; their types follow from the row. */
 export type OperationHandlers<T extends OperationTable, C> = {
   readonly [K in keyof T]: Handler<OperationRequest<T[K], C>, OperationReply<T[K]>>;
 };

@@ -29,11 +29,13 @@ export interface InputValidator {
   readonly check: (versionId: string, schema: Schema | null, body: CheckedBody) => void;
 }
 
+/** Reports of the validator; all optional. */
 export interface InputValidatorOptions {
   /** Called once per version when input was accepted unchecked because the check takes too long. */
   readonly onUndecided?: (versionId: string) => void;
 }
 
+/** Has no schemas at first: it compiles each when it is first needed, and keeps at most 500, by version. */
 export function createInputValidator({ onUndecided }: InputValidatorOptions = {}): InputValidator {
   const known = createCache<Compiled>({ maxEntries: MAX_SCHEMAS });
   const compile = (versionId: string, schema: Schema): Compiled => {

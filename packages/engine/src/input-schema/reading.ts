@@ -1,5 +1,6 @@
 import type { SchemaNode } from "./schema-node.ts";
 
+/** A JSON Schema that is an object. It comes from user code, so its keywords may have any value. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** Why a schema cannot be used for the check before the run. The message completes a sentence that begins with the schema's name. */

@@ -17,8 +17,10 @@ export interface Mismatch {
 /** A list of mismatches is never empty: it means "invalid". */
 export type Verdict = "valid" | "unknown" | readonly Mismatch[];
 
+/** One keyword of a schema, applied to one value. @throws WalkTooLong */
 export type Check = (place: Place, walk: Walk) => Verdict;
 
+/** A compiled schema: a value is valid for it when all checks say so. Mutable, since schemas may refer to themselves. */
 export interface SchemaNode {
   readonly checks: Check[];
   /** Nodes that are applied to the same place: `$ref`, `anyOf`, `oneOf`, `allOf`. */
@@ -55,6 +57,7 @@ export const MAX_STEPS = 500_000;
 const REMEMBERING_STEPS = 2;
 /** Maximum nesting of node checks, so that no body overflows the stack. */
 const MAX_DEPTH = 1_000;
+/** Maximum number of errors in an answer for each of `data` and `params`. */
 export const MAX_MISMATCHES = 20;
 
 /** @throws WalkTooLong */
@@ -63,6 +66,7 @@ export function spend(walk: Walk, steps: number): void {
   if (walk.steps > MAX_STEPS) throw new WalkTooLong("the body takes too many steps");
 }
 
+/** A place without verdicts. `parent` is null for the top; `key` is then `data` or `params`. */
 export function createPlace(value: unknown, parent: Place | null, key: string | number): Place {
   return { value, parent, key, verdicts: null, children: null };
 }
@@ -107,10 +111,12 @@ function runChecks(node: SchemaNode, place: Place, walk: Walk): Verdict {
   return verdict;
 }
 
+/** Whether the verdict is "invalid". */
 export function isMismatch(verdict: Verdict): verdict is readonly Mismatch[] {
   return typeof verdict !== "string";
 }
 
+/** The verdict "invalid" for one reason. `message` follows the path in a sentence. */
 export function mismatch(place: Place, message: string): readonly Mismatch[] {
   return [{ place, message }];
 }

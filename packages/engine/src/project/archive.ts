@@ -27,6 +27,7 @@ export interface Archive {
   readonly close: () => void;
 }
 
+/** Consumes the unpacked bytes of one file; rejects to stop reading. */
 export type Sink = (chunks: AsyncIterable<Buffer>) => Promise<void>;
 
 /** Bytes of names, comments and extra fields of all entries together, which are in memory while the archive is open. */

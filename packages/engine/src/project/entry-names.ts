@@ -38,6 +38,7 @@ export interface NameRegister {
   readonly add: (path: string, kind: "file" | "directory") => string | null;
 }
 
+/** Has no names at first. The top folder itself is not registered. */
 export function createNameRegister(): NameRegister {
   /** Folders with their exact spelling; the parents of each are in the set as well. */
   const folders = new Set<string>();

@@ -15,6 +15,7 @@ export interface ProjectLimits {
   readonly ratioFreeBytes: number;
 }
 
+/** The limits that apply unless a caller of packing or unpacking sets its own. */
 export const DEFAULT_PROJECT_LIMITS: ProjectLimits = {
   files: 10_000,
   fileBytes: 512 * MEGABYTE,

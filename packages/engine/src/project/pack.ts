@@ -28,6 +28,7 @@ export interface PackedProject {
   readonly bytes: number;
 }
 
+/** What differs between packing for `platform up` and `platform compress`. */
 export interface PackOptions {
   /** Called after each file. */
   readonly onProgress?: (progress: {
@@ -35,6 +36,7 @@ export interface PackOptions {
     readonly done: number;
     readonly total: number;
   }) => void;
+  /** Default `DEFAULT_PROJECT_LIMITS`. */
   readonly limits?: Partial<ProjectLimits>;
   /** Paths relative to the project that are left out as well. */
   readonly exclude?: readonly string[];

@@ -5,6 +5,7 @@ import type { RunnableVersion } from "../python/port/runtime.ts";
 
 /** The settings of a project for its runs, with defaults filled in. */
 export interface VersionSettings extends Pick<RunnableVersion, "resources" | "startMode"> {
+  /** Wall-clock limit of a run. */
   readonly timeoutSeconds: number;
 }
 
@@ -18,6 +19,7 @@ export interface VersionTarget {
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
 }
 
+/** Adds the defaults of the contract to what `platform.json` leaves out. */
 export function readVersionSettings(project: Project): VersionSettings {
   return {
     resources: { ...DEFAULT_RESOURCES, ...project.resources },

@@ -10,7 +10,9 @@ import type { Setting } from "./settings.ts";
 import { DEFAULT_BUILD_QUOTA } from "../store/builds/build-quota.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
 
+/** The parts of the platform that a process can run; `all` on the command line stands for these four. */
 export const ROLES = ["gateway", "control", "worker", "builder"] as const;
+/** What a process does: `control` is the platform API, `gateway` the services' API; `worker` runs executions, `builder` builds. */
 export type Role = (typeof ROLES)[number];
 
 const PORT = { min: 0, max: 65_535, isWhole: true };
@@ -142,23 +144,33 @@ const COMMANDS = {
   "rotate-signing-key":
     "Make a new signing key and retire the others: all access tokens issued so far are refused",
 } as const;
+/** Why the program was started: `serve` when no command is named. */
 export type Command = "serve" | keyof typeof COMMANDS;
 
+/** All settings of a process, completed and checked by `readConfig`; frozen. Null: not set, and without a default. */
 export interface Config {
   readonly command: Command;
   readonly roles: ReadonlySet<Role>;
+  /** Absolute. */
   readonly dataDirectory: string;
   readonly host: string;
   readonly gatewayPort: number;
   readonly apiPort: number;
+  /** Origin as callers see it, without a path; likewise `apiUrl`. */
   readonly gatewayUrl: string;
   readonly apiUrl: string;
+  /** Absolute path of the file for the first login; null: no user is created. */
   readonly bootstrapFile: string | null;
+  /** Null: the embedded PostgreSQL. */
   readonly databaseUrl: string | null;
+  /** User that the embedded PostgreSQL runs as when this process is root. */
   readonly postgresUser: string | null;
+  /** Encrypts signing keys at rest; null: a secret is kept in the data directory. */
   readonly secret: string | null;
+  /** vCPUs and GB that the executions of a worker share. */
   readonly capacity: { readonly cpu: number; readonly memory: number };
   readonly leaseSeconds: number;
+  /** Seconds that running executions may go on after SIGTERM. */
   readonly drainSeconds: number;
   readonly retentionDays: number;
   readonly buildQuota: BuildQuota;
@@ -205,6 +217,7 @@ export function readConfig(): Config {
   });
 }
 
+/** Whether `--help` or `-h` is anywhere among the arguments. */
 export function isHelpWanted(): boolean {
   return argv.includes("--help") || argv.includes("-h");
 }

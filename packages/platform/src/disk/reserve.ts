@@ -8,9 +8,11 @@ import { MEGABYTE } from "@platform/engine/base/bytes";
  * write its log, and cannot start again without space. The processes of a data directory share the file without locks:
  * all write the same blocks, and removing it twice does no harm.
  */
+/** The reserve file of one data directory; made by `createReserve`, taken and released by the guard of the disk. */
 export interface Reserve {
   /** Size of the complete file. */
   readonly bytes: number;
+  /** Whether the file is complete; one of another size does not count. */
   readonly exists: () => Promise<boolean>;
   /** Writes the file. False when the disk has not enough space: then no file is left. */
   readonly take: () => Promise<boolean>;

@@ -64,6 +64,7 @@ export type BuildOutcome =
   | { readonly status: "SUCCEEDED"; readonly version: NewVersion }
   | { readonly status: "FAILED"; readonly code: string; readonly detail: string };
 
+/** The builds of all organisations. Reads and writes for a caller name the organisation; writes of a builder name its claim. */
 export interface BuildStore {
   /**
    * `storedBytes`: size of archive and unpacked project on the disk. Null when the service is not the organisation's.
@@ -78,11 +79,13 @@ export interface BuildStore {
    * whose last build began longest ago, then the oldest. Null: there is none.
    */
   readonly claim: (workerId: string, leaseSeconds: number) => Promise<BuildClaim | null>;
+  /** Extends the leases that are still held; the answer lists the others. */
   readonly renew: (claims: readonly BuildClaimKey[], leaseSeconds: number) => Promise<Renewal>;
   /** Ends the build and, after a success, makes its version live. False when the claim is no longer held: nothing changed. */
   readonly finish: (claim: BuildClaimKey, outcome: BuildOutcome) => Promise<boolean>;
   /** For a builder that stops: makes the build PENDING again. False when the claim is no longer held. */
   readonly giveBack: (claim: BuildClaimKey) => Promise<boolean>;
+  /** Adds lines at the end; dropped when the claim is no longer held. */
   readonly appendLog: (claim: BuildClaimKey, lines: readonly string[]) => Promise<void>;
   /** Lines from `offset` on, counted from 0; at most `MAX_LOG_LINES`. None when the build is not the organisation's. */
   readonly readLog: (
@@ -90,6 +93,7 @@ export interface BuildStore {
     buildId: string,
     offset: number,
   ) => Promise<{ readonly lines: readonly string[]; readonly nextOffset: number }>;
+  /** The latest build of this version (`MAJOR.MINOR.PATCH`), whatever its state; null when the organisation has none. */
   readonly findLatest: (
     organisationId: string,
     serviceKey: string,
@@ -119,7 +123,9 @@ const COLUMNS = `b.id, s.organisation_id as "organisationId", b.service_key as "
 /** The fence of every write of a builder: only the holder of this attempt, only while it runs. $1 to $3: the claim. */
 const IS_HELD = "id = $1 and attempt = $2 and worker_id = $3 and status = 'RUNNING'";
 
+/** Settings of the store of builds; all have defaults. */
 export interface BuildStoreOptions {
+  /** Limits of one organisation; default `DEFAULT_BUILD_QUOTA`. */
   readonly quota?: BuildQuota | undefined;
   /** Length of the builders' leases; default 30. */
   readonly leaseSeconds?: number;

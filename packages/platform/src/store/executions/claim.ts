@@ -48,6 +48,7 @@ interface ClaimedRows {
   readonly isDrained: boolean;
 }
 
+/** Use one for all claims of a worker: it remembers those without an answer. Emits `changed` for each execution that it takes. */
 export function createClaimer(database: Database, events: Events): Claimer {
   /** Claims whose answer was lost: until when to look for their rows, by claim id. Monotonic milliseconds. */
   const unanswered = new Map<string, number>();

@@ -43,6 +43,7 @@ const SWEEP = `with guard as materialized (
 /** At least one row, for the database's time; its id is null when nothing was swept. */
 type SweptRow = { readonly databaseNow: number } & (RecordRow | { readonly id: null });
 
+/** Settings of the sweep; the clock is replaced in tests. */
 export interface SweeperOptions {
   /** Length of the workers' leases: for so long a jump of the database's clock is not trusted. */
   readonly leaseSeconds: number;
