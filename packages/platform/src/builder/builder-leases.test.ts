@@ -80,6 +80,32 @@ describe("a build", () => {
     expect(await scene.buildAll(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
   });
 
+  test("that was written is not called lost while the answer to its write is on the way", async () => {
+    const { key, name } = await scene.createService();
+    await scene.upload(key, await scene.pack(name));
+    const store = scene.instance.stores.builds;
+    const renewals = { lost: 0 };
+    const builds: BuilderDeps["builds"] = {
+      ...store,
+      renew: async (...given) => {
+        const renewal = await store.renew(...given);
+        renewals.lost += renewal.lost.length;
+        return renewal;
+      },
+      finish: async (...given) => {
+        const isKept = await store.finish(...given);
+        await waitUntil(() => renewals.lost > 0);
+        return isKept;
+      },
+    };
+    const logger = createRecordingLogger();
+    const builder = createBuilder({ ...scene.deps, builds, logger }, { leaseSeconds: 1, pollMs: HOUR });
+    await waitUntil(() => renewals.lost > 0);
+    await builder.drain();
+    expect(await scene.readBuild(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
+    expect(logger.entries.map(({ message }) => message)).toEqual(["a build ended"]);
+  });
+
   test("is put back by a builder that closes, however often, and made by the next", async () => {
     const { key, name } = await scene.createService();
     await scene.upload(key, await scene.pack(name, "import time\ntime.sleep(3)\ndef run(): pass\n"));

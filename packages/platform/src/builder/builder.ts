@@ -59,8 +59,10 @@ interface RunningBuild {
   readonly claim: BuildClaim;
   /** Aborted when its lease is lost. */
   readonly lost: AbortController;
+  /** `writing`: its end is being stored, and nothing is left to stop. */
+  phase: "building" | "writing";
   /** Never rejects. */
-  readonly ended: Promise<void>;
+  ended: Promise<void>;
 }
 
 const DEFAULT_CONCURRENCY = 2;
@@ -125,9 +127,15 @@ async function poll(state: BuilderState): Promise<TakeResult> {
 }
 
 function start(state: BuilderState, claim: BuildClaim, since: number): void {
-  const lost = new AbortController();
   const release = state.leases.hold(claim, since);
-  const ended = build(state, claim, lost.signal)
+  const run: RunningBuild = {
+    claim,
+    lost: new AbortController(),
+    phase: "building",
+    ended: Promise.resolve(),
+  };
+  state.running.add(run);
+  run.ended = build(state, run)
     .catch((error: unknown) => {
       state.deps.logger.error(
         { err: error, buildId: claim.id },
@@ -139,16 +147,20 @@ function start(state: BuilderState, claim: BuildClaim, since: number): void {
       state.running.delete(run);
       state.loop.free();
     });
-  const run: RunningBuild = { claim, lost, ended };
-  state.running.add(run);
 }
 
+/** A build whose end is being stored may have ended in the store already, which holds no lease of it then. */
 function lose({ deps, running }: BuilderState, buildId: string): void {
-  deps.logger.warn({ buildId }, "the lease of a build was lost; the build is stopped");
-  for (const { claim, lost } of running) if (claim.id === buildId) lost.abort();
+  for (const { claim, lost, phase } of running) {
+    if (claim.id !== buildId || phase === "writing") continue;
+    deps.logger.warn({ buildId }, "the lease of a build was lost; the build is stopped");
+    lost.abort();
+  }
 }
 
-async function build(state: BuilderState, claim: BuildClaim, lost: AbortSignal): Promise<void> {
+async function build(state: BuilderState, run: RunningBuild): Promise<void> {
+  const { claim } = run;
+  const lost = run.lost.signal;
   const { builds, logger } = state.deps;
   const stopping = state.stopping.signal;
   const log = createBuildLogWriter({ logger, store: (lines) => builds.appendLog(claim, lines) });
@@ -157,6 +169,7 @@ async function build(state: BuilderState, claim: BuildClaim, lost: AbortSignal):
     const outcome = await toOutcome(state.deps, { claim, onLog: log.write, signal });
     if (outcome?.status === "FAILED") log.write(`${outcome.code}: ${outcome.detail}`);
     await log.close();
+    run.phase = "writing";
     if (stopping.aborted && !lost.aborted) await builds.giveBack(claim);
     if (signal.aborted || !outcome) return;
     const isKept = await builds.finish(claim, outcome);
