@@ -32,21 +32,27 @@ export interface Leased {
   readonly id: string;
 }
 
+/** How leases are renewed, and how their holder learns what becomes of them. */
 export interface LeaseKeeperOptions<Item extends Leased> {
+  /** Extends the leases in the store. Called with all items that are held. */
   readonly renew: (items: readonly Item[]) => Promise<Renewal>;
   readonly leaseSeconds: number;
+  /** The cancellation of the item was requested; its lease was renewed. Called at each renewal until the item is released. */
   readonly onCancelled?: (id: string) => void;
   /** The lease of the item is lost or is about to expire: its work must end now. */
   readonly onLost: (id: string) => void;
+  /** A renewal failed as a whole: it is repeated at the next one that is due. */
   readonly onError: (error: unknown) => void;
   /** Nothing may run past this time (`monotonic` milliseconds); null: nothing is held. For a watchdog outside the event loop. */
   readonly onDeadline?: ((giveUpAt: number | null) => void) | undefined;
   readonly clocks?: Clocks;
 }
 
+/** The leases of one process; made by `createLeaseKeeper`. */
 export interface LeaseKeeper<Item> {
   /** @param since `monotonic` milliseconds, read before the item was claimed. @returns a function that stops renewing the item */
   readonly hold: (item: Item, since: number) => () => void;
+  /** Stops renewing. Items that are held are not reported as lost. */
   readonly close: () => void;
 }
 
@@ -67,6 +73,7 @@ interface KeeperState<Item extends Leased> {
 
 const SYSTEM_CLOCKS: Clocks = { monotonic: readMonotonic, wall: Date.now };
 
+/** Holds nothing at first. Its timers run until `close`. */
 export function createLeaseKeeper<Item extends Leased>(options: LeaseKeeperOptions<Item>): LeaseKeeper<Item> {
   const { clocks = SYSTEM_CLOCKS } = options;
   const leaseMs = options.leaseSeconds * SECOND;

@@ -5,6 +5,7 @@ import type { ExecutionStore } from "../store/execution-store.ts";
 /** Sweeps per lease: items of a lost worker are settled at most a tenth of a lease after their lease has expired. */
 const SWEEPS_PER_LEASE = 10;
 
+/** What is swept, and how often: ten times per lease or a little more. */
 export interface SweeperOptions {
   readonly store: Pick<ExecutionStore, "sweep">;
   readonly leaseSeconds: number;

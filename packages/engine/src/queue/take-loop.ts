@@ -7,6 +7,7 @@ const FIRST_PAUSE_MS = 50;
 /** Pauses after failures: a queue that is available again is asked within the ceiling. */
 const PAUSE_CEILING_MS = 1_000;
 
+/** What a loop takes from its queue. `Permit` says how much may be taken. */
 export interface TakeLoopOptions<Permit> {
   /** Returns what may be taken now; null: nothing. Called before each take. */
   readonly readPermit: () => Permit | null;
@@ -14,11 +15,13 @@ export interface TakeLoopOptions<Permit> {
   readonly take: (permit: Permit) => Promise<TakeResult>;
   /** Notifications make it faster; this poll makes it correct without them. */
   readonly pollMs: number;
+  /** `readPermit` or `take` threw; the take is repeated after a pause. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /** Takes work from a queue, one take at a time (`take-machine.ts` has the rules). */
 export interface TakeLoop {
+  /** Begins to take and to poll. Later calls do nothing. */
   readonly open: () => void;
   /** There may be new items. */
   readonly announce: () => void;
@@ -28,6 +31,7 @@ export interface TakeLoop {
   readonly close: () => Promise<void>;
 }
 
+/** Takes nothing until `open`. */
 export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLoop {
   const { readPermit, take, pollMs, onFailure } = options;
   let poll: NodeJS.Timeout | undefined;

@@ -14,11 +14,13 @@ import type { Step } from "../base/machine.ts";
  * So there is one take at a time, no announcement is missed, and an unavailable queue is not called in a tight loop.
  */
 
+/** Where the loop is in the diagram above. */
 export type TakeState =
   | { readonly name: "new" | "idle" | "empty" | "closing" | "closed" }
   /** `failures`: takes that failed in a row. */
   | { readonly name: "taking" | "outdated" | "pausing"; readonly failures: number };
 
+/** What the loop is informed of. */
 export type TakeEvent =
   /** `opened`: it may take from now on. `announced`: there may be new work. `freed`: capacity has become free. */
   | { readonly type: "opened" | "announced" | "freed" }
@@ -26,8 +28,10 @@ export type TakeEvent =
   | { readonly type: "taken"; readonly left: TakeResult }
   | { readonly type: "failed" | "paused" | "closed" };
 
+/** What a take left in the queue: something (take again at once), nothing, or not known. */
 export type TakeResult = "something" | "unknown" | "nothing";
 
+/** What the loop has to do. `take` is answered with `taken` or `failed`. */
 export type TakeEffect =
   | { readonly type: "take" }
   /** Is answered with `paused`. */
@@ -37,8 +41,10 @@ export type TakeEffect =
 
 type TakeStep = Step<TakeState, TakeEffect>;
 
+/** The state before `opened`: announcements are ignored. */
 export const NEW: TakeState = { name: "new" };
 
+/** The transitions in the diagram above. An event that has no transition in a state is ignored. */
 export function reduceTake(state: TakeState, event: TakeEvent): TakeStep {
   return event.type === "taken" ? endTake(state, event.left) : MOVES[event.type](state);
 }

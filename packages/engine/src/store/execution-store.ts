@@ -23,6 +23,7 @@ export interface ExecutionRecord {
   readonly failure: { readonly code: string; readonly detail: string } | null;
 }
 
+/** An accepted start, as it is stored. */
 export interface NewExecution {
   /** UUIDv7, created by the caller so that a create that is repeated after a lost answer adds only one execution. */
   readonly id: string;
@@ -30,6 +31,7 @@ export interface NewExecution {
   readonly versionId: string;
   /** vCPUs and GB that one run needs. */
   readonly resources: Resources;
+  /** Wall-clock limit of the run, counted from when it is handed to its process. */
   readonly timeoutSeconds: number;
   /** The body as received. */
   readonly body: Uint8Array;
@@ -37,6 +39,7 @@ export interface NewExecution {
   readonly references: InputReferences;
 }
 
+/** The files that take the place of `data` and `params`; missing: given by value, or not at all. */
 export interface InputReferences {
   readonly data?: FileReference;
   readonly params?: FileReference;
@@ -61,8 +64,10 @@ export interface Claim extends Omit<NewExecution, "id"> {
   readonly setbacks: number;
 }
 
+/** What every write of a worker names; the store refuses those of an attempt that is over. */
 export type ClaimKey = Pick<Claim, "id" | "attempt" | "workerId">;
 
+/** What a worker can run now. `free` in vCPUs and GB. */
 export interface ClaimRequest {
   readonly workerId: string;
   /** Maximum number of claims; together they must fit into the free vCPUs and GB. */
@@ -75,6 +80,7 @@ export interface ClaimRequest {
   readonly onlyId?: string;
 }
 
+/** The executions that a claim has taken; they are RUNNING from then on. */
 export interface ClaimAnswer {
   readonly claims: readonly Claim[];
   /** Whether nothing else was pending: the worker need not claim again for freed capacity until an event announces more. */
@@ -113,25 +119,32 @@ export interface WorkerRegistry {
   readonly listWorkers: () => Promise<readonly Resources[]>;
 }
 
+/** A worker that has not reported for this long counts as lost: it is not listed, and what it reserved is free. */
 export const WORKER_SILENCE_SECONDS = 30;
 
+/** JSON text of an execution's result, as bytes that Node does not parse. */
 export interface StoredResult {
   readonly result: Uint8Array;
+  /** Null: the code gave none. */
   readonly metadata: Uint8Array | null;
 }
 
+/** Which page of an owner's executions to read, and with which state and time of creation. */
 export interface ListFilter {
   readonly status?: ExecutionStatus;
   /** Milliseconds since the epoch; from inclusive, to exclusive. */
   readonly createdAfter?: number;
   readonly createdBefore?: number;
+  /** Maximum number of executions in the page. */
   readonly limit: number;
+  /** `nextCursor` of the previous page; missing: the first page. */
   readonly cursor?: string;
 }
 
 /** A page of a log ends with the line, or group of lines written together, that reaches this size. */
 export const LOG_PAGE_BYTES = 1_048_576;
 
+/** A part of a list. `nextCursor` is null on the last page. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly nextCursor: string | null;

@@ -5,6 +5,7 @@ import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore } from "./executi
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { chooseNext } from "./memory-queue.ts";
 
+/** Failure of an execution that was cancelled before user code began. */
 export const CANCELLED_BEFORE = { code: "CANCELLED", detail: "The execution was cancelled before it began." };
 
 /** Claims and their leases. */

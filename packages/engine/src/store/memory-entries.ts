@@ -9,16 +9,22 @@ import type { ExecutionRecord, NewExecution, StoreEvent, StoredResult } from "./
 /** Maximum number of finished executions in memory; the oldest are removed first. */
 const MAX_FINISHED = 10_000;
 
+/** All that the store in memory keeps of one execution. */
 export interface Entry extends Queued {
   readonly execution: NewExecution;
   record: ExecutionRecord;
+  /** Number of claims so far. */
   attempt: number;
+  /** Holder of the latest claim; null before the first and after a claim was given back. */
   workerId: string | null;
   /** On the monotonic clock, as `notBefore`. */
   leaseUntil: number;
+  /** How many times it was given back because it could not be started. */
   setbacks: number;
+  /** It can be claimed from this time on. */
   notBefore: number;
   isCancelRequested: boolean;
+  /** Null unless SUCCEEDED. */
   result: StoredResult | null;
   readonly log: LogLine[];
 }
@@ -36,6 +42,7 @@ export interface MemoryEntries {
   readonly subscribe: (listener: (event: StoreEvent) => void) => () => void;
 }
 
+/** Holds nothing at first; everything is lost with the process. */
 export function createMemoryEntries(): MemoryEntries {
   const byId = new Map<string, Entry>();
   const events = new EventEmitter<{ event: [StoreEvent] }>().setMaxListeners(0);

@@ -26,6 +26,7 @@ export interface MemoryWorkers {
   readonly list: () => readonly Resources[];
 }
 
+/** Has no workers at first. */
 export function createMemoryWorkers(): MemoryWorkers {
   const workers = new Map<string, Worker>();
   const listLiving = () =>

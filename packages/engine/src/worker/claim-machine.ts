@@ -15,6 +15,7 @@ import type { NotStarted, Outcome } from "../python/port/runtime.ts";
  * Nothing is written for a claim whose lease was lost.
  */
 
+/** Where the claim is in the diagram above; `stopped` is the reason to end it that came first, or `lost`. Null: none came. */
 export type ClaimState =
   | { readonly name: "preparing"; readonly stopped: StopReason | null }
   | {
@@ -31,6 +32,7 @@ type Processes = "none" | "present" | "gone";
 /** Cancelled by its owner; its lease was lost; given up before it began, because the worker stops. */
 export type StopReason = "cancelled" | "lost" | "stopping";
 
+/** What the claim is informed of. */
 export type ClaimEvent =
   | { readonly type: "prepared"; readonly preparation: Preparation }
   /** User code may have begun. */
@@ -50,6 +52,7 @@ export type Ending =
   /** The worker stops; the claim is given back at once. */
   | { readonly kind: "stopped" };
 
+/** What `run-claim.ts` has to do. `stopPreparing` is answered with `prepared`, `write` with `written`. */
 export type ClaimEffect =
   | { readonly type: "handOver"; readonly ready: Extract<Preparation, { readonly kind: "ready" }> }
   | { readonly type: "stopPreparing"; readonly reason: StopReason }
@@ -60,8 +63,10 @@ export type ClaimEffect =
 
 type ClaimStep = Step<ClaimState, ClaimEffect>;
 
+/** Failure of an execution that was cancelled after it was claimed. */
 export const CANCELLED = { code: "CANCELLED", detail: "The execution was cancelled." } as const;
 
+/** The first state of every claim. */
 export const PREPARING: ClaimState = { name: "preparing", stopped: null };
 
 /** Whether user code has not begun and can still be prevented from beginning. */
@@ -69,6 +74,7 @@ export function isStarting({ name }: ClaimState): boolean {
   return name === "preparing" || name === "starting";
 }
 
+/** The transitions in the diagram above. Events without a transition are ignored, but for `began`: the start is always noted. */
 export function reduceClaim(state: ClaimState, event: ClaimEvent): ClaimStep {
   switch (event.type) {
     case "prepared":

@@ -14,6 +14,7 @@ import type { Step } from "../base/machine.ts";
  * A stop passes through all states in this order, without waiting when no claims are left.
  */
 
+/** Where the worker is in the diagram above. */
 export type DispatchPhase =
   | "new"
   | "working"
@@ -23,6 +24,7 @@ export type DispatchPhase =
   | "finishing"
   | "closed";
 
+/** The phase of a worker and what it has in hand. */
 export interface DispatchState {
   readonly phase: DispatchPhase;
   /** Thousandths of a vCPU and of a GB, so that fractions add up exactly. */
@@ -31,6 +33,7 @@ export interface DispatchState {
   readonly inHand: number;
 }
 
+/** What the worker is informed of. Resources in vCPUs and GB. */
 export type DispatchEvent =
   | { readonly type: "start" | "drain" | "queueLeft" | "close" }
   /** A claim takes this much. */
@@ -72,6 +75,7 @@ export function readFree({ free }: DispatchState): Resources {
   return { cpu: free.cpu / UNITS, memory: free.memory / UNITS };
 }
 
+/** The transitions in the diagram above. `claimed`, `freed` and `left` are counted in every phase. */
 export function reduceDispatch(state: DispatchState, event: DispatchEvent): DispatchStep {
   if (event.type === "claimed")
     return stay({ ...state, free: add(state.free, event.resources, -1), inHand: state.inHand + 1 });

@@ -38,6 +38,7 @@ const REPORT_MS = 1 * SECOND;
 /** Rows locked by one claim: more would only be given back, since all must fit together. */
 const CLAIM_LIMIT = 32;
 
+/** What a worker runs, with which capacity, and where it gets its work. */
 export interface DispatcherOptions {
   readonly store: ExecutionStore;
   readonly versions: VersionSource;
@@ -99,6 +100,7 @@ interface DispatcherState {
 /** What to claim now. */
 type ClaimPlan = Omit<ClaimRequest, "workerId" | "leaseSeconds">;
 
+/** Claims nothing until `start`, but listens to the store's events from now on, until `close`. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, logger, leaseSeconds } = options;
   const self: DispatcherState = {

@@ -14,6 +14,7 @@ export type Preparation =
   /** The cause is the platform, or the version can no longer be prepared here. */
   | { readonly kind: "fault"; readonly scope: NotStarted["scope"]; readonly cause: unknown };
 
+/** Where a claim's code and its input by reference come from. */
 export interface PrepareDeps {
   readonly versions: VersionSource;
   readonly inputs: InputSource;

@@ -12,6 +12,7 @@ const FIRST_HOLD_MS = 60 * SECOND;
 /** A busy worker reserves for the next in the queue all the time, until one of its runs ends: that is not worth a line. */
 const LOG_AFTER_MS = 5 * SECOND;
 
+/** The worker that capacity is reserved on. `capacity` is its total, in vCPUs and GB. */
 export interface ReserverOptions {
   readonly store: WorkerRegistry;
   readonly workerId: string;
@@ -54,6 +55,7 @@ interface Hold {
   isLogged: boolean;
 }
 
+/** Reserves nothing and is not in the registry until the first `report`. */
 export function createReserver(options: ReserverOptions): Reserver {
   const { store, workerId, capacity, logger } = options;
   const now = options.now ?? readMonotonic;

@@ -9,6 +9,7 @@ import type { LogLine, Outcome, PythonRuntime, Run } from "../python/port/runtim
 import { choosePauseSeconds, MAX_SETBACKS } from "./setbacks.ts";
 import type { HealthKeeper } from "./worker-health.ts";
 
+/** What all claims of a worker share; put together by the dispatcher. */
 export interface RunClaimDeps extends PrepareDeps {
   readonly store: ExecutionStore;
   readonly runtime: Pick<PythonRuntime, "run">;
@@ -44,6 +45,7 @@ interface ClaimRunState {
   run: Run | null;
 }
 
+/** Begins to prepare the claim at once. Never throws. */
 export function runClaim(deps: RunClaimDeps, claim: Claim, listener: ClaimListener): ClaimRun {
   const preparing = new AbortController();
   const self: ClaimRunState = { deps, claim, listener, preparing, state: PREPARING, run: null };

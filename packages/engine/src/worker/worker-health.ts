@@ -15,7 +15,9 @@ const REST = { first: 5 * SECOND, ceiling: 1 * MINUTE };
 /** Number of different versions in a row. */
 const MAX_FAILING_VERSIONS = 3;
 
+/** What is known of a worker's ability to start executions. Times are on the monotonic clock, in milliseconds. */
 export interface WorkerHealth {
+  /** By version id. Entries outlast their exclusion by five minutes or more, so that the next one is longer. */
   readonly excluded: ReadonlyMap<string, Exclusion>;
   readonly state: HealthState;
 }
@@ -40,11 +42,13 @@ export type HealthEvent =
     }
   | { readonly type: "started"; readonly versionId: string };
 
+/** The health of a worker that has just begun: nothing is excluded. */
 export const SOUND: WorkerHealth = {
   excluded: new Map(),
   state: { name: "sound", failing: new Set() },
 };
 
+/** The health after a start or a failure to start. Pure: the event brings the time. */
 export function reduceHealth(health: WorkerHealth, event: HealthEvent): WorkerHealth {
   if (event.type === "started") {
     const excluded = new Map(health.excluded);
@@ -88,9 +92,11 @@ export function readPermit(
   return { limit: at >= state.until && starting === 0 ? Math.min(1, limit) : 0, excludedVersionIds };
 }
 
+/** A failure to start an execution, as `run-claim.ts` reports it. */
 export interface StartFault {
   readonly versionId: string;
   readonly executionId: string;
+  /** As in the event `failed`. */
   readonly scope: "worker" | "version";
   readonly cause: unknown;
 }
@@ -104,6 +110,7 @@ export interface HealthKeeper {
   readonly findFault: () => string | null;
 }
 
+/** Sound at first. */
 export function createHealthKeeper(logger: Logger): HealthKeeper {
   let health = SOUND;
   return {
