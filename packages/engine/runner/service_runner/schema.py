@@ -154,11 +154,31 @@ class _Schemas:
     def _derive_model(self, kind: Any) -> Schema:
         schema = dict(kind.model_json_schema(ref_template=self.prefix + "{model}", mode=self.mode))
         definitions = schema.pop("$defs", {})
+        name = self.names[kind]
         # A model that refers to itself is one of its definitions, and the schema only refers to it.
-        own = definitions.pop(self.names[kind], schema)
-        for name, definition in definitions.items():
-            self.definitions.setdefault(name, definition)
-        return dict(own)
+        own = definitions.pop(name, schema) if name == kind.__name__ else schema
+        names = self._name_definitions(definitions)
+        moved = {self.prefix + old: self.prefix + new for old, new in names.items() if old != new}
+        for old, new in names.items():
+            self.definitions.setdefault(new, _move_references(definitions[old], moved))
+        return dict(_move_references(own, moved))
+
+    def _name_definitions(self, definitions: dict[str, Schema]) -> dict[str, str]:
+        """Maps the names that pydantic chose, which are unique in one model only, to ours.
+
+        Where one of them is that of another type, those that are in use are all renamed: an equal
+        definition may refer to one that is not.
+        """
+        names = {name: name for name in definitions}
+        used = [name for name in definitions if name in self.definitions]
+        if all(self.definitions[name] == definitions[name] for name in used):
+            return names
+        for name in used:
+            number = 2
+            while f"{name}{number}" in {*self.definitions, *names, *names.values()}:
+                number += 1
+            names[name] = f"{name}{number}"
+        return names
 
     def _refer(self, kind: type, derive: Callable[[Any], Schema]) -> Schema:
         if kind not in self.names:
@@ -169,3 +189,14 @@ class _Schemas:
             self.definitions[name] = {}
             self.definitions[name] = derive(kind)
         return {"$ref": self.prefix + self.names[kind]}
+
+
+def _move_references(value: Any, moved: dict[str, str]) -> Any:
+    """Replaces references wherever they stand: `discriminator` has a map of them."""
+    if not moved:
+        return value
+    if isinstance(value, dict):
+        return {key: _move_references(item, moved) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_move_references(item, moved) for item in value]
+    return moved.get(value, value) if isinstance(value, str) else value

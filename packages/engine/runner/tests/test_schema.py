@@ -141,6 +141,50 @@ class Schemas(unittest.TestCase):
         self.assertEqual(schema["$defs"], {"Node": definition})
         self.assertEqual(returned, {"$ref": "#/$defs/Node", "$defs": {"Node": definition}})
 
+    def test_types_of_one_name_in_two_models_are_kept_apart(self) -> None:
+        class Other(Model):
+            @classmethod
+            def model_json_schema(
+                cls, ref_template: str = "#/$defs/{model}", **_: Any
+            ) -> dict[str, Any]:
+                schema = Model.model_json_schema(ref_template)
+                return {**schema, "$defs": {"Part": {"type": "integer"}}}
+
+        def run(data: Model, params: Other) -> None: ...
+
+        part = {"type": "object", "required": ["part"]}
+        self.assertEqual(
+            derive(run)[0]["$defs"],
+            {
+                "Model": {**part, "properties": {"part": {"$ref": "#/$defs/Part"}}},
+                "Part": {"type": "string"},
+                "Other": {**part, "properties": {"part": {"$ref": "#/$defs/Part2"}}},
+                "Part2": {"type": "integer"},
+            },
+        )
+
+    def test_models_of_one_name_that_refer_to_themselves_are_kept_apart(self) -> None:
+        class Other(Node):
+            @classmethod
+            def model_json_schema(
+                cls, ref_template: str = "#/$defs/{model}", **_: Any
+            ) -> dict[str, Any]:
+                reference = {"$ref": ref_template.format(model="Node")}
+                properties = {"last": reference}
+                return {**reference, "$defs": {"Node": {"properties": properties}}}
+
+        Other.__name__ = "Node"
+
+        def run(data: Node, params: Other) -> None: ...
+
+        schema = derive(run)[0]
+        node, other = schema["properties"]["data"], schema["properties"]["params"]
+        self.assertEqual(node, {"$ref": "#/$defs/Node"})
+        self.assertIn("next", schema["$defs"]["Node"]["properties"])
+        target = schema["$defs"][other["$ref"].removeprefix("#/$defs/")]
+        final = schema["$defs"][target["$ref"].removeprefix("#/$defs/")]
+        self.assertEqual(final["properties"], {"last": target})
+
     def test_the_output_is_always_an_object(self) -> None:
         def listing() -> list[int]:
             raise NotImplementedError
