@@ -39,6 +39,16 @@ export async function removePostmasterFile(dataDirectory: string): Promise<void>
   await rm(join(dataDirectory, FILE), { force: true });
 }
 
+/**
+ * Removes the lock file of the server's socket when it names this process. PostgreSQL does not start beside one whose
+ * process can be signalled, whichever program that is (src/backend/utils/init/miscinit.c, CreateLockFile).
+ */
+export async function removeSocketLock(socketDirectory: string, port: number, pid: number): Promise<void> {
+  const file = join(socketDirectory, `.s.PGSQL.${port}.lock`);
+  const [owner] = (await readFile(file, "utf8").catch(() => "")).split("\n");
+  if (owner === String(pid)) await rm(file, { force: true });
+}
+
 /** `zombie`: ended, but its parent has not read its exit status yet; signal 0 still reaches it. */
 export type ProcessState = "gone" | "zombie" | "postgres" | "other";
 

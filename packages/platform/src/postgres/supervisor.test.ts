@@ -245,6 +245,23 @@ test("a postmaster.pid that names a process which is not PostgreSQL does not sta
   expect(await ask(second.connection, "select 1")).toBe("1");
 });
 
+test("lock files that name a process which can still be signalled do not stand in the way, as after kill -9 where nothing has read the exit status yet", async () => {
+  const first = await start();
+  await first.stop();
+  servers.splice(0);
+  const { uid, gid } = await stat(first.connection.host);
+  const other = spawn("sleep", ["600"], { uid, gid });
+  try {
+    const lines = `${other.pid}\n${directory}/data\n0\n5432\n${first.connection.host}\n\n`;
+    await writeFile(join(directory, "data", "postmaster.pid"), lines);
+    await writeFile(join(first.connection.host, ".s.PGSQL.5432.lock"), lines);
+    const second = await start();
+    expect(await ask(second.connection, "select 1")).toBe("1");
+  } finally {
+    other.kill();
+  }
+});
+
 test("a postmaster.pid that names the PostgreSQL of somebody else neither stops it nor waits for it", async () => {
   const foreign = join(root, "foreign");
   const other = await startEmbeddedPostgres({ directory: foreign, logger: createRecordingLogger() });

@@ -21,6 +21,7 @@ import {
   readPostmaster,
   readPostmasterSync,
   removePostmasterFile,
+  removeSocketLock,
   waitUntilGone,
 } from "./postmaster.ts";
 import {
@@ -226,9 +227,12 @@ async function adopt(state: State): Promise<boolean> {
   }
   if ((await isRunning()) && (await readPostmaster(data))?.pid === running.pid)
     await shutDown(running.pid, data);
-  // PostgreSQL refuses to start while the pid in this file can be signalled, which a zombie can.
+  // PostgreSQL refuses to start while the pid in these files can be signalled, which a zombie can.
   await waitUntilGone(running.pid, data, ZOMBIE_WAIT, false);
-  if ((await inspectProcess(running.pid, data)) !== "gone") await removePostmasterFile(data);
+  if ((await inspectProcess(running.pid, data)) !== "gone") {
+    await removePostmasterFile(data);
+    await removeSocketLock(socketDirectory, SERVER_PORT, running.pid);
+  }
   return false;
 }
 
