@@ -5,7 +5,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
 export interface PythonRuntimeOptions {
-  /** Absolute path of the platform's folder for sockets and scratch files; created. At most 70 bytes, since socket paths are limited. */
+  /** Absolute path of the platform's folder for sockets and scratch files; created. At most 80 bytes, since socket paths are limited. */
   readonly runDirectory: string;
   /** Folder of the Python half; default: the one beside this source. It is copied, so the sandbox need not be able to read it. */
   readonly runnerDirectory?: string;
