@@ -31,7 +31,7 @@ function nameSignals(): Map<number, string> {
   return names;
 }
 
-/** Largest payload of each frame that a child may send; 0 for all others. */
+/** Largest payload of each frame that a child may send, in bytes; -1 for all others, so that not even an empty one is accepted. */
 function limitFrames(resultBytes: number): (type: number) => number {
   return (type) => {
     if (type === FRAME.result) return resultBytes;
@@ -89,6 +89,7 @@ export function listenForAnswer(
   connection.attach(readAnswer, () => onEvent({ type: "controlClosed" }));
 }
 
+/** An outcome FAILED. `code`: one of the platform's or of the service's own; `detail`: shown to the caller. */
 export function fail(code: string, detail: string): Failed {
   return { status: "FAILED", code, detail };
 }

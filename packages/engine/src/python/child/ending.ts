@@ -2,6 +2,7 @@ import { describeExit, fail } from "./answers.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
 import type { Outcome, Run } from "../port/runtime.ts";
 
+/** Why a run is killed before it ends: cancelled, or past its time limit. It becomes the run's outcome. */
 export type KillReason = Parameters<Run["kill"]>[0];
 
 /** How the process that ran the code ended. */
@@ -12,8 +13,11 @@ export type ProcessEnd =
 
 /** The facts from which the outcome of a run is decided; null: has not happened. */
 export interface Ending {
+  /** The first kill that was ordered before the outcome was decided. */
   readonly kill: KillReason | null;
+  /** What the code sent. */
   readonly answer: Outcome | null;
+  /** How the process that ran the code ended. */
   readonly end: ProcessEnd | null;
 }
 

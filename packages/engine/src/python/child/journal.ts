@@ -30,6 +30,7 @@ export interface Journal {
 
 type JournalSettings = Pick<Settings, "logBytes" | "logLineBytes" | "drainMs">;
 
+/** Reads nothing until `read`. `onLog` receives the lines in order; lines that it rejects are lost. */
 export function createJournal(settings: JournalSettings, onLog: RunRequest["onLog"]): Journal {
   const budget = createLogBudget(settings.logBytes);
   const writer = createLogWriter(onLog, () => {

@@ -26,9 +26,11 @@ export interface LogBudget {
   /** Whether a line may pass that takes so many bytes as it is kept; says `last` for the line that no longer does, once. */
   readonly spend: (renderedBytes: number) => "pass" | "last" | "drop";
   readonly isSpent: () => boolean;
+  /** Bytes. */
   readonly limit: number;
 }
 
+/** `limit` in bytes, as lines are kept. The first line that exceeds it ends it. */
 export function createLogBudget(limit: number): LogBudget {
   let left = limit;
   let exhausted = false;
@@ -45,6 +47,7 @@ export function createLogBudget(limit: number): LogBudget {
   };
 }
 
+/** What came of a chunk. */
 export interface SplitLines {
   readonly lines: readonly LogLine[];
   /** What the lines take as they are kept. */
@@ -55,6 +58,7 @@ export interface SplitLines {
   readonly rest: Buffer | null;
 }
 
+/** The state of one stream between two chunks. */
 export interface LogSplitter {
   /** Splits as much as costs about `allowance`, one line at least. */
   readonly split: (chunk: Buffer, allowance: number) => SplitLines;
@@ -62,12 +66,14 @@ export interface LogSplitter {
   readonly end: () => SplitLines;
 }
 
+/** How the lines of one stream are read. */
 export interface LogSplitterOptions {
   /** Severity of lines without a mark. */
   readonly severity: Severity;
   /** Longest line in bytes; the rest of a longer one is cut off and said so. */
   readonly lineBytes: number;
   readonly budget: LogBudget;
+  /** Milliseconds since the epoch: the time of all lines of a chunk. */
   readonly now: () => number;
 }
 

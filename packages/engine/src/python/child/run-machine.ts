@@ -25,6 +25,7 @@ import type {
 } from "./run-state.ts";
 import type { LogLine, NotStarted, Outcome } from "../port/runtime.ts";
 
+/** The first state of every run. */
 export const QUEUED: RunState = { name: "queued" };
 const ENDED: RunState = { name: "ended" };
 const HANDED_OVER: RunState = {
@@ -59,6 +60,7 @@ interface ProcessStep {
 /** For a process whose end was reported without an exit status. */
 const UNKNOWN_EXIT: ProcessEnd = { how: "exit", code: null, signal: null };
 
+/** The transitions in the diagram above. */
 export function reduce(state: RunState, event: RunEvent): RunStep {
   switch (state.name) {
     case "queued":

@@ -20,6 +20,7 @@ export type Processes =
   | "stuck"
   | "gone";
 
+/** The request was handed to a child, and no outcome is decided. */
 export interface Running {
   readonly name: "running";
   readonly processes: Processes;
@@ -30,21 +31,25 @@ export interface Running {
   readonly kill: KillReason | null;
 }
 
+/** It waits for a child: no process knows of it. */
 export interface Queued {
   readonly name: "queued";
 }
 
+/** The outcome is decided; output from before it is still being stored. */
 export interface Answered {
   readonly name: "answered";
   readonly processes: Processes;
   readonly outcome: Outcome | NotStarted;
 }
 
+/** The outcome was reported; some processes of the run are left. */
 export interface Settled {
   readonly name: "settled";
   readonly processes: Processes;
 }
 
+/** `ended`: the outcome was reported and no process is left. */
 export type RunState = Queued | Running | Answered | Settled | { readonly name: "ended" };
 
 /** Timers for steps of the processes. */
@@ -52,6 +57,7 @@ export type StepTimer = "exit" | "grace" | "confirm";
 /** `limit`: time limit of the run. `answer`: wait for an answer that may still arrive after the end of the process or its connection. */
 export type Timer = "limit" | "answer" | StepTimer;
 
+/** What the machine is informed of, by the pool, the child's connections, the timers and the caller. */
 export type RunEvent =
   | { readonly type: "handedOver" }
   /** It cannot be handed over; `lines` go to its log. */
@@ -85,6 +91,7 @@ export type ChildAction =
   /** The pool may prepare the next child. */
   | "reportAnswered";
 
+/** What `execution.ts` has to do. Each `report` and `settle` comes once. */
 export type RunEffect =
   | { readonly type: "child"; readonly action: ChildAction }
   | { readonly type: "startTimer" | "stopTimer"; readonly timer: Timer }

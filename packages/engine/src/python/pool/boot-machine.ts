@@ -34,6 +34,7 @@ export type PoolOrder =
   /** `stop` lets it end its process tree and exit; `kill` ends every process of the sandbox at once. */
   | { readonly order: "stop" | "kill" };
 
+/** What the machine is informed of, by the pool, the process and the timer. */
 export type BootEvent =
   | { readonly type: "ordered"; readonly order: PoolOrder }
   /** `time` in milliseconds since the epoch. The event may have been written by user code. */
@@ -56,6 +57,7 @@ export type BootReport =
   /** `description`: how the process ended, as a clause. `failure`: null when it was ready, or its end was ordered. */
   | { readonly event: "closed"; readonly description: string; readonly failure: BootFailure | null };
 
+/** What `boot.ts` has to do. There is one timer: `startTimer` replaces it. `diagnose` is answered with `diagnosed`. */
 export type BootEffect =
   | { readonly type: "order"; readonly order: PoolOrder }
   | { readonly type: "startTimer"; readonly milliseconds: number }
@@ -63,6 +65,7 @@ export type BootEffect =
   | { readonly type: "keepLines" | "logLines"; readonly lines: readonly LogLine[] }
   | { readonly type: "report"; readonly report: BootReport };
 
+/** The result of an event: the next state, and the effects. */
 export interface BootStep {
   readonly state: BootState;
   readonly effects: readonly BootEffect[];
@@ -75,6 +78,7 @@ export function beginBoot({ helloMs }: BootSettings): BootStep {
   return step({ name: "starting" }, { type: "startTimer", milliseconds: helloMs });
 }
 
+/** The transitions of a zygote process. An event that has no transition in a state is ignored. */
 export function reduceBoot(state: BootState, event: BootEvent, settings: BootSettings): BootStep {
   if (state.name === "closed") return step(state);
   switch (event.type) {

@@ -18,8 +18,10 @@ export interface PoolHost extends ZygoteHost {
   readonly logger: Logger;
 }
 
+/** What to start, and who is informed: a version's pool. */
 export interface BootOptions {
   readonly version: RunnableVersion;
+  /** Overrides the version's own: a pool falls back to `spawn` when the version cannot be forked. */
   readonly startMode: RunnableVersion["startMode"];
   readonly onReport: (report: BootReport) => void;
   /** A child that was ordered has opened its three connections; the callee owns them. At most once per child. */
@@ -43,6 +45,7 @@ interface Handles {
   zygote: Zygote | PoolOrder[];
 }
 
+/** Begins to start the process at once. Never throws: a process that cannot be started is reported as `closed`. */
 export function startBoot(host: PoolHost, options: BootOptions): Boot {
   const begin = beginBoot(host.settings);
   const { dispatch } = runMachine(

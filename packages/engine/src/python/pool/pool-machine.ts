@@ -26,6 +26,7 @@ const STOPPED: BootFailure = {
   lines: [],
 };
 
+/** The result of an event: the next state, and the effects in order. */
 export interface PoolStep {
   readonly state: PoolState;
   readonly effects: readonly PoolEffect[];

@@ -8,6 +8,7 @@ import type { BootFailure, StartOutcome } from "./start-failure.ts";
 /** The number by which the machine knows an execution; never reused. */
 export type Ticket = number;
 
+/** The state of the pool's zygote. */
 export type Phase =
   /** No zygote, and no execution waits for one. */
   | { readonly name: "cold" }
@@ -25,6 +26,7 @@ export type Phase =
 /** A child in one of its stages. `ordered`, `late` and `failed` have not connected: they count as starting. */
 export type Child = { readonly id: number; readonly orderedAt: number } & ChildStage;
 
+/** The stages of a child, from its order to the exit of its process. */
 export type ChildStage =
   | { readonly stage: "ordered" }
   /** Killed because it was not ready in time, counted from when the zygote was ready; not gone yet. */
@@ -39,11 +41,13 @@ export type ChildStage =
   /** Its process has exited; processes that it started may still be running. */
   | { readonly stage: "exited"; readonly execution: Ticket };
 
+/** The settings of the runtime that concern a pool. */
 export type PoolSettings = Pick<
   Settings,
   "slots" | "bootMs" | "confirmMs" | "failureMs" | "idleMs" | "zygoteIdleMs"
 >;
 
+/** All that the machine knows of one version. Times are on the monotonic clock. */
 export interface PoolState {
   readonly settings: PoolSettings;
   readonly phase: Phase;
@@ -53,6 +57,7 @@ export interface PoolState {
   /** Executions without a child, in order of arrival. */
   readonly queue: readonly Ticket[];
   readonly children: readonly Child[];
+  /** Id of the child that was ordered last; 0: none was. Ids are never reused. */
   readonly lastChild: number;
   /** Maximum number of executions that ran at once since the version was last idle. */
   readonly peak: number;
@@ -62,6 +67,7 @@ export interface PoolState {
   readonly lastUsed: number;
 }
 
+/** What the machine is informed of. */
 export type PoolEvent =
   | { readonly type: "submit" | "withdraw"; readonly execution: Ticket }
   /** A child has opened its connections, which are kept until an effect disposes of them. */
@@ -70,6 +76,7 @@ export type PoolEvent =
   | { readonly type: "answered" | "stuck" | "tick" | "retire" | "close" }
   | { readonly type: "reported"; readonly report: BootReport };
 
+/** What `version-pool.ts` has to do. */
 export type PoolEffect =
   | { readonly type: "boot"; readonly startMode: RunnableVersion["startMode"] }
   | { readonly type: "order"; readonly order: PoolOrder }
@@ -95,6 +102,7 @@ export type PoolEffect =
   /** The last effect of the pool. */
   | { readonly type: "closed" };
 
+/** A cold pool without executions. `now` in milliseconds on the monotonic clock. */
 export function createPoolState(
   settings: PoolSettings,
   startMode: PoolState["startMode"],
@@ -114,14 +122,17 @@ export function createPoolState(
   };
 }
 
+/** Whether the child has been ordered and has not connected. */
 export function isStarting({ stage }: Child): boolean {
   return stage === "ordered" || stage === "late" || stage === "failed";
 }
 
+/** Children that have been ordered and have not connected, including those that have failed and are not gone yet. */
 export function countStarting({ children }: PoolState): number {
   return children.filter(isStarting).length;
 }
 
+/** Children that are connected and wait for an execution. */
 export function countIdle({ children }: PoolState): number {
   return children.filter(({ stage }) => stage === "idle").length;
 }
@@ -131,10 +142,12 @@ export function countRunning({ children }: PoolState): number {
   return children.filter(({ stage }) => stage === "running" || stage === "exited").length;
 }
 
+/** Whether an execution waits for a child or has processes. */
 export function isBusy(state: PoolState): boolean {
   return state.queue.length > 0 || countRunning(state) > 0;
 }
 
+/** Whether there is a zygote process, or one is being started. */
 export function hasZygote({ phase }: PoolState): boolean {
   return canServe(phase) || phase.name === "ending";
 }

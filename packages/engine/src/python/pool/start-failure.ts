@@ -8,6 +8,7 @@ import type { ExitEvent, FailedEvent } from "../wire/control-messages.ts";
 
 /** Maximum bytes that are kept of a zygote's output and of the traceback of an import. */
 export const BOOT_LOG_BYTES = 256 * 1024;
+/** Maximum bytes of one line of these; the rest of a longer line is cut off. */
 export const BOOT_LINE_BYTES = 16 * 1024;
 /** Exit codes of a child that failed before it ran user code: it could not prepare itself (70) or could not be executed (71). */
 const OWN_EXIT_CODES: ReadonlySet<number> = new Set([70, 71]);
@@ -36,14 +37,17 @@ function toErrorLines(text: string | null, time: number): readonly LogLine[] {
   return [...lines, ...splitter.end().lines].filter(({ message }) => message !== "");
 }
 
+/** For a process that sent nothing within its time limit: the project need not be the cause. */
 export function describeSilence({ helloMs }: Pick<Settings, "helloMs">): StartOutcome {
   return notStarted("version", `The process of the version did not answer within ${helloMs / SECOND} s.`);
 }
 
+/** For an import that exceeded its time limit. */
 export function describeSlowImport({ bootMs }: Pick<Settings, "bootMs">): StartOutcome {
   return failStart(`The import of src/program.py took longer than ${bootMs / SECOND} s.`);
 }
 
+/** For a process that ended during the import. `description`: how it ended, as a clause ("ended with exit code 3"). */
 export function describeEndedImport(description: string): StartOutcome {
   return failStart(`The process ${description} while it imported src/program.py.`);
 }

@@ -47,6 +47,7 @@ interface Handles {
   boot: Boot | null;
 }
 
+/** Starts no process: the first execution does. */
 export function createVersionPool(host: PoolHost, version: RunnableVersion): VersionPool {
   const { state, dispatch } = runMachine(
     createPoolState(host.settings, version.startMode, readMonotonic()),

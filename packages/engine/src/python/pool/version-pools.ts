@@ -15,6 +15,7 @@ export interface VersionPools {
   readonly close: () => Promise<void>;
 }
 
+/** Has no pools at first: `find` creates that of a version, and ends the least recently used idle zygote if there are too many. */
 export function createVersionPools(host: PoolHost): VersionPools {
   const { maxZygotes, zygoteIdleMs } = host.settings;
   const pools = new Map<string, VersionPool>();

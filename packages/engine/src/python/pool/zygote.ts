@@ -42,9 +42,11 @@ export interface ZygoteHost {
   readonly paces: Paces;
 }
 
+/** What one zygote runs, and who reads what it writes. */
 export interface ZygoteOptions {
   readonly version: RunnableVersion;
   readonly startMode: RunnableVersion["startMode"];
+  /** Whether it only describes `run` and ends, instead of waiting for orders. */
   readonly probe: boolean;
   readonly onEvent: (event: ZygoteEvent) => void;
   /** Its own output: of user code at import, and warnings of the runner. */
@@ -63,6 +65,7 @@ export interface Zygote {
   readonly closed: Promise<ZygoteEnd>;
 }
 
+/** How a zygote process ended. */
 export interface ZygoteEnd {
   /** A clause: "ended with exit code 3". */
   readonly description: string;

@@ -27,10 +27,12 @@ export interface ExecutionInput {
   readonly params?: Uint8Array;
 }
 
+/** One line of an execution's output. */
 export interface LogLine {
   /** Milliseconds since the epoch, taken when Node received the line. */
   readonly time: number;
   readonly severity: "DEBUG" | "INFO" | "WARNING" | "ERROR" | "CRITICAL";
+  /** Without its line break. A line over the limit is cut, and says so. */
   readonly message: string;
 }
 
@@ -56,6 +58,7 @@ export interface NotStarted {
   readonly scope: "worker" | "version";
 }
 
+/** One execution: which code, with which input, for how long. */
 export interface RunRequest {
   readonly executionId: string;
   readonly version: RunnableVersion;
@@ -69,6 +72,7 @@ export interface RunRequest {
   readonly onLog: (lines: readonly LogLine[]) => Promise<void>;
 }
 
+/** An execution that was passed to the runtime. `began` settles first; `outcome` and `ended` follow in either order. */
 export interface Run {
   /** True as soon as user code may have begun; false when it certainly never will. Never rejects. */
   readonly began: Promise<boolean>;
@@ -87,7 +91,7 @@ export type Probe =
       readonly inputSchema: Record<string, unknown> | null;
       readonly outputSchema: Record<string, unknown> | null;
       readonly startMode: "fork" | "spawn";
-      /** One line: what the module does at import that prevents forking, and what to do instead. Null when it can be forked. */
+      /** One line: what the module does at import that prevents forking, and what to do instead. Null when it can be forked or asks for `spawn`. */
       readonly startModeReason: string | null;
     }
   | { readonly ok: false; readonly code: string; readonly detail: string; readonly traceback: string | null };

@@ -4,6 +4,7 @@ import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
+/** What the creator of a runtime decides; `readSettings` adds the defaults. */
 export interface PythonRuntimeOptions {
   /** Absolute path of the platform's folder for sockets and scratch files; created. At most 80 bytes, since socket paths are limited. */
   readonly runDirectory: string;
@@ -19,10 +20,12 @@ export interface PythonRuntimeOptions {
   readonly idleSeconds?: number;
   /** Maximum number of zygotes; beyond it, the least recently used idle one is ended. */
   readonly maxZygotes?: number;
+  /** Defaults: 16 MB, 16 MB and 16 kB. */
   readonly limits?: Partial<Limits>;
   readonly times?: Partial<Times>;
 }
 
+/** What one execution may return and print. */
 export interface Limits {
   /** Largest result in bytes of JSON text. */
   readonly resultBytes: number;
@@ -49,13 +52,18 @@ export interface Times {
   readonly failureMs: number;
 }
 
+/** The options in milliseconds and bytes, with defaults filled in. */
 export interface Settings extends Limits, Times {
+  /** Maximum number of idle children per version. */
   readonly slots: number;
+  /** Idle children end after this time. */
   readonly idleMs: number;
+  /** An idle zygote ends after this time. */
   readonly zygoteIdleMs: number;
   readonly maxZygotes: number;
 }
 
+/** How many times longer than its children a zygote may be idle. */
 export const ZYGOTE_IDLE_FACTOR = 10;
 
 const DEFAULT_LIMITS: Limits = {
@@ -73,6 +81,7 @@ const DEFAULT_TIMES: Times = {
   failureMs: 10 * SECOND,
 };
 
+/** Adds the defaults; nothing is checked. */
 export function readSettings(options: PythonRuntimeOptions): Settings {
   const idleMs = (options.idleSeconds ?? 60) * SECOND;
   return {

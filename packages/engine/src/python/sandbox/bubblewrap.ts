@@ -24,6 +24,7 @@ const SYSTEM_PATHS = [
   "/sys/kernel/mm/transparent_hugepage",
 ];
 
+/** What is known of bubblewrap on this machine; found by `findSandbox`. */
 export interface BubblewrapOptions {
   /** `bwrap` itself. */
   readonly executable: TrustedExecutable;
@@ -37,6 +38,7 @@ export interface BubblewrapOptions {
   /** This process' own uid and gid. */
   readonly uid: number;
   readonly gid: number;
+  /** Tries an empty sandbox; see `Sandbox`. */
   readonly findFault: Sandbox["findFault"];
 }
 
@@ -127,6 +129,7 @@ function bindSystemLink(path: string): string[] {
   return stats.isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : bind(path);
 }
 
+/** Whether a path is the folder or lies in it. Compares the texts: both must be absolute and normal. */
 export function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
 }

@@ -13,6 +13,7 @@ const INSTALL_HINT = "install the package `bubblewrap` (apt-get install bubblewr
 const ALLOW_HINT =
   "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on newer Ubuntu), and inside a container its seccomp profile must allow unshare and mount";
 
+/** Which level of isolation is required, and where to search for bubblewrap. */
 export interface FindSandboxOptions {
   /** The minimum level. `none` means trusted code only. */
   readonly minimum: SandboxLevel;
@@ -22,6 +23,7 @@ export interface FindSandboxOptions {
   readonly searchPath?: string;
   /** First uid of the range that versions run as when this process is root; default: 10,000 uids from 200000 on. */
   readonly uidBase?: number;
+  /** Maximum number of sandboxes at once; used only when this process is root. */
   readonly uidCount?: number;
 }
 

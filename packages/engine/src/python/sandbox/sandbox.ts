@@ -26,6 +26,7 @@ export interface SandboxView {
   readonly isolate: boolean;
 }
 
+/** How one zygote is started in its sandbox. */
 export interface SandboxLaunch {
   readonly view: SandboxView;
   /** The program that the host starts so that `command`, which may be an untrusted file, runs inside. */
@@ -40,6 +41,7 @@ export interface SandboxLaunch {
    * there is no launcher: the interpreter is then started directly.
    */
   readonly hasBegun: ((status: string) => boolean) | null;
+  /** The user to start the program as; missing: the user of this process. */
   readonly uid?: number;
   readonly gid?: number;
   /** Returns the uid; call it once every process of the sandbox has ended. */

@@ -22,6 +22,7 @@ export interface Connection {
   readonly destroy: () => void;
 }
 
+/** `rest`: bytes that were read from the socket together with the hello. */
 export function createConnection(socket: Socket, rest: Buffer, pace: Pace): Connection {
   let early: Buffer[] = [];
   let earlyBytes = 0;

@@ -3,28 +3,35 @@
 import { isRecord } from "../../base/json.ts";
 import { readCause } from "./untrusted-text.ts";
 
+/** The first order, once: what to import, and within which limits. */
 export interface BootOrder {
   readonly order: "boot";
   /** Paths as the sandbox sees them. */
   readonly project: string;
+  /** The socket that children connect to. */
   readonly home: string;
+  /** Folder for the temporary folders of executions that have no /tmp of their own. */
   readonly scratch: string;
   /** Paths below /tmp or /dev/shm that a private /tmp must not hide. */
   readonly keep: readonly string[];
+  /** Environment variables for user code. */
   readonly variables: Readonly<Record<string, string>>;
   /** Bytes that one execution may allocate in addition to the zygote's memory. */
   readonly memory: number;
   /** Whether each child enters namespaces of its own. */
   readonly isolate: boolean;
   readonly startMode: "auto" | "spawn";
+  /** Whether to describe `run` and end, instead of waiting for orders. */
   readonly probe: boolean;
 }
 
+/** What Node sends. `id` names a child in later events; `kill` sends it a signal, with SIGKILL (9) to all processes that it started. */
 export type Order =
   | BootOrder
   | { readonly order: "fork"; readonly id: number; readonly token: string }
   | { readonly order: "kill"; readonly id: number; readonly signal: 9 | 15 };
 
+/** A child's process has ended, by an exit code or by a signal; the other is null. Processes that it started may be left. */
 export interface ExitEvent {
   readonly event: "exit";
   readonly id: number;
@@ -35,22 +42,26 @@ export interface ExitEvent {
   readonly rss: number;
 }
 
+/** What the import of a version has shown. The schemas are null when `run` has no type hints. */
 export interface ProbedEvent {
   readonly event: "probed";
   readonly input: Record<string, unknown> | null;
   readonly output: Record<string, unknown> | null;
   readonly mode: "fork" | "spawn";
-  /** Why it cannot be forked, as a sentence; null when it can. */
+  /** Why it cannot be forked, as a sentence; null when it can, or when the version asks for `spawn`. */
   readonly reason: string | null;
 }
 
+/** The import failed; the zygote ends. */
 export interface FailedEvent {
   readonly event: "failed";
   readonly code: string;
   readonly detail: string;
+  /** Null: there is none to show. */
   readonly traceback: string | null;
 }
 
+/** What a zygote sends, after the check of its shape. */
 export type ZygoteEvent =
   | { readonly event: "hello"; readonly pid: number; readonly python: string }
   | { readonly event: "ready"; readonly mode: "fork" | "spawn" }
@@ -62,6 +73,7 @@ export type ZygoteEvent =
   | { readonly event: "refused"; readonly id: number; readonly reason: string }
   | { readonly event: "gone"; readonly id: number };
 
+/** One line of JSON with its line break. */
 export function encodeOrder(order: Order): string {
   return `${JSON.stringify(order)}\n`;
 }

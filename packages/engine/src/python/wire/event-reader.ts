@@ -8,6 +8,7 @@ const LINE_COST = 512;
 /** A line that comes byte by byte must not become a list of millions of buffers. */
 const MAX_PARTS = 1024;
 
+/** Reads the events of one zygote; `read` is given to a `PacedReader`. */
 export interface EventReader {
   readonly read: Consumer;
 }

@@ -1,5 +1,6 @@
 /** Frames between Node and a child: 4-byte big-endian payload length, 1-byte type, payload. Samples: `packages/engine/wire`. */
 
+/** Types of frames: up to 15 from Node to a child, except `hello`; from 16 on from a child to Node. */
 export const FRAME = {
   hello: 1,
   request: 2,
@@ -12,8 +13,10 @@ export const FRAME = {
   failure: 18,
 } as const;
 
+/** Bytes of a frame before its payload. */
 export const HEADER_BYTES = 5;
 
+/** A whole frame. */
 export interface Frame {
   readonly type: number;
   readonly payload: Buffer;
@@ -25,6 +28,7 @@ export interface RefusedFrame {
   readonly size: number;
 }
 
+/** A whole frame, or a size that was refused, after which the stream is unreadable. Null: more bytes are needed. */
 export type DecodeStep = { readonly frame: Frame } | { readonly refused: RefusedFrame } | null;
 
 /** Header of a frame; for large payloads header and payload are written one after the other, without a copy. */
@@ -35,6 +39,7 @@ export function encodeHeader(type: number, size: number): Buffer {
   return header;
 }
 
+/** Header and payload as one buffer; copies the payload. */
 export function encodeFrame(type: number, payload: Uint8Array = new Uint8Array()): Buffer {
   return Buffer.concat([encodeHeader(type, payload.byteLength), payload]);
 }
@@ -42,13 +47,14 @@ export function encodeFrame(type: number, payload: Uint8Array = new Uint8Array()
 /** A payload that comes byte by byte must not become a list of a million buffers, nor be copied whole again and again. */
 const MAX_PARTS = 1024;
 
+/** Splits the bytes of one stream into frames. */
 export interface FrameDecoder {
   readonly push: (chunk: Buffer) => void;
   /** The next whole frame, a refusal (the stream cannot be read any further), or null when more bytes are needed. */
   readonly next: () => DecodeStep;
 }
 
-/** @param limitOf largest payload in bytes that is accepted for a type; 0 for types that are never accepted. */
+/** @param limitOf largest payload in bytes that is accepted for a type; -1 for types that are never accepted */
 export function createFrameDecoder(limitOf: (type: number) => number): FrameDecoder {
   let chunks: Buffer[] = [];
   let buffered = 0;

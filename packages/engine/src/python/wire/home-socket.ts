@@ -14,6 +14,7 @@ const HELLO_DEADLINE_MS = 10_000;
 /** Maximum number of connections that have not identified themselves yet: a hostile child may open any number. */
 const MAX_UNIDENTIFIED = 64;
 
+/** The three connections of one child, all open. */
 export interface Connections {
   readonly control: Connection;
   readonly stdout: Connection;
@@ -34,6 +35,7 @@ interface Expected {
   readonly onComplete: (connections: Connections) => void;
 }
 
+/** Listens at `path`, below a folder that only the sandbox's uid can enter. Rejects when the system refuses the socket. */
 export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSocket> {
   const expected = new Map<string, Expected>();
   const unidentified = new Set<Socket>();

@@ -16,6 +16,7 @@ export interface Pace {
 /** Does work that costs about `allowance`, and at least some; `state` says whether it needs another turn. */
 export type Work = (allowance: number) => { readonly cost: number; readonly state: "done" | "more" };
 
+/** How much work is done in each turn, and how long the turns are apart. */
 export interface PaceOptions {
   readonly unitsPerTurn: number;
   readonly turnMs: number;
@@ -28,6 +29,7 @@ export const CHUNK_COST = 768;
 /** Minimum share of each work in a turn, in units, so that every stream makes progress however many wait. */
 const MIN_SHARE = 512;
 
+/** Nothing waits at first. Its timer does not keep the process running. */
 export function createPace({ unitsPerTurn, turnMs, wait = waitUnreferenced }: PaceOptions): Pace {
   const waiting = new Set<Work>();
   let left = unitsPerTurn;
@@ -85,6 +87,7 @@ export interface Paces {
 const TURN_MS = 5;
 const KIBIBYTE = 1024;
 
+/** The paces with the shares of a runtime. */
 export function createPaces(): Paces {
   return {
     logs: createPace({ unitsPerTurn: 16 * KIBIBYTE, turnMs: TURN_MS }),

@@ -25,6 +25,7 @@ export interface PacedReader {
   readonly stop: () => void;
 }
 
+/** Reads the stream from now on, for `consumer` until `redirect`. */
 export function createPacedReader(stream: Readable, pace: Pace, consumer: Consumer): PacedReader {
   let consume = consumer;
   let announceEnd: (() => void) | null = null;
