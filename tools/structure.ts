@@ -1,9 +1,10 @@
-/** Sizes of the code and the arrows between its folders; part of `npm run check`, which prints them. */
+/** Sizes of the code, the arrows between its folders, and its doc comments; part of `npm run check`, which prints them. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, normalize } from "node:path";
 import { exit, stderr, stdout } from "node:process";
 import { parseSync, Visitor } from "oxc-parser";
+import type { ParseResult, Span } from "oxc-parser";
 import { MAY_IMPORT } from "./folders.ts";
 
 /** Ceilings of a function's lines: of the longest one, and of 99 in 100. Lint names each that is too long. */
@@ -16,6 +17,9 @@ interface Source {
   readonly functions: readonly number[];
   /** Files of this repository that it imports. */
   readonly imports: readonly string[];
+  /** Names of exported declarations, and of those of them that have no doc comment. */
+  readonly exported: readonly string[];
+  readonly undocumented: readonly string[];
 }
 
 const sources = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "packages"], {
@@ -26,13 +30,14 @@ const sources = execFileSync("git", ["ls-files", "--cached", "--others", "--excl
   .filter((path) => existsSync(path))
   .map(readSource);
 const folders = listFolders();
-const faults = [...findLongFunctions(), ...findForbiddenImports(), ...findCycles()];
+const faults = [...findLongFunctions(), ...findForbiddenImports(), ...findCycles(), ...findUndocumented()];
 for (const fault of faults) stderr.write(`${fault}\n`);
 exit(faults.length === 0 ? 0 : 1);
 
 function readSource(path: string): Source {
   const text = readFileSync(path, "utf8");
-  const { program, module } = parseSync(path, text);
+  const parsed = parseSync(path, text);
+  const { program, module } = parsed;
   const functions: number[] = [];
   const measure = ({ start, end }: { readonly start: number; readonly end: number }): void => {
     functions.push(text.slice(start, end).split("\n").length);
@@ -53,7 +58,7 @@ function readSource(path: string): Source {
   const imports = [...imported, ...exported, ...dynamic]
     .map((specifier) => resolveImport(path, specifier))
     .filter((found) => found !== null);
-  return { path, text, functions, imports };
+  return { path, text, functions, imports, ...listExported(text, parsed) };
 }
 
 function resolveImport(path: string, specifier: string): string | null {
@@ -141,4 +146,43 @@ function findCycles(): readonly string[] {
   return [...folders].flatMap(([from, arrows]) =>
     [...arrows].filter(([to]) => reach(to).has(from)).map(([, example]) => `a cycle of folders: ${example}`),
   );
+}
+
+/** A doc comment belongs to the declaration that follows on the next line: after an empty line it is that of the file. */
+function listExported(
+  text: string,
+  { program, comments }: ParseResult,
+): Pick<Source, "exported" | "undocumented"> {
+  const documents = comments.filter(({ type, value }) => type === "Block" && value.startsWith("*"));
+  const describeExport = (id: Span | null, isDocumented: boolean) => ({
+    name: id === null ? "" : text.slice(id.start, id.end),
+    isDocumented,
+  });
+  const declarations = program.body.flatMap((statement) => {
+    if (statement.type !== "ExportNamedDeclaration" || statement.source !== null) return [];
+    const { start, declaration, specifiers } = statement;
+    // `export { name }` is no place for a comment: declarations are exported where they are.
+    if (declaration === null) return specifiers.map(({ local }) => describeExport(local, false));
+    const isDocumented = documents.some(
+      ({ end }) => end < start && /^[ \t]*\n?[ \t]*$/u.test(text.slice(end, start)),
+    );
+    const ids =
+      declaration.type === "VariableDeclaration"
+        ? declaration.declarations.map(({ id }) => id)
+        : [declaration.id];
+    return ids.map((id) => describeExport(id, isDocumented));
+  });
+  return {
+    exported: declarations.map(({ name }) => name),
+    undocumented: declarations.filter(({ isDocumented }) => !isDocumented).map(({ name }) => name),
+  };
+}
+
+function findUndocumented(): readonly string[] {
+  const all = sources.flatMap(({ exported }) => exported);
+  const missing = sources.flatMap(({ path, undocumented }) =>
+    undocumented.map((name) => `${path}: ${name} is exported and has no doc comment`),
+  );
+  stdout.write(`exports    ${all.length}, ${missing.length} of them without a doc comment\n`);
+  return missing;
 }
