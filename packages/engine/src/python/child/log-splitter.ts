@@ -73,7 +73,7 @@ export interface LogSplitterOptions {
   /** Longest line in bytes; the rest of a longer one is cut off and said so. */
   readonly lineBytes: number;
   readonly budget: LogBudget;
-  /** Milliseconds since the epoch: the time of all lines of a chunk. */
+  /** Milliseconds since the epoch; read once for all lines that one call splits. */
   readonly now: () => number;
 }
 

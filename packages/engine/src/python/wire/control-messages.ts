@@ -63,14 +63,18 @@ export interface FailedEvent {
 
 /** What a zygote sends, after the check of its shape. */
 export type ZygoteEvent =
+  /** The interpreter has started; nothing of the project is imported yet. `python`: its version. */
   | { readonly event: "hello"; readonly pid: number; readonly python: string }
+  /** It obeys `fork` from now on; with the mode `spawn`, each child imports the project itself. */
   | { readonly event: "ready"; readonly mode: "fork" | "spawn" }
+  /** The import left something that does not survive a fork; the zygote ends. */
   | { readonly event: "unsafe"; readonly reason: string }
   | FailedEvent
   | ProbedEvent
   | ExitEvent
   /** The system refused to fork: the order has started no process. */
   | { readonly event: "refused"; readonly id: number; readonly reason: string }
+  /** Nothing that the child started is left. */
   | { readonly event: "gone"; readonly id: number };
 
 /** One line of JSON with its line break. */

@@ -14,7 +14,7 @@ const HELLO_DEADLINE_MS = 10_000;
 /** Maximum number of connections that have not identified themselves yet: a hostile child may open any number. */
 const MAX_UNIDENTIFIED = 64;
 
-/** The three connections of one child, all open. */
+/** The three connections of one child. They belong to their receiver: nothing else closes them. */
 export interface Connections {
   readonly control: Connection;
   readonly stdout: Connection;
