@@ -183,11 +183,6 @@ export function escapeControls(text: string): string {
   );
 }
 
-/** Adds a period to a text that does not end a sentence, such as the message of a Python exception. */
-export function toSentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
-}
-
 /** Formats a size with a unit, such as `1.5 MB`; 1 KB is 1024 bytes. */
 export function formatSize(bytes: number): string {
   if (bytes < KILOBYTE) return `${bytes} bytes`;

@@ -20,7 +20,6 @@ import type { PythonRuntime } from "@platform/engine/python/port/runtime";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { UserError, getErrorCode } from "../base/errors.ts";
-import { toSentence } from "../base/output.ts";
 import type { Output } from "../base/output.ts";
 import type { Settings } from "../base/settings.ts";
 import { createAnnouncingStore } from "./announcing-store.ts";
@@ -255,16 +254,15 @@ async function reload(versions: LocalVersions, output: Output): Promise<void> {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     output.note(
-      `${output.paintNote("red", "error:")} The project was not reloaded, the previous version is still served: ${toSentence(message)}`,
+      `${output.paintNote("red", "error:")} The project was not reloaded, the previous version is still served: ${message}`,
     );
   }
 }
 
 function printFailure(failure: NonNullable<LoadedVersion["failure"]>, output: Output): void {
   if (failure.traceback !== null) output.note(failure.traceback.trimEnd());
-  output.note(
-    `${output.paintNote("red", "error:")} ${failure.code}: ${toSentence(failure.detail)} Executions fail with this error until it is fixed.`,
-  );
+  output.note(`${output.paintNote("red", "error:")} ${failure.code}: ${failure.detail}`);
+  output.note("Executions fail with this error until it is fixed.");
 }
 
 /**

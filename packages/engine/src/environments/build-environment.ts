@@ -136,7 +136,7 @@ async function chooseUv(build: EnvironmentBuild): Promise<string | null> {
   if (build.uv === null || build.user === null) return build.uv?.path ?? null;
   const fault = await findAccessFault(build.uv.path, build.user, true);
   if (fault === null) return build.uv.path;
-  build.log.write(`uv cannot be used: ${fault}. Using pip`);
+  build.log.write(`uv cannot be used: ${fault}. Using pip.`);
   return null;
 }
 

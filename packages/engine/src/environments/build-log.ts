@@ -71,5 +71,5 @@ export function findReason(tail: readonly string[]): string {
     pip ??
     exception ??
     cause;
-  return (best ?? plain ?? lines.at(-1) ?? "it printed nothing").replace(/^(ERROR|error|cause): /, "");
+  return (best ?? plain ?? lines.at(-1) ?? "it printed nothing.").replace(/^(ERROR|error|cause): /, "");
 }

@@ -39,7 +39,7 @@ export async function prepareDirectory(settings: EnvironmentSettings): Promise<v
   }
   if (settings.user !== null) {
     const fault = await findAccessFault(settings.environments, settings.user, true);
-    if (fault !== null) throw new Error(`Environments cannot be built: ${fault}`);
+    if (fault !== null) throw new Error(`Environments cannot be built: ${fault}.`);
   }
   await sweep(settings);
 }

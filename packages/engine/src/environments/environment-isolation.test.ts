@@ -211,7 +211,7 @@ test(
     const error = await catchProjectError(strict.ensure(project, { owner: OWNER }));
     expect([error.code, error.detail]).toEqual([
       "BUILD_FAILED",
-      "The installed requirements take more than 2048 bytes or 100000 files, the limit for one environment",
+      "The installed requirements take more than 2048 bytes or 100000 files, the limit for one environment.",
     ]);
     expect(await readdir(join(scene.path, "cache", "environments"))).toEqual([]);
     await strict.close();

@@ -60,10 +60,11 @@ test("when nothing fits, each candidate is named with what was wrong", async () 
   );
   expect(error.code).toBe("INTERPRETER_NOT_FOUND");
   expect(error.detail).toContain(`${old} (/old/python): is Python 3.9.1`);
-  expect(error.detail).toContain(`${broken}: oops`);
+  expect(error.detail).toContain(`${broken}: does not work (oops`);
   expect(error.detail).toContain(`${babble}: `);
-  expect(error.detail).toMatch(/missing: .*ENOENT/);
+  expect(error.detail).toMatch(/missing: does not work \(.*ENOENT/);
   expect(error.errors).toHaveLength(4);
+  for (const { message } of [error, ...error.errors]) expect(message).toMatch(/[^.]\.$/u);
 });
 
 test("an installation kept for us is found when the search path has none", async () => {

@@ -61,14 +61,14 @@ export async function findInterpreter(options: InterpreterOptions): Promise<Inte
       const resolved = path === candidate.path ? "" : ` (${path})`;
       faults.push(`${candidate.path}${resolved}: ${fault}`);
     } catch (error) {
-      faults.push(`${candidate.path}: ${getMessage(error)}`);
+      faults.push(`${candidate.path}: does not work (${getMessage(error)})`);
     }
   }
   const tried = faults.length === 0 ? "no python3 was found on PATH" : faults.join("; ");
   throw new ProjectError(
     "INTERPRETER_NOT_FOUND",
-    `No usable Python 3.${MINIMUM_MINOR} or newer: ${tried}. Install one for all users (on Debian: python3 and python3-venv)`,
-    { errors: faults.map((message) => ({ path: "", message })) },
+    `No usable Python 3.${MINIMUM_MINOR} or newer: ${tried}. Install one for all users (on Debian: python3 and python3-venv).`,
+    { errors: faults.map((fault) => ({ path: "", message: `${fault}.` })) },
   );
 }
 
@@ -155,7 +155,7 @@ async function findTrialFault(answer: Answer, user: SystemUser | undefined): Pro
     const who = user === undefined ? "this user" : `uid ${user.uid}`;
     return `'${unreadable.split("\n")[0] ?? ""}' cannot be read by ${who}`;
   } catch (error) {
-    return `does not work: ${getMessage(error)}`;
+    return `does not work (${getMessage(error)})`;
   }
 }
 

@@ -31,13 +31,13 @@ export async function readPyprojectDependencies(
   const answer = await parse(text, interpreter);
   if (typeof answer !== "object" || answer === null) return [];
   if ("dynamic" in answer && answer.dynamic === true)
-    throw createInvalid(`dynamic dependencies are not supported; list them, or use requirements.txt`);
+    throw createInvalid(`dynamic dependencies are not supported; list them, or use requirements.txt.`);
   if ("poetry" in answer && answer.poetry === true)
     throw createInvalid(
-      `[tool.poetry.dependencies] is not read; use [project].dependencies or requirements.txt`,
+      `[tool.poetry.dependencies] is not read; use [project].dependencies or requirements.txt.`,
     );
   const list: unknown = "dependencies" in answer ? answer.dependencies : [];
-  const fault = `[project].dependencies must be a list of strings such as "numpy>=2"`;
+  const fault = `[project].dependencies must be a list of strings such as "numpy>=2".`;
   if (!Array.isArray(list)) throw createInvalid(fault);
   return list.map((item: unknown) => {
     if (typeof item !== "string" || item.trim().startsWith("-")) throw createInvalid(fault);

@@ -1,4 +1,4 @@
-/** What is wrong with one line, without its place: thrown by the parsers of a line, caught where file and number are known. */
+/** What is wrong with one line, without its place and without a final period: thrown by the parsers of a line, caught where file and number are known. */
 export class RequirementError extends Error {
   override readonly name = "RequirementError";
 }

@@ -6,7 +6,7 @@ export interface LogicalLine {
   readonly text: string;
 }
 
-/** Why a line is refused: a sentence that says what is wrong and what to do. */
+/** Why a line is refused, without a final period: what is wrong and what to do. */
 export class LineError extends Error {
   override readonly name = "LineError";
   readonly line: number;

@@ -130,6 +130,7 @@ test.each([
   expect(error.code).toBe("INVALID_PROJECT");
   expect(error.detail).toMatch(reason);
   expect(error.detail).toContain(line === 0 ? "requirements.txt" : `requirements.txt, line ${line}:`);
+  expect(error.detail).toMatch(/[^.]\.$/u);
   expect(error.errors).toMatchObject([{ path: "requirements.txt", message: error.detail }]);
 });
 
@@ -327,7 +328,7 @@ test.each([
     "Failed to build installable wheels",
   ],
   [["some", "words", ""], "words"],
-  [[], "it printed nothing"],
+  [[], "it printed nothing."],
 ])("of a failed build's last lines %j the telling one is kept", (tail, expected) => {
   expect(findReason(tail)).toBe(expected);
 });

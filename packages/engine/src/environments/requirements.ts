@@ -94,7 +94,7 @@ interface Collected {
 async function collectFile(into: Collected, file: string, section: Section, depth: number): Promise<boolean> {
   const text = await readText(into, file);
   if (text === null) return false;
-  if (depth > MAX_NESTING) throw createInvalid(file, `'${file}' is nested deeper than ${MAX_NESTING} files`);
+  if (depth > MAX_NESTING) throw createInvalid(file, `'${file}' is nested deeper than ${MAX_NESTING} files.`);
   for (const { number, text: line } of readLines(file, text)) {
     const quoted = { file, number, text: line };
     const parsed = atLine(quoted, () => parseRequirementLine(line));
@@ -118,7 +118,7 @@ async function collectPyproject(into: Collected, interpreter: Interpreter): Prom
   for (const line of await readPyprojectDependencies(text, interpreter)) {
     const [only, ...others] = readLines(PYPROJECT_FILE, line);
     if (only === undefined || others.length > 0 || line.includes("--hash"))
-      throw createInvalid(PYPROJECT_FILE, `${PYPROJECT_FILE}: ${quote(line)} is not one requirement`);
+      throw createInvalid(PYPROJECT_FILE, `${PYPROJECT_FILE}: ${quote(line)} is not one requirement.`);
     atLine({ file: PYPROJECT_FILE, number: null, text: line }, () =>
       addLine(
         into,
@@ -175,19 +175,19 @@ async function readText(into: Collected, file: string): Promise<string | null> {
   const path = join(into.directory, file);
   try {
     const stats = await stat(path);
-    if (!stats.isFile()) throw createInvalid(file, `${file} is not a file`);
+    if (!stats.isFile()) throw createInvalid(file, `${file} is not a file.`);
     into.bytes += stats.size;
     if (into.bytes > MAX_BYTES)
       throw createInvalid(
         file,
-        `${file}: requirements may have ${MAX_BYTES / 1024} kB in all, with the files that they name`,
+        `${file}: requirements may have ${MAX_BYTES / 1024} kB in all, with the files that they name.`,
       );
     // A byte order mark at the very beginning is removed; elsewhere it is refused like other invisible characters.
     return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
   } catch (error) {
     if (error instanceof ProjectError) throw error;
     if (getSystemCode(error) === "ENOENT" || getSystemCode(error) === "ENOTDIR") return null;
-    const reason = error instanceof TypeError ? "it is not UTF-8; save it as UTF-8" : getMessage(error);
+    const reason = error instanceof TypeError ? "it is not UTF-8; save it as UTF-8." : getMessage(error);
     throw createInvalid(file, `${file} cannot be read: ${reason}`);
   }
 }
@@ -197,7 +197,7 @@ function readLines(file: string, text: string): ReturnType<typeof splitLogicalLi
     return splitLogicalLines(text);
   } catch (error) {
     if (!(error instanceof LineError)) throw error;
-    throw createInvalid(file, `${file}, line ${error.line}: ${error.message}`, error);
+    throw createInvalid(file, `${file}, line ${error.line}: ${error.message}.`, error);
   }
 }
 
@@ -217,9 +217,9 @@ function atLine<T>(line: QuotedLine, work: () => T): T {
   }
 }
 
-function createLineError({ file, number, text }: QuotedLine, message: string, cause?: unknown): ProjectError {
+function createLineError({ file, number, text }: QuotedLine, reason: string, cause?: unknown): ProjectError {
   const place = number === null ? file : `${file}, line ${number}`;
-  return createInvalid(file, `${place}: ${quote(text)}: ${message}`, cause);
+  return createInvalid(file, `${place}: ${quote(text)}: ${reason}.`, cause);
 }
 
 const MAX_QUOTE = 80;
@@ -256,8 +256,7 @@ async function hashFile(directory: string, path: string): Promise<ContentEntry> 
   return { path, bytes, sha256: hash.digest("hex") };
 }
 
-function createInvalid(path: string, text: string, cause?: unknown): ProjectError {
-  const message = text.endsWith(".") ? text : `${text}.`;
+function createInvalid(path: string, message: string, cause?: unknown): ProjectError {
   return new ProjectError("INVALID_PROJECT", message, { errors: [{ path, message }], cause });
 }
 

@@ -127,18 +127,18 @@ async function makeCache(
 function createTooLarge({ bytes, entries }: TreeLimits): ProjectError {
   return new ProjectError(
     "BUILD_FAILED",
-    `The installed requirements take more than ${formatBytes(bytes)} or ${entries} files, the limit for one environment`,
+    `The installed requirements take more than ${formatBytes(bytes)} or ${entries} files, the limit for one environment.`,
   );
 }
 
 /** The error of a caller that stopped waiting, and of all callers when the builder closes. */
 export function createCancelled(): ProjectError {
-  return new ProjectError("BUILD_CANCELLED", "The build was cancelled");
+  return new ProjectError("BUILD_CANCELLED", "The build was cancelled.");
 }
 
 function createTimeout(timeout: number): ProjectError {
   return new ProjectError(
     "BUILD_TIMEOUT",
-    `The build took longer than ${Math.round(timeout / 1_000)} seconds`,
+    `The build took longer than ${Math.round(timeout / 1_000)} seconds.`,
   );
 }

@@ -72,10 +72,7 @@ function checkSizes(bytes: Uint8Array): void {
     );
   const seen = new Set<string>();
   for (const { key, length } of members) {
-    if (seen.has(key))
-      throw new Problem("INVALID_INPUT", `Duplicate key "${key.slice(0, 100)}".`, {
-        errors: [{ path: `/${escapePointer(key)}`, message: "duplicate key" }],
-      });
+    if (seen.has(key)) throw refuseDuplicate(key);
     seen.add(key);
     if (length > MAX_INPUT_BYTES && (key === "data" || key === "params")) {
       throw new Problem(
@@ -84,6 +81,11 @@ function checkSizes(bytes: Uint8Array): void {
       );
     }
   }
+}
+
+function refuseDuplicate(key: string): Problem {
+  const message = `Duplicate key "${key.slice(0, 100)}".`;
+  return new Problem("INVALID_INPUT", message, { errors: [{ path: `/${escapePointer(key)}`, message }] });
 }
 
 function findFieldErrors(body: Readonly<Record<string, unknown>>): readonly FieldError[] {

@@ -47,12 +47,12 @@ function isFastifyError(error: unknown): error is FastifyError {
 function toRequestProblem(error: FastifyError): Problem {
   const errors = error.validation?.map((item): FieldError => ({
     path: item.instancePath,
-    message: item.message ?? "is not valid",
+    message: `${item.message ?? "is not valid"}.`,
   }));
   if (errors !== undefined) {
     const where = error.validationContext ?? "request";
-    const detail = errors.map((item) => `${where}${item.path} ${item.message}`).join("; ");
-    return new Problem("INVALID_INPUT", `${detail}.`, { errors, cause: error });
+    const detail = errors.map((item) => `${where}${item.path} ${item.message}`).join(" ");
+    return new Problem("INVALID_INPUT", detail, { errors, cause: error });
   }
   const code = CODE_OF_STATUS[error.statusCode ?? 400] ?? "INVALID_INPUT";
   return new Problem(code, code === "INVALID_INPUT" ? error.message : OWN_DETAILS[code], { cause: error });

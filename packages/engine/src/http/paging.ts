@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { isExecutionStatus } from "@platform/contract/execution";
-import { Problem } from "@platform/contract/problems";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@platform/contract/service-api";
 import type { ListFilter } from "../store/execution-store.ts";
+import { refuseCursor } from "../store/refuse-cursor.ts";
 import { DIGITS, readParameter, refuseParameter } from "./query.ts";
 
 /** The requested page of a list: the first, or the one after a `nextCursor`. */
@@ -28,7 +28,7 @@ export function readPage({ limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): Page
 export function readOffsetPage(query: PageQuery): OffsetPage {
   const { limit, cursor } = readPage(query);
   if (cursor === undefined) return { limit, offset: 0 };
-  if (!DIGITS.test(cursor)) throw new Problem("INVALID_INPUT", "The cursor is not a cursor of this list.");
+  if (!DIGITS.test(cursor)) throw refuseCursor();
   return { limit, offset: Number(cursor) };
 }
 

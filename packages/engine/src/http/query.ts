@@ -11,9 +11,9 @@ export function readParameter(query: unknown, name: string): string | undefined 
   throw refuseParameter(name, "is given more than once");
 }
 
-/** The problem INVALID_INPUT for a query parameter; `message` completes a sentence that begins with its name and has no period. */
-export function refuseParameter(name: string, message: string): Problem {
-  return new Problem("INVALID_INPUT", `The query parameter "${name}" ${message}.`, {
-    errors: [{ path: `/${name}`, message }],
+/** The problem INVALID_INPUT for a query parameter; `reason` completes a sentence that begins with its name and has no period. */
+export function refuseParameter(name: string, reason: string): Problem {
+  return new Problem("INVALID_INPUT", `The query parameter "${name}" ${reason}.`, {
+    errors: [{ path: `/${name}`, message: `${reason}.` }],
   });
 }

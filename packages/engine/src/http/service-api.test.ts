@@ -78,7 +78,7 @@ describe("start", () => {
 
   test("tells with JSON pointers what does not fit the declared types", async () => {
     expect((await scene.start({ params: { shots: "many" } })).json()).toMatchObject({
-      errors: [{ path: "/params/shots", message: "must be integer" }],
+      errors: [{ path: "/params/shots", message: "must be integer." }],
     });
   });
 

@@ -72,7 +72,7 @@ describe("the check at the door costs little whatever the schema and the body", 
   test("sixty nested models of two that refer to each other are refused at once", () => {
     const problem = check(LINKED, nest(60, 5));
     expect(problem?.code).toBe("INVALID_INPUT");
-    expect(problem?.errors?.at(-1)?.message).toBe("must match a schema in anyOf");
+    expect(problem?.errors?.at(-1)?.message).toBe("must match a schema in anyOf.");
     expect(check(LINKED, nest(60, null))).toBeNull();
   });
 
@@ -163,7 +163,7 @@ describe("a schema that the door cannot check stops no start", () => {
       definitions[`B${link}`] = { allOf: [{ $ref: `#/$defs/${link === 1 ? "A1000" : `B${link - 1}`}` }] };
     const schema = describeData({ properties: { n: { $ref: "#/$defs/B500" } } }, definitions);
     expect(findUncheckable(schema)).toBeNull();
-    expect(check(schema, { n: 5 })?.errors).toEqual([{ path: "/data/n", message: "must be string" }]);
+    expect(check(schema, { n: 5 })?.errors).toEqual([{ path: "/data/n", message: "must be string." }]);
   });
 
   test("names of Object's own members are ordinary names", () => {
@@ -172,7 +172,7 @@ describe("a schema that the door cannot check stops no start", () => {
       required: ["toString"],
     });
     expect(check(schema, {})?.errors).toEqual([
-      { path: "/data", message: "must have required property 'toString'" },
+      { path: "/data", message: "must have required property 'toString'." },
     ]);
     expect(check(schema, { toString: 1 })).toBeNull();
   });
@@ -247,7 +247,7 @@ describe("the pointers and texts of a refusal", () => {
     [{ properties: { n: false } }, { n: 1 }, "/data/n boolean schema is false"],
   ])("%j with %j", (schema, data, text) => {
     const [first] = check(describeData(schema), data)?.errors ?? [];
-    expect(`${first?.path} ${first?.message}`).toBe(text);
+    expect(`${first?.path} ${first?.message}`).toBe(`${text}.`);
   });
 
   test("a long name is cut in the pointer", () => {

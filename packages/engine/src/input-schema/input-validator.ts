@@ -56,7 +56,7 @@ export function createInputValidator({ onUndecided }: InputValidatorOptions = {}
       const first = errors.slice(0, 3).map((error) => `${error.path} ${error.message}`);
       throw new Problem(
         "INVALID_INPUT",
-        `The input does not fit the types that the service declares: ${first.join("; ")}.`,
+        `The input does not fit the types that the service declares: ${first.join(" ")}`,
         { errors },
       );
     },
@@ -114,7 +114,10 @@ function findMemberErrors(
   if (node === null) return [];
   const verdict = judge(node, createPlace(value, null, member), walk);
   if (!isMismatch(verdict)) return [];
-  return verdict.slice(0, MAX_MISMATCHES).map(({ place, message }) => ({ path: toPointer(place), message }));
+  return verdict.slice(0, MAX_MISMATCHES).map(({ place, message }) => ({
+    path: toPointer(place),
+    message: `${message}.`,
+  }));
 }
 
 /** A JSON pointer (RFC 6901). Names are truncated, so that an answer is never as large as the body. */

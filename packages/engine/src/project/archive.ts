@@ -42,7 +42,7 @@ export async function openArchive(path: string, limits: Partial<ProjectLimits> =
   const effective = { ...DEFAULT_PROJECT_LIMITS, ...limits };
   const { size } = await stat(path);
   if (size > effective.archiveBytes) {
-    throw createTooLarge(`The archive is larger than ${formatBytes(effective.archiveBytes)}`);
+    throw createTooLarge(`The archive is larger than ${formatBytes(effective.archiveBytes)}.`);
   }
   const zip = await openZip(path);
   try {
@@ -106,10 +106,10 @@ async function readContents(
   try {
     for await (const entry of zip.eachEntry()) {
       table += entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
-      if (table > MAX_TABLE_BYTES) throw createTooLarge("The archive's table of contents is too large");
+      if (table > MAX_TABLE_BYTES) throw createTooLarge("The archive's table of contents is too large.");
       const item = judgeEntry(entry);
       const fault = register.add(item.path, item.kind);
-      if (fault !== null) throw createInvalid(`'${item.path}' ${fault}`);
+      if (fault !== null) throw createInvalid(`'${item.path}' ${fault}.`);
       declared += entry.uncompressedSize;
       checkSizes(
         item.path,
@@ -139,7 +139,7 @@ function judgeEntry(entry: Entry): ArchiveItem {
   const shown = JSON.stringify(entry.fileName).slice(1, -1);
   const nameFault = findNameFault(path);
   const fault = nameFault ?? findEntryFault(entry, isDirectory);
-  if (fault !== null) throw createInvalid(`'${shown}' ${fault}`);
+  if (fault !== null) throw createInvalid(`'${shown}' ${fault}.`);
   return { entry, path, kind: isDirectory ? "directory" : "file" };
 }
 
@@ -186,7 +186,7 @@ function createMeter(
       try {
         check(bytes);
         if (bytes > entry.uncompressedSize)
-          throw createInvalid(`'${entry.fileName}' is longer than its header says`);
+          throw createInvalid(`'${entry.fileName}' is longer than its header says.`);
       } catch (error) {
         callback(error instanceof Error ? error : new Error(String(error)));
         return;
@@ -198,9 +198,9 @@ function createMeter(
   });
   function finish(): Read {
     if (bytes !== entry.uncompressedSize)
-      throw createInvalid(`'${entry.fileName}' is shorter than its header says`);
+      throw createInvalid(`'${entry.fileName}' is shorter than its header says.`);
     if (checksum !== entry.crc32)
-      throw createInvalid(`'${entry.fileName}' is damaged: its checksum is wrong`);
+      throw createInvalid(`'${entry.fileName}' is damaged: its checksum is wrong.`);
     return { bytes, sha256: hash.digest("hex") };
   }
   return { stream, finish };
@@ -218,19 +218,21 @@ interface Sizes {
 
 function checkSizes(path: string, { bytes, total, archive }: Sizes, limits: ProjectLimits): void {
   if (bytes > limits.fileBytes) {
-    throw createTooLarge(`'${path}' is larger than ${formatBytes(limits.fileBytes)}, the limit for one file`);
+    throw createTooLarge(
+      `'${path}' is larger than ${formatBytes(limits.fileBytes)}, the limit for one file.`,
+    );
   }
   if (total > limits.totalBytes)
-    throw createTooLarge(`The project is larger than ${formatBytes(limits.totalBytes)}`);
+    throw createTooLarge(`The project is larger than ${formatBytes(limits.totalBytes)}.`);
   if (isBomb(total, archive, limits)) {
     throw createTooLarge(
-      `The archive inflates to more than ${limits.ratio} times its size: refused as a ZIP bomb`,
+      `The archive inflates to more than ${limits.ratio} times its size: refused as a ZIP bomb.`,
     );
   }
 }
 
 function createTooMany(limits: ProjectLimits): ProjectError {
-  return createTooLarge(`The archive has more than ${limits.files} entries`);
+  return createTooLarge(`The archive has more than ${limits.files} entries.`);
 }
 
 function createTooLarge(detail: string): ProjectError {

@@ -113,7 +113,7 @@ async function exists(path: string): Promise<boolean> {
 
 function createRefusal(path: string, entry: Dirent): ProjectError {
   const kind = entry.isSymbolicLink() ? "a symbolic link" : "not a regular file";
-  const message = `'${path}' is ${kind}: replace it by the file itself, or name it in ${IGNORE_FILE}`;
+  const message = `'${path}' is ${kind}: replace it by the file itself, or name it in ${IGNORE_FILE}.`;
   return new ProjectError("INVALID_PROJECT", message, { errors: [{ path, message }] });
 }
 
@@ -122,7 +122,7 @@ function checkNames(paths: readonly string[]): void {
   for (const path of paths) {
     const fault = findNameFault(path) ?? register.add(path, "file");
     if (fault === null) continue;
-    const message = `'${path}' ${fault}: rename it, or name it in ${IGNORE_FILE}`;
+    const message = `'${path}' ${fault}: rename it, or name it in ${IGNORE_FILE}.`;
     throw new ProjectError("INVALID_PROJECT", message, { errors: [{ path, message }] });
   }
 }

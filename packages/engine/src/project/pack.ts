@@ -63,7 +63,7 @@ export async function packProject(directory: string, options: PackOptions = {}):
   const paths = await listProjectFiles(root, [getArchiveName(project), ...(options.exclude ?? [])]);
   checkNeededFiles(project, paths);
   if (paths.length > limits.files) {
-    throw createTooLarge(`The project has ${paths.length} files; at most ${limits.files} are allowed`);
+    throw createTooLarge(`The project has ${paths.length} files; at most ${limits.files} are allowed.`);
   }
   const entries: ContentEntry[] = [];
   const archive = await writeArchive(root, paths, limits, (entry) => {
@@ -81,7 +81,7 @@ function checkNeededFiles(project: Project, paths: readonly string[]): void {
   if (project.descriptionFile !== undefined) needed.push(project.descriptionFile.replace(/^\.\//, ""));
   for (const path of needed) {
     if (paths.includes(path)) continue;
-    const message = `'${path}' is needed but left out: remove it from .platformignore`;
+    const message = `'${path}' is needed but left out: remove it from .platformignore.`;
     throw new ProjectError("INVALID_PROJECT", message, { errors: [{ path, message }] });
   }
 }
@@ -160,22 +160,22 @@ function createMeter(limits: ProjectLimits, onError: (error: Error) => void): Me
 function findExcess(path: string, bytes: number, total: number, limits: ProjectLimits): ProjectError | null {
   if (bytes > limits.fileBytes) {
     return createTooLarge(
-      `'${path}' is larger than ${formatBytes(limits.fileBytes)}, the limit for one file`,
+      `'${path}' is larger than ${formatBytes(limits.fileBytes)}, the limit for one file.`,
     );
   }
   if (total > limits.totalBytes) {
-    return createTooLarge(`The project is larger than ${formatBytes(limits.totalBytes)}`);
+    return createTooLarge(`The project is larger than ${formatBytes(limits.totalBytes)}.`);
   }
   return null;
 }
 
 function checkArchive(archiveBytes: number, bytes: number, limits: ProjectLimits): void {
   if (archiveBytes > limits.archiveBytes) {
-    throw createTooLarge(`The packed project is larger than ${formatBytes(limits.archiveBytes)}`);
+    throw createTooLarge(`The packed project is larger than ${formatBytes(limits.archiveBytes)}.`);
   }
   if (isBomb(bytes, archiveBytes, limits)) {
     throw createTooLarge(
-      `The project's ${formatBytes(bytes)} are so uniform that they pack into ${formatBytes(archiveBytes)}, which would be refused as a ZIP bomb`,
+      `The project's ${formatBytes(bytes)} are so uniform that they pack into ${formatBytes(archiveBytes)}, which would be refused as a ZIP bomb.`,
     );
   }
 }
@@ -183,6 +183,6 @@ function checkArchive(archiveBytes: number, bytes: number, limits: ProjectLimits
 function createTooLarge(message: string): ProjectError {
   return new ProjectError(
     "PROJECT_TOO_LARGE",
-    `${message}. Name what a version does not need in .platformignore`,
+    `${message} Name what a version does not need in .platformignore.`,
   );
 }

@@ -4,13 +4,16 @@ import type { BuildFailureCode } from "@platform/contract/problems";
 /** What can be wrong with a project, its archive or its environment: always for the caller to correct, never a bug of the platform. */
 export type ProjectErrorCode = Exclude<BuildFailureCode, "STARTUP_ERROR" | "INTERNAL_ERROR">;
 
-/** One problem of a project: `path` is a JSON pointer into platform.json (`/resources/cpu`), or the relative path of a file. */
+/**
+ * One problem of a project: `path` is a JSON pointer into platform.json (`/resources/cpu`), or the relative path of a file. `message` is a
+ * sentence with its period.
+ */
 export interface ProjectFault {
   readonly path: string;
   readonly message: string;
 }
 
-/** Thrown by everything that reads, packs, unpacks or builds a project when the project is invalid. The message is one sentence for users. */
+/** Thrown by everything that reads, packs, unpacks or builds a project when the project is invalid. The message is for users: whole sentences, each with a period; only what another program says is shown as it is. */
 export class ProjectError extends Error {
   readonly code: ProjectErrorCode;
   readonly detail: string;
@@ -32,7 +35,7 @@ export class ProjectError extends Error {
 /** `platform.json` is missing: probably the wrong folder. A class of its own so that callers can suggest what to do. */
 export class ProjectFileMissingError extends ProjectError {
   constructor(cause?: unknown) {
-    super("INVALID_PROJECT", `${PROJECT_FILE} is missing: a project's root folder holds one`, { cause });
+    super("INVALID_PROJECT", `${PROJECT_FILE} is missing: a project's root folder holds one.`, { cause });
   }
 }
 

@@ -63,7 +63,7 @@ test("a platform.json that is not JSON says where it breaks", async () => {
 
 test("an unknown runtime is named with the one that is allowed", async () => {
   const error = await catchProjectError(readWith({ name: "demo", runtime: "JAVA" }));
-  expect(error.detail).toBe('platform.json: runtime "JAVA" is not known; the only one is "PYTHON_TEMPLATE"');
+  expect(error.detail).toBe('platform.json: runtime "JAVA" is not known; the only one is "PYTHON_TEMPLATE".');
   expect(error.errors).toEqual([{ path: "/runtime", message: expect.stringContaining("JAVA") }]);
 });
 
@@ -82,9 +82,26 @@ test("every fault of the document is told with its path and what was expected", 
   expect(byPath["/name"]).toContain("lower-case letters, digits and hyphens");
   expect(byPath["/resources/cpu"]).toContain("must be > 0");
   expect(byPath["/resources/gpu"]).toContain("known are cpu, memory");
-  expect(byPath["/runtime"]).toBe("runtime is missing");
-  expect(byPath["/startMode"]).toBe('startMode must be "auto" or "spawn", not "fast"');
-  expect(byPath["/timeoutSeconds"]).toBe("timeoutSeconds must be of type integer, not string");
+  expect(byPath["/runtime"]).toBe("runtime is missing.");
+  expect(byPath["/startMode"]).toBe('startMode must be "auto" or "spawn", not "fast".');
+  expect(byPath["/timeoutSeconds"]).toBe("timeoutSeconds must be of type integer, not string.");
+});
+
+const SENTENCE = /[^.]\.$/u;
+
+test("each problem of a document, and all of them together, is a text that ends with one period", async () => {
+  const documents = [
+    { name: "My Service", resources: { cpu: -1, gpu: 1 }, startMode: "fast", timeoutSeconds: "10" },
+    { name: "demo", runtime: "JAVA" },
+    { name: "demo", runtime: "PYTHON_TEMPLATE", descriptionFile: "GUIDE.md" },
+    { name: "demo", runtime: "PYTHON_TEMPLATE", descriptionFile: "../GUIDE.md" },
+    [],
+  ];
+  for (const document of documents) {
+    const { detail, errors } = await catchProjectError(readWith(document));
+    expect(errors.length).toBeGreaterThan(0);
+    for (const text of [detail, ...errors.map(({ message }) => message)]) expect(text).toMatch(SENTENCE);
+  }
 });
 
 test("a platform.json with more faults than anybody reads is answered with some of them, never with more than it holds", async () => {

@@ -84,7 +84,7 @@ export function parseProject(text: string): Project {
   if (isDeeperThan(value, MAX_PROJECT_DEPTH))
     throw new ProjectError(
       "INVALID_PROJECT",
-      `${PROJECT_FILE} is nested deeper than ${MAX_PROJECT_DEPTH} levels`,
+      `${PROJECT_FILE} is nested deeper than ${MAX_PROJECT_DEPTH} levels.`,
     );
   if (validate(value)) return value;
   const runtime = findUnknownRuntime(value);
@@ -111,13 +111,13 @@ async function readProjectFile(directory: string): Promise<string> {
 function checkProjectFileSize(bytes: number): void {
   if (bytes <= MAX_PROJECT_FILE_BYTES) return;
   const limit = formatBytes(MAX_PROJECT_FILE_BYTES);
-  throw new ProjectError("INVALID_PROJECT", `${PROJECT_FILE} is larger than ${limit}`);
+  throw new ProjectError("INVALID_PROJECT", `${PROJECT_FILE} is larger than ${limit}.`);
 }
 
 function findUnknownRuntime(value: unknown): ProjectFault | null {
   if (typeof value !== "object" || value === null || !("runtime" in value)) return null;
   const allowed = ProjectSchema.properties.runtime.const;
-  const message = `runtime ${quote(value.runtime)} is not known; the only one is "${allowed}"`;
+  const message = `runtime ${quote(value.runtime)} is not known; the only one is "${allowed}".`;
   return { path: "/runtime", message };
 }
 
@@ -131,15 +131,18 @@ async function checkProjectFiles(project: Project, hasFile: HasFile): Promise<vo
 async function findFileFaults(project: Project, hasFile: HasFile): Promise<readonly ProjectFault[]> {
   const faults: ProjectFault[] = [];
   if (!(await hasFile(PROGRAM_FILE))) {
-    faults.push({ path: PROGRAM_FILE, message: `${PROGRAM_FILE} is missing: it holds the function 'run'` });
+    faults.push({ path: PROGRAM_FILE, message: `${PROGRAM_FILE} is missing: it holds the function 'run'.` });
   }
   const { descriptionFile } = project;
   if (descriptionFile === undefined) return faults;
   const nameFault = findNameFault(descriptionFile.replace(/^\.\//, ""));
   if (nameFault !== null) {
-    faults.push({ path: "/descriptionFile", message: `descriptionFile '${descriptionFile}' ${nameFault}` });
+    faults.push({ path: "/descriptionFile", message: `descriptionFile '${descriptionFile}' ${nameFault}.` });
   } else if (!(await hasFile(descriptionFile))) {
-    faults.push({ path: "/descriptionFile", message: `descriptionFile '${descriptionFile}' does not exist` });
+    faults.push({
+      path: "/descriptionFile",
+      message: `descriptionFile '${descriptionFile}' does not exist.`,
+    });
   }
   return faults;
 }
@@ -153,7 +156,7 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 function createInvalid(errors: readonly ProjectFault[]): ProjectError {
-  const text = errors.map((fault) => fault.message).join("; ");
+  const text = errors.map((fault) => fault.message).join(" ");
   const about = errors.some((fault) => !fault.path.startsWith("/") && fault.path !== "")
     ? ""
     : `${PROJECT_FILE}: `;

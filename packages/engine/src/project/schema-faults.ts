@@ -10,7 +10,7 @@ export function describeSchemaFaults(errors: readonly ErrorObject[]): readonly P
     const value = errors.find((error) => error.instancePath === path)?.data;
     described.push({
       path,
-      message: `${getName(path)} must be ${allowed.map(quote).join(" or ")}, not ${quote(value)}`,
+      message: `${getName(path)} must be ${allowed.map(quote).join(" or ")}, not ${quote(value)}.`,
     });
   }
   return described;
@@ -33,24 +33,24 @@ function describeFault(error: ErrorObject): ProjectFault {
   switch (error.keyword) {
     case "required": {
       const missing = String(error.params["missingProperty"]);
-      return { path: `${error.instancePath}/${missing}`, message: `${missing} is missing` };
+      return { path: `${error.instancePath}/${missing}`, message: `${missing} is missing.` };
     }
     case "additionalProperties": {
       const extra = String(error.params["additionalProperty"]);
       const known = Object.keys(readProperties(error.parentSchema)).join(", ");
       const path = `${error.instancePath}/${extra.slice(0, MAX_QUOTED).replaceAll("~", "~0").replaceAll("/", "~1")}`;
-      return { path, message: `${quote(extra)} is not a known field; known are ${known}` };
+      return { path, message: `${quote(extra)} is not a known field; known are ${known}.` };
     }
     case "type": {
       const expected = String(error.params["type"]);
       return {
         path: error.instancePath,
-        message: `${name} must be of type ${expected}, not ${nameType(error.data)}`,
+        message: `${name} must be of type ${expected}, not ${nameType(error.data)}.`,
       };
     }
     default: {
       const hint = readDescription(error.parentSchema);
-      const message = `${name} ${error.message ?? "is invalid"}, not ${quote(error.data)}${hint === null ? "" : ` (${hint})`}`;
+      const message = `${name} ${error.message ?? "is invalid"}, not ${quote(error.data)}${hint === null ? "" : ` (${hint})`}.`;
       return { path: error.instancePath, message };
     }
   }

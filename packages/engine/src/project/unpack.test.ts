@@ -189,7 +189,7 @@ test("many entries that each stay under the limits are refused by their sum", as
     content: Buffer.alloc(1 * MEGABYTE, index),
   }));
   const error = await refuse(createRawZip(entries), { totalBytes: 4 * MEGABYTE });
-  expect(error).toMatchObject({ code: "ARCHIVE_TOO_LARGE", detail: "The project is larger than 4 MB" });
+  expect(error).toMatchObject({ code: "ARCHIVE_TOO_LARGE", detail: "The project is larger than 4 MB." });
 });
 
 test("content that is blown up beyond the ratio is refused as a bomb", async () => {

@@ -8,6 +8,7 @@ import { createMemoryEntries } from "./memory-entries.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { findRank } from "./memory-queue.ts";
 import { createMemoryWorkers } from "./memory-workers.ts";
+import { refuseCursor } from "./refuse-cursor.ts";
 
 /** The store of `platform serve`: in the memory of this process, lost at its end. */
 export function createMemoryStore(): ExecutionStore {
@@ -73,8 +74,7 @@ function createRecords(
 
 /** The cursor counts lines. */
 function readLogPage({ log, record }: Entry, cursor = "0"): LogPage {
-  if (!/^\d{1,15}$/.test(cursor))
-    throw new Problem("INVALID_INPUT", "The cursor is not a cursor of this log.");
+  if (!/^\d{1,15}$/.test(cursor)) throw refuseCursor();
   const lines: string[] = [];
   let bytes = 0;
   for (const line of log.slice(Number(cursor))) {

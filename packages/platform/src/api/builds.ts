@@ -145,8 +145,8 @@ function tooLarge(limit: number): Problem {
 }
 
 function wrongName(expected: string, found: string): Problem {
-  const message = `name is "${found}", but the service is called "${expected}"`;
-  return new Problem("INVALID_PROJECT", `platform.json: ${message}.`, {
+  const message = `name is "${found}", but the service is called "${expected}".`;
+  return new Problem("INVALID_PROJECT", `platform.json: ${message}`, {
     errors: [{ path: "/name", message }],
   });
 }

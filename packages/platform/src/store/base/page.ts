@@ -1,5 +1,5 @@
 import type { Page } from "@platform/engine/store/execution-store";
-import { Problem } from "@platform/contract/problems";
+import { refuseCursor } from "@platform/engine/store/refuse-cursor";
 
 export type { Page } from "@platform/engine/store/execution-store";
 
@@ -36,7 +36,7 @@ export function decodeCursor(
   const keys = parseKeys(cursor);
   const isGiven = (key: string, index: number) => !key.includes("\0") && checks[index]?.(key) === true;
   if (keys.length === checks.length && keys.every(isGiven)) return keys;
-  throw new Problem("INVALID_INPUT", "The cursor is not valid for this list.");
+  throw refuseCursor();
 }
 
 function parseKeys(cursor: string): readonly string[] {
