@@ -128,7 +128,17 @@ async function measureStart(world: World, consumer: Consumer): Promise<void> {
     dataDirectory: world.dataDirectory,
     gatewayPort,
     role: "gateway,control",
+    // More than are started here: a queue that is full refuses.
+    flags: ["--max-queued-per-subscription", "100000"],
   });
+  const { one, many } = await measureStarts(consumer).finally(platform.stop);
+  details["start"] = { one, many };
+  record("start -> durable 201, one client, p50 ms", one.p50, { atMost: 2 });
+  record("start -> durable 201, one client, p99 ms", one.p99, { atMost: 10 });
+  record("starts/s with 32 clients", many.perSecond, { atLeast: 3_000 });
+}
+
+async function measureStarts(consumer: Consumer): Promise<{ readonly one: Figures; readonly many: Figures }> {
   const client = createHttpClient({ authorization: `Bearer ${consumer.token}` });
   const body = JSON.stringify({ data: { text: "x".repeat(1_000) } });
   const start = async () => expectStatus(await client.send("POST", consumer.endpoint, body), '"PENDING"');
@@ -137,11 +147,7 @@ async function measureStart(world: World, consumer: Consumer): Promise<void> {
   await measure(2_000, CONCURRENT, start);
   const many = await measure(10_000, CONCURRENT, start);
   client.close();
-  await platform.stop();
-  details["start"] = { one, many };
-  record("start -> durable 201, one client, p50 ms", one.p50, { atMost: 2 });
-  record("start -> durable 201, one client, p99 ms", one.p99, { atMost: 10 });
-  record("starts/s with 32 clients", many.perSecond, { atLeast: 3_000 });
+  return { one, many };
 }
 
 /** Polls of a finished execution against a bare server with the same bytes, in turn. */
