@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, readdir, rm, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { getuid } from "node:process";
+import { getuid, kill } from "node:process";
 import { afterEach, describe, expect, test } from "vitest";
 import { request } from "../../tools/platform-client.ts";
 import { spawnPlatform } from "../../tools/platform-process.ts";
@@ -27,6 +27,14 @@ function portsOf({ platform }: World) {
     gatewayPort: Number(new URL(platform.gatewayUrl).port),
     apiPort: Number(new URL(platform.apiUrl).port),
   };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 type RefusedStart = [what: string, flags: readonly string[], reason: RegExp, uid?: number];
@@ -109,6 +117,16 @@ describe("a platform process", () => {
     expect(
       (await request("GET", `${again.apiUrl}/api/me`, { token: world.login.personalAccessToken })).status,
     ).toBe(200);
+  });
+
+  test("ends on SIGTERM, with its PostgreSQL, also where its data directory was removed", async () => {
+    world = await createWorld();
+    const { process: child } = world.platform;
+    const postgres = await readFile(join(world.dataDirectory, "postgres/data/postmaster.pid"), "utf8");
+    await rm(world.dataDirectory, { recursive: true, force: true, maxRetries: 5 });
+    child.kill("SIGTERM");
+    await expect.poll(() => child.exitCode ?? child.signalCode).not.toBeNull();
+    await expect.poll(() => isAlive(Number(postgres.split("\n")[0]))).toBe(false);
   });
 
   test("answers alive and ready on both ports", async () => {

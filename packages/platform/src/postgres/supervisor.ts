@@ -373,15 +373,23 @@ async function shutDownAsLast(state: State): Promise<void> {
 }
 
 /**
- * Leaves without the event loop, for a process that is exiting. While another process uses the server, it keeps running and
- * a member takes over.
+ * Leaves without the event loop, for a process that is exiting. Never throws: that would keep the process. While
+ * another process uses the server, it keeps running and a member takes over.
  */
 function leaveNow(state: State): void {
   state.members.release();
-  const isLast = state.last !== null || tryLock(state.layout.memberLock, "exclusive") !== null;
-  if (!isLast) return;
+  if (state.last === null && !isLastMember(state.layout)) return;
   // The server writes the file some milliseconds after it starts.
   const pid = readPostmasterSync(state.layout.data)?.pid ?? state.pid;
   if (pid !== 0 && inspectProcessSync(pid, state.layout.data) === "postgres")
     shutDownSync(pid, state.layout.data);
+}
+
+/** Where the lock cannot be tried, the data directory was removed: no other process can use the server for long. */
+function isLastMember({ memberLock }: Layout): boolean {
+  try {
+    return tryLock(memberLock, "exclusive") !== null;
+  } catch {
+    return true;
+  }
 }

@@ -30,7 +30,7 @@ export async function runProcess(config: Config, start: (host: HostProcess) => P
   const stop = createStop({
     // Only what has been started completely can be closed.
     close: () => starting.then(closers.closeAll),
-    exit: (code) => process.exit(code),
+    exit,
     onPhase: (phase, signal) =>
       logger.info({ signal }, phase === "draining" ? "stopping" : "ending what still runs"),
   });
@@ -49,6 +49,15 @@ export async function runProcess(config: Config, start: (host: HostProcess) => P
   } catch (error) {
     await closers.closeAll();
     if (!stop.stopping.aborted) throw error;
+  }
+}
+
+/** A listener of "exit" that throws would keep the process, deaf to signals; the second call runs no listeners. */
+function exit(code: number): void {
+  try {
+    process.exit(code);
+  } catch {
+    process.exit(code);
   }
 }
 
