@@ -6,6 +6,7 @@ import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import { createOwner } from "@platform/engine/testing/create-owner";
+import { createExecution } from "@platform/engine/testing/execution-fixtures";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 
@@ -44,9 +45,10 @@ async function silence(workerId: string, interval: string): Promise<void> {
 
 test("a worker that fell silent counts for nothing: not its capacity, and not what it made room for", async () => {
   const id = createUuidV7();
+  const owner = createOwner();
   await store.create({
     id,
-    owner: createOwner(),
+    owner,
     versionId: randomUUID(),
     resources: { cpu: 1, memory: 8 },
     timeoutSeconds: 60,
@@ -66,6 +68,17 @@ test("a worker that fell silent counts for nothing: not its capacity, and not wh
     await store.report({ ...REPORT, workerId: "two", reservedId: id }),
   ];
   expect(both.map((reservation) => reservation?.id ?? null)).toEqual([id, null]);
+  await store.cancel(id, owner.id);
+});
+
+test("an execution counts as waiting from the moment it is created, though the column rounds that up to a millisecond", async () => {
+  for (let turn = 0; turn < 200; turn++) {
+    const execution = createExecution({ resources: { cpu: 1, memory: 8 } });
+    await store.create(execution);
+    expect(await store.report({ ...REPORT, workerId: "rounding" })).toMatchObject({ id: execution.id });
+    await store.cancel(execution.id, execution.owner.id);
+  }
+  await store.leave("rounding");
 });
 
 test("workers that vanished long ago are forgotten", async () => {

@@ -26,7 +26,8 @@ const REPORT = `with kept as materialized (
     select e.id, e.cpu_milli, e.memory_milli from execution e
     where $8::float8 is not null and not exists (select 1 from kept)
       and e.status = 'PENDING' and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($6::uuid[])
-      and e.created_at <= now() - make_interval(secs => $8)
+      -- The column rounds to the millisecond: what was created in this one may stand there as later than now.
+      and e.created_at < now() - make_interval(secs => $8) + interval '1 millisecond'
       and e.cpu_milli <= $2 and e.memory_milli <= $3 and (e.cpu_milli > $4 or e.memory_milli > $5)
       and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id <> $1 and ${LIVES})
     order by e.priority desc, e.rank, e.id limit 1
