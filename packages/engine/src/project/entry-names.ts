@@ -12,7 +12,7 @@ const MAX_FOLDERS = 10_000;
 /** Why this relative path (with `/`) is refused, as the end of a sentence; null when it is allowed. */
 export function findNameFault(path: string): string | null {
   if (path === "") return "has no name";
-  // oxlint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
   if (/[\u0000-\u001f\u007f]/.test(path)) return "has a control character in its name";
   if (path.includes("\\")) return "has a backslash in its name";
   if (path.includes("\uFFFD")) return "has a name that is not UTF-8";

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -385,11 +386,11 @@ function leaveNow(state: State): void {
     shutDownSync(pid, state.layout.data);
 }
 
-/** Where the lock cannot be tried, the data directory was removed: no other process can use the server for long. */
+/** Without the lock's file the data directory was removed: no other process can use the server for long. */
 function isLastMember({ memberLock }: Layout): boolean {
   try {
     return tryLock(memberLock, "exclusive") !== null;
   } catch {
-    return true;
+    return !existsSync(memberLock);
   }
 }
