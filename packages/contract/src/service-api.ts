@@ -47,18 +47,24 @@ export const PageQuery = {
 
 /** Problem codes of every operation on executions. */
 const SUBSCRIBED = ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND"] as const;
+/** Problem codes of an operation on one execution. */
+const OF_ONE = [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
+
+/** What the operations on executions share. */
+const EXECUTIONS = { allows: "caller", scope: "subscription", answerMode: "bytes" } as const;
+
+/** What those of them share that change nothing. */
+const READS = { ...EXECUTIONS, method: "GET", audit: null, bodyMode: "none" } as const;
 
 /** The operations of every live version; paths are relative to its endpoint URL. The local server offers the same operations. */
 export const SERVICE_API = {
   startExecution: {
+    ...EXECUTIONS,
     method: "POST",
     path: "/",
-    allows: "caller",
-    scope: "subscription",
     audit: "execution.start",
     rate: "start",
     bodyMode: "raw",
-    answerMode: "bytes",
     summary: "Start an execution",
     description: "Creates a new execution on every call. A 201 means that it is durable.",
     headers: PreferHeaders,
@@ -73,14 +79,9 @@ export const SERVICE_API = {
     problems: [...SUBSCRIBED, "VERSION_RETIRED", "DATA_REFERENCE_INVALID", "RATE_LIMITED"],
   },
   listExecutions: {
-    method: "GET",
+    ...READS,
     path: "/",
-    allows: "caller",
-    scope: "subscription",
-    audit: null,
     rate: "read",
-    bodyMode: "none",
-    answerMode: "bytes",
     summary: "List executions, newest first",
     description: "The Link header (RFC 8288) carries the next page.",
     query: Type.Object({
@@ -99,14 +100,9 @@ export const SERVICE_API = {
     problems: SUBSCRIBED,
   },
   getState: {
-    method: "GET",
+    ...READS,
     path: "/{id}",
-    allows: "caller",
-    scope: "subscription",
-    audit: null,
     rate: "poll",
-    bodyMode: "none",
-    answerMode: "bytes",
     summary: "Get the state of an execution",
     description:
       "With `Prefer: wait=N` the response is delayed until the execution is finished, at most N seconds.",
@@ -125,33 +121,23 @@ export const SERVICE_API = {
       },
       304: { description: "Not changed since the ETag in If-None-Match" },
     },
-    problems: [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"],
+    problems: OF_ONE,
   },
   getResult: {
-    method: "GET",
+    ...READS,
     path: "/{id}/result",
-    allows: "caller",
-    scope: "subscription",
-    audit: null,
     rate: "poll",
-    bodyMode: "none",
-    answerMode: "bytes",
     summary: "Get the result of an execution, or why there is none",
     description: "The status is 200 for FAILED and UNKNOWN as well; the body then has code and detail.",
     params: IdParams,
     headers: PreferHeaders,
     responses: { 200: { description: "Result, or cause of failure", schema: ResultSchema } },
-    problems: [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_NOT_READY", "RESULT_EXPIRED"],
+    problems: [...OF_ONE, "RESULT_NOT_READY"],
   },
   getLog: {
-    method: "GET",
+    ...READS,
     path: "/{id}/log",
-    allows: "caller",
-    scope: "subscription",
-    audit: null,
     rate: "read",
-    bodyMode: "none",
-    answerMode: "bytes",
     summary: "Get the log lines of an execution, oldest first",
     description:
       "The log of a finished execution is returned as a whole. Before that, and in response to any request with a cursor, about 1 MB is returned, and the Link header (RFC 8288) has the URL at which to continue; the header is absent once the execution is finished and its last line has been returned.",
@@ -164,22 +150,20 @@ export const SERVICE_API = {
         headers: { Link: "The URL at which to continue" },
       },
     },
-    problems: [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"],
+    problems: OF_ONE,
   },
   cancelExecution: {
+    ...EXECUTIONS,
     method: "PUT",
     path: "/{id}/cancel",
-    allows: "caller",
-    scope: "subscription",
     audit: "execution.cancel",
     rate: "write",
     bodyMode: "none",
-    answerMode: "bytes",
     summary: "Cancel an execution",
     description:
       "A pending execution ends at once; the processes of a running one are stopped. A finished one is not changed.",
     params: IdParams,
     responses: { 200: { description: "Status record", schema: StatusRecordSchema } },
-    problems: [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"],
+    problems: OF_ONE,
   },
 } as const satisfies OperationTable;

@@ -2,7 +2,16 @@ import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { AUTHENTICATED, DisplayName, PageQuerySchema, idOf } from "./common.ts";
+import {
+  AUTHENTICATED,
+  DisplayName,
+  ON_RESOURCE,
+  PageQuerySchema,
+  READS,
+  REMOVES,
+  WRITES,
+  idOf,
+} from "./common.ts";
 
 /** An organisation, as seen by one of its members. */
 export const OrganizationSchema = Type.Object(
@@ -48,31 +57,24 @@ export const PersonalAccessTokenSchema = Type.Object(
   { title: "PersonalAccessToken", description: "A personal access token, without its value" },
 );
 
+/** Every user may do this, and it concerns only what is the user's own. */
+const OWN = { allows: "caller", scope: "user" } as const;
+
 /** Operations on the user of the token: organisations and personal access tokens. */
 export const ACCOUNT_API = {
   getMe: {
-    method: "GET",
+    ...READS,
+    ...OWN,
     path: "/me",
-    allows: "caller",
-    scope: "user",
-    audit: null,
-    rate: "read",
-    bodyMode: "none",
-    answerMode: "json",
     summary: "Get the user of this token and the organisation in use",
     description: "The organisation is that of X-OrganizationId, or else the user's own.",
     responses: { 200: { description: "User and organisation", schema: MeSchema } },
     problems: AUTHENTICATED,
   },
   listOrganizations: {
-    method: "GET",
+    ...READS,
+    ...OWN,
     path: "/organizations",
-    allows: "caller",
-    scope: "user",
-    audit: null,
-    rate: "read",
-    bodyMode: "none",
-    answerMode: "json",
     summary: "List the organisations of which the user is a member",
     description: "The user's own organisation is among them.",
     query: PageQuerySchema,
@@ -80,14 +82,9 @@ export const ACCOUNT_API = {
     problems: AUTHENTICATED,
   },
   listPersonalAccessTokens: {
-    method: "GET",
+    ...READS,
+    ...OWN,
     path: "/personal-access-tokens",
-    allows: "caller",
-    scope: "user",
-    audit: null,
-    rate: "read",
-    bodyMode: "none",
-    answerMode: "json",
     summary: "List the user's personal access tokens, without their values",
     description: "The tokens are the user's own, whatever the organisation in use.",
     query: PageQuerySchema,
@@ -97,14 +94,10 @@ export const ACCOUNT_API = {
     problems: AUTHENTICATED,
   },
   createPersonalAccessToken: {
-    method: "POST",
+    ...WRITES,
+    ...OWN,
     path: "/personal-access-tokens",
-    allows: "caller",
-    scope: "user",
     audit: "personal-access-token.create",
-    rate: "write",
-    bodyMode: "json",
-    answerMode: "json",
     summary: "Create a personal access token; its value is shown once",
     description:
       "Its scopes are limited to those of the token of this request, and it expires with that token at the latest.",
@@ -139,18 +132,14 @@ export const ACCOUNT_API = {
     problems: AUTHENTICATED,
   },
   revokePersonalAccessToken: {
-    method: "DELETE",
+    ...REMOVES,
+    ...OWN,
     path: "/personal-access-tokens/{id}",
-    allows: "caller",
-    scope: "user",
     audit: "personal-access-token.revoke",
-    rate: "write",
-    bodyMode: "none",
-    answerMode: "none",
     summary: "Revoke a personal access token",
     description: "Requests with it are refused from then on.",
     params: idOf("token"),
     responses: { 204: { description: "Revoked" } },
-    problems: [...AUTHENTICATED, "NOT_FOUND"],
+    problems: ON_RESOURCE,
   },
 } as const satisfies OperationTable;

@@ -35,3 +35,33 @@ export function idOf(resource: string) {
 
 /** Problem codes of every operation of the platform API. */
 export const AUTHENTICATED = ["UNAUTHENTICATED", "FORBIDDEN"] as const;
+
+/** Problem codes of an operation on one resource of the organisation. */
+export const ON_RESOURCE = [...AUTHENTICATED, "NOT_FOUND"] as const;
+
+/** Problem codes of an operation on one service of the organisation. */
+export const ON_SERVICE = [...AUTHENTICATED, "SERVICE_NOT_FOUND"] as const;
+
+/** What the rows share that show something of the organisation. */
+export const READS = {
+  method: "GET",
+  allows: "read",
+  scope: "organisation",
+  audit: null,
+  rate: "read",
+  bodyMode: "none",
+  answerMode: "json",
+} as const;
+
+/** What the rows share that create or change something of the organisation; each names itself in the audit log. */
+export const WRITES = {
+  method: "POST",
+  allows: "write",
+  scope: "organisation",
+  rate: "write",
+  bodyMode: "json",
+  answerMode: "json",
+} as const;
+
+/** What the rows share that end something of the organisation. */
+export const REMOVES = { ...WRITES, method: "DELETE", bodyMode: "none", answerMode: "none" } as const;

@@ -3,9 +3,10 @@ import { LogEntrySchema, StatusRecordSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { SERVICE_API } from "../service-api.ts";
 import { pageOf } from "../schemas.ts";
-import { AUTHENTICATED } from "./common.ts";
+import { AUTHENTICATED, ON_SERVICE } from "./common.ts";
 
-const JOB_PROBLEMS = [...AUTHENTICATED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
+/** Problem codes of an operation on one job. */
+const OF_ONE = [...AUTHENTICATED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
 
 /** Jobs: executions that an organisation starts itself, without application and subscription. The same six operations as the service API. */
 export const JOBS_API = {
@@ -24,13 +25,7 @@ export const JOBS_API = {
         Type.String({ description: "MAJOR.MINOR.PATCH; default: the latest live version" }),
       ),
     }),
-    problems: [
-      ...AUTHENTICATED,
-      "SERVICE_NOT_FOUND",
-      "VERSION_RETIRED",
-      "DATA_REFERENCE_INVALID",
-      "RATE_LIMITED",
-    ],
+    problems: [...ON_SERVICE, "VERSION_RETIRED", "DATA_REFERENCE_INVALID", "RATE_LIMITED"],
   },
   listJobs: {
     ...SERVICE_API.listExecutions,
@@ -48,7 +43,7 @@ export const JOBS_API = {
     allows: "read",
     scope: "organisation",
     summary: "Get the state of a job",
-    problems: JOB_PROBLEMS,
+    problems: OF_ONE,
   },
   getJobResult: {
     ...SERVICE_API.getResult,
@@ -56,7 +51,7 @@ export const JOBS_API = {
     allows: "read",
     scope: "organisation",
     summary: "Get the result of a job, or why there is none",
-    problems: [...JOB_PROBLEMS, "RESULT_NOT_READY"],
+    problems: [...OF_ONE, "RESULT_NOT_READY"],
   },
   getJobLog: {
     ...SERVICE_API.getLog,
@@ -67,7 +62,7 @@ export const JOBS_API = {
     description:
       "About 1 MB per page. `nextCursor` is null once the job is finished and its last line has been returned.",
     responses: { 200: { description: "One page", schema: pageOf("LogPage", LogEntrySchema) } },
-    problems: JOB_PROBLEMS,
+    problems: OF_ONE,
   },
   cancelJob: {
     ...SERVICE_API.cancelExecution,
@@ -76,6 +71,6 @@ export const JOBS_API = {
     scope: "organisation",
     audit: "job.cancel",
     summary: "Cancel a job",
-    problems: JOB_PROBLEMS,
+    problems: OF_ONE,
   },
 } as const satisfies OperationTable;
