@@ -1,7 +1,7 @@
 /**
  * A bounded cache of values that may be out of date for a while.
  *
- * Concurrent calls of `get` for one key share one load. When a key is forgotten during its load, the callers that already wait still
+ * Concurrent calls of `get` for one key share one load. When the cache is cleared during a load, the callers that already wait still
  * get the loaded value, but it is not stored: a value that was read before a change must not outlive the change's notification.
  */
 export interface Cache<V> {
@@ -9,6 +9,7 @@ export interface Cache<V> {
   readonly peek: (key: string) => V | undefined;
   /** The stored value, or the one that `load` yields. A failed load is not stored. */
   readonly get: (key: string, load: () => Promise<V>) => Promise<V>;
+  /** Stores a value as the newest entry, the last to make room for others. */
   readonly set: (key: string, value: V) => void;
   readonly clear: () => void;
 }

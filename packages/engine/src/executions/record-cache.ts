@@ -13,7 +13,8 @@ interface Entry {
 
 /**
  * A cache of records for polls. A final record never changes, so it stays until the cache is full; any other is removed
- * by the store's event, or after half a second when the event was lost.
+ * by the store's event, or after half a second when the event was lost. Not a `Cache`: a record that is too old to be shown
+ * still tells that a query which began before it is older.
  */
 export interface RecordCache {
   /** The cached record; undefined when the store must be asked. */

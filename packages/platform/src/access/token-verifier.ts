@@ -1,3 +1,4 @@
+import { createCache } from "@platform/engine/base/cache";
 import { errors, jwtVerify } from "jose";
 import type { JWTPayload } from "jose";
 import { ACCESS_TOKEN_TYPE } from "./access-tokens.ts";
@@ -39,22 +40,17 @@ const DEFAULT_ENTRIES = 5_000;
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const now = options.now ?? Date.now;
-  const maxEntries = options.maxEntries ?? DEFAULT_ENTRIES;
-  const verified = new Map<string, Verified>();
-
-  const remember = (token: string, entry: Verified): void => {
-    verified.set(token, entry);
-    if (verified.size <= maxEntries) return;
-    const [oldest] = verified.keys();
-    if (oldest !== undefined) verified.delete(oldest);
-  };
+  const verified = createCache<Verified>({
+    maxEntries: options.maxEntries ?? DEFAULT_ENTRIES,
+    ttlMs: ({ expiresAt }) => expiresAt - now(),
+    now,
+  });
 
   const peek = (token: string): TokenSubject | undefined => {
-    const known = verified.get(token);
-    if (!known) return undefined;
-    verified.delete(token);
-    if (known.expiresAt <= now()) return undefined;
-    // Kept, since its key may only have to be read again. Inserting it again makes it the most recently used.
+    const known = verified.peek(token);
+    if (known === undefined) return undefined;
+    // Storing it again makes it the most recently used. It stays also while its key is not trusted: that may only have to be
+    // read again.
     verified.set(token, known);
     return options.keys.isTrusted(known.kid) ? known.subject : undefined;
   };
@@ -66,8 +62,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       if (known) return known;
       if (token.length > MAX_TOKEN_LENGTH) return null;
       const entry = await verify(token, options, now);
-      if (entry) remember(token, entry);
-      else verified.delete(token);
+      if (entry) verified.set(token, entry);
       return entry?.subject ?? null;
     },
   };
