@@ -111,12 +111,7 @@ async function listKeys(
   });
   if (rows.length === 0) return null;
   const keys = rows.filter((row): row is AccessKeyRecord => row.id !== null);
-  return cutPage(
-    keys,
-    page.limit,
-    (row) => row,
-    (row) => [String(row.createdAt), row.id],
-  );
+  return cutPage(keys, page.limit, (row) => [String(row.createdAt), row.id]);
 }
 
 async function countActive(

@@ -62,12 +62,7 @@ async function listApplications(
     values: [organisationId, before, page.limit + 1],
     idempotent: true,
   });
-  return cutPage(
-    rows,
-    page.limit,
-    (row) => row,
-    (row) => [row.id],
-  );
+  return cutPage(rows, page.limit, (row) => [row.id]);
 }
 
 async function findApplication(

@@ -1,6 +1,6 @@
 import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
-import type { Database } from "../postgres/database.ts";
+import type { Database, Statement } from "../postgres/database.ts";
 import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
@@ -44,8 +44,6 @@ export interface ServiceStore {
   readonly publish: (organisationId: string, key: string) => Promise<ServiceRecord | null>;
 }
 
-type Row = ServiceRecord;
-
 const COLUMNS = `s.key, s.organisation_id as "organisationId", s.name, s.description, s.publication,
   ${selectLatestVersion("s.key")} as "latestVersion", ${selectMilliseconds("s.created_at")} as "createdAt"`;
 
@@ -53,19 +51,33 @@ const COLUMNS = `s.key, s.organisation_id as "organisationId", s.name, s.descrip
 export function createServiceStore(database: Database): ServiceStore {
   return {
     create: (service) => insertService(database, service),
-    findByKey: (organisationId, key) => findByKey(database, organisationId, key),
+    findByKey: (organisationId, key) =>
+      queryByKey(database, key, {
+        name: "service-find",
+        text: `select ${COLUMNS} from service s where s.key = $1 and s.organisation_id = $2`,
+        values: [key, organisationId],
+        idempotent: true,
+      }),
     findByName: (organisationId, name) => findByName(database, organisationId, name),
     list: (organisationId, page) => listServices(database, organisationId, page),
     describe: (organisationId, key, description) =>
-      describeService(database, organisationId, key, description),
-    publish: (organisationId, key) => publishService(database, organisationId, key),
+      queryByKey(database, key, {
+        text: `update service s set description = $3 where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
+        values: [key, organisationId, description],
+        idempotent: true,
+      }),
+    publish: (organisationId, key) =>
+      queryByKey(database, key, {
+        text: `update service s set publication = 'internal' where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
+        values: [key, organisationId],
+      }),
   };
 }
 
 async function insertService(database: Database, service: NewService): Promise<ServiceRecord> {
   const key = createUuidV7();
   try {
-    const [row] = await database.query<Row>({
+    const [row] = await database.query<ServiceRecord>({
       text: `insert into service as s (key, organisation_id, name, description) values ($1, $2, $3, $4)
         returning ${COLUMNS}`,
       values: [key, service.organisationId, service.name, service.description],
@@ -80,18 +92,14 @@ async function insertService(database: Database, service: NewService): Promise<S
   }
 }
 
-async function findByKey(
+/** The service that `statement` finds or changes by its key; null: the organisation has none of this key. */
+async function queryByKey(
   database: Database,
-  organisationId: string,
   key: string,
+  statement: Statement,
 ): Promise<ServiceRecord | null> {
   if (!isUuid(key)) return null;
-  const [row] = await database.query<Row>({
-    name: "service-find",
-    text: `select ${COLUMNS} from service s where s.key = $1 and s.organisation_id = $2`,
-    values: [key, organisationId],
-    idempotent: true,
-  });
+  const [row] = await database.query<ServiceRecord>(statement);
   return row ?? null;
 }
 
@@ -100,7 +108,7 @@ async function findByName(
   organisationId: string,
   name: string,
 ): Promise<ServiceRecord | null> {
-  const [row] = await database.query<Row>({
+  const [row] = await database.query<ServiceRecord>({
     text: `select ${COLUMNS} from service s where s.name = $1 and s.organisation_id = $2`,
     values: [name, organisationId],
     idempotent: true,
@@ -114,45 +122,11 @@ async function listServices(
   page: PageRequest,
 ): Promise<Page<ServiceRecord>> {
   const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
-  const rows = await database.query<Row>({
+  const rows = await database.query<ServiceRecord>({
     text: `select ${COLUMNS} from service s where s.organisation_id = $1 and ($2::uuid is null or s.key < $2)
       order by s.key desc limit $3`,
     values: [organisationId, before, page.limit + 1],
     idempotent: true,
   });
-  return cutPage(
-    rows,
-    page.limit,
-    (row) => row,
-    (row) => [row.key],
-  );
-}
-
-async function describeService(
-  database: Database,
-  organisationId: string,
-  key: string,
-  description: string,
-): Promise<ServiceRecord | null> {
-  if (!isUuid(key)) return null;
-  const [row] = await database.query<Row>({
-    text: `update service s set description = $3 where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
-    values: [key, organisationId, description],
-    idempotent: true,
-  });
-  return row ?? null;
-}
-
-async function publishService(
-  database: Database,
-  organisationId: string,
-  key: string,
-): Promise<ServiceRecord | null> {
-  if (!isUuid(key)) return null;
-  const [row] = await database.query<Row>({
-    text: `update service s set publication = 'internal' where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
-    values: [key, organisationId],
-    idempotent: true,
-  });
-  return row ?? null;
+  return cutPage(rows, page.limit, (row) => [row.key]);
 }

@@ -121,12 +121,7 @@ async function listSubscriptions(
     values: [organisationId, before, page.applicationId ?? null, page.limit + 1],
     idempotent: true,
   });
-  return cutPage(
-    rows,
-    page.limit,
-    (row) => row,
-    (row) => [row.id],
-  );
+  return cutPage(rows, page.limit, (row) => [row.id]);
 }
 
 async function findSubscription(

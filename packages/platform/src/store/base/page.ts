@@ -9,17 +9,16 @@ export interface PageRequest {
   readonly cursor?: string | undefined;
 }
 
-/** Makes a page of rows that were queried with `limit + 1`: the additional one shows that there are more. */
-export function cutPage<Row, Item>(
-  rows: readonly Row[],
+/** Makes a page of items that were queried with `limit + 1`: the additional one shows that there are more. */
+export function cutPage<Item>(
+  items: readonly Item[],
   limit: number,
-  toItem: (row: Row) => Item,
-  getKeys: (row: Row) => readonly string[],
+  getKeys: (item: Item) => readonly string[],
 ): Page<Item> {
-  const shown = rows.slice(0, limit);
+  const shown = items.slice(0, limit);
   const last = shown.at(-1);
-  const isMore = rows.length > limit && last !== undefined;
-  return { items: shown.map(toItem), nextCursor: isMore ? encodeCursor(getKeys(last)) : null };
+  const isMore = items.length > limit && last !== undefined;
+  return { items: shown, nextCursor: isMore ? encodeCursor(getKeys(last)) : null };
 }
 
 /** An opaque cursor that holds the sort keys of the last item. */

@@ -95,5 +95,5 @@ export async function listExecutions(
     ],
     idempotent: true,
   });
-  return cutPage(rows, limit, toRecord, (row) => [row.id]);
+  return cutPage(rows.map(toRecord), limit, (record) => [record.id]);
 }

@@ -94,7 +94,8 @@ export function createVersionStore(database: Database): VersionStore {
   return {
     insertLive: (version) => insertVersion(database, version),
     list: (organisationId, serviceKey, page) => listVersions(database, organisationId, serviceKey, page),
-    find: (organisationId, serviceKey, version) => findVersion(database, organisationId, serviceKey, version),
+    find: (organisationId, serviceKey, version) =>
+      queryByNumber(database, FIND, organisationId, { serviceKey, version }),
     findLatest: (organisationId, serviceKey) =>
       findOne(database, `${OF_ORGANISATION} and v.retired_at is null order by ${HIGHEST_FIRST}`, serviceKey, [
         organisationId,
@@ -109,7 +110,7 @@ export function createVersionStore(database: Database): VersionStore {
     findHighest: (organisationId, serviceKey) => findHighest(database, organisationId, serviceKey),
     findById: (id) => findOwned(database, id),
     retire: (organisationId, serviceKey, version) =>
-      retireVersion(database, organisationId, serviceKey, version),
+      queryByNumber(database, RETIRE, organisationId, { serviceKey, version }),
   };
 }
 
@@ -203,19 +204,29 @@ async function listVersions(
     values: [serviceKey, organisationId, before, page.limit + 1],
     idempotent: true,
   });
-  return cutPage(rows, page.limit, toRecord, (row) => [row.id]);
+  return cutPage(rows.map(toRecord), page.limit, (record) => [record.id]);
 }
 
-async function findVersion(
+const FIND = `select ${COLUMNS} ${OF_ORGANISATION} and v.major = $3 and v.minor = $4 and v.patch = $5`;
+
+const RETIRE = `with v as (
+    update version set retired_at = coalesce(retired_at, now())
+    where service_key = $1 and major = $3 and minor = $4 and patch = $5
+      and exists (select 1 from service s where s.key = $1 and s.organisation_id = $2)
+    returning *
+  ) select ${COLUMNS} from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`;
+
+/** The version of this number that a statement finds or changes; null: the organisation has none. */
+async function queryByNumber(
   database: Database,
+  text: string,
   organisationId: string,
-  serviceKey: string,
-  version: string,
+  { serviceKey, version }: Pick<VersionRecord, "serviceKey" | "version">,
 ): Promise<VersionRecord | null> {
   const number = parseVersion(version);
   if (number === null || !isUuid(serviceKey)) return null;
   const [row] = await database.query<Row>({
-    text: `select ${COLUMNS} ${OF_ORGANISATION} and v.major = $3 and v.minor = $4 and v.patch = $5`,
+    text,
     values: [serviceKey, organisationId, number.major, number.minor, number.patch],
     idempotent: true,
   });
@@ -241,25 +252,4 @@ async function findHighest(
     idempotent: true,
   });
   return row === undefined ? null : formatVersion(row);
-}
-
-async function retireVersion(
-  database: Database,
-  organisationId: string,
-  serviceKey: string,
-  version: string,
-): Promise<VersionRecord | null> {
-  const number = parseVersion(version);
-  if (number === null || !isUuid(serviceKey)) return null;
-  const [row] = await database.query<Row>({
-    text: `with v as (
-        update version set retired_at = coalesce(retired_at, now())
-        where service_key = $1 and major = $3 and minor = $4 and patch = $5
-          and exists (select 1 from service s where s.key = $1 and s.organisation_id = $2)
-        returning *
-      ) select ${COLUMNS} from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
-    values: [serviceKey, organisationId, number.major, number.minor, number.patch],
-    idempotent: true,
-  });
-  return row === undefined ? null : toRecord(row);
 }
