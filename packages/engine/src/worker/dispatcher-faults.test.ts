@@ -64,7 +64,7 @@ describe("what the platform cannot start", () => {
       scene.store.subscribe((event) => event.type === "changed" && seen.add(event.record?.status ?? ""));
       const sick = scene.createDispatcher(SICK[what]?.());
       sick.start();
-      await expect.poll(() => sick.findFault(), WITHIN).not.toBeNull();
+      await expect.poll(() => sick.explainRest(), WITHIN).not.toBeNull();
       scene.createDispatcher().start();
       await expect
         .poll(async () => new Set(await Promise.all(ids.map(scene.statusOf))), WITHIN)

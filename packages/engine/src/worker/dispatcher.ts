@@ -69,7 +69,7 @@ export interface DispatcherOptions {
 export interface Dispatcher {
   readonly start: () => void;
   /** Why this worker starts no executions at present; null when it does. */
-  readonly findFault: () => string | null;
+  readonly explainRest: () => string | null;
   /**
    * Stops claiming, and waits this many seconds, or until `killing` aborts, for executions to end. Then those that have not begun are given back to
    * the queue; those still running are ended with the runtime (and become UNKNOWN).
@@ -136,7 +136,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const unsubscribe = store.subscribe((event) => hear(self, event));
   return {
     start: () => self.machine.dispatch({ type: "start" }),
-    findFault: self.deps.health.findFault,
+    explainRest: self.deps.health.explainRest,
     drain: async (seconds, killing) => {
       self.patience = { seconds, killing: killing ?? null };
       self.machine.dispatch({ type: "drain" });

@@ -5,7 +5,6 @@ import { createMemoryStore } from "../store/memory-store.ts";
 import { createOwner } from "../testing/create-owner.ts";
 import { createReserver } from "./reservation.ts";
 
-const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 /** Of 16 GB, 9 are taken by a run that goes on for hours. */
 const FREE = { cpu: 8, memory: 7 };
 const PERMIT = { limit: 32, excludedVersionIds: [] };
@@ -23,15 +22,20 @@ async function createWaiting(memory: number) {
     references: {},
   });
   const clock = { now: 0 };
+  const logged: number[] = [];
   const reserver = createReserver({
     store,
     workerId: "worker",
     capacity: { cpu: 8, memory: 16 },
-    logger: SILENT,
+    logger: {
+      info: () => void logged.push(clock.now / SECOND),
+      warn: () => undefined,
+      error: () => undefined,
+    },
     now: () => clock.now,
     reservesAfterSeconds: 0,
   });
-  return { store, id, clock, reserver };
+  return { store, id, clock, logged, reserver };
 }
 
 test("who queues a large execution behind a long run does not stop the worker until that ends", async () => {
@@ -43,6 +47,12 @@ test("who queues a large execution behind a long run does not stop the worker un
   }
   // Makes room for 1, 2 and 4 minutes, and works for as long after each.
   expect(plans.join("")).toBe("--ww----wwww--------");
+});
+
+test("the log says of each time that room is made, once, when it has taken five seconds", async () => {
+  const { clock, logged, reserver } = await createWaiting(8);
+  for (; clock.now < 180 * SECOND; clock.now += SECOND) await reserver.report(FREE, PERMIT);
+  expect(logged).toEqual([5, 125]);
 });
 
 test("what room was made for is claimed as soon as it fits, and then the worker claims anything again", async () => {

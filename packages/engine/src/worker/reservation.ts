@@ -49,23 +49,27 @@ interface Permit {
   readonly excludedVersionIds: readonly string[];
 }
 
-interface Hold {
-  readonly reservation: Reservation;
-  readonly since: number;
-  isLogged: boolean;
-}
+/** One report at a time; none once the worker leaves. */
+type ReportState =
+  | { readonly name: "idle" }
+  | { readonly name: "reporting"; readonly done: Promise<void> }
+  | { readonly name: "leaving" };
 
 /** Reserves nothing and is not in the registry until the first `report`. */
 export function createReserver(options: ReserverOptions): Reserver {
   const { store, workerId, capacity, logger } = options;
   const now = options.now ?? readMonotonic;
   const turns = createTurns(now);
-  let isLeaving = false;
-  let reporting: Promise<void> | null = null;
+  let state: ReportState = { name: "idle" };
 
   const report = async (free: Resources, { limit, excludedVersionIds }: Permit) => {
     turns.end();
-    logLong(turns.current(), now(), logger);
+    const long = turns.announce();
+    if (long !== null)
+      logger.info(
+        { executionId: long.id, ...long.resources },
+        "the worker starts nothing else until an execution fits that waits for more than is free",
+      );
     if (limit === 0) turns.drop();
     const asked = turns.current();
     const reservation = await store.report({
@@ -78,7 +82,7 @@ export function createReserver(options: ReserverOptions): Reserver {
         limit === 0 || turns.isResting() ? null : (options.reservesAfterSeconds ?? RESERVES_AFTER_SECONDS),
     });
     // While the store was asked, the execution may have been claimed; the next report says what holds then.
-    if (turns.current() === asked && !isLeaving) turns.take(reservation);
+    if (turns.current() === asked && state.name !== "leaving") turns.take(reservation);
   };
 
   return {
@@ -89,64 +93,74 @@ export function createReserver(options: ReserverOptions): Reserver {
       return fits(resources, free) ? { onlyId: id } : "nothing";
     },
     report: async (free, permit) => {
-      if (isLeaving) return;
-      reporting ??= report(free, permit).finally(() => {
-        reporting = null;
-      });
-      await reporting;
+      if (state.name === "leaving") return;
+      if (state.name === "idle") {
+        const done = report(free, permit).finally(() => {
+          if (state.name === "reporting") state = { name: "idle" };
+        });
+        state = { name: "reporting", done };
+      }
+      await state.done;
     },
     settle: turns.drop,
     leave: async () => {
-      isLeaving = true;
+      const last = state.name === "reporting" ? state.done : Promise.resolve();
+      state = { name: "leaving" };
       turns.drop();
-      await reporting?.catch(() => undefined);
+      await last.catch(() => undefined);
       await store.leave(workerId);
     },
   };
 }
 
+/** Work, a reservation (`announced`: the log has it), and the rest after one, in which nothing is reserved. */
+type TurnState =
+  | { readonly name: "working" }
+  | { readonly name: "holding" | "announced"; readonly reservation: Reservation; readonly since: number }
+  | { readonly name: "resting"; readonly until: number };
+
 /** Which reservation is held, for how long at a time, and how long nothing is reserved after it. */
 interface Turns {
-  readonly current: () => Hold | null;
+  /** The reservation that is held; the same object as long as the same turn lasts. */
+  readonly current: () => { readonly reservation: Reservation } | null;
   readonly take: (reservation: Reservation | null) => void;
   readonly drop: () => void;
   /** Ends the turn of a reservation that was held for its time; its next turn lasts twice as long. */
   readonly end: () => void;
+  /** The reservation, once, when it has been held for LOG_AFTER_MS. */
+  readonly announce: () => Reservation | null;
   readonly isResting: () => boolean;
 }
 
 function createTurns(now: () => number): Turns {
-  let hold: Hold | null = null;
+  let state: TurnState = { name: "working" };
   /** Of the latest reservation: for how long it is held at a time. */
   let turn = { id: "", holdMs: FIRST_HOLD_MS };
-  let restUntil = -Infinity;
+  const current = () => ("reservation" in state ? state : null);
   return {
-    current: () => hold,
+    current,
     drop: () => {
-      hold = null;
+      if ("reservation" in state) state = { name: "working" };
     },
-    isResting: () => now() < restUntil,
+    isResting: () => state.name === "resting" && now() < state.until,
     end: () => {
-      if (hold === null || now() - hold.since < turn.holdMs) return;
-      hold = null;
-      restUntil = now() + turn.holdMs;
+      if (!("reservation" in state) || now() - state.since < turn.holdMs) return;
+      state = { name: "resting", until: now() + turn.holdMs };
       turn = { id: turn.id, holdMs: 2 * turn.holdMs };
     },
+    announce: () => {
+      if (state.name !== "holding" || now() - state.since < LOG_AFTER_MS) return null;
+      state = { ...state, name: "announced" };
+      return state.reservation;
+    },
     take: (reservation) => {
-      if (reservation?.id === hold?.reservation.id) return;
-      hold = reservation === null ? null : { reservation, since: now(), isLogged: false };
-      if (reservation !== null && reservation.id !== turn.id)
-        turn = { id: reservation.id, holdMs: FIRST_HOLD_MS };
+      if (reservation?.id === current()?.reservation.id) return;
+      if (reservation === null) {
+        state = { name: "working" };
+        return;
+      }
+      state = { name: "holding", reservation, since: now() };
+      if (reservation.id !== turn.id) turn = { id: reservation.id, holdMs: FIRST_HOLD_MS };
     },
   };
-}
-
-function logLong(hold: Hold | null, now: number, logger: ReserverOptions["logger"]): void {
-  if (hold === null || hold.isLogged || now - hold.since < LOG_AFTER_MS) return;
-  hold.isLogged = true;
-  const { id, resources } = hold.reservation;
-  logger.info(
-    { executionId: id, ...resources },
-    "the worker starts nothing else until an execution fits that waits for more than is free",
-  );
 }

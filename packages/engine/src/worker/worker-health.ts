@@ -107,7 +107,7 @@ export interface HealthKeeper {
   readonly noteStarted: (versionId: string) => void;
   readonly readPermit: (limit: number, starting: number) => ReturnType<typeof readPermit>;
   /** Why this worker starts nothing at present; null when it does. */
-  readonly findFault: () => string | null;
+  readonly explainRest: () => string | null;
 }
 
 /** Sound at first. */
@@ -134,7 +134,7 @@ export function createHealthKeeper(logger: Logger): HealthKeeper {
       if (isNews) logger.info({ versionId }, "this worker starts what it could not start before");
     },
     readPermit: (limit, starting) => readPermit(health, limit, starting, readMonotonic()),
-    findFault: () =>
+    explainRest: () =>
       health.state.name === "resting"
         ? `The worker could not start ${MAX_FAILING_VERSIONS} different versions in a row; its log says why.`
         : null,

@@ -19,8 +19,8 @@ export interface ReadinessOptions {
 export interface Readiness {
   /** What is wrong at present; empty when the process is ready. */
   readonly findFaults: () => Promise<readonly ReadinessFault[]>;
-  /** Adds the worker of this process: `findFault` returns why it starts no executions, null when it does. */
-  readonly watchWorker: (findFault: () => string | null) => void;
+  /** Adds the worker of this process: `explainRest` returns why it starts no executions, null when it does. */
+  readonly watchWorker: (explainRest: () => string | null) => void;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface Readiness {
  */
 export function createReadiness({ database, disk, roles, stopping }: ReadinessOptions): Readiness {
   const servesRequests = roles.has("gateway") || roles.has("control");
-  let findWorkerFault: (() => string | null) | null = null;
+  let explainWorker: (() => string | null) | null = null;
   return {
     findFaults: async () => {
       if (stopping.aborted)
@@ -42,13 +42,13 @@ export function createReadiness({ database, disk, roles, stopping }: ReadinessOp
         faults.push({ part: "database", detail: "The database does not answer.", effect: "unready" });
       for (const [part, detail] of [
         ["disk", disk.describe()],
-        ["worker", findWorkerFault?.() ?? null],
+        ["worker", explainWorker?.() ?? null],
       ] as const)
         if (detail !== null) faults.push({ part, detail, effect: servesRequests ? "degraded" : "unready" });
       return faults;
     },
-    watchWorker: (findFault) => {
-      findWorkerFault = findFault;
+    watchWorker: (explainRest) => {
+      explainWorker = explainRest;
     },
   };
 }

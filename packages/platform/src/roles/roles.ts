@@ -80,7 +80,7 @@ function startWorker(shared: Shared, { runtime, environments }: Python, workerId
     await runtime.close();
     await dispatcher.close();
   });
-  readiness.watchWorker(dispatcher.findFault);
+  readiness.watchWorker(dispatcher.explainRest);
   dispatcher.start();
 }
 
