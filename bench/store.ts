@@ -26,7 +26,13 @@ import { createOwner } from "../packages/engine/src/testing/create-owner.ts";
 const WORKER = "bench";
 const LEASE_SECONDS = 60;
 const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
-const CLAIM = { workerId: WORKER, free: PLENTY, leaseSeconds: LEASE_SECONDS, excludedVersionIds: [] };
+const CLAIM = {
+  workerId: WORKER,
+  sandboxLevel: "B" as const,
+  free: PLENTY,
+  leaseSeconds: LEASE_SECONDS,
+  excludedVersionIds: [],
+};
 const BODY = Buffer.from(JSON.stringify({ data: { text: "x".repeat(1000) } }));
 const RESULT = Buffer.from(JSON.stringify({ text: "y".repeat(1000) }));
 const SAMPLES = 400;

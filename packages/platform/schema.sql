@@ -136,6 +136,7 @@ create table execution (
   rank bigint not null default 0,
   owner_kind text not null,
   organisation_id uuid not null,
+  sandbox_level text,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (

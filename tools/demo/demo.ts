@@ -4,6 +4,8 @@ import { isAbsolute, join, relative, resolve } from "node:path";
 import process, { argv, exit, stderr, stdout } from "node:process";
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
+import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
+import type { SandboxReport } from "@platform/contract/sandbox";
 import { expectOk, fetchAccessToken, request, subscribe } from "../platform-client.ts";
 import type { StatusRecord } from "../platform-client.ts";
 import { REPOSITORY, findFreePort, runCli, spawnPlatform, waitUntilReady } from "../platform-process.ts";
@@ -36,6 +38,7 @@ async function main(): Promise<void> {
   try {
     await waitUntilReady(platform);
     report("platform is ready", `gateway ${platform.gatewayUrl}, platform API ${platform.apiUrl}`);
+    await reportIsolation(platform);
     await deployAndCall(platform, describeStart(gatewayPort, apiPort));
   } finally {
     await platform.stop();
@@ -53,6 +56,15 @@ function stopOnSignals(platform: PlatformProcess): void {
     void platform.stop().then(() => exit(SIGNALLED));
   };
   process.on("SIGINT", stop).on("SIGTERM", stop).on("SIGHUP", stop);
+}
+
+/** How well this machine isolates user code, and what a better isolation needs. */
+async function reportIsolation(platform: PlatformProcess): Promise<void> {
+  const { sandbox } = await expectOk(
+    request<{ sandbox: SandboxReport }>("GET", `${platform.apiUrl}/readyz`, {}),
+  );
+  report(`isolation level is ${sandbox.level}`, SANDBOX_LEVELS[sandbox.level].gives);
+  for (const { piece, why } of sandbox.missing) stdout.write(`${" ".repeat(11)}without ${piece}: ${why}\n`);
 }
 
 /** What starts this platform again, with the addresses that the demo shows. */

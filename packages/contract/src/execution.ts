@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { SANDBOX_LEVEL_NAMES, SANDBOX_LEVELS } from "./sandbox.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp } from "./schemas.ts";
 
 interface StateRule {
@@ -92,6 +93,13 @@ export const StatusRecordSchema = Type.Object(
     createdAt: Timestamp("When the execution was stored durably"),
     startedAt: Type.Optional(Timestamp("When user code may have begun")),
     endedAt: Type.Optional(Timestamp("When the execution reached its final state")),
+    sandboxLevel: Type.Optional(
+      StringEnum(SANDBOX_LEVEL_NAMES, {
+        description: `How well the worker isolates the execution. ${SANDBOX_LEVEL_NAMES.map(
+          (level) => `${level}: ${SANDBOX_LEVELS[level].gives}`,
+        ).join(" ")}`,
+      }),
+    ),
     expiresAt: Type.Optional(
       Timestamp("Until when state, result and log of a finished execution can be fetched"),
     ),
@@ -187,7 +195,7 @@ export const ResultSchema = Type.Object(
 export type ExecutionResult = Static<typeof ResultSchema>;
 
 /** Severities of log lines, ascending: the levels of Python's `logging`. */
-const LOG_SEVERITIES = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
+export const LOG_SEVERITIES = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 
 /** One line of an execution's log. */
 export const LogEntrySchema = Type.Object(

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { findServeAssets } from "../base/assets.ts";
@@ -14,7 +15,7 @@ export const serveCommand = defineCommand({
   description: [
     "The same operations, status codes and errors as a deployed service, on /, /{id} and /{id}/result, with interactive documentation at /docs. Any bearer token is accepted; none is needed.",
     "Every edit reloads the code and the requirements; if an import fails, the error is shown and the server keeps running. dataRef and paramsRef refer to files below the folder of --data-pools: <dataPoolId>/<dataSourceDescriptorId>/<fileId>, with or without .json.",
-    "Code runs in a sandbox if bubblewrap is installed. Ctrl-C stops the server.",
+    "Code is isolated as well as this machine allows; the isolation level (A to D) is printed at the start. Ctrl-C stops the server.",
   ],
   arguments: {},
   options: {
@@ -84,19 +85,22 @@ export const serveCommand = defineCommand({
 
 function printAddresses(context: CommandContext, server: LocalServer): void {
   const { output } = context;
-  const { url, version, sandboxLevel } = server;
+  const { url, version, sandbox } = server;
   output.print(`Serving ${output.paint("bold", version.project.name)} with Python ${server.pythonVersion}`);
   output.print(`  API            ${url}/`);
   output.print(`  Documentation  ${url}/docs`);
   output.print(`  OpenAPI        ${url}/openapi.json`);
-  if (sandboxLevel === "none") {
-    output.print(
-      "  No sandbox: the code has your permissions on this machine. Install bubblewrap to isolate it.",
-    );
-  }
+  output.print(`  Isolation      level ${sandbox.level}: ${SANDBOX_LEVELS[sandbox.level].gives}`);
+  if (sandbox.level === "D")
+    for (const { piece, why, remedy } of sandbox.missing) output.note(`  Without ${piece}: ${why} ${remedy}`);
   output.print("Edits are reloaded. Ctrl-C stops the server.");
   if (!output.isJson) return;
-  const described = { url, docsUrl: `${url}/docs`, openApiUrl: `${url}/openapi.json`, sandbox: sandboxLevel };
+  const described = {
+    url,
+    docsUrl: `${url}/docs`,
+    openApiUrl: `${url}/openapi.json`,
+    sandbox: sandbox.level,
+  };
   output.write(`${JSON.stringify({ name: version.project.name, ...described }, null, 2)}\n`);
 }
 

@@ -53,6 +53,7 @@ export function printStatus(output: Output, job: Job): void {
   output.print(`Created  ${job.createdAt}`);
   if (job.startedAt !== undefined) output.print(`Started  ${job.startedAt}`);
   if (job.endedAt !== undefined) output.print(`Ended    ${job.endedAt}`);
+  if (job.sandboxLevel !== undefined) output.print(`Sandbox  level ${job.sandboxLevel}`);
   if (job.expiresAt !== undefined) output.print(`Expires  ${job.expiresAt}`);
 }
 

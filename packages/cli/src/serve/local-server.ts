@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join, relative, sep } from "node:path";
 import type { Resources } from "@platform/contract/project";
+import type { SandboxReport } from "@platform/contract/sandbox";
 import { createClosers } from "@platform/engine/base/closers";
 import type { Closers } from "@platform/engine/base/closers";
 import { GIGABYTE } from "@platform/engine/base/bytes";
@@ -69,7 +70,8 @@ export interface LocalServer {
   readonly url: string;
   /** The version with which the server started. */
   readonly version: LoadedVersion;
-  readonly sandboxLevel: "none" | "bubblewrap";
+  /** How well the project's code is isolated from this machine. */
+  readonly sandbox: SandboxReport;
   readonly pythonVersion: string;
   /** Stops running executions and everything else that was started. */
   readonly close: () => Promise<void>;
@@ -120,7 +122,14 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   });
   const version = await versions.load();
   if (version.failure !== null) printFailure(version.failure, output);
-  const executions = startExecutions(starting, { store, versions, capacity, runtime: python.runtime });
+  const sandboxLevel = python.sandbox.report.level;
+  const executions = startExecutions(starting, {
+    store,
+    versions,
+    capacity,
+    sandboxLevel,
+    runtime: python.runtime,
+  });
   const app = await createApp(options, starting.logger, executions, versions);
   closers.add("HTTP server", () => closeApp(app));
   const url = await listen(app, options);
@@ -130,14 +139,13 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
     onChange: () => reload(versions, output),
   });
   closers.add("file watcher", watcher.close);
-  return { url, version, sandboxLevel: python.sandbox.level, pythonVersion: python.pythonVersion };
+  return { url, version, sandbox: python.sandbox.report, pythonVersion: python.pythonVersion };
 }
 
 async function startPython({ options, logger, closers }: Starting, directory: string) {
   const { output, settings } = options;
   const tools = await findPythonTools({
     searchPath: settings.searchPath,
-    sandbox: "preferred",
     chooseDirectory: (user) => chooseEnvironmentsDirectory(settings.cacheDirectory, user, output.note),
     variables: settings.hostVariables,
   });
@@ -158,7 +166,9 @@ type DispatcherParts = Parameters<typeof createDispatcher>[0];
 /** Starts the executions, the worker that runs them, and the sweeper of their leases. */
 function startExecutions(
   { options, logger, closers }: Starting,
-  given: Pick<DispatcherParts, "store" | "versions" | "capacity"> & { readonly runtime: PythonRuntime },
+  given: Pick<DispatcherParts, "store" | "versions" | "capacity" | "sandboxLevel"> & {
+    readonly runtime: PythonRuntime;
+  },
 ): ReturnType<typeof createExecutions> {
   const inputs = createLocalFiles(options.dataPoolsDirectory);
   const executions = createExecutions({ store: given.store, inputs });

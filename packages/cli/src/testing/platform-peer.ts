@@ -175,7 +175,14 @@ async function finishJobs(
   log: readonly string[],
 ): Promise<readonly string[]> {
   const free = { cpu: 100, memory: 100 };
-  const request = { workerId: "w", limit: 100, free, leaseSeconds: 60, excludedVersionIds: [] };
+  const request = {
+    workerId: "w",
+    sandboxLevel: "B" as const,
+    limit: 100,
+    free,
+    leaseSeconds: 60,
+    excludedVersionIds: [],
+  };
   const { claims } = await store.claim(request);
   for (const claim of claims) {
     const lines = log.map((message) => ({ time: Date.now(), severity: "INFO" as const, message }));

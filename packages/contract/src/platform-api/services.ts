@@ -16,7 +16,7 @@ import {
 } from "./common.ts";
 
 /** A service: a Python function with an endpoint. */
-const ServiceSchema = Type.Object(
+export const ServiceSchema = Type.Object(
   {
     key: Type.String({ description: "Stable UUID; first segment of the path of every endpoint URL" }),
     name: ServiceName,
@@ -37,7 +37,7 @@ const ServiceSchema = Type.Object(
 export type Service = Static<typeof ServiceSchema>;
 
 /** One built version of a service. */
-const VersionSchema = Type.Object(
+export const VersionSchema = Type.Object(
   {
     version: VersionNumber,
     status: StringEnum(["LIVE", "RETIRED"], {
@@ -61,7 +61,7 @@ const VersionSchema = Type.Object(
 export type Version = Static<typeof VersionSchema>;
 
 /** State and log of a build. */
-const BuildSchema = Type.Object(
+export const BuildSchema = Type.Object(
   {
     version: VersionNumber,
     status: ExecutionStatusSchema,

@@ -1,8 +1,9 @@
 import { getuid } from "node:process";
+import { isAtLeast } from "@platform/contract/sandbox";
+import type { SandboxLevel } from "@platform/contract/sandbox";
 import { findExecutables, SYSTEM_FOLDERS } from "../host/find-executables.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import { findSandbox } from "../python/sandbox/find-sandbox.ts";
-import { createNoSandbox } from "../python/sandbox/no-sandbox.ts";
 import type { Sandbox } from "../python/sandbox/sandbox.ts";
 import type { SystemUser } from "./access.ts";
 import { createEnvironmentBuilder } from "./environment.ts";
@@ -18,8 +19,6 @@ const BUILD_USER: SystemUser = { uid: SANDBOX_UID - 1, gid: SANDBOX_UID - 1 };
 export interface PythonToolsOptions {
   /** `PATH`, as this process got it. */
   readonly searchPath: string;
-  /** `required`: SandboxUnavailableError where there is none. `preferred`: without one it is the developer's own code that runs. */
-  readonly sandbox: "required" | "preferred" | "none";
   /** Folder of the environments. Versions run as `user`, which must be able to read it; null: as the user of this process. */
   readonly chooseDirectory: (user: SystemUser | null) => string | Promise<string>;
   /** Builds of code that is not trusted: sandboxed, as root under a user of their own, and without a view of these folders. */
@@ -45,8 +44,9 @@ export interface PythonTools {
  */
 export async function findPythonTools(options: PythonToolsOptions): Promise<PythonTools> {
   const { searchPath, variables } = options;
-  const sandbox = await chooseSandbox(options);
-  const user = getuid?.() === 0 && sandbox.level !== "none" ? SANDBOX_USER : null;
+  const sandbox = await findSandbox({ uidBase: SANDBOX_UID, searchPath });
+  const { level } = sandbox.report;
+  const user = getuid?.() === 0 && level !== "D" ? SANDBOX_USER : null;
   const interpreter = await findInterpreter({
     searchPath,
     ...(user === null ? {} : { readableBy: user }),
@@ -57,23 +57,17 @@ export async function findPythonTools(options: PythonToolsOptions): Promise<Pyth
     interpreter,
     uv,
     variables,
-    ...(await confineBuilds(options)),
+    ...(await confineBuilds(options, level)),
   });
   return { sandbox, environments, interpreter: interpreter.executable, pythonVersion: interpreter.version };
 }
 
-async function chooseSandbox({ sandbox, searchPath }: PythonToolsOptions): Promise<Sandbox> {
-  if (sandbox === "none") return createNoSandbox();
-  const minimum = sandbox === "required" ? "bubblewrap" : "none";
-  return findSandbox({ minimum, uidBase: SANDBOX_UID, searchPath });
-}
-
-async function confineBuilds({ sandbox, searchPath, confinedBuilds }: PythonToolsOptions) {
+async function confineBuilds({ searchPath, confinedBuilds }: PythonToolsOptions, level: SandboxLevel) {
   if (confinedBuilds === undefined) return {};
   const [bubblewrap = null] = await findExecutables("bwrap", `${searchPath}:${SYSTEM_FOLDERS}`);
   return {
     ...confinedBuilds,
-    bubblewrap: sandbox === "none" ? null : bubblewrap,
+    bubblewrap: isAtLeast(level, "B") ? bubblewrap : null,
     buildUser: BUILD_USER,
   };
 }

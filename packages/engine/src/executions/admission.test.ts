@@ -9,6 +9,7 @@ import type { ExecutionStore } from "../store/execution-store.ts";
 
 const CLAIM = {
   workerId: "worker",
+  sandboxLevel: "B" as const,
   free: { cpu: 1e6, memory: 1e6 },
   leaseSeconds: 60,
   excludedVersionIds: [],

@@ -2,6 +2,7 @@ import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { createUuidV7 } from "../base/uuid.ts";
 import { DAY } from "../base/time.ts";
+import { withExpiry } from "../store/expiry.ts";
 import { withPendingReason } from "./pending-reason.ts";
 import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
 import type { Admission, QueueLimits } from "./admission.ts";
@@ -20,7 +21,7 @@ import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import { createRecordCache } from "./record-cache.ts";
 import type { RecordCache } from "./record-cache.ts";
-import { createRetention, withExpiry } from "./retention.ts";
+import { createRetention } from "./retention.ts";
 import { acceptStartBody } from "./start-body.ts";
 import { createWaiters } from "./waiters.ts";
 
@@ -75,7 +76,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const store = withPendingReason(withExpiry(options.store, retentionDays * DAY));
   const cache = createRecordCache(store);
   const waiters = createWaiters(cache.find);
-  const validator = createInputValidator(options.onUndecided);
+  const validator = createInputValidator(options);
   const admission = createAdmission({ store, limits: options.queueLimits ?? DEFAULT_QUEUE_LIMITS });
   const retention = createRetention(retentionDays * DAY, now);
   const unsubscribe = store.subscribe((event) => {
@@ -128,7 +129,7 @@ interface StartParts {
 function createStart({ store, inputs, cache, validator, admission }: StartParts): Executions["start"] {
   return async (owner, target, bytes) => {
     const body = acceptStartBody(bytes);
-    validator(target.id, target.inputSchema, body);
+    validator.check(target.id, target.inputSchema, body);
     await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, owner)));
     const record = await admission.admit(owner.id, () =>
       store.create({

@@ -20,6 +20,7 @@ export function toStatusRecord(record: ExecutionRecord): StatusRecord {
     createdAt: formatTimestamp(record.createdAt),
     ...(record.startedAt === null ? {} : { startedAt: formatTimestamp(record.startedAt) }),
     ...(record.endedAt === null ? {} : { endedAt: formatTimestamp(record.endedAt) }),
+    ...(record.sandboxLevel === null ? {} : { sandboxLevel: record.sandboxLevel }),
     ...(record.expiresAt === undefined ? {} : { expiresAt: formatTimestamp(record.expiresAt) }),
     ...(record.pendingReason === undefined ? {} : { pendingReason: record.pendingReason }),
     terminal: isFinal(record.status),

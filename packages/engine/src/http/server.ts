@@ -28,6 +28,8 @@ export interface HttpServerOptions {
   readonly logger: FastifyBaseLogger;
   /** Returns the parts that cannot do their work, for `GET /readyz`. Missing: always ready. */
   readonly findFaults?: () => Promise<readonly ReadinessFault[]>;
+  /** What `GET /readyz` says besides the status. Missing: nothing. */
+  readonly describe?: () => Readonly<Record<string, unknown>>;
   /** Default `REQUEST_TIMES`. */
   readonly times?: RequestTimes;
 }
@@ -86,8 +88,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       throw new Problem("UNAVAILABLE", `Not ready (${unready.part}): ${unready.detail}`, {
         headers: { "retry-after": "1" },
       });
-    if (faults.length === 0) return { status: "ready" };
-    return { status: "degraded", faults: faults.map(({ part, detail }) => ({ part, detail })) };
+    const described = options.describe?.();
+    if (faults.length === 0) return { status: "ready", ...described };
+    return { status: "degraded", ...described, faults: faults.map(({ part, detail }) => ({ part, detail })) };
   });
   refuseOtherMethods(app, [
     { method: "GET", path: "/healthz" },

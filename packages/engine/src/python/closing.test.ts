@@ -10,7 +10,7 @@ function listSleepers(): readonly number[] {
 }
 
 test("closing ends while a module hangs at import and a process that it let go of holds the output", async () => {
-  const fixture = await createFixture({}, "none");
+  const fixture = await createFixture({}, "D");
   const program = `
 import os, time
 os.system("setsid sh -c 'sleep ${SLEEPER} &'")

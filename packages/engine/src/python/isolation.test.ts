@@ -182,7 +182,7 @@ def run():
 describe("without a sandbox (trusted code only)", () => {
   let open: Fixture;
   beforeAll(async () => {
-    open = await createFixture({}, "none");
+    open = await createFixture({}, "D");
   });
   afterAll(() => open.close());
 

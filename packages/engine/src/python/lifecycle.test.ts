@@ -26,7 +26,7 @@ function countProcesses(): number {
 const PROGRAM = "import os\nZYGOTE = os.urandom(8).hex()\ndef run():\n    return ZYGOTE";
 
 test("idle children go first, then the zygote; the next run boots another", async () => {
-  fixture = await createFixture({ idleSeconds: 0.6 }, "none");
+  fixture = await createFixture({ idleSeconds: 0.6 }, "D");
   const version = fixture.createVersion(PROGRAM);
   const first = await fixture.finish(version);
   await waitFor("children are kept ready", () => countProcesses() >= 3);
@@ -100,7 +100,7 @@ test("retiring ends although the import fails that an execution waits for", asyn
 });
 
 test("idle children that are said to have exited are ended: none is left behind", async () => {
-  fixture = await createFixture({}, "none");
+  fixture = await createFixture({}, "D");
   const version = fixture.createVersion(`
 import json, os, signal
 def lie(*_):

@@ -23,7 +23,6 @@ async function createFixtureWithGate(): Promise<{ readonly refuse: () => void; r
     { mode: 0o755 },
   );
   const sandbox = await findSandbox({
-    minimum: "bubblewrap",
     searchPath: SEARCH_PATH,
     bubblewrapPath: gate,
   });
@@ -42,7 +41,7 @@ async function createFixtureWithGate(): Promise<{ readonly refuse: () => void; r
 describe("an execution that the machine could not start is not blamed on the project", () => {
   test("when the sandbox cannot be prepared; nothing is left behind", async () => {
     const sandbox: Sandbox = {
-      level: "none",
+      report: { level: "D", missing: [] },
       findFault: async () => null,
       prepare: () => {
         throw new Error("no uid is free");
@@ -63,7 +62,7 @@ describe("an execution that the machine could not start is not blamed on the pro
   });
 
   test("when the interpreter cannot be executed", async () => {
-    fixture = await createFixture({}, "none");
+    fixture = await createFixture({}, "D");
     const version = fixture.createVersion(PROGRAM, { interpreter: "/usr/bin/python0" });
     expect((await fixture.finish(version)).outcome).toMatchObject({ status: "NOT_STARTED", scope: "worker" });
     await expect(fixture.runtime.probe(version)).rejects.toThrow("ENOENT");

@@ -22,9 +22,9 @@ function findProcesses(text: string): number[] {
 }
 
 test.each([
-  ["bubblewrap", "run", "1234.601"],
-  ["none", "run", "1234.602"],
-  ["bubblewrap", "import", "1234.603"],
+  ["B", "run", "1234.601"],
+  ["D", "run", "1234.602"],
+  ["B", "import", "1234.603"],
 ])(
   "no process outlives a Node that was killed by kill -9 (sandbox %s, during %s)",
   async (level, stage, seconds) => {

@@ -32,7 +32,14 @@ async function claimOne(store: ExecutionStore, leaseSeconds: number): Promise<Cl
     body: Buffer.from("{}"),
     references: {},
   });
-  const request = { workerId: WORKER, limit: 1, free: resources, leaseSeconds, excludedVersionIds: [] };
+  const request = {
+    workerId: WORKER,
+    sandboxLevel: "B" as const,
+    limit: 1,
+    free: resources,
+    leaseSeconds,
+    excludedVersionIds: [],
+  };
   const [claim] = (await store.claim(request)).claims;
   if (claim === undefined) throw new Error("nothing to claim");
   return claim;

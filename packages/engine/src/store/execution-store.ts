@@ -1,5 +1,6 @@
 import type { ExecutionStatus, FileReference, PendingReason } from "@platform/contract/execution";
 import type { Resources } from "@platform/contract/project";
+import type { SandboxLevel } from "@platform/contract/sandbox";
 import type { LogLine, Outcome, RunnableVersion } from "../python/port/runtime.ts";
 import type { Owner } from "./owner.ts";
 
@@ -15,6 +16,8 @@ export interface ExecutionRecord {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  /** How well the worker that claimed it isolates user code; null while PENDING. */
+  readonly sandboxLevel: SandboxLevel | null;
   /** Until when state, result and log can be read, once final; missing: permanently. */
   readonly expiresAt?: number;
   /** Why it cannot start at present, if known; only while PENDING. Added by `withPendingReason`. */
@@ -70,6 +73,8 @@ export type ClaimKey = Pick<Claim, "id" | "attempt" | "workerId">;
 /** What a worker can run now. `free` in vCPUs and GB. */
 export interface ClaimRequest {
   readonly workerId: string;
+  /** How well this worker isolates user code: written to the executions that it claims. */
+  readonly sandboxLevel: SandboxLevel;
   /** Maximum number of claims; together they must fit into the free vCPUs and GB. */
   readonly limit: number;
   readonly free: Resources;

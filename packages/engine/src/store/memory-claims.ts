@@ -11,7 +11,7 @@ export const CANCELLED_BEFORE = { code: "CANCELLED", detail: "The execution was 
 /** Claims and their leases. */
 export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "claim" | "renew" | "sweep"> {
   return {
-    claim: async ({ workerId, limit, free, leaseSeconds, excludedVersionIds, onlyId }) => {
+    claim: async ({ workerId, sandboxLevel, limit, free, leaseSeconds, excludedVersionIds, onlyId }) => {
       const ready = entries
         .listReady()
         .filter(
@@ -22,7 +22,7 @@ export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "clai
         entry.workerId = workerId;
         entry.attempt += 1;
         entry.leaseUntil = readMonotonic() + leaseSeconds * SECOND;
-        entries.move(entry, { status: "RUNNING", startedAt: Date.now() });
+        entries.move(entry, { status: "RUNNING", startedAt: Date.now(), sandboxLevel });
         return { ...entry.execution, attempt: entry.attempt, workerId, setbacks: entry.setbacks };
       });
       const isDrained = [...entries.byId.values()].every((entry) => entry.record.status !== "PENDING");
@@ -79,7 +79,7 @@ export function createEnds(
       const state = entry.isCancelRequested
         ? ({ status: "FAILED", failure: CANCELLED_BEFORE } as const)
         : ({ status: "PENDING" } as const);
-      entries.move(entry, { ...state, startedAt: null });
+      entries.move(entry, { ...state, startedAt: null, sandboxLevel: null });
       entries.emit({ type: "pending" });
       return true;
     },

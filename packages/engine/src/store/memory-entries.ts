@@ -91,6 +91,7 @@ function createEntry(execution: NewExecution, rank: number): Entry {
     createdAt: Date.now(),
     startedAt: null,
     endedAt: null,
+    sandboxLevel: null,
     failure: null,
   };
   return {

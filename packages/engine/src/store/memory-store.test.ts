@@ -12,7 +12,7 @@ test("a host's clock that is set ends no lease and makes no worker fall silent",
   const store = createMemoryStore();
   const id = createUuidV7();
   const resources = { cpu: 1, memory: 1 };
-  const worker = { workerId: "worker", excludedVersionIds: [] };
+  const worker = { workerId: "worker", sandboxLevel: "B" as const, excludedVersionIds: [] };
   await store.create({
     id,
     owner: createOwner("owner"),

@@ -23,6 +23,7 @@ export function describeCreate(use: Use): void {
       createdAt: record.createdAt,
       startedAt: null,
       endedAt: null,
+      sandboxLevel: null,
       failure: null,
     });
     expect(Math.abs(record.createdAt - before)).toBeLessThan(60_000);

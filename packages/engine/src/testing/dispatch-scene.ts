@@ -12,7 +12,7 @@ import type { RunnableVersion } from "../python/port/runtime.ts";
 export const OWNER = "owner";
 export const WITHIN = { interval: 10 };
 
-interface LoggedLine {
+export interface LoggedLine {
   readonly level: "info" | "warn" | "error";
   readonly fields: LogFields;
   readonly message: string;
@@ -83,6 +83,7 @@ export async function createDispatchScene(): Promise<DispatchScene> {
         ...sources,
         runtime: fixture.runtime,
         workerId: createUuidV7(),
+        sandboxLevel: "B",
         capacity: { cpu: 2, memory: 4 },
         leaseSeconds: 30,
         logger: { info: record("info"), warn: record("warn"), error: record("error") },

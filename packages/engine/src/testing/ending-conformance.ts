@@ -286,9 +286,12 @@ export function describeGiveBack(use: Use): void {
   test("what a worker gives back because it stops may be claimed at once, and that is no setback", async () => {
     const store = use();
     const { execution, claim } = await start(store);
+    expect(await read(store, execution)).toMatchObject({ status: "RUNNING", sandboxLevel: "B" });
     expect([await store.giveBack(claim, null), await store.giveBack(claim, null)]).toEqual([true, true]);
-    const [next] = (await store.claim(request())).claims;
+    expect(await read(store, execution)).toMatchObject({ status: "PENDING", sandboxLevel: null });
+    const [next] = (await store.claim(request({ sandboxLevel: "A" }))).claims;
     expect(next).toMatchObject({ id: execution.id, attempt: 2, setbacks: 0 });
+    expect((await read(store, execution)).sandboxLevel).toBe("A");
     if (next !== undefined) await store.finish(next, SUCCEEDED);
   });
 

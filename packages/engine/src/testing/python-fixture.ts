@@ -11,8 +11,12 @@ import type {
   Run,
   RunnableVersion,
 } from "../python/port/runtime.ts";
+import { isAtLeast } from "@platform/contract/sandbox";
+import type { SandboxLevel } from "@platform/contract/sandbox";
 import { findSandbox } from "../python/sandbox/find-sandbox.ts";
-import type { SandboxLevel } from "../python/sandbox/sandbox.ts";
+import { describeShortfall } from "../python/sandbox/grade.ts";
+import { createNoSandbox } from "../python/sandbox/no-sandbox.ts";
+import type { Sandbox } from "../python/sandbox/sandbox.ts";
 import type { Logger } from "../base/logger.ts";
 import { waitUntil } from "./wait-until.ts";
 import type { PythonRuntimeOptions } from "../python/port/settings.ts";
@@ -22,14 +26,14 @@ export const INTERPRETER = "/usr/bin/python3";
 
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-interface Finished {
+export interface Finished {
   readonly outcome: Outcome | NotStarted;
   readonly lines: readonly LogLine[];
   /** The parsed result; undefined when there is none. */
   readonly result: unknown;
 }
 
-interface RunOptions {
+export interface RunOptions {
   readonly data?: unknown;
   readonly params?: unknown;
   readonly body?: string;
@@ -70,19 +74,21 @@ function openRuntime(
   }
 }
 
+/** A sandbox of this level. @throws Error where this machine cannot have it */
+async function createSandbox(level: SandboxLevel): Promise<Sandbox> {
+  if (level === "D") return createNoSandbox({ level: "D", missing: [] });
+  const sandbox = await findSandbox({ searchPath: process.env["PATH"] ?? "" });
+  if (!isAtLeast(sandbox.report.level, level)) throw new Error(describeShortfall(sandbox.report, level));
+  return sandbox;
+}
+
 export async function createFixture(
   options: Partial<PythonRuntimeOptions> = {},
-  level: SandboxLevel = "bubblewrap",
+  level: SandboxLevel = "B",
 ): Promise<Fixture> {
   const directory = mkdtempSync(join(tmpdir(), "python-runtime-"));
   chmodSync(directory, 0o755);
-  const sandbox =
-    options.sandbox ??
-    (await findSandbox({
-      minimum: level,
-      searchPath: process.env["PATH"] ?? "",
-      ...(level === "none" ? { bubblewrapPath: "/nonexistent" } : {}),
-    }));
+  const sandbox = options.sandbox ?? (await createSandbox(level));
   const runtime = openRuntime(directory, { ...options, sandbox });
   let sequence = 0;
 

@@ -1,8 +1,8 @@
 /** Started by a test as a process of its own, which the test then kills: one execution, or one import, that never ends. */
 import { createFixture } from "./python-fixture.ts";
 
-const [level = "bubblewrap", seconds = "60", stage = "run"] = process.argv.slice(2);
-const fixture = await createFixture({}, level === "none" ? "none" : "bubblewrap");
+const [level = "B", seconds = "60", stage = "run"] = process.argv.slice(2);
+const fixture = await createFixture({}, level === "D" ? "D" : "B");
 const program = `
 import subprocess
 def run(params):

@@ -162,7 +162,14 @@ async function claim(
   free: NewExecution["resources"],
   limit: number,
 ): Promise<readonly Claim[]> {
-  const request = { workerId: "worker", limit, free, leaseSeconds: 60, excludedVersionIds: [] };
+  const request = {
+    workerId: "worker",
+    sandboxLevel: "B" as const,
+    limit,
+    free,
+    leaseSeconds: 60,
+    excludedVersionIds: [],
+  };
   return (await store.claim(request)).claims;
 }
 

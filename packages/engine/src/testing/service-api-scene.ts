@@ -69,6 +69,7 @@ export async function openServiceApiScene() {
   const claimOne = async (): Promise<Claim> => {
     const { claims } = await store.claim({
       workerId: "worker",
+      sandboxLevel: "B" as const,
       limit: 1,
       free: { cpu: 1, memory: 1 },
       leaseSeconds: 30,

@@ -173,6 +173,7 @@ async function create(store: ExecutionStore, resources: Resources): Promise<NewE
 async function claim(store: ExecutionStore, free: Resources, onlyId?: string): Promise<readonly Claim[]> {
   const { claims } = await store.claim({
     workerId: "worker",
+    sandboxLevel: "B" as const,
     limit: 32,
     free,
     leaseSeconds: 60,

@@ -15,7 +15,14 @@ import type { Step } from "../base/machine.ts";
  */
 
 /** Where the worker is in the diagram above. */
-type DispatchPhase = "new" | "working" | "leavingQueue" | "waiting" | "drained" | "finishing" | "closed";
+export type DispatchPhase =
+  | "new"
+  | "working"
+  | "leavingQueue"
+  | "waiting"
+  | "drained"
+  | "finishing"
+  | "closed";
 
 /** The phase of a worker and what it has in hand. */
 export interface DispatchState {

@@ -78,7 +78,7 @@ describe("what the platform cannot start", () => {
   test("runs elsewhere when a worker cannot start its processes", async () => {
     const broken = await createFixture({
       sandbox: {
-        level: "none",
+        report: { level: "D", missing: [] },
         findFault: async () => null,
         prepare: () => {
           throw new Error("no uid is free");
@@ -101,6 +101,7 @@ describe("what the platform cannot start", () => {
     const id = await scene.start(PROGRAM);
     const request = {
       workerId: "w",
+      sandboxLevel: "B" as const,
       limit: 1,
       free: { cpu: 1, memory: 1 },
       leaseSeconds: 30,
@@ -195,7 +196,13 @@ describe("while a version is made ready", () => {
     await expect.poll(() => scene.statusOf(id), WITHIN).toBe("RUNNING");
     await scene.stop(dispatcher, 0);
     expect(await scene.statusOf(id)).toBe("PENDING");
-    const request = { workerId: "next", limit: 1, free: { cpu: 1, memory: 1 }, leaseSeconds: 30 };
+    const request = {
+      workerId: "next",
+      sandboxLevel: "B" as const,
+      limit: 1,
+      free: { cpu: 1, memory: 1 },
+      leaseSeconds: 30,
+    };
     const { claims } = await scene.store.claim({ ...request, excludedVersionIds: [] });
     expect(claims).toMatchObject([{ id, attempt: 2, setbacks: 0 }]);
   });

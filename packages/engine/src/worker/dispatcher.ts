@@ -1,4 +1,5 @@
 import type { Resources } from "@platform/contract/project";
+import type { SandboxLevel } from "@platform/contract/sandbox";
 import { SECOND } from "../base/time.ts";
 import { createDeferred } from "../base/deferred.ts";
 import type { Deferred } from "../base/deferred.ts";
@@ -46,6 +47,8 @@ export interface DispatcherOptions {
   /** Closed by its creator, not by the dispatcher. */
   readonly runtime: Pick<PythonRuntime, "run">;
   readonly workerId: string;
+  /** How well `runtime` isolates user code. */
+  readonly sandboxLevel: SandboxLevel;
   /** The vCPUs and GB that all runs of this worker may use together. */
   readonly capacity: Resources;
   readonly leaseSeconds: number;
@@ -98,7 +101,7 @@ interface DispatcherState {
 }
 
 /** What to claim now. */
-type ClaimPlan = Omit<ClaimRequest, "workerId" | "leaseSeconds">;
+type ClaimPlan = Omit<ClaimRequest, "workerId" | "sandboxLevel" | "leaseSeconds">;
 
 /** Claims nothing until `start`, but listens to the store's events from now on, until `close`. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
@@ -232,9 +235,9 @@ function planClaim(self: DispatcherState): ClaimPlan | null {
 }
 
 async function claim(self: DispatcherState, plan: ClaimPlan): Promise<TakeResult> {
-  const { store, workerId, leaseSeconds } = self.options;
+  const { store, workerId, sandboxLevel, leaseSeconds } = self.options;
   const since = readMonotonic();
-  const { claims, isDrained } = await store.claim({ ...plan, workerId, leaseSeconds });
+  const { claims, isDrained } = await store.claim({ ...plan, workerId, sandboxLevel, leaseSeconds });
   const isReserved = plan.onlyId !== undefined;
   if (isReserved) self.reserver.settle();
   for (const claim of claims) begin(self, claim, since);

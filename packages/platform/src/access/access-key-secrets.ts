@@ -22,7 +22,7 @@ export function createAccessKeySecret(): NewAccessKeySecret {
 }
 
 /** SHA-256 in hex. A slow hash is not needed for 256 random bits and would only slow down the token endpoint. */
-function hashSecret(secret: string): string {
+export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 

@@ -7,7 +7,7 @@ import { deriveKey, seal, unseal } from "../secrets/seal.ts";
 export const SIGNING_ALGORITHM = "ES256";
 
 /** The key that signs. */
-interface SigningKey {
+export interface SigningKey {
   readonly kid: string;
   readonly privateKey: CryptoKey;
 }

@@ -40,7 +40,7 @@ test("without settings it plays all roles on this machine alone", async () => {
     leaseSeconds: 30,
     drainSeconds: 30,
     retentionDays: 30,
-    sandbox: "bubblewrap",
+    sandboxMin: "B",
     logLevel: "info",
   });
 });
@@ -99,6 +99,12 @@ test.each<[given: Given, message: RegExp]>([
   [{ flags: ["--data-dir", ""] }, /^--data-dir is ""; it must be given, not empty\.$/],
   [{ flags: ["--database-url", "mysql://root:hush@db/x"] }, /^DATABASE_URL (?!.*hush).* postgres:\/\/user/],
   [{ variables: { DATABASE_URL: "postgres://me:hu/sh@db:5432/x" } }, /^DATABASE_URL (?!.*hu\/sh).*%XX\.$/],
+  [{ flags: ["--sandbox-min", "none"] }, /^--sandbox-min is "none"; it must be one of A, B, C, D\.$/],
+  [
+    { flags: ["--sandbox=none"] },
+    /^--sandbox .*--sandbox-min .*B in place of bubblewrap, D in place of none\.$/,
+  ],
+  [{ variables: { PLATFORM_SANDBOX: "bubblewrap" } }, /^--sandbox \(PLATFORM_SANDBOX\) was replaced by/],
   [{ flags: ["--no-such-flag"] }, /^Unknown option '--no-such-flag'\. --help lists the settings\.$/],
   [{ flags: ["data"] }, /^"data" is no command\. --help lists commands and settings\.$/],
 ])("%j is refused with the setting, its value and what is expected", async (given, message) => {

@@ -4,6 +4,8 @@ import { env, argv } from "node:process";
 import { parseArgs } from "node:util";
 import { DEFAULT_QUEUE_LIMITS } from "@platform/engine/executions/admission";
 import type { QueueLimits } from "@platform/engine/executions/admission";
+import { SANDBOX_LEVEL_NAMES } from "@platform/contract/sandbox";
+import type { SandboxLevel } from "@platform/contract/sandbox";
 import { GIGABYTE } from "@platform/engine/base/bytes";
 import { SettingError, choice, choices, number, optionalOrigin, optionalText, text } from "./settings.ts";
 import type { Setting } from "./settings.ts";
@@ -122,11 +124,11 @@ const SETTINGS = {
     { min: 1, max: 10_000_000, isWhole: true },
     DEFAULT_QUEUE_LIMITS.total,
   ),
-  sandbox: choice(
-    "PLATFORM_SANDBOX",
-    "none: user code is trusted and runs unconfined",
-    ["bubblewrap", "none"],
-    "bubblewrap",
+  "sandbox-min": choice(
+    "PLATFORM_SANDBOX_MIN",
+    "Least isolation of user code with which workers and builders start, A being the strongest; D: all code is trusted",
+    SANDBOX_LEVEL_NAMES,
+    "B",
   ),
   "log-level": choice(
     "PLATFORM_LOG_LEVEL",
@@ -176,7 +178,8 @@ export interface Config {
   readonly buildQuota: BuildQuota;
   readonly minFreeDiskBytes: number;
   readonly queueLimits: QueueLimits;
-  readonly sandbox: "bubblewrap" | "none";
+  /** A worker or builder that isolates user code less refuses to start. */
+  readonly sandboxMin: SandboxLevel;
   readonly logLevel: "debug" | "info" | "warn" | "error";
   /** Variables that package installers need, handed to builds and to nothing else. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -211,7 +214,7 @@ export function readConfig(): Config {
       perOwner: settings["max-queued-per-subscription"],
       total: settings["max-queued"],
     }),
-    sandbox: settings.sandbox,
+    sandboxMin: settings["sandbox-min"],
     logLevel: settings["log-level"],
     environment: env,
   });
@@ -238,6 +241,7 @@ export function describeSettings(): string {
 }
 
 function readArguments(): { readonly command: Command; readonly settings: Settings } {
+  refuseReplaced();
   const names = Object.keys(SETTINGS) as SettingName[];
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
   let flags: Readonly<Record<string, string | boolean | undefined>>;
@@ -258,6 +262,15 @@ function readArguments(): { readonly command: Command; readonly settings: Settin
     names.map((name) => [name, readSetting(name, SETTINGS[name], flags[name])]),
   ) as unknown as Settings;
   return { command: readCommand(words), settings };
+}
+
+/** A setting of earlier releases must not be taken for nothing: it may have been what kept code isolated. */
+function refuseReplaced(): void {
+  const isFlag = argv.some((word) => word === "--sandbox" || word.startsWith("--sandbox="));
+  if (isFlag || env["PLATFORM_SANDBOX"])
+    throw new SettingError(
+      "--sandbox (PLATFORM_SANDBOX) was replaced by --sandbox-min (PLATFORM_SANDBOX_MIN): B in place of bubblewrap, D in place of none.",
+    );
 }
 
 function readCommand(words: readonly string[]): Command {

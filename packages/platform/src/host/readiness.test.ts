@@ -21,7 +21,7 @@ function createProcess(...roles: readonly Role[]) {
   let diskFault: string | null = null;
   const disk = { describe: () => diskFault };
   const readiness = createReadiness({ database, disk, roles: new Set(roles), stopping: stopping.signal });
-  const app = createHttpServer({ logger: pino({ level: "silent" }), findFaults: readiness.findFaults });
+  const app = createHttpServer({ logger: pino({ level: "silent" }), ...readiness });
   const ask = async () => {
     const response = await app.inject({ method: "GET", url: "/readyz" });
     return [response.statusCode, response.json<unknown>()] as const;
@@ -37,6 +37,15 @@ describe("GET /readyz", () => {
     const { readiness, ask } = createProcess("worker");
     readiness.watchWorker(() => null);
     expect(await ask()).toEqual([200, { status: "ready" }]);
+  });
+
+  test("says how well a process that runs user code isolates it, and what a better isolation needs", async () => {
+    const { readiness, ask } = createProcess("worker");
+    const missing = [{ piece: "Landlock", why: "The kernel is too old.", remedy: "Use 5.13." }] as const;
+    readiness.addSandbox({ level: "B", missing });
+    readiness.watchWorker(() => null);
+    expect(await ask()).toEqual([200, { status: "ready", sandbox: { level: "B", missing } }]);
+    expect((await createProcess("gateway").ask())[1]).toEqual({ status: "ready" });
   });
 
   test("is 503 and names the worker where a process is nothing but a worker that starts nothing", async () => {

@@ -1,3 +1,4 @@
+import type { SandboxReport } from "@platform/contract/sandbox";
 import type { ReadinessFault } from "@platform/engine/http/server";
 import { SECOND } from "@platform/engine/base/time";
 import type { Role } from "../config/config.ts";
@@ -21,6 +22,10 @@ export interface Readiness {
   readonly findFaults: () => Promise<readonly ReadinessFault[]>;
   /** Adds the worker of this process: `explainRest` returns why it starts no executions, null when it does. */
   readonly watchWorker: (explainRest: () => string | null) => void;
+  /** Adds how well this process, a worker or a builder, isolates user code. */
+  readonly addSandbox: (report: SandboxReport) => void;
+  /** What the answer has besides the status: `{sandbox: {level, missing}}` where user code is run. */
+  readonly describe: () => { readonly sandbox?: SandboxReport };
 }
 
 /**
@@ -31,6 +36,7 @@ export interface Readiness {
 export function createReadiness({ database, disk, roles, stopping }: ReadinessOptions): Readiness {
   const servesRequests = roles.has("gateway") || roles.has("control");
   let explainWorker: (() => string | null) | null = null;
+  let sandbox: SandboxReport | undefined;
   return {
     findFaults: async () => {
       if (stopping.aborted)
@@ -47,6 +53,10 @@ export function createReadiness({ database, disk, roles, stopping }: ReadinessOp
         if (detail !== null) faults.push({ part, detail, effect: servesRequests ? "degraded" : "unready" });
       return faults;
     },
+    addSandbox: (report) => {
+      sandbox = report;
+    },
+    describe: () => (sandbox === undefined ? {} : { sandbox }),
     watchWorker: (explainRest) => {
       explainWorker = explainRest;
     },

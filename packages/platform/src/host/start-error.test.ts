@@ -1,5 +1,4 @@
 import { Problem } from "@platform/contract/problems";
-import { SandboxUnavailableError } from "@platform/engine/python/sandbox/sandbox";
 import { expect, test } from "vitest";
 import { EmbeddedPostgresError } from "../postgres/errors.ts";
 import { SettingError } from "../config/settings.ts";
@@ -9,7 +8,6 @@ test.each([
   new StartError("Choose another port."),
   new SettingError("--role is wrong."),
   new EmbeddedPostgresError("PostgreSQL does not start."),
-  new SandboxUnavailableError("Install bubblewrap."),
 ])("what the operator can change is one sentence without a stack: $name", (error) => {
   expect(describeStartError(error)).toBe(error.message);
 });

@@ -1,6 +1,5 @@
 import { Problem } from "@platform/contract/problems";
 import { ProjectError } from "@platform/engine/project/project-error";
-import { SandboxUnavailableError } from "@platform/engine/python/sandbox/sandbox";
 import { EmbeddedPostgresError } from "../postgres/errors.ts";
 import { SettingError } from "../config/settings.ts";
 
@@ -10,7 +9,7 @@ export class StartError extends Error {
 }
 
 /** Errors whose message says what the operator has to do. Anything else is a bug and is shown with its stack. */
-const KINDS = [StartError, SettingError, EmbeddedPostgresError, SandboxUnavailableError, ProjectError];
+const KINDS = [StartError, SettingError, EmbeddedPostgresError, ProjectError];
 
 /** The text for the operator when the platform did not start. */
 export function describeStartError(error: unknown): string {

@@ -44,7 +44,7 @@ export function listAddresses({
 }
 
 function createServer({ logger, executions, closers, readiness }: Shared): FastifyInstance {
-  const app = createHttpServer({ logger, findFaults: readiness.findFaults });
+  const app = createHttpServer({ logger, ...readiness });
   closers.add("HTTP server", async () => {
     executions.close();
     const late = setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_WITHIN_MS);

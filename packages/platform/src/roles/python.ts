@@ -1,26 +1,43 @@
+import { isAtLeast, SANDBOX_LEVELS } from "@platform/contract/sandbox";
+import type { SandboxReport } from "@platform/contract/sandbox";
 import { findPythonTools } from "@platform/engine/environments/python-tools";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
+import { describeShortfall } from "@platform/engine/python/sandbox/grade";
 import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
 import type { PythonRuntime } from "@platform/engine/python/port/runtime";
+import { StartError } from "../host/start-error.ts";
 import type { Shared } from "./shared.ts";
 
 /** What the roles worker and builder share to run user code. */
 export interface Python {
   readonly runtime: PythonRuntime;
   readonly environments: EnvironmentBuilder;
+  /** How well `runtime` isolates user code. */
+  readonly sandbox: SandboxReport;
 }
 
-/** Finds the tools for user code and starts the runtime. @throws Error when this machine lacks one of them */
-export async function startPython({ config, data, logger, closers }: Shared): Promise<Python> {
+/** Finds the tools for user code and starts the runtime. @throws StartError, ProjectError when this machine lacks one of them */
+export async function startPython({ config, data, logger, closers, readiness }: Shared): Promise<Python> {
   const { environments, ...tools } = await findPythonTools({
     searchPath: config.environment["PATH"] ?? "",
-    sandbox: config.sandbox === "none" ? "none" : "required",
     chooseDirectory: () => data.environments,
     confinedBuilds: { hidden: [data.root] },
     variables: config.environment,
   });
+  closers.add("environments", environments.close);
+  const { report } = tools.sandbox;
+  if (!isAtLeast(report.level, config.sandboxMin))
+    throw new StartError(
+      `${describeShortfall(report, config.sandboxMin)}\nOr lower --sandbox-min (PLATFORM_SANDBOX_MIN). ${describeLevel(report)}`,
+    );
+  readiness.addSandbox(report);
+  logger.info({ level: report.level, missing: report.missing }, describeLevel(report));
   const runtime = createPythonRuntime({ runDirectory: data.run, ...tools, logger });
   closers.add("Python", runtime.close);
-  closers.add("environments", environments.close);
-  return { runtime, environments };
+  return { runtime, environments, sandbox: report };
+}
+
+/** A sentence for the log and the operator. */
+function describeLevel({ level }: SandboxReport): string {
+  return `Isolation level ${level}: ${SANDBOX_LEVELS[level].gives}`;
 }

@@ -57,7 +57,7 @@ async function startControl(
 }
 
 /** Runs executions. */
-function startWorker(shared: Shared, { runtime, environments }: Python, workerId: string): void {
+function startWorker(shared: Shared, { runtime, environments, sandbox }: Python, workerId: string): void {
   const { config, closers, stop, disk, stores, files, executionStore, readiness, logger } = shared;
   const watchdog = createLeaseWatchdog(config.leaseSeconds);
   closers.add("watchdog", watchdog.close);
@@ -66,6 +66,7 @@ function startWorker(shared: Shared, { runtime, environments }: Python, workerId
     versions: createVersionSource({ versions: stores.versions, files, environments }),
     runtime,
     workerId,
+    sandboxLevel: sandbox.level,
     capacity: config.capacity,
     leaseSeconds: config.leaseSeconds,
     isHeldUp: disk.isLow,

@@ -127,6 +127,7 @@ test.each(["in the partitions of their days", "in the default partition"])(
     const store = createPostgresExecutionStore({ database: home.database });
     const { claims } = await store.claim({
       workerId: "worker",
+      sandboxLevel: "B" as const,
       limit: 10,
       free: { cpu: 10, memory: 10 },
       leaseSeconds: 60,

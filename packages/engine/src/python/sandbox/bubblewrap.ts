@@ -1,5 +1,6 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { SandboxReport } from "@platform/contract/sandbox";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { BASE_ENVIRONMENT, STATUS_FD } from "./sandbox.ts";
 import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
@@ -26,6 +27,7 @@ const SYSTEM_PATHS = [
 
 /** What is known of bubblewrap on this machine; found by `findSandbox`. */
 export interface BubblewrapOptions {
+  readonly report: SandboxReport;
   /** `bwrap` itself. */
   readonly executable: TrustedExecutable;
   /**
@@ -76,7 +78,7 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
     };
   }
 
-  return { level: "bubblewrap", prepare, findFault: options.findFault };
+  return { report: options.report, prepare, findFault: options.findFault };
 }
 
 /** Libraries look up the name and home of the uid; the accounts of the host must not be visible. */

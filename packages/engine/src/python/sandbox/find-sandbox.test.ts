@@ -2,9 +2,11 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isAtLeast } from "@platform/contract/sandbox";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createBubblewrapSandbox } from "./bubblewrap.ts";
 import { findSandbox } from "./find-sandbox.ts";
+import { describeShortfall } from "./grade.ts";
 import type { SandboxLaunch } from "./sandbox.ts";
 
 let directory: string;
@@ -14,21 +16,18 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
+const SEARCH_PATH = process.env["PATH"] ?? "";
+
 test("the best sandbox that works is found", async () => {
-  expect((await findSandbox({ minimum: "bubblewrap", searchPath: process.env["PATH"] ?? "" })).level).toBe(
-    "bubblewrap",
-  );
-  expect((await findSandbox({ minimum: "none", searchPath: process.env["PATH"] ?? "" })).level).toBe(
-    "bubblewrap",
-  );
+  expect((await findSandbox({ searchPath: SEARCH_PATH })).report.level).toBe("B");
 });
 
-test("a machine without bubblewrap is told what to install, unless no sandbox is good enough", async () => {
-  const bubblewrapPath = join(directory, "absent");
-  await expect(findSandbox({ minimum: "bubblewrap", bubblewrapPath })).rejects.toThrow(
-    /is not an executable file: install the package `bubblewrap`/u,
+test("a machine without bubblewrap is told what to install", async () => {
+  const { report } = await findSandbox({ bubblewrapPath: join(directory, "absent") });
+  expect(isAtLeast(report.level, "B")).toBe(false);
+  expect(describeShortfall(report, "B")).toMatch(
+    /is not an executable file\. Install the package `bubblewrap`/u,
   );
-  expect((await findSandbox({ minimum: "none", bubblewrapPath })).level).toBe("none");
 });
 
 test("a bubblewrap that the kernel refuses is told apart from one that is missing", async () => {
@@ -36,8 +35,10 @@ test("a bubblewrap that the kernel refuses is told apart from one that is missin
   writeFileSync(bubblewrapPath, "#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n", {
     mode: 0o755,
   });
-  await expect(findSandbox({ minimum: "bubblewrap", bubblewrapPath })).rejects.toThrow(
-    /No permissions to create new namespace.*allow unprivileged user namespaces/su,
+  const { report } = await findSandbox({ bubblewrapPath });
+  expect(isAtLeast(report.level, "B")).toBe(false);
+  expect(describeShortfall(report, "B")).toMatch(
+    /No permissions to create new namespace.*Allow unprivileged user namespaces/su,
   );
 });
 
@@ -46,6 +47,7 @@ const PATHS = { projectDirectory: "/p", runnerDirectory: "/r", readablePaths: ["
 
 test.runIf(IS_ROOT)("root starts each version as a user of its own, and takes it back at the end", () => {
   const sandbox = createBubblewrapSandbox({
+    report: { level: "B", missing: [] },
     executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
     uidBase: 300_000,
     uidCount: 2,
@@ -66,6 +68,7 @@ test("an ordinary user starts versions as itself; what lies below /usr is bound 
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   const own = { uid: IS_ROOT ? 1000 : uid, gid: IS_ROOT ? 1000 : gid };
   const sandbox = createBubblewrapSandbox({
+    report: { level: "B", missing: [] },
     executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
     uidBase: 300_000,
     uidCount: 2,

@@ -1,22 +1,29 @@
+import type { MissingPiece } from "@platform/contract/sandbox";
 import { findExecutables, isExecutable, SYSTEM_FOLDERS } from "../../host/find-executables.ts";
 import { runTrusted } from "../../host/processes.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createBubblewrapSandbox } from "./bubblewrap.ts";
+import { gradeSandbox } from "./grade.ts";
 import { createNoSandbox } from "./no-sandbox.ts";
-import { SandboxUnavailableError } from "./sandbox.ts";
-import type { Sandbox, SandboxLevel } from "./sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
 
 const TRIAL_TIMEOUT_MS = 10_000;
 const DEFAULT_UID_BASE = 200_000;
 const DEFAULT_UID_COUNT = 10_000;
-const INSTALL_HINT = "install the package `bubblewrap` (apt-get install bubblewrap, dnf install bubblewrap)";
+const INSTALL_HINT = "Install the package `bubblewrap` (apt-get install bubblewrap, dnf install bubblewrap).";
 const ALLOW_HINT =
-  "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on newer Ubuntu), and inside a container its seccomp profile must allow unshare and mount";
+  "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on newer Ubuntu; user.max_user_namespaces must not be 0); in a container, its seccomp profile must allow clone, unshare and mount, and /proc must not be masked (Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined).";
+const NOT_YET = { why: "This release does not use it yet.", remedy: "Nothing needs to be done." };
+const UNUSED: readonly MissingPiece[] = [{ piece: "control groups", ...NOT_YET }];
+/** Level C is not there yet. */
+const UNUSED_ALONE: readonly MissingPiece[] = [
+  { piece: "seccomp", ...NOT_YET },
+  { piece: "Landlock", ...NOT_YET },
+  ...UNUSED,
+];
 
-/** Which level of isolation is required, and where to search for bubblewrap. */
+/** Where to search for bubblewrap, and as whom versions run. */
 export interface FindSandboxOptions {
-  /** The minimum level. `none` means trusted code only. */
-  readonly minimum: SandboxLevel;
   /** Absolute path of `bwrap`; searched when it is not given. */
   readonly bubblewrapPath?: string;
   /** The value of PATH: searched before the system's folders. */
@@ -27,53 +34,48 @@ export interface FindSandboxOptions {
   readonly uidCount?: number;
 }
 
-/** The best sandbox that works on this machine, established by a trial run. @throws SandboxUnavailableError when it is below the minimum */
+/** The best sandbox that works on this machine, established by trying each of its pieces. */
 export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox> {
-  try {
-    return await findBubblewrap(options);
-  } catch (error) {
-    if (options.minimum === "none" && error instanceof SandboxUnavailableError) return createNoSandbox();
-    throw error;
-  }
-}
-
-async function findBubblewrap(options: FindSandboxOptions): Promise<Sandbox> {
-  if (process.platform !== "linux")
-    throw new SandboxUnavailableError(`bubblewrap runs on Linux only, this is ${process.platform}.`);
   const executable = await findExecutable(options);
+  if (!(executable instanceof TrustedExecutable))
+    return createNoSandbox(gradeSandbox([executable, ...UNUSED_ALONE]));
   const uid = process.getuid?.() ?? 0;
-  const gid = process.getgid?.() ?? 0;
   const uidBase = options.uidBase ?? DEFAULT_UID_BASE;
   const attempt = () => tryBubblewrap(executable, uid === 0 ? uidBase : null);
-  await attempt();
+  const fault = await attempt();
+  if (fault !== null)
+    return createNoSandbox(gradeSandbox([lackNamespaces(fault, ALLOW_HINT), ...UNUSED_ALONE]));
   return createBubblewrapSandbox({
+    report: gradeSandbox(UNUSED),
     executable,
     uidBase,
     uidCount: options.uidCount ?? DEFAULT_UID_COUNT,
     uid,
-    gid,
-    findFault: () =>
-      attempt().then(
-        () => null,
-        (error: unknown) => String(error),
-      ),
+    gid: process.getgid?.() ?? 0,
+    findFault: attempt,
   });
 }
 
-async function findExecutable(options: FindSandboxOptions): Promise<TrustedExecutable> {
+async function findExecutable(options: FindSandboxOptions): Promise<TrustedExecutable | MissingPiece> {
   const { bubblewrapPath, searchPath = "" } = options;
+  if (process.platform !== "linux")
+    return lackNamespaces(`bubblewrap runs on Linux only, this is ${process.platform}.`, "Use Linux.");
   if (bubblewrapPath !== undefined) {
     if (await isExecutable(bubblewrapPath))
       return TrustedExecutable.vouchFor(bubblewrapPath, "named by the operator");
-    throw new SandboxUnavailableError(`${bubblewrapPath} is not an executable file: ${INSTALL_HINT}.`);
+    return lackNamespaces(`${bubblewrapPath} is not an executable file.`, INSTALL_HINT);
   }
   const searched = `${searchPath}:${SYSTEM_FOLDERS}`;
   const [found] = await findExecutables("bwrap", searched);
-  if (found !== undefined) return found;
-  throw new SandboxUnavailableError(`bwrap was found in none of ${searched}: ${INSTALL_HINT}.`);
+  return found ?? lackNamespaces(`bwrap was found in none of ${searched}.`, INSTALL_HINT);
 }
 
-async function tryBubblewrap(executable: TrustedExecutable, uid: number | null): Promise<void> {
+function lackNamespaces(why: string, remedy: string): MissingPiece {
+  return { piece: "user namespaces", why, remedy };
+}
+
+/** Starts an empty sandbox: why it does not work, as a sentence; null when it does. */
+async function tryBubblewrap(executable: TrustedExecutable, uid: number | null): Promise<string | null> {
   const namespaces = [
     "--unshare-user",
     "--unshare-pid",
@@ -90,8 +92,9 @@ async function tryBubblewrap(executable: TrustedExecutable, uid: number | null):
       env: {},
       timeout: TRIAL_TIMEOUT_MS,
     });
+    return null;
   } catch (cause) {
     const said = cause instanceof Error ? cause.message.trim() : String(cause);
-    throw new SandboxUnavailableError(`bubblewrap does not work here (${said}): ${ALLOW_HINT}.`, { cause });
+    return `bubblewrap does not work here (${said}).`;
   }
 }

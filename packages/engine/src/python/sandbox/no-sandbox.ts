@@ -1,13 +1,14 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { SandboxReport } from "@platform/contract/sandbox";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { BASE_ENVIRONMENT } from "./sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** No isolation, for trusted code only: development on macOS, or when the operator switched the sandbox off. */
-export function createNoSandbox(): Sandbox {
+/** Level D: no isolation, for trusted code only. `report` says why there is nothing better. */
+export function createNoSandbox(report: SandboxReport): Sandbox {
   return {
-    level: "none",
+    report,
     prepare: (request) => {
       const scratch = join(request.zygoteDirectory, "scratch");
       mkdirSync(scratch, { recursive: true, mode: 0o700 });

@@ -1,10 +1,8 @@
+import type { SandboxReport } from "@platform/contract/sandbox";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 
 /** Descriptor on which a launcher reports; the process inside does not have it. */
 export const STATUS_FD = 4;
-
-/** Levels of isolation, in ascending order. */
-export type SandboxLevel = "none" | "bubblewrap";
 
 /** The files that one zygote needs to see; absolute host paths. */
 export interface SandboxRequest {
@@ -50,15 +48,11 @@ export interface SandboxLaunch {
 
 /** Isolates the processes of one version from the host and from other versions. Two adapters: bubblewrap and none. */
 export interface Sandbox {
-  readonly level: SandboxLevel;
+  /** What was found when it was tried at the start. */
+  readonly report: SandboxReport;
   readonly prepare: (request: SandboxRequest) => SandboxLaunch;
   /** Tries an empty sandbox: why it does not work on this machine at present; null when it works. */
   readonly findFault: () => Promise<string | null>;
-}
-
-/** The machine does not support the requested sandbox; the message says what to install or allow. */
-export class SandboxUnavailableError extends Error {
-  override readonly name = "SandboxUnavailableError";
 }
 
 /** Base environment of every version. With the big-page tunable, forking a zygote of 500 MB takes 0.4 instead of 15 ms. */

@@ -22,6 +22,16 @@ import type { RecordRow } from "./record.ts";
  * they keep looking for the length of a lease.
  */
 
+/** Takes pending executions for a worker. */
+export interface Claimer {
+  /**
+   * As `ExecutionStore.claim`; after a claim whose answer was lost, first what that one took.
+   *
+   * @throws FateUnknown when the answer was lost; call again to get what was taken
+   */
+  readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
+}
+
 interface ClaimRow extends RecordRow {
   readonly ownerKind: Owner["kind"];
   readonly organisationId: string;
@@ -38,22 +48,16 @@ interface ClaimedRows {
   readonly isDrained: boolean;
 }
 
-/**
- * `ExecutionStore.claim` for PostgreSQL; after a claim whose answer was lost, first what that one took. Use one for all claims
- * of a worker: it remembers those without an answer. Emits `changed` for each execution that it takes.
- *
- * The function throws FateUnknown when the answer was lost; call it again to get what was taken.
- */
-export function createClaim(
-  database: Database,
-  events: Events,
-): (request: ClaimRequest) => Promise<ClaimAnswer> {
+/** Use one for all claims of a worker: it remembers those without an answer. Emits `changed` for each execution that it takes. */
+export function createClaimer(database: Database, events: Events): Claimer {
   /** Claims whose answer was lost: until when to look for their rows, by claim id. Monotonic milliseconds. */
   const unanswered = new Map<string, number>();
-  return async (request) => {
-    const { rows, isDrained } = await claimRows(database, request, unanswered);
-    for (const row of rows) events.emitChanged(toRecord(row));
-    return { claims: rows.map(toClaim), isDrained };
+  return {
+    claim: async (request) => {
+      const { rows, isDrained } = await claimRows(database, request, unanswered);
+      for (const row of rows) events.emitChanged(toRecord(row));
+      return { claims: rows.map(toClaim), isDrained };
+    },
   };
 }
 
@@ -111,6 +115,7 @@ const describeTake = (condition: string) => `with recursive candidate as materia
     -- The rows are locked and PENDING, see candidate. The new attempt fences off every write of an earlier holder; the
     -- claim id is what recoverClaim looks for.
     update execution e set status = 'RUNNING', attempt = e.attempt + 1, worker_id = $1, claim_id = $6, started_at = now(),
+      sandbox_level = $8,
       lease_until = now() + make_interval(secs => $5)
     from chosen where e.id = chosen.id returning e.*
   )
@@ -127,8 +132,8 @@ const describeTake = (condition: string) => `with recursive candidate as materia
   order by c.priority desc, c.rank, c.id`;
 
 const TAKE = describeTake("");
-/** Takes only the execution with the id $8. A separate statement, so that it is planned as a lookup of one row. */
-const TAKE_ONE = describeTake("and id = $8");
+/** Takes only the execution with the id $9. A separate statement, so that it is planned as a lookup of one row. */
+const TAKE_ONE = describeTake("and id = $9");
 
 /** At least one row, for `isDrained`; its id is null when nothing was taken. */
 type TakenRow = { readonly isDrained: boolean } & (ClaimRow | { readonly id: null });
@@ -149,6 +154,7 @@ async function takePending(database: Database, request: ClaimRequest, claimId: s
       request.leaseSeconds,
       claimId,
       request.excludedVersionIds,
+      request.sandboxLevel,
       ...(onlyId === undefined ? [] : [onlyId]),
     ],
   });

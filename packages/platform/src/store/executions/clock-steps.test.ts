@@ -31,7 +31,14 @@ async function claimOne(leaseSeconds: number) {
   const execution = createExecution();
   await store.create(execution);
   const free = { cpu: 100, memory: 100 };
-  const request = { workerId: "worker", limit: 1, free, leaseSeconds, excludedVersionIds: [] };
+  const request = {
+    workerId: "worker",
+    sandboxLevel: "B" as const,
+    limit: 1,
+    free,
+    leaseSeconds,
+    excludedVersionIds: [],
+  };
   const [claim] = (await store.claim(request)).claims;
   if (claim === undefined) throw new Error("There was nothing to claim.");
   return { store, execution, claim };

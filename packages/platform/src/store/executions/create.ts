@@ -85,6 +85,7 @@ function toPendingRecord(execution: NewExecution, createdAt: number): ExecutionR
     createdAt,
     startedAt: null,
     endedAt: null,
+    sandboxLevel: null,
     failure: null,
   };
 }

@@ -49,6 +49,7 @@ function createWorker() {
       await store.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
     const { claims } = await store.claim({
       workerId: "worker",
+      sandboxLevel: "B" as const,
       limit: 32,
       free: { cpu: SLOTS - running.length, memory: 100 },
       leaseSeconds: 60,

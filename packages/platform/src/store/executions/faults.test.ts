@@ -32,6 +32,7 @@ afterAll(async () => {
 
 const REQUEST: ClaimRequest = {
   workerId: "worker",
+  sandboxLevel: "B" as const,
   limit: 1000,
   free: { cpu: 1e6, memory: 1e6 },
   leaseSeconds: 60,

@@ -19,7 +19,7 @@ const TEXT = `with given as (
       ended_at = case when e.cancel_requested then now() end,
       failure_code = case when e.cancel_requested then 'CANCELLED' end,
       failure_detail = case when e.cancel_requested then $5 end,
-      worker_id = null, claim_id = null, started_at = null, lease_until = null,
+      worker_id = null, claim_id = null, started_at = null, lease_until = null, sandbox_level = null,
       setbacks = e.setbacks + case when $4::float8 is null then 0 else 1 end,
       not_before = now() + make_interval(secs => coalesce($4::float8, 0))
     where e.id = $1 and e.attempt = $2 and e.worker_id = $3 and e.status = 'RUNNING' returning e.*

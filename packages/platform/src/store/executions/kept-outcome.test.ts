@@ -66,6 +66,7 @@ test("a result arrives though the database took no writes for longer than a stat
       },
     },
     workerId: randomUUID(),
+    sandboxLevel: "B" as const,
     capacity: { cpu: 1, memory: 1 },
     leaseSeconds: 60,
     logger,

@@ -40,7 +40,13 @@ async function start(ownerId: string, on = store): Promise<void> {
 /** Runs so many, one after the other; says whose they were. The last goes on running. */
 async function serve(turns: number): Promise<readonly string[]> {
   const begun: string[] = [];
-  const request = { workerId: "worker", limit: 1, free: { cpu: 1, memory: 1 }, leaseSeconds: 60 };
+  const request = {
+    workerId: "worker",
+    sandboxLevel: "B" as const,
+    limit: 1,
+    free: { cpu: 1, memory: 1 },
+    leaseSeconds: 60,
+  };
   for (let turn = 0; turn < turns; turn++) {
     for (const claim of last)
       await store.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });

@@ -43,6 +43,7 @@ async function finishEverything(): Promise<void> {
   const claims = (
     await store.claim({
       workerId: "worker",
+      sandboxLevel: "B" as const,
       limit: 100,
       free: { cpu: 1000, memory: 1000 },
       leaseSeconds: 60,

@@ -1,4 +1,5 @@
 import type { ExecutionStatus } from "@platform/contract/execution";
+import type { SandboxLevel } from "@platform/contract/sandbox";
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
 import { fromStoredResources, selectMilliseconds } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
@@ -12,6 +13,7 @@ export interface RecordRow extends StoredResources {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  readonly sandboxLevel: SandboxLevel | null;
   readonly failureCode: string | null;
   readonly failureDetail: string | null;
 }
@@ -20,16 +22,16 @@ export interface RecordRow extends StoredResources {
 export function selectRecord(alias: string): string {
   return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.status, ${alias}.cpu_milli, ${alias}.memory_milli,
     ${selectMilliseconds(`${alias}.created_at`)} as "createdAt", ${selectMilliseconds(`${alias}.started_at`)} as "startedAt",
-    ${selectMilliseconds(`${alias}.ended_at`)} as "endedAt", ${alias}.failure_code as "failureCode",
+    ${selectMilliseconds(`${alias}.ended_at`)} as "endedAt", ${alias}.sandbox_level as "sandboxLevel", ${alias}.failure_code as "failureCode",
     ${alias}.failure_detail as "failureDetail"`;
 }
 
 /** The record that a row stands for. */
 export function toRecord({ failureCode, failureDetail, ...row }: RecordRow): ExecutionRecord {
   const failure = failureCode === null ? null : { code: failureCode, detail: failureDetail ?? "" };
-  const { id, ownerId, versionId, status, createdAt, startedAt, endedAt } = row;
+  const { id, ownerId, versionId, status, createdAt, startedAt, endedAt, sandboxLevel } = row;
   const resources = fromStoredResources(row);
-  return { id, ownerId, versionId, resources, status, createdAt, startedAt, endedAt, failure };
+  return { id, ownerId, versionId, resources, status, createdAt, startedAt, endedAt, sandboxLevel, failure };
 }
 
 /** Replaces U+0000, which user code may return and PostgreSQL's `text` cannot hold. */

@@ -21,6 +21,7 @@ import {
 const SHORT: Limits = { connectMs: 400, lockMs: 600, statementMs: 600, holdMs: 800 };
 const REQUEST: ClaimRequest = {
   workerId: "worker",
+  sandboxLevel: "B" as const,
   limit: 1,
   free: { cpu: 1, memory: 1 },
   leaseSeconds: 60,
