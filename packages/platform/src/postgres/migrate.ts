@@ -1,6 +1,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
+import { readErrorCode } from "./errors.ts";
 import { MIGRATION_LOCK } from "./locks.ts";
 import type { Database, RunStatement } from "./database.ts";
 
@@ -16,7 +17,7 @@ interface Migration {
  * Brings the schema up to date. Applies each file once, in order, in a transaction that also records it. Concurrent
  * processes wait for each other. Returns the names of the files that were applied.
  *
- * @throws Error when the database was migrated by a newer release
+ * @throws Error when the database was migrated by a newer release, or a migration failed: it then changed nothing
  */
 export async function migrate(
   database: Database,
@@ -62,10 +63,22 @@ async function applyNext(
   }
   const next = migrations[reached];
   if (next === undefined) return null;
-  await run({ text: await readFile(join(directory, next.name), "utf8") });
+  await run({ text: await readFile(join(directory, next.name), "utf8") }).catch((cause: unknown) => {
+    throw describeFailure(next.name, cause);
+  });
   await run({
     text: "insert into schema_migration (number, name) values ($1, $2)",
     values: [next.number, next.name],
   });
   return next.name;
+}
+
+/** Keeps the code: by it, the transaction is tried again or not (`retry.ts`). */
+function describeFailure(name: string, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const error = new Error(
+    `The migration ${name} failed and changed nothing: ${reason}. Start the release that last used the database, and report this.`,
+    { cause },
+  );
+  return Object.assign(error, { code: readErrorCode(cause) });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdtemp, readdir, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -157,4 +157,17 @@ test("a service or an application belongs to an organisation that exists", async
   await expect(applications.create({ organisationId, name: "a", createdBy: "ada" })).rejects.toThrow(
     /foreign key/u,
   );
+});
+
+test("a migration that fails is named, with the code of the error, and changes nothing", async () => {
+  await writeFile(join(former, "0001_first.sql"), "create table first ();");
+  await writeFile(join(former, "0002_wrong.sql"), "create table second (); select nothing_of_this_name;");
+  await expect(migrate(home.database, former)).rejects.toMatchObject({
+    message: expect.stringContaining("0002_wrong.sql"),
+    code: "42703",
+  });
+  const tables = await home.database.query({
+    text: "select table_name from information_schema.tables where table_name in ('first', 'second')",
+  });
+  expect(tables).toEqual([{ table_name: "first" }]);
 });
