@@ -69,7 +69,7 @@ describe("acceptStartBody", () => {
   ])("refuses %s", (_, body, code) => {
     const problem = refuse(body);
     expect(problem.code).toBe(code);
-    expect(problem.message).not.toBe("");
+    expect(problem.message).toMatch(/[^.]\.$/u);
   });
 
   test("names every field at fault with a JSON pointer", () => {
