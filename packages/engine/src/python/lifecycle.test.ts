@@ -115,3 +115,16 @@ def run():
   for (let round = 0; round < 10; round += 1) await fixture.finish(version);
   await expect.poll(countProcesses).toBeLessThanOrEqual(1 + 2); // the zygote, and what is made ahead
 });
+
+test("zygotes that take more memory than they may end, the least recently used first", async () => {
+  fixture = await createFixture({ zygoteMemoryBytes: 170 * 1024 ** 2 });
+  const program = `import os\nKEPT = bytearray(os.urandom(60_000_000))\n${PROGRAM}`;
+  const versions = [1, 2, 3].map(() => fixture.createVersion(program));
+  const first = [];
+  for (const version of versions) first.push((await fixture.finish(version)).result);
+  await waitFor("one of the three is gone", () => readdirSync(`${fixture.directory}/run/z`).length === 2);
+  const second = [];
+  for (const version of versions.toReversed()) second.unshift((await fixture.finish(version)).result);
+  expect(second.slice(1)).toEqual(first.slice(1));
+  expect(second[0]).not.toEqual(first[0]);
+});

@@ -15,7 +15,7 @@ const FAILURES = {
 
 /** What happens to a pool. The numbers pick an execution or a child, or are milliseconds. */
 export type PoolMove =
-  | readonly ["submit" | "answered" | "stuck" | "retire" | "close"]
+  | readonly ["submit" | "answered" | "stuck" | "trim" | "retire" | "close"]
   | readonly ["withdraw" | "connect" | "tick", number]
   | readonly ["closed", keyof typeof FAILURES]
   | ReportMove;
@@ -87,6 +87,7 @@ export class PoolWorld {
         return this.#close(FAILURES[move[1]]);
       case "answered":
       case "stuck":
+      case "trim":
         return this.#dispatch({ type: move[0] });
       case "retire":
       case "close":
@@ -218,7 +219,7 @@ export class PoolWorld {
     this.#now += milliseconds;
     const wasWarm = this.#zygote === "warm";
     const idleMs = this.#isBusy() ? 0 : this.#now - this.#lastUsed;
-    this.#dispatch({ type: "tick" });
+    this.#dispatch({ type: "tick", memory: milliseconds > SETTINGS.bootMs ? "tight" : "ample" });
     if (idleMs > SETTINGS.idleMs) demand(this.#count("idle") === 0, "idle children go after their time");
     if (idleMs > SETTINGS.zygoteIdleMs) demand(!this.#canServe(), "an idle zygote goes after its time");
     for (const child of this.#children.values()) {
@@ -348,11 +349,16 @@ export class PoolWorld {
     child.connections = "disposed of";
     if (child.role !== "idle") return;
     child.role = "unused";
-    const isIdle = !this.#isBusy() && this.#now - this.#lastUsed > SETTINGS.idleMs;
+    const isIdle = !this.#isBusy() && (this.#now - this.#lastUsed > SETTINGS.idleMs || this.#move === "trim");
     demand(
-      child.use === "exited" || isIdle || this.#move === "closed",
+      child.use === "exited" || isIdle || this.#isSpare() || this.#move === "closed",
       "no idle child is closed without a reason",
     );
+  }
+
+  /** Some may go at the end of a period, never the last one. */
+  #isSpare(): boolean {
+    return this.#move === "tick" && this.#count("idle") > 0;
   }
 
   #check(): void {

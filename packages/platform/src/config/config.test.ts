@@ -82,6 +82,16 @@ test.each<[what: string, given: Given, config: object]>([
     { flags: ["--database-url", "postgres://me@/x?host=/run/pg"] },
     { databaseUrl: "postgres://me@/x?host=/run/pg" },
   ],
+  [
+    "zygotes may take a quarter of a worker's memory",
+    { flags: ["--worker-memory", "8"] },
+    { zygoteMemoryBytes: 2 * 1024 ** 3 },
+  ],
+  [
+    "the memory of zygotes is named",
+    { flags: ["--worker-memory", "8", "--zygote-memory", "0.5"] },
+    { zygoteMemoryBytes: 512 * 1024 ** 2 },
+  ],
   ["an empty secret is none", { variables: { PLATFORM_SECRET: "" } }, { secret: null }],
 ])("%s", async (_what, given, config) => {
   expect(await read(given)).toMatchObject(config);

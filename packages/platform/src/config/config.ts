@@ -7,7 +7,16 @@ import type { QueueLimits } from "@platform/engine/executions/admission";
 import { SANDBOX_LEVEL_NAMES } from "@platform/contract/sandbox";
 import type { SandboxLevel } from "@platform/contract/sandbox";
 import { GIGABYTE } from "@platform/engine/base/bytes";
-import { SettingError, choice, choices, number, optionalOrigin, optionalText, text } from "./settings.ts";
+import {
+  SettingError,
+  choice,
+  choices,
+  number,
+  optionalNumber,
+  optionalOrigin,
+  optionalText,
+  text,
+} from "./settings.ts";
 import type { Setting } from "./settings.ts";
 import { DEFAULT_BUILD_QUOTA } from "../store/builds/build-quota.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
@@ -20,6 +29,9 @@ export type Role = (typeof ROLES)[number];
 const PORT = { min: 0, max: 65_535, isWhole: true };
 /** What the platform and PostgreSQL themselves need of a machine's memory, in GB. */
 const OWN_MEMORY = 1;
+
+/** The part of a worker's memory that its zygotes may take unless a setting says otherwise. */
+const ZYGOTE_MEMORY_SHARE = 0.25;
 
 /** Every setting of the platform, by the name of its flag. */
 const SETTINGS = {
@@ -75,6 +87,12 @@ const SETTINGS = {
       compute: () => Math.max(1, Math.floor(totalmem() / GIGABYTE) - OWN_MEMORY),
       text: "that of the machine but for 1 GB",
     },
+  ),
+  "zygote-memory": optionalNumber(
+    "PLATFORM_ZYGOTE_MEMORY",
+    "GB that the warm processes of versions may take together; beyond it the least recently used end",
+    { min: 0.05, max: 65_536, isWhole: false },
+    "a quarter of --worker-memory",
   ),
   "lease-seconds": number(
     "PLATFORM_LEASE_SECONDS",
@@ -171,6 +189,8 @@ export interface Config {
   readonly secret: string | null;
   /** vCPUs and GB that the executions of a worker share. */
   readonly capacity: { readonly cpu: number; readonly memory: number };
+  /** What zygotes and their idle children may take together. */
+  readonly zygoteMemoryBytes: number;
   readonly leaseSeconds: number;
   /** Seconds that running executions may go on after SIGTERM. */
   readonly drainSeconds: number;
@@ -202,6 +222,8 @@ export function readConfig(): Config {
     postgresUser: settings["postgres-user"],
     secret: settings.secret,
     capacity: Object.freeze({ cpu: settings["worker-cpu"], memory: settings["worker-memory"] }),
+    zygoteMemoryBytes:
+      (settings["zygote-memory"] ?? settings["worker-memory"] * ZYGOTE_MEMORY_SHARE) * GIGABYTE,
     leaseSeconds: settings["lease-seconds"],
     drainSeconds: settings["drain-seconds"],
     retentionDays: settings["retention-days"],

@@ -81,6 +81,16 @@ export function number(
   };
 }
 
+/** A number as of `number`; null when it is not set. `shown`: what is used then. */
+export function optionalNumber(
+  env: string,
+  help: string,
+  range: Parameters<typeof number>[2],
+  shown: string,
+): Setting<number | null> {
+  return { ...number(env, help, range, 0), fallback: { compute: () => null, text: shown } };
+}
+
 /** One of the values. */
 export function choice<const T extends string>(
   env: string,

@@ -32,7 +32,8 @@ export async function startPython({ config, data, logger, closers, readiness }: 
     );
   readiness.addSandbox(report);
   logger.info({ level: report.level, missing: report.missing }, describeLevel(report));
-  const runtime = createPythonRuntime({ runDirectory: data.run, ...tools, logger });
+  const { zygoteMemoryBytes } = config;
+  const runtime = createPythonRuntime({ runDirectory: data.run, ...tools, zygoteMemoryBytes, logger });
   closers.add("Python", runtime.close);
   return { runtime, environments, sandbox: report };
 }

@@ -26,6 +26,7 @@ const SETTINGS: Settings = {
   slots: 1,
   idleMs: 60_000,
   zygoteIdleMs: 60_000,
+  zygoteMemoryBytes: 1e9,
   maxZygotes: 1,
   resultBytes: 1000,
   logBytes: 1000,

@@ -24,6 +24,8 @@ export interface BootOptions {
   /** Overrides the version's own: a pool falls back to `spawn` when the version cannot be forked. */
   readonly startMode: RunnableVersion["startMode"];
   readonly onReport: (report: BootReport) => void;
+  /** The process that was started; it has ended when `closed` is reported. Not called when none could be started. */
+  readonly onLaunched: (pid: number) => void;
   /** A child that was ordered has opened its three connections; the callee owns them. At most once per child. */
   readonly onConnected: (id: number, connections: Connections) => void;
 }
@@ -75,6 +77,7 @@ async function live(handles: Handles): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
     return dispatch({ type: "unstartable", reason });
   }
+  options.onLaunched(zygote.pid);
   const waiting = handles.zygote;
   handles.zygote = zygote;
   if (Array.isArray(waiting)) for (const order of waiting) obey(handles, zygote, order);

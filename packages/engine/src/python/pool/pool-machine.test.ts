@@ -26,11 +26,23 @@ const closed = (outcome?: StartOutcome): PoolEvent =>
   });
 const READY = report({ event: "ready", mode: "fork" });
 const UNSAFE = report({ event: "unsafe", reason: "a thread was started" });
-const TICK: PoolEvent = { type: "tick" };
+const TICK: PoolEvent = { type: "tick", memory: "ample" };
+const TIGHT: PoolEvent = { type: "tick", memory: "tight" };
+const TRIM: PoolEvent = { type: "trim" };
 const ANSWERED: PoolEvent = { type: "answered" };
 const STUCK: PoolEvent = { type: "stuck" };
 const RETIRE: PoolEvent = { type: "retire" };
 const CLOSE: PoolEvent = { type: "close" };
+/** One execution waits for child 2, a fresh interpreter. */
+const SPAWNING: readonly PoolEvent[] = [
+  submit(1),
+  UNSAFE,
+  closed(),
+  report({ event: "ready", mode: "spawn" }),
+];
+/** Three at once, then one at a time: in the next period, and in the one after it. */
+const BURST = [submit(1), submit(2), submit(3), READY, ...[1, 2, 3].map(connected), ANSWERED];
+const LATER = [190, submit(4), 201, TICK, 390, ANSWERED, exit(6), gone(6), connected(7), 402, TICK];
 const FAULT = fail("STARTUP_ERROR", "no licence");
 
 /** What comes of events; a number is the time from then on. Only the effects of the last event, in words. */
@@ -165,6 +177,42 @@ describe("a pool", () => {
       play(submit(1), READY, connected(1), STUCK, submit(2), closed()),
       "lost 1: The worker's process ended with exit code 3 while the execution ran., boot auto, fork 4",
     ],
+    ["makes as many children ahead as ran at once of late", play(...BURST), "fork 6"],
+    [
+      "makes as many fresh interpreters ahead as ran at once of late",
+      play(...SPAWNING, submit(2), connected(2), connected(3)),
+      "child 3 runs 2, fork 4, fork 5",
+    ],
+    [
+      "makes one fresh interpreter ahead for who comes one at a time",
+      play(...SPAWNING, connected(2)),
+      "child 2 runs 1, fork 3",
+    ],
+    [
+      "makes the least ahead while memory is tight",
+      play(...SPAWNING, submit(2), connected(2), TIGHT, connected(3)),
+      "child 3 runs 2, fork 4",
+    ],
+    [
+      "keeps fewer children once fewer ran at once for two periods",
+      play(
+        ...BURST,
+        ...[4, 5, 6].map(connected),
+        ...[1, 2, 3].flatMap((id) => [exit(id), gone(id)]),
+        ...LATER,
+      ),
+      "disconnect 4",
+    ],
+    [
+      "ends idle children when memory is scarce",
+      play(submit(1), READY, ...[1, 2, 3].map(connected), exit(1), gone(1), TRIM),
+      "disconnect 2, disconnect 3",
+    ],
+    [
+      "keeps its children when memory is scarce while something runs",
+      play(submit(1), READY, ...[1, 2, 3].map(connected), TRIM),
+      "",
+    ],
     [
       "ends children that idle",
       play(submit(1), READY, ...[1, 2, 3].map(connected), exit(1), gone(1), 201, TICK),
@@ -230,6 +278,7 @@ const MOVES: fc.Arbitrary<PoolMove> = fc.oneof(
     ),
   },
   { weight: 6, arbitrary: fc.constant(["answered"] as const) },
+  { weight: 2, arbitrary: fc.constant(["trim"] as const) },
   { weight: 1, arbitrary: fc.constantFrom(["unsafe"] as const, ["stuck"] as const) },
   { weight: 1, arbitrary: fc.constantFrom(["retire"] as const, ["close"] as const) },
 );

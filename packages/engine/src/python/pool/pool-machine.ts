@@ -16,9 +16,11 @@ import { describeEndedChild, describeLateChild } from "./start-failure.ts";
 import type { BootFailure } from "./start-failure.ts";
 
 const SIGKILL = 9;
-/** Two: a sequential caller uses one while the other is being prepared. */
-const MIN_TARGET = 2;
-const SPAWN_TARGET = 1;
+/**
+ * How many children are made ahead at least. Two: a sequential caller uses one while the other is being prepared. A fresh interpreter is
+ * made while the one before it runs, and takes the memory of a whole import.
+ */
+const MIN_TARGETS = { auto: 2, spawn: 1 } as const;
 /** After this many zygotes in a row that ended before a child was ready, the waiting executions are refused. */
 const MAX_BOOTS_WITHOUT_CHILD = 3;
 const STOPPED: BootFailure = {
@@ -62,17 +64,23 @@ function handle(turn: Turn, event: PoolEvent): void {
     case "stuck":
       return endZygote(turn, "kill");
     case "tick":
+      set(turn, { memory: event.memory });
       endLate(turn);
       return evict(turn);
+    case "trim":
+      return trim(turn);
     case "retire":
-      if (turn.state.intent === "serve") set(turn, { intent: "retire" });
-      return;
+      return retire(turn);
     case "close":
       set(turn, { intent: "close" });
       return refuseQueue(turn, STOPPED);
     case "reported":
       return hear(turn, event.report);
   }
+}
+
+function retire(turn: Turn): void {
+  if (turn.state.intent === "serve") set(turn, { intent: "retire" });
 }
 
 /** Invariants after every event: each waiting execution has a child on order, and a pool that is to end does so when nothing is left. */
@@ -110,17 +118,24 @@ function connect(turn: Turn, id: number): void {
 function handOver(turn: Turn, child: Child, execution: Ticket): void {
   set(turn, { queue: turn.state.queue.filter((waiting) => waiting !== execution) });
   move(turn, child, { stage: "running", execution });
-  set(turn, { peak: Math.max(turn.state.peak, countRunning(turn.state)) });
+  const { peak } = turn.state;
+  set(turn, { peak: { ...peak, present: Math.max(peak.present, countRunning(turn.state)) } });
   turn.effects.push({ type: "handOver", child: child.id, execution });
   if (countIdle(turn.state) === 0 && countStarting(turn.state) === 0) refill(turn);
 }
 
 /** Orders spare children. */
 function refill(turn: Turn): void {
-  const { phase, intent, startMode, settings, peak, queue } = turn.state;
+  const { phase, intent, queue } = turn.state;
   if (!canServe(phase) || intent !== "serve") return;
-  const target = startMode === "spawn" ? SPAWN_TARGET : Math.min(settings.slots, Math.max(MIN_TARGET, peak));
-  order(turn, target + queue.length - countIdle(turn.state) - countStarting(turn.state));
+  order(turn, chooseTarget(turn.state) + queue.length - countIdle(turn.state) - countStarting(turn.state));
+}
+
+/** How many children a version keeps ready: as many as it needed at once of late. */
+function chooseTarget({ startMode, settings, peak, memory }: PoolState): number {
+  const least = MIN_TARGETS[startMode];
+  if (memory === "tight") return least;
+  return Math.min(settings.slots, Math.max(least, peak.present, peak.previous));
 }
 
 function hear(turn: Turn, report: BootReport): void {
@@ -236,12 +251,25 @@ function endLate(turn: Turn): void {
   }
 }
 
-/** Ends what has been idle for long: first the spare children, later the zygote. */
+/** Ends what is not needed any more: first spare children, then all of them, later the zygote. */
 function evict(turn: Turn): void {
-  const { settings, children, lastUsed } = turn.state;
+  const { settings, peak, lastUsed } = turn.state;
+  if (turn.now - peak.since > settings.idleMs) {
+    set(turn, { peak: { present: countRunning(turn.state), previous: peak.present, since: turn.now } });
+    endIdle(turn, chooseTarget(turn.state));
+  }
   const idleMs = turn.now - lastUsed;
   if (isBusy(turn.state) || idleMs <= settings.idleMs) return;
-  set(turn, { peak: 0 });
-  for (const child of children) if (child.stage === "idle") disconnect(turn, child);
+  endIdle(turn, 0);
   if (idleMs > settings.zygoteIdleMs) endZygote(turn, "stop");
+}
+
+function trim(turn: Turn): void {
+  if (!isBusy(turn.state)) endIdle(turn, 0);
+}
+
+/** Ends idle children but for so many. */
+function endIdle(turn: Turn, kept: number): void {
+  const idle = turn.state.children.filter(({ stage }) => stage === "idle");
+  for (const child of idle.slice(0, Math.max(0, idle.length - kept))) disconnect(turn, child);
 }

@@ -47,6 +47,14 @@ export type PoolSettings = Pick<
   "slots" | "bootMs" | "confirmMs" | "failureMs" | "idleMs" | "zygoteIdleMs"
 >;
 
+/** Maxima of two periods, so that a version that is used again and again is known as such. */
+export interface Peak {
+  readonly present: number;
+  readonly previous: number;
+  /** When the present period began, in monotonic milliseconds. */
+  readonly since: number;
+}
+
 /** All that the machine knows of one version. Times are on the monotonic clock. */
 export interface PoolState {
   readonly settings: PoolSettings;
@@ -59,8 +67,9 @@ export interface PoolState {
   readonly children: readonly Child[];
   /** Id of the child that was ordered last; 0: none was. Ids are never reused. */
   readonly lastChild: number;
-  /** Maximum number of executions that ran at once since the version was last idle. */
-  readonly peak: number;
+  /** How many executions ran at once at most, in the present and the previous period of `idleMs`. */
+  readonly peak: Peak;
+  readonly memory: "ample" | "tight";
   /** Zygotes in a row that ended before one child was ready. */
   readonly bootsWithoutChild: number;
   /** Monotonic milliseconds. */
@@ -72,8 +81,13 @@ export type PoolEvent =
   | { readonly type: "submit" | "withdraw"; readonly execution: Ticket }
   /** A child has opened its connections, which are kept until an effect disposes of them. */
   | { readonly type: "connected"; readonly child: number }
-  /** `answered`: an outcome is known. `stuck`: processes of an execution do not end though they were killed. */
-  | { readonly type: "answered" | "stuck" | "tick" | "retire" | "close" }
+  /**
+   * `answered`: an outcome is known. `stuck`: processes of an execution do not end though they were killed. `trim`: the idle
+   * children have to go, because memory is scarce.
+   */
+  | { readonly type: "answered" | "stuck" | "trim" | "retire" | "close" }
+  /** `tight`: the zygotes of all versions come near to the memory that they may take. */
+  | { readonly type: "tick"; readonly memory: PoolState["memory"] }
   | { readonly type: "reported"; readonly report: BootReport };
 
 /** What `version-pool.ts` has to do. */
@@ -116,7 +130,8 @@ export function createPoolState(
     queue: [],
     children: [],
     lastChild: 0,
-    peak: 0,
+    peak: { present: 0, previous: 0, since: now },
+    memory: "ample",
     bootsWithoutChild: 0,
     lastUsed: now,
   };

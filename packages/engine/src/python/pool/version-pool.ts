@@ -7,8 +7,10 @@ import type { Connections } from "../wire/home-socket.ts";
 import { startBoot } from "./boot.ts";
 import type { Boot, PoolHost } from "./boot.ts";
 import { reducePool } from "./pool-machine.ts";
-import { createPoolState, hasZygote, isBusy } from "./pool-state.ts";
-import type { PoolEffect, PoolEvent, Ticket } from "./pool-state.ts";
+import { countIdle, createPoolState, hasZygote, isBusy } from "./pool-state.ts";
+import type { PoolEffect, PoolEvent, PoolState, Ticket } from "./pool-state.ts";
+import { measureZygote } from "./zygote-memory.ts";
+import type { ZygoteMemory } from "./zygote-memory.ts";
 import { runMachine } from "../../base/machine.ts";
 
 /**
@@ -23,8 +25,12 @@ export interface VersionPool {
   readonly isBusy: () => boolean;
   /** Monotonic milliseconds. */
   readonly lastUsed: () => number;
+  /** The memory of its zygote and idle children; null when there is none that is ready. */
+  readonly measure: () => Promise<ZygoteMemory | null>;
+  /** Ends the idle children, unless something runs. */
+  readonly trim: () => void;
   /** Called about every second: ends idle processes, and children that are not ready in time. */
-  readonly tick: () => void;
+  readonly tick: (memory: PoolState["memory"]) => void;
   /** Ends the zygote once nothing runs; resolves when it has ended. */
   readonly retire: () => Promise<void>;
   /** Ends the zygote now; resolves when it has ended. */
@@ -45,6 +51,8 @@ interface Handles {
   readonly dispatch: (event: PoolEvent) => void;
   /** Gives orders to the zygote; null until the first zygote is started. */
   boot: Boot | null;
+  /** The process of the present zygote; null when there is none. */
+  pid: number | null;
 }
 
 /** Starts no process: the first execution does. */
@@ -64,6 +72,7 @@ export function createVersionPool(host: PoolHost, version: RunnableVersion): Ver
     closed,
     dispatch,
     boot: null,
+    pid: null,
   };
   let lastTicket: Ticket = 0;
 
@@ -81,7 +90,12 @@ export function createVersionPool(host: PoolHost, version: RunnableVersion): Ver
     hasZygote: () => hasZygote(state()),
     isBusy: () => isBusy(state()),
     lastUsed: () => state().lastUsed,
-    tick: () => dispatch({ type: "tick" }),
+    measure: async () => {
+      if (handles.pid === null || state().phase.name !== "warm") return null;
+      return measureZygote(handles.pid, countIdle(state()) > 0 && !isBusy(state()));
+    },
+    trim: () => dispatch({ type: "trim" }),
+    tick: (memory) => dispatch({ type: "tick", memory }),
     retire: () => {
       dispatch({ type: "retire" });
       return closed.promise;
@@ -121,7 +135,13 @@ function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
   handles.boot = startBoot(host, {
     version,
     startMode,
-    onReport: (report) => dispatch({ type: "reported", report }),
+    onReport: (report) => {
+      if (report.event === "closed") handles.pid = null;
+      dispatch({ type: "reported", report });
+    },
+    onLaunched: (pid) => {
+      handles.pid = pid;
+    },
     onConnected: (child, opened) => {
       connections.set(child, opened);
       dispatch({ type: "connected", child });

@@ -1,13 +1,15 @@
 import { readMonotonic } from "../../base/monotonic.ts";
 import type { RunnableVersion } from "../port/runtime.ts";
 import type { PoolHost } from "./boot.ts";
+import { createMemoryKeeper } from "./memory-keeper.ts";
+import type { MemoryPlan } from "./memory-policy.ts";
 import { createVersionPool } from "./version-pool.ts";
 import type { VersionPool } from "./version-pool.ts";
 
 /** The pools of a runtime, one per version. */
 export interface VersionPools {
   readonly find: (version: RunnableVersion) => VersionPool;
-  /** Called about every second: ends idle processes. */
+  /** Called about every second: ends idle processes, and those that take more memory than they may. */
   readonly tick: () => void;
   /** Ends the zygote of a version once nothing runs; resolves when it has ended. */
   readonly retire: (versionId: string) => Promise<void>;
@@ -17,18 +19,17 @@ export interface VersionPools {
 
 /** Has no pools at first: `find` creates that of a version, and ends the least recently used idle zygote if there are too many. */
 export function createVersionPools(host: PoolHost): VersionPools {
-  const { maxZygotes, zygoteIdleMs } = host.settings;
+  const { maxZygotes, zygoteMemoryBytes, zygoteIdleMs } = host.settings;
   const pools = new Map<string, VersionPool>();
   const retiring = new Map<VersionPool, Promise<void>>();
+  const keeper = createMemoryKeeper({ budgetBytes: zygoteMemoryBytes, maxZygotes });
 
-  /** Bounds the memory: the least recently used idle zygote is ended. */
-  function makeRoom(): void {
-    const warm = [...pools].filter(([, pool]) => pool.hasZygote());
-    if (warm.length < maxZygotes) return;
-    const [oldest] = warm
-      .filter(([, pool]) => !pool.isBusy())
-      .sort(([, left], [, right]) => left.lastUsed() - right.lastUsed());
-    if (oldest !== undefined) void retirePool(oldest[0], oldest[1]);
+  function cut({ cuts }: MemoryPlan): void {
+    for (const { id, what } of cuts) {
+      const pool = pools.get(id);
+      if (what === "children") pool?.trim();
+      else if (pool !== undefined) void retirePool(id, pool);
+    }
   }
 
   async function retirePool(id: string, pool: VersionPool): Promise<void> {
@@ -42,18 +43,21 @@ export function createVersionPools(host: PoolHost): VersionPools {
   return {
     find: (version) => {
       const known = pools.get(version.id);
-      if (known !== undefined) return known;
-      makeRoom();
-      const pool = createVersionPool(host, version);
+      if (known?.hasZygote() === true) return known;
+      cut(keeper.plan(pools, version.id));
+      const pool = known ?? createVersionPool(host, version);
       pools.set(version.id, pool);
       return pool;
     },
     tick: () => {
+      const plan = keeper.plan(pools);
+      cut(plan);
       const now = readMonotonic();
       for (const [id, pool] of pools) {
-        pool.tick();
+        pool.tick(plan.memory);
         if (!pool.hasZygote() && !pool.isBusy() && now - pool.lastUsed() > zygoteIdleMs) pools.delete(id);
       }
+      void keeper.measure(pools.values());
     },
     retire: async (versionId) => {
       const pool = pools.get(versionId);

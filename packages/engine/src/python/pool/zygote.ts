@@ -55,6 +55,8 @@ export interface ZygoteOptions {
 
 /** A sandboxed zygote process. Ends with its whole process tree when it is stopped or when its control pipe closes. */
 export interface Zygote {
+  /** The process that was started: the zygote itself or its launcher. */
+  readonly pid: number;
   readonly home: HomeSocket;
   readonly send: (order: Order) => void;
   /** Lets it end its process tree and exit; killed when it does not. */
@@ -155,7 +157,7 @@ function attendZygote(
   }
 
   send(createBootOrder(options, launch));
-  return { home, send, kill, stop, closed: waitUntilClosed() };
+  return { pid: child.pid ?? 0, home, send, kill, stop, closed: waitUntilClosed() };
 }
 
 function createBootOrder({ version, startMode, probe }: ZygoteOptions, { view }: SandboxLaunch): Order {

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import { MEGABYTE } from "../../base/bytes.ts";
 import { SECOND } from "../../base/time.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
@@ -18,7 +19,9 @@ export interface PythonRuntimeOptions {
   readonly slots?: number;
   /** Idle children end after this time, the zygote after ten times as long. */
   readonly idleSeconds?: number;
-  /** Maximum number of zygotes; beyond it, the least recently used idle one is ended. */
+  /** What zygotes and their idle children may take together; default: a quarter of the machine's memory. */
+  readonly zygoteMemoryBytes?: number;
+  /** Maximum number of zygotes. Beyond it, and beyond their memory, the least recently used idle one is ended. */
   readonly maxZygotes?: number;
   /** Defaults: 16 MB, 16 MB and 16 kB. */
   readonly limits?: Partial<Limits>;
@@ -60,9 +63,12 @@ export interface Settings extends Limits, Times {
   readonly idleMs: number;
   /** An idle zygote ends after this time. */
   readonly zygoteIdleMs: number;
+  readonly zygoteMemoryBytes: number;
   readonly maxZygotes: number;
 }
 
+/** Part of the machine's memory that zygotes may take unless an option says otherwise. */
+const ZYGOTE_MEMORY_SHARE = 0.25;
 /** How many times longer than its children a zygote may be idle. */
 export const ZYGOTE_IDLE_FACTOR = 10;
 
@@ -88,7 +94,8 @@ export function readSettings(options: PythonRuntimeOptions): Settings {
     slots: options.slots ?? 4,
     idleMs,
     zygoteIdleMs: idleMs * ZYGOTE_IDLE_FACTOR,
-    maxZygotes: options.maxZygotes ?? 32,
+    zygoteMemoryBytes: options.zygoteMemoryBytes ?? totalmem() * ZYGOTE_MEMORY_SHARE,
+    maxZygotes: options.maxZygotes ?? 256,
     ...DEFAULT_LIMITS,
     ...options.limits,
     ...DEFAULT_TIMES,
