@@ -1,20 +1,18 @@
 import { RequestRefused } from "@platform/contract/client";
 import { EXIT_CODES, UserError, createInterruption, getErrorCode, getErrorMessage } from "./errors.ts";
 
-/** Circumstances of an error that its explanation depends on. */
-export interface ErrorCircumstances {
-  /** Address of the platform in use, for messages. */
-  readonly endpoint: string;
-  /** Whether the command was interrupted; most errors are then only its consequence. */
-  readonly isInterrupted: boolean;
-}
-
-/** Converts an error of a command, the platform, the network or a file into an error for the user; null for any other. */
-export function explainError(error: unknown, circumstances: ErrorCircumstances): UserError | null {
+/**
+ * Converts an error of a command, the platform, the network or a file into an error for the user; null for any other. `endpoint`: address of
+ * the platform in use, for messages. `isInterrupted`: the command was interrupted; most errors are then only its consequence.
+ */
+export function explainError(
+  error: unknown,
+  { endpoint, isInterrupted }: { readonly endpoint: string; readonly isInterrupted: boolean },
+): UserError | null {
   if (error instanceof UserError) return error;
-  if (circumstances.isInterrupted) return createInterruption();
+  if (isInterrupted) return createInterruption();
   if (error instanceof RequestRefused) return explainRefusal(error);
-  return explainNetworkError(error, circumstances.endpoint) ?? explainFileError(error);
+  return explainNetworkError(error, endpoint) ?? explainFileError(error);
 }
 
 const HINTS: Readonly<Record<string, string>> = {

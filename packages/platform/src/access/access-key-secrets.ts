@@ -4,18 +4,11 @@ import { ACCESS_KEY_ID_PREFIX, ACCESS_KEY_SECRET_PREFIX } from "./token-kinds.ts
 const KEY_ID_BYTES = 16;
 const SECRET_BYTES = 32;
 
-/** A new access key, before it is stored. */
-export interface NewAccessKeySecret {
-  /** Public half. */
-  readonly keyId: string;
-  /** Secret half: returned to the user once and never stored. */
-  readonly secret: string;
-  /** SHA-256 of the secret in hex: this is stored. */
-  readonly secretHash: string;
-}
-
-/** Uses only characters that need no percent-encoding (RFC 6749 section 2.3.1), which many clients leave out. */
-export function createAccessKeySecret(): NewAccessKeySecret {
+/**
+ * A new access key: `keyId`, its public half; `secret`, returned to the user once and never stored; `secretHash`, its SHA-256 in hex,
+ * which is stored. Only characters that need no percent-encoding (RFC 6749 section 2.3.1), which many clients leave out.
+ */
+export function createAccessKeySecret(): Readonly<Record<"keyId" | "secret" | "secretHash", string>> {
   const keyId = ACCESS_KEY_ID_PREFIX + randomBytes(KEY_ID_BYTES).toString("hex");
   const secret = ACCESS_KEY_SECRET_PREFIX + randomBytes(SECRET_BYTES).toString("base64url");
   return { keyId, secret, secretHash: hashSecret(secret) };

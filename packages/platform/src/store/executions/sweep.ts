@@ -43,19 +43,14 @@ const SWEEP = `with guard as materialized (
 /** At least one row, for the database's time; its id is null when nothing was swept. */
 type SweptRow = { readonly databaseNow: number } & (RecordRow | { readonly id: null });
 
-/** Settings of the sweep; the clock is replaced in tests. */
-export interface SweeperOptions {
-  /** Length of the workers' leases: for so long a jump of the database's clock is not trusted. */
-  readonly leaseSeconds: number;
-  /** The time in milliseconds; default: the monotonic clock. */
-  readonly now?: () => number;
-}
-
-/** Returns a function that ends all executions whose lease is over, and returns how many it ended. */
+/**
+ * Returns a function that ends all executions whose lease is over, and returns how many it ended. `leaseSeconds`: length of the
+ * workers' leases; for so long a jump of the database's clock is not trusted. `now`: milliseconds; default: the monotonic clock.
+ */
 export function createSweep(
   database: Database,
   events: Events,
-  { leaseSeconds, now = readMonotonic }: SweeperOptions,
+  { leaseSeconds, now = readMonotonic }: { readonly leaseSeconds: number; readonly now?: () => number },
 ): () => Promise<number> {
   const clock = createSteadyClock(leaseSeconds * SECOND);
   return async () => {
