@@ -1,9 +1,9 @@
 import process from "node:process";
+import manifest from "../package.json" with { type: "json" };
 import { rotateSigningKey } from "./access/signing-keys.ts";
 import { provideFirstLogin } from "./accounts/first-login.ts";
 import { describeSettings, isHelpWanted, readConfig } from "./config/config.ts";
 import { checkAddresses } from "./host/listen.ts";
-import { VERSION } from "./config/version.ts";
 import { describeStartError } from "./host/start-error.ts";
 import { startHousekeeping } from "./housekeeping/housekeeping.ts";
 import { runProcess } from "./roles/host-process.ts";
@@ -40,7 +40,7 @@ async function serve(host: HostProcess): Promise<void> {
   await servers.listen();
   logger.info(
     {
-      version: VERSION,
+      version: manifest.version,
       roles: [...config.roles],
       gateway: config.gatewayUrl,
       api: config.apiUrl,

@@ -2,7 +2,6 @@ import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { createUuidV7 } from "../base/uuid.ts";
 import { DAY } from "../base/time.ts";
-import { withExpiry } from "../store/expiry.ts";
 import { withPendingReason } from "./pending-reason.ts";
 import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
 import type { Admission, QueueLimits } from "./admission.ts";
@@ -21,7 +20,7 @@ import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import { createRecordCache } from "./record-cache.ts";
 import type { RecordCache } from "./record-cache.ts";
-import { createRetention } from "./retention.ts";
+import { createRetention, withExpiry } from "./retention.ts";
 import { acceptStartBody } from "./start-body.ts";
 import { createWaiters } from "./waiters.ts";
 

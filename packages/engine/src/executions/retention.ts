@@ -1,6 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import { readUuidTime } from "../base/uuid.ts";
-import type { ExecutionRecord } from "../store/execution-store.ts";
+import type { ExecutionRecord, ExecutionStore } from "../store/execution-store.ts";
+import { mapRecords } from "../store/map-records.ts";
 
 /** Hides expired executions from callers, whether or not housekeeping has deleted them already. */
 export interface Retention {
@@ -27,4 +28,12 @@ export function createRetention(retentionMs: number, now: () => number): Retenti
       return record;
     },
   };
+}
+
+/** The same store, with the expiry time in the records of finished executions. */
+export function withExpiry(store: ExecutionStore, retentionMs: number): ExecutionStore {
+  if (retentionMs === Infinity) return store;
+  return mapRecords(store, (record) =>
+    record.endedAt === null ? record : { ...record, expiresAt: record.endedAt + retentionMs },
+  );
 }
