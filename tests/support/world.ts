@@ -36,7 +36,7 @@ export interface World {
   readonly close: () => Promise<void>;
 }
 
-export interface Deployed {
+interface Deployed {
   readonly serviceKey: string;
   readonly version: string;
   readonly changed: boolean;

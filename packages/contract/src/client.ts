@@ -29,7 +29,7 @@ export interface RawJson {
 }
 
 /** Parameters, query and body of a request. `prefer` is the header Prefer, e.g. `wait=10`. */
-export type RequestOf<O extends Operation> = Part<O, "params"> &
+type RequestOf<O extends Operation> = Part<O, "params"> &
   (O extends { readonly query: infer T extends TSchema } ? { readonly query?: Static<T> } : unknown) &
   BodyPart<O> & { readonly prefer?: string; readonly signal?: AbortSignal };
 

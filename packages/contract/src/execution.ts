@@ -195,7 +195,7 @@ export const ResultSchema = Type.Object(
 export type ExecutionResult = Static<typeof ResultSchema>;
 
 /** Severities of log lines, ascending: the levels of Python's `logging`. */
-export const LOG_SEVERITIES = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
+const LOG_SEVERITIES = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 
 /** One line of an execution's log. */
 export const LogEntrySchema = Type.Object(

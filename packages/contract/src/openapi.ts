@@ -27,7 +27,7 @@ export interface OpenApiServer {
 }
 
 /** A group (tag) of operations: a section of the documentation, often a class of generated clients. */
-export interface OperationGroup {
+interface OperationGroup {
   readonly name: string;
   readonly description: string;
   readonly operations: OperationTable;

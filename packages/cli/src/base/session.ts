@@ -85,7 +85,7 @@ export function parseEndpoint(text: string): string {
 }
 
 /** Observes the responses that a client receives. */
-export interface ResponseObserver {
+interface ResponseObserver {
   /** Called with the status of each response, before its body is read. */
   readonly onStatus?: (status: number) => void;
   /** Called with the body of each response, before it is parsed. */

@@ -14,7 +14,7 @@ import {
 } from "./common.ts";
 
 /** An organisation, as seen by one of its members. */
-export const OrganizationSchema = Type.Object(
+const OrganizationSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the organisation" }),
     name: Type.String({ description: "Display name" }),
@@ -43,7 +43,7 @@ const MeSchema = Type.Object(
 );
 
 /** A personal access token, without its value. */
-export const PersonalAccessTokenSchema = Type.Object(
+const PersonalAccessTokenSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the token" }),
     name: Type.String({ description: "Display name" }),

@@ -15,7 +15,7 @@ import {
 } from "./common.ts";
 
 /** A caller of services. */
-export const ApplicationSchema = Type.Object(
+const ApplicationSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the application" }),
     name: Type.String({ description: "Display name" }),
@@ -28,7 +28,7 @@ export const ApplicationSchema = Type.Object(
 export type Application = Static<typeof ApplicationSchema>;
 
 /** An access key of an application, without its secret. */
-export const AccessKeySchema = Type.Object(
+const AccessKeySchema = Type.Object(
   {
     keyId: Type.String({ description: "Identifier of the key, the client id at the token endpoint" }),
     createdAt: Timestamp("When it was created"),
@@ -43,7 +43,7 @@ export const AccessKeySchema = Type.Object(
 );
 
 /** Permission of an application to call a service. */
-export const SubscriptionSchema = Type.Object(
+const SubscriptionSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the subscription" }),
     applicationId: Type.String({ description: "Identifier of the application" }),

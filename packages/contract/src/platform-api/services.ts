@@ -16,7 +16,7 @@ import {
 } from "./common.ts";
 
 /** A service: a Python function with an endpoint. */
-export const ServiceSchema = Type.Object(
+const ServiceSchema = Type.Object(
   {
     key: Type.String({ description: "Stable UUID; first segment of the path of every endpoint URL" }),
     name: ServiceName,
@@ -37,7 +37,7 @@ export const ServiceSchema = Type.Object(
 export type Service = Static<typeof ServiceSchema>;
 
 /** One built version of a service. */
-export const VersionSchema = Type.Object(
+const VersionSchema = Type.Object(
   {
     version: VersionNumber,
     status: StringEnum(["LIVE", "RETIRED"], {
@@ -61,7 +61,7 @@ export const VersionSchema = Type.Object(
 export type Version = Static<typeof VersionSchema>;
 
 /** State and log of a build. */
-export const BuildSchema = Type.Object(
+const BuildSchema = Type.Object(
   {
     version: VersionNumber,
     status: ExecutionStatusSchema,

@@ -75,7 +75,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const store = withPendingReason(withExpiry(options.store, retentionDays * DAY));
   const cache = createRecordCache(store);
   const waiters = createWaiters(cache.find);
-  const validator = createInputValidator(options);
+  const validator = createInputValidator(options.onUndecided);
   const admission = createAdmission({ store, limits: options.queueLimits ?? DEFAULT_QUEUE_LIMITS });
   const retention = createRetention(retentionDays * DAY, now);
   const unsubscribe = store.subscribe((event) => {
@@ -128,7 +128,7 @@ interface StartParts {
 function createStart({ store, inputs, cache, validator, admission }: StartParts): Executions["start"] {
   return async (owner, target, bytes) => {
     const body = acceptStartBody(bytes);
-    validator.check(target.id, target.inputSchema, body);
+    validator(target.id, target.inputSchema, body);
     await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, owner)));
     const record = await admission.admit(owner.id, () =>
       store.create({

@@ -13,19 +13,14 @@ for (const [characters, kind] of [
 ] as const)
   for (const character of characters) KINDS[character.charCodeAt(0)] = kind;
 
-/** Sizes and keys of the text of one JSON object. */
-export interface JsonScan {
-  /** Levels of nesting; a flat object has one. */
-  readonly depth: number;
-  /** Top-level members in order, including duplicates; `length` is that of the value's text in bytes. */
-  readonly members: readonly { readonly key: string; readonly length: number }[];
-}
-
 /**
- * Scans valid JSON whose top level is an object once, for what `JSON.parse` does not report:
- * the size of each member's text, duplicate keys, and the depth.
+ * Scans valid JSON whose top level is an object once, for what `JSON.parse` does not report. `depth`: levels of nesting; a flat object
+ * has one. `members`: those of the top level in order, including duplicates; `length` is that of the value's text in bytes.
  */
-export function scanJson(bytes: Uint8Array): JsonScan {
+export function scanJson(bytes: Uint8Array): {
+  readonly depth: number;
+  readonly members: readonly { readonly key: string; readonly length: number }[];
+} {
   const members: { key: string; length: number }[] = [];
   let depth = 0;
   let deepest = 0;

@@ -48,7 +48,7 @@ function nest(levels: number, end: unknown): unknown {
 /** The problem that a caller gets; null where the body goes to the run. */
 function check(schema: Schema, data: unknown): Problem | null {
   try {
-    createInputValidator().check("version", schema, acceptStartBody(Buffer.from(JSON.stringify({ data }))));
+    createInputValidator()("version", schema, acceptStartBody(Buffer.from(JSON.stringify({ data }))));
     return null;
   } catch (error) {
     if (error instanceof Problem) return error;
@@ -109,9 +109,9 @@ describe("the check at the door costs little whatever the schema and the body", 
     expect(() => countSteps(wide, data)).toThrow(WalkTooLong);
     expect(check(wide, data)).toBeNull();
     const undecided: string[] = [];
-    const validator = createInputValidator({ onUndecided: (versionId) => undecided.push(versionId) });
+    const validator = createInputValidator((versionId) => undecided.push(versionId));
     const body = acceptStartBody(Buffer.from(JSON.stringify({ data })));
-    for (let time = 0; time < 3; time++) validator.check("wide", wide, body);
+    for (let time = 0; time < 3; time++) validator("wide", wide, body);
     expect(undecided).toEqual(["wide"]);
     expect(
       countSteps(describeData({ properties: { list: { items: { type: "array" } } } }), data),

@@ -13,7 +13,7 @@ const MEMBERS = ["data", "params"] as const;
 type Member = (typeof MEMBERS)[number];
 
 /** The parts of a start body that are checked; a member given by reference is not. */
-export interface CheckedBody extends Readonly<Record<Member, Readonly<Record<string, unknown>> | undefined>> {
+interface CheckedBody extends Readonly<Record<Member, Readonly<Record<string, unknown>> | undefined>> {
   readonly references: Readonly<Partial<Record<Member, unknown>>>;
 }
 
@@ -23,43 +23,38 @@ interface Compiled {
   isReported: boolean;
 }
 
-/** Checks `data` and `params` given by value against the schema that was derived from `run`. */
-export interface InputValidator {
-  /** Accepts input that it cannot decide on within its budget: the run checks everything again. @throws Problem INVALID_INPUT with JSON pointers */
-  readonly check: (versionId: string, schema: Schema | null, body: CheckedBody) => void;
-}
+/**
+ * Checks `data` and `params` given by value against the schema that was derived from `run`. Accepts input that it cannot decide on
+ * within its budget: the run checks everything again. @throws Problem INVALID_INPUT with JSON pointers
+ */
+export type InputValidator = (versionId: string, schema: Schema | null, body: CheckedBody) => void;
 
-/** Reports of the validator; all optional. */
-export interface InputValidatorOptions {
-  /** Called once per version when input was accepted unchecked because the check takes too long. */
-  readonly onUndecided?: (versionId: string) => void;
-}
-
-/** Has no schemas at first: it compiles each when it is first needed, and keeps at most 500, by version. */
-export function createInputValidator({ onUndecided }: InputValidatorOptions = {}): InputValidator {
+/**
+ * Has no schemas at first: it compiles each when it is first needed, and keeps at most 500, by version. `onUndecided` is called once per
+ * version when input was accepted unchecked because the check takes too long.
+ */
+export function createInputValidator(onUndecided?: (versionId: string) => void): InputValidator {
   const known = createCache<Compiled>({ maxEntries: MAX_SCHEMAS });
   const compile = (versionId: string, schema: Schema): Compiled => {
     const compiled = { nodes: compileInput(schema), isReported: false };
     known.set(versionId, compiled);
     return compiled;
   };
-  return {
-    check: (versionId, schema, body) => {
-      if (schema === null) return;
-      const compiled = known.peek(versionId) ?? compile(versionId, schema);
-      const errors = findErrors(compiled.nodes, body);
-      if (errors === null && !compiled.isReported) {
-        compiled.isReported = true;
-        onUndecided?.(versionId);
-      }
-      if (errors === null || errors.length === 0) return;
-      const first = errors.slice(0, 3).map((error) => `${error.path} ${error.message}`);
-      throw new Problem(
-        "INVALID_INPUT",
-        `The input does not fit the types that the service declares: ${first.join(" ")}`,
-        { errors },
-      );
-    },
+  return (versionId, schema, body) => {
+    if (schema === null) return;
+    const compiled = known.peek(versionId) ?? compile(versionId, schema);
+    const errors = findErrors(compiled.nodes, body);
+    if (errors === null && !compiled.isReported) {
+      compiled.isReported = true;
+      onUndecided?.(versionId);
+    }
+    if (errors === null || errors.length === 0) return;
+    const first = errors.slice(0, 3).map((error) => `${error.path} ${error.message}`);
+    throw new Problem(
+      "INVALID_INPUT",
+      `The input does not fit the types that the service declares: ${first.join(" ")}`,
+      { errors },
+    );
   };
 }
 

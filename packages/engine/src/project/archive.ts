@@ -28,7 +28,7 @@ export interface Archive {
 }
 
 /** Consumes the unpacked bytes of one file; rejects to stop reading. */
-export type Sink = (chunks: AsyncIterable<Buffer>) => Promise<void>;
+type Sink = (chunks: AsyncIterable<Buffer>) => Promise<void>;
 
 /** Bytes of names, comments and extra fields of all entries together, which are in memory while the archive is open. */
 const MAX_TABLE_BYTES = 16 * MEGABYTE;
@@ -108,7 +108,7 @@ async function readContents(
       table += entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
       if (table > MAX_TABLE_BYTES) throw createTooLarge("The archive's table of contents is too large.");
       const item = judgeEntry(entry);
-      const fault = register.add(item.path, item.kind);
+      const fault = register(item.path, item.kind);
       if (fault !== null) throw createInvalid(`'${item.path}' ${fault}.`);
       declared += entry.uncompressedSize;
       checkSizes(

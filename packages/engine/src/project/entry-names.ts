@@ -32,14 +32,11 @@ function findComponentFault(path: string): string | null {
   return null;
 }
 
-/** Collects the names of one project and finds those that cannot exist side by side on every file system. */
-export interface NameRegister {
-  /** Adds the path and returns null, or why it conflicts with the paths that were added before, as the end of a sentence. */
-  readonly add: (path: string, kind: "file" | "directory") => string | null;
-}
-
-/** Has no names at first. The top folder itself is not registered. */
-export function createNameRegister(): NameRegister {
+/**
+ * Finds the names of one project that cannot exist side by side on every file system. The returned function takes each path but the top
+ * folder's, and returns null, or why it conflicts with the paths before it, as the end of a sentence.
+ */
+export function createNameRegister(): (path: string, kind: "file" | "directory") => string | null {
   /** Folders with their exact spelling; the parents of each are in the set as well. */
   const folders = new Set<string>();
   const known = new Map<string, { readonly path: string; readonly kind: "file" | "directory" }>();
@@ -70,13 +67,11 @@ export function createNameRegister(): NameRegister {
     return unknown;
   }
 
-  return {
-    add(path, kind) {
-      for (const folder of listUnknownAbove(path)) {
-        const fault = addOne(folder, "directory", false);
-        if (fault !== null) return fault;
-      }
-      return addOne(path, kind, true);
-    },
+  return (path, kind) => {
+    for (const folder of listUnknownAbove(path)) {
+      const fault = addOne(folder, "directory", false);
+      if (fault !== null) return fault;
+    }
+    return addOne(path, kind, true);
   };
 }

@@ -120,7 +120,7 @@ function createRefusal(path: string, entry: Dirent): ProjectError {
 function checkNames(paths: readonly string[]): void {
   const register = createNameRegister();
   for (const path of paths) {
-    const fault = findNameFault(path) ?? register.add(path, "file");
+    const fault = findNameFault(path) ?? register(path, "file");
     if (fault === null) continue;
     const message = `'${path}' ${fault}: rename it, or name it in ${IGNORE_FILE}.`;
     throw new ProjectError("INVALID_PROJECT", message, { errors: [{ path, message }] });

@@ -94,13 +94,13 @@ async function writeArchive(
 ): Promise<Buffer> {
   const zip = new ZipFile();
   // yazl does not handle errors of the streams that it is given.
-  const meter = createMeter(limits, (error) => zip.emit("error", error));
+  const measure = createMeter(limits, (error) => zip.emit("error", error));
   const mtime = new Date(FIXED_TIME.year, FIXED_TIME.month, FIXED_TIME.day);
   for (const path of paths) {
     const entryOptions = { mtime, mode: FIXED_MODE, forceDosTimestamp: true, compressionLevel: 6 };
     zip.addReadStreamLazy(path, entryOptions, (done) => {
       void openFile(root, path)
-        .then((stream) => meter.measure(path, stream, onEntry))
+        .then((stream) => measure(path, stream, onEntry))
         .then(
           // oxlint-disable-next-line promise/no-callback-in-promise -- yazl knows callbacks only
           (stream) => done(null, stream),
@@ -127,14 +127,10 @@ async function openFile(root: string, path: string): Promise<Readable> {
   }
 }
 
-interface Meter {
-  readonly measure: (path: string, source: Readable, onEntry: (entry: ContentEntry) => void) => Readable;
-}
-
 /** Hashes and counts the bytes that are actually packed: a file may change between listing and reading. */
-function createMeter(limits: ProjectLimits, onError: (error: Error) => void): Meter {
+function createMeter(limits: ProjectLimits, onError: (error: Error) => void) {
   let total = 0;
-  function measure(path: string, source: Readable, onEntry: (entry: ContentEntry) => void): Readable {
+  return (path: string, source: Readable, onEntry: (entry: ContentEntry) => void): Readable => {
     const hash = createHash("sha256");
     let bytes = 0;
     const through = new Transform({
@@ -153,8 +149,7 @@ function createMeter(limits: ProjectLimits, onError: (error: Error) => void): Me
     through.on("error", onError);
     through.on("close", () => source.destroy());
     return source.pipe(through);
-  }
-  return { measure };
+  };
 }
 
 function findExcess(path: string, bytes: number, total: number, limits: ProjectLimits): ProjectError | null {

@@ -7,7 +7,7 @@ import { WORKER_SILENCE_SECONDS } from "./execution-store.ts";
 import type { ExecutionRecord, NewExecution, Reservation, WorkerReport } from "./execution-store.ts";
 
 /** A pending execution as the registry sees it. */
-export interface Waiting extends Queued {
+interface Waiting extends Queued {
   readonly execution: NewExecution;
   readonly record: ExecutionRecord;
 }

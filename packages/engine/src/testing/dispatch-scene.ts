@@ -12,7 +12,7 @@ import type { RunnableVersion } from "../python/port/runtime.ts";
 export const OWNER = "owner";
 export const WITHIN = { interval: 10 };
 
-export interface LoggedLine {
+interface LoggedLine {
   readonly level: "info" | "warn" | "error";
   readonly fields: LogFields;
   readonly message: string;

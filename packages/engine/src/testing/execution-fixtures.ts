@@ -17,7 +17,7 @@ import { waitUntil } from "./wait-until.ts";
 export const SHORT_LEASE = 0.05;
 export const LONG_LEASE = 60;
 export const SMALL = { cpu: 1, memory: 1 };
-export const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
+const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
 
 export type Use = () => ExecutionStore;
 

@@ -26,14 +26,14 @@ export const INTERPRETER = "/usr/bin/python3";
 
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-export interface Finished {
+interface Finished {
   readonly outcome: Outcome | NotStarted;
   readonly lines: readonly LogLine[];
   /** The parsed result; undefined when there is none. */
   readonly result: unknown;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly data?: unknown;
   readonly params?: unknown;
   readonly body?: string;

@@ -3,12 +3,6 @@ import type { Project, Resources } from "@platform/contract/project";
 import type { Environment } from "../environments/environment.ts";
 import type { RunnableVersion } from "../python/port/runtime.ts";
 
-/** The settings of a project for its runs, with defaults filled in. */
-export interface VersionSettings extends Pick<RunnableVersion, "resources" | "startMode"> {
-  /** Wall-clock limit of a run. */
-  readonly timeoutSeconds: number;
-}
-
 /** The properties of a version that a start needs; records of versions have this shape. */
 export interface VersionTarget {
   readonly id: string;
@@ -19,8 +13,10 @@ export interface VersionTarget {
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
 }
 
-/** Adds the defaults of the contract to what `platform.json` leaves out. */
-export function readVersionSettings(project: Project): VersionSettings {
+/** Adds the defaults of the contract to what `platform.json` leaves out. `timeoutSeconds`: wall-clock limit of a run. */
+export function readVersionSettings(
+  project: Project,
+): Pick<RunnableVersion, "resources" | "startMode"> & Pick<VersionTarget, "timeoutSeconds"> {
   return {
     resources: { ...DEFAULT_RESOURCES, ...project.resources },
     timeoutSeconds: project.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,

@@ -15,14 +15,7 @@ import type { Step } from "../base/machine.ts";
  */
 
 /** Where the worker is in the diagram above. */
-export type DispatchPhase =
-  | "new"
-  | "working"
-  | "leavingQueue"
-  | "waiting"
-  | "drained"
-  | "finishing"
-  | "closed";
+type DispatchPhase = "new" | "working" | "leavingQueue" | "waiting" | "drained" | "finishing" | "closed";
 
 /** The phase of a worker and what it has in hand. */
 export interface DispatchState {

@@ -93,7 +93,7 @@ export function readPermit(
 }
 
 /** A failure to start an execution, as `run-claim.ts` reports it. */
-export interface StartFault {
+interface StartFault {
   readonly versionId: string;
   readonly executionId: string;
   /** As in the event `failed`. */

@@ -15,7 +15,7 @@ export function createAccessKeySecret(): Readonly<Record<"keyId" | "secret" | "s
 }
 
 /** SHA-256 in hex. A slow hash is not needed for 256 random bits and would only slow down the token endpoint. */
-export function hashSecret(secret: string): string {
+function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 

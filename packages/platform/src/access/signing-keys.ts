@@ -7,7 +7,7 @@ import { deriveKey, seal, unseal } from "../secrets/seal.ts";
 export const SIGNING_ALGORITHM = "ES256";
 
 /** The key that signs. */
-export interface SigningKey {
+interface SigningKey {
   readonly kid: string;
   readonly privateKey: CryptoKey;
 }

@@ -6,7 +6,7 @@ import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 import { isPersonalAccessToken } from "../access/token-kinds.ts";
 
 /** What a token may be used for. */
-export type Scope = "api" | "quantum";
+type Scope = "api" | "quantum";
 
 /** A token as its user sees it; times in milliseconds since the epoch, null: never. */
 export interface PersonalAccessToken {
@@ -27,7 +27,7 @@ export interface VerifiedToken {
 }
 
 /** A token to be created. */
-export interface NewPersonalAccessToken {
+interface NewPersonalAccessToken {
   readonly name: string;
   /** Default: `api`. */
   readonly scopes?: readonly Scope[];

@@ -3,14 +3,14 @@ import { Problem } from "@platform/contract/problems";
 import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
 
 /** A user. */
-export interface User {
+interface User {
   readonly id: string;
   readonly email: string;
   readonly name: string;
 }
 
 /** A user to be created, with an organisation of their own. */
-export interface NewUser {
+interface NewUser {
   readonly email: string;
   readonly name: string;
   readonly password: string;

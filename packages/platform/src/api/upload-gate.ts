@@ -13,7 +13,7 @@ export interface UploadLimits {
 }
 
 /** The limits of `createUploadGate` unless others are given. */
-export const DEFAULT_UPLOAD_LIMITS: UploadLimits = { perOrganisation: 4, inAll: 16 };
+const DEFAULT_UPLOAD_LIMITS: UploadLimits = { perOrganisation: 4, inAll: 16 };
 
 const RETRY_AFTER_SECONDS = "5";
 

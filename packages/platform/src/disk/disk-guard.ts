@@ -15,7 +15,7 @@ import type { Reserve } from "./reserve.ts";
  * The reserve is taken again only when twice its size is free, so that the state does not oscillate.
  */
 /** How much space is left, in three steps; see above for what each stops. */
-export type DiskState = "ok" | "low" | "full";
+type DiskState = "ok" | "low" | "full";
 
 /** The state of the disk, as of the last check. */
 export interface DiskGuard {

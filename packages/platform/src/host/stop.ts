@@ -35,9 +35,7 @@ export type StopEvent =
   | { readonly type: "failed" };
 
 /** What is to be done. */
-export type StopEffect =
-  | { readonly type: "drain" | "kill" }
-  | { readonly type: "exit"; readonly code: 0 | 1 };
+type StopEffect = { readonly type: "drain" | "kill" } | { readonly type: "exit"; readonly code: 0 | 1 };
 
 /** The next state, and what is to be done; null: nothing. */
 export interface StopStep {

@@ -7,7 +7,7 @@ import type { Readable } from "node:stream";
 import { syncDirectory } from "../base/sync-directory.ts";
 
 /** Content that is named by its hash. */
-export interface StoredObject {
+interface StoredObject {
   /** SHA-256 of the content in hex: its name. */
   readonly hash: string;
   /** Size. */

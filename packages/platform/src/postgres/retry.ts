@@ -4,7 +4,7 @@ import { computePause } from "@platform/engine/base/backoff";
 import { readErrorCode } from "./errors.ts";
 
 /** What is known about a failed statement: it did nothing, it may have been committed, or it would fail again. */
-export type FailureKind = "nothing-happened" | "ambiguous" | "permanent";
+type FailureKind = "nothing-happened" | "ambiguous" | "permanent";
 
 /**
  * SQLSTATE (https://www.postgresql.org/docs/18/errcodes-appendix.html): refused, or rolled back. A disk that is
@@ -62,7 +62,7 @@ const BROKEN_TEXTS = [
 ];
 
 /** Classifies an error; `wasSent`: the statement had a connection, so it may have reached the server. */
-export function classifyFailure(error: unknown, wasSent: boolean): FailureKind {
+function classifyFailure(error: unknown, wasSent: boolean): FailureKind {
   const code = readErrorCode(error) ?? "";
   if (NOTHING_HAPPENED.has(code)) return "nothing-happened";
   const isBroken =

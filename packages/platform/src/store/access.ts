@@ -41,7 +41,7 @@ export type GrantAnswer =
   | { readonly granted: false; readonly reason: Refusal };
 
 /** Which application wants to call which service. */
-export interface GrantQuestion {
+interface GrantQuestion {
   readonly applicationId: string;
   /** The access key that the token was issued for. */
   readonly keyId: string;

@@ -20,7 +20,7 @@ export interface ServiceRecord {
 }
 
 /** A service to be created. */
-export interface NewService {
+interface NewService {
   readonly organisationId: string;
   readonly name: string;
   readonly description: string;

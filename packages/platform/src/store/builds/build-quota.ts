@@ -27,16 +27,9 @@ export async function lockQuota(run: RunStatement, organisationId: string): Prom
   });
 }
 
-/** The archive of the build to be added. */
-export interface WantedArchive {
-  readonly archiveHash: string;
-  /** Size of archive and unpacked project. */
-  readonly storedBytes: number;
-}
-
 /**
- * Checks whether the organisation may have one more build. `wanted`: null before the archive has been received; the check is
- * then made without it, to refuse early. It binds only under `lockQuota`.
+ * Checks whether the organisation may have one more build. `wanted`: its archive, and the size of archive and unpacked project;
+ * null before the archive has been received: the check is then made without it, to refuse early. It binds only under `lockQuota`.
  *
  * @throws Problem QUOTA_EXCEEDED
  */
@@ -44,7 +37,7 @@ export async function checkQuota(
   run: RunStatement,
   organisationId: string,
   quota: BuildQuota,
-  wanted: WantedArchive | null,
+  wanted: { readonly archiveHash: string; readonly storedBytes: number } | null,
 ): Promise<void> {
   const [row] = await run<{ builds: number; bytes: number }>({
     text: `with own as (select key from service where organisation_id = $1),

@@ -21,7 +21,7 @@ import type { NewVersion } from "../versions/versions.ts";
  */
 
 /** SUCCEEDED and FAILED are final. */
-export type BuildStatus = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
+type BuildStatus = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED";
 
 /** A build to be made. */
 export interface NewBuild {

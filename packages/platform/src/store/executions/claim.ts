@@ -22,16 +22,6 @@ import type { RecordRow } from "./record.ts";
  * they keep looking for the length of a lease.
  */
 
-/** Takes pending executions for a worker. */
-export interface Claimer {
-  /**
-   * As `ExecutionStore.claim`; after a claim whose answer was lost, first what that one took.
-   *
-   * @throws FateUnknown when the answer was lost; call again to get what was taken
-   */
-  readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
-}
-
 interface ClaimRow extends RecordRow {
   readonly ownerKind: Owner["kind"];
   readonly organisationId: string;
@@ -48,16 +38,22 @@ interface ClaimedRows {
   readonly isDrained: boolean;
 }
 
-/** Use one for all claims of a worker: it remembers those without an answer. Emits `changed` for each execution that it takes. */
-export function createClaimer(database: Database, events: Events): Claimer {
+/**
+ * `ExecutionStore.claim` for PostgreSQL; after a claim whose answer was lost, first what that one took. Use one for all claims
+ * of a worker: it remembers those without an answer. Emits `changed` for each execution that it takes.
+ *
+ * The function throws FateUnknown when the answer was lost; call it again to get what was taken.
+ */
+export function createClaim(
+  database: Database,
+  events: Events,
+): (request: ClaimRequest) => Promise<ClaimAnswer> {
   /** Claims whose answer was lost: until when to look for their rows, by claim id. Monotonic milliseconds. */
   const unanswered = new Map<string, number>();
-  return {
-    claim: async (request) => {
-      const { rows, isDrained } = await claimRows(database, request, unanswered);
-      for (const row of rows) events.emitChanged(toRecord(row));
-      return { claims: rows.map(toClaim), isDrained };
-    },
+  return async (request) => {
+    const { rows, isDrained } = await claimRows(database, request, unanswered);
+    for (const row of rows) events.emitChanged(toRecord(row));
+    return { claims: rows.map(toClaim), isDrained };
   };
 }
 

@@ -3,7 +3,7 @@ import { createDatabase } from "../../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres/database.ts";
 import { LARGE, VITAL } from "../../postgres/limits.ts";
 import { cancelExecution } from "./cancel.ts";
-import { createClaimer } from "./claim.ts";
+import { createClaim } from "./claim.ts";
 import { createCreator } from "./create.ts";
 import { createEvents } from "./events.ts";
 import { ENDS_IN_FLIGHT, createFinisher } from "./finish.ts";
@@ -78,7 +78,6 @@ export function createPostgresExecutionStore({
 }): PostgresExecutionStore {
   const events = createEvents(database);
   const creator = createCreator(database, events);
-  const claimer = createClaimer(vital, events);
   const finisher = createFinisher({ vital, large }, events);
   // On the same connections as ends, since an end waits for the last lines.
   const log = createLogWriter(vital);
@@ -89,7 +88,7 @@ export function createPostgresExecutionStore({
     readLog: (id, ownerId, cursor) => readLog(database, id, ownerId, cursor),
     list: (ownerId, filter) => listExecutions(database, ownerId, filter),
     cancel: (id, ownerId) => cancelExecution(database, events, id, ownerId),
-    claim: claimer.claim,
+    claim: createClaim(vital, events),
     renew: (workerId, claims, leaseSeconds) => renewLeases(vital, workerId, claims, leaseSeconds),
     finish: async (claim, outcome) => {
       // Lines that come after the end would be dropped by the fence.

@@ -23,19 +23,15 @@ export const ENDS_IN_FLIGHT = 3;
 /** Flushes with at least so many bytes of results use the connections whose statements may take longer. */
 const LARGE_BYTES = 1 * MEGABYTE;
 
-/** The connections that ends are written over. */
-export interface FinishDatabases {
-  /** For flushes with less than LARGE_BYTES of results. */
-  readonly vital: Database;
-  /** For the others, with more time for each statement. */
-  readonly large: Database;
-}
-
 /**
  * Creates the batcher that writes ends. An item resolves to true when its end is written (by this call or an earlier one
- * whose answer was lost), to false when the claim is no longer held and nothing was changed.
+ * whose answer was lost), to false when the claim is no longer held and nothing was changed. Flushes with less than
+ * LARGE_BYTES of results are written over `vital`, the others over `large`, with more time for each statement.
  */
-export function createFinisher({ vital, large }: FinishDatabases, events: Events): Batcher<Ending, boolean> {
+export function createFinisher(
+  { vital, large }: { readonly vital: Database; readonly large: Database },
+  events: Events,
+): Batcher<Ending, boolean> {
   return createBatcher({
     maxItems: MAX_NOTIFIED_IDS,
     maxBytes: 8 * MEGABYTE,
