@@ -14,7 +14,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "engine/project": ["engine/files"],
   "engine/python/sandbox": ["engine/host"],
   "engine/python/port": ["engine/host", "engine/python/sandbox"],
-  "engine/python/wire": [],
+  "engine/python/wire": ["engine/python/sandbox"],
   "engine/python/child": ["engine/python/port", "engine/python/wire"],
   "engine/python/pool": [
     "engine/files",

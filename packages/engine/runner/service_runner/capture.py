@@ -12,10 +12,6 @@ import io
 import os
 import sys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import socket
-
 MARK = "\x1e"
 ERROR = "E"
 
@@ -27,12 +23,12 @@ def prepare_streams() -> None:
             stream.reconfigure(line_buffering=True, encoding="utf-8", errors="backslashreplace")
 
 
-def take_over(out: socket.socket, err: socket.socket) -> None:
-    """Lets descriptors 1 and 2 lead to Node; closes the sockets themselves."""
-    os.dup2(out.fileno(), 1, inheritable=True)
-    os.dup2(err.fileno(), 2, inheritable=True)
-    out.close()
-    err.close()
+def take_over(out: int, err: int) -> None:
+    """Lets descriptors 1 and 2 lead to Node; closes those given."""
+    os.dup2(out, 1, inheritable=True)
+    os.dup2(err, 2, inheritable=True)
+    os.close(out)
+    os.close(err)
 
 
 def flush_streams() -> None:

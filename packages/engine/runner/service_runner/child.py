@@ -1,7 +1,6 @@
-"""A child: prepares itself, connects to Node three times, then serves one request. Never returns.
+"""A child: prepares itself, says that it is ready, then serves one request. Never returns.
 
-The control connection comes last: Node takes a child as idle when all three are there, so that
-everything slow is done by then.
+Node gives it a request once it is ready, so that everything slow is done by then.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import signal
 import socket
 import sys
 
-from . import isolation, wire
+from . import at_fork, isolation, wire
 from .capture import take_over
 from .execution import serve_request
 
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from .binder import Binder
-    from .messages import BootOrder, ForkOrder
+    from .home import Connections
+    from .messages import BootOrder
 
 PROCESS_LIMIT = 256
 """Processes and threads of one execution, counted in its own user namespace."""
@@ -42,42 +42,38 @@ class Program:
 
 
 class Parent:
-    """The zygote as its children need it: its process id, and its data size (RLIMIT_DATA)."""
+    """The zygote as its children need it: process id, user, and data size (RLIMIT_DATA)."""
 
-    __slots__ = ("data_size", "pid")
+    __slots__ = ("data_size", "gid", "pid", "uid")
 
-    def __init__(self, pid: int, data_size: int) -> None:
-        self.pid = pid
-        self.data_size = data_size
-
-
-def dial_home(address: str, channel: str, token: str) -> socket.socket:
-    """Connects to Node's socket and identifies itself as one of the three channels of a child."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.connect(address)
-    connection.sendall(wire.encode_hello(channel, token))
-    return connection
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.uid = os.getuid()
+        self.gid = os.getgid()
+        self.data_size = isolation.read_data_size()
 
 
-def prepare_child(boot: BootOrder, identity: int, parent: Parent) -> None:
-    """Session, namespaces, directories and limits; runs before user code does."""
-    signal.set_wakeup_fd(-1)
-    isolation.lead_session(parent.pid)
-    private = boot["isolate"] and isolation.enter_namespaces(boot["memory"], boot["keep"])
-    isolation.create_folders(private, boot["scratch"], str(identity))
-    processes = PROCESS_LIMIT if private else None
-    isolation.limit_resources(boot["memory"], parent.data_size, processes)
+def separate(boot: BootOrder, parent: Parent) -> None:
+    """Leaves the zygote and its other children; raises OSError. Lasts beyond an exec."""
+    has_namespaces = boot["isolation"]["namespaces"]
+    isolation.lead_session(0 if has_namespaces else parent.pid)
+    if has_namespaces:
+        isolation.furnish_namespaces(boot, parent.uid, parent.gid)
 
 
-def dial_streams(boot: BootOrder, token: str) -> None:
-    """Connects stdout and stderr."""
-    take_over(dial_home(boot["home"], "o", token), dial_home(boot["home"], "e", token))
+def settle(boot: BootOrder, identity: int, data_size: int) -> None:
+    """Folders and limits of this execution; call after `separate`. Raises OSError."""
+    is_private = boot["isolation"]["namespaces"]
+    isolation.create_folders(is_private, boot["scratch"], str(identity))
+    processes = PROCESS_LIMIT if is_private else None
+    isolation.limit_resources(boot["memory"], data_size, processes)
 
 
-def serve_child(boot: BootOrder, token: str, load: Callable[[], Binder]) -> NoReturn:
-    """Connects the control channel, serves one request, ends the process."""
-    control = dial_home(boot["home"], "c", token)
+def serve_child(connection: int, load: Callable[[], Binder]) -> NoReturn:
+    """Says on the control connection that it is ready, serves one request, ends the process."""
+    control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, connection)
     reseed()
+    control.sendall(wire.encode_frame(wire.READY))
     serve_request(control, load)
 
 
@@ -98,15 +94,19 @@ def report_failed_start(identity: int, error: BaseException) -> None:
 
 
 def run_forked_child(
-    boot: BootOrder, order: ForkOrder, parent: Parent, program: Program
+    boot: BootOrder, identity: int, connections: Connections, parent: Parent, program: Program
 ) -> NoReturn:
     """Everything from the fork to the end of the process."""
     try:
-        prepare_child(boot, order["id"], parent)
-        program.prepare()  # not before: a process with threads cannot enter a user namespace
-        dial_streams(boot, order["token"])
-        serve_child(boot, order["token"], program.load)
+        signal.set_wakeup_fd(-1)
+        separate(boot, parent)
+        settle(boot, identity, parent.data_size)
+        if boot["isolation"]["namespaces"]:
+            at_fork.renew()
+        program.prepare()
+        take_over(connections.out, connections.err)
+        serve_child(connections.control, program.load)
     except BaseException as error:
-        report_failed_start(order["id"], error)
+        report_failed_start(identity, error)
     finally:
         os._exit(70)

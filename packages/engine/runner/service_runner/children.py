@@ -1,7 +1,8 @@
 """The children of a zygote, and the loop over orders of Node and ends of processes.
 
 A child is running until it exits (event `exit`), then leaving until no process that it started is
-left (event `gone`).
+left (event `gone`). In namespaces both come at once: the kernel reports the end of pid 1 when
+nothing else is left in them.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ import os
 import select
 import signal
 
-from . import child, isolation, spawned
+from . import at_fork, child, isolation, kernel, spawned
 from .capture import flush_streams
 from .control import CONTROL, Control
-from .processes import kill_strays, kill_tree, signal_group
+from .processes import is_catching, kill_strays, kill_tree, send_signal, signal_group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from resource import struct_rusage
     from typing import NoReturn
 
+    from .home import Connections, Home
     from .messages import BootOrder, ForkOrder, Order
 
 _IDLE_POLL_MS = 1000
@@ -36,11 +38,16 @@ class Children:
     `program` is None where each child is a fresh interpreter.
     """
 
-    def __init__(self, control: Control, boot: BootOrder, program: child.Program | None) -> None:
+    def __init__(
+        self, control: Control, home: Home, boot: BootOrder, program: child.Program | None
+    ) -> None:
         self._control = control
+        self._home = home
         self._boot = boot
         self._program = program
-        self._parent = child.Parent(os.getpid(), isolation.read_data_size())
+        self._has_namespaces = boot["isolation"]["namespaces"]
+        self._parent = child.Parent()
+        self._dialled: dict[int, Connections] = {}
         self._identities: dict[int, int] = {}
         self._leaders: dict[int, int] = {}
         self._leaving: dict[int, int] = {}
@@ -71,47 +78,84 @@ class Children:
     def kill_all(self) -> None:
         """Kills every running child with all that it started."""
         for pid in self._identities:
-            kill_tree(pid)
+            self._end_by_force(pid)
 
     def _obey(self, orders: list[Order]) -> None:
+        # All are dialled before there is a child that could find their tokens in its memory.
         for order in orders:
             if order["order"] == "fork":
-                self._fork(order)
+                self._dial(order)
+        for order in orders:
+            if order["order"] == "fork":
+                self._fork(order["id"])
             elif order["order"] == "kill":
                 self._kill(order["id"], order["signal"])
 
-    def _fork(self, order: ForkOrder) -> None:
+    def _dial(self, order: ForkOrder) -> None:
+        try:
+            self._dialled[order["id"]] = self._home.dial(order["token"])
+        except OSError as error:
+            self._refuse(order["id"], f"it cannot be connected: {error}")
+
+    def _refuse(self, identity: int, reason: str) -> None:
+        self._control.emit({"event": "refused", "id": identity, "reason": reason})
+
+    def _fork(self, identity: int) -> None:
+        connections = self._dialled.pop(identity, None)
+        if connections is None:
+            return  # it was refused
         flush_streams()  # every child would print again what user code left in a buffer
         # The default is for the child, where setting it would cost 0.1 ms. Children that end
         # meanwhile are reaped after the orders.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         try:
-            pid = os.fork()
+            pid = self._create_process()
         except OSError as error:
-            signal.signal(signal.SIGCHLD, _wake)
-            self._control.emit({"event": "refused", "id": order["id"], "reason": str(error)})
-            return
-        if pid == 0:
-            self._become_child(order)
+            self._refuse(identity, isolation.explain_refusal(error))
+        else:
+            if pid == 0:
+                self._become_child(identity, connections)
+            self._identities[pid] = identity
+            self._leaders[identity] = pid
+        connections.close()
         signal.signal(signal.SIGCHLD, _wake)
-        self._identities[pid] = order["id"]
-        self._leaders[order["id"]] = pid
 
-    def _become_child(self, order: ForkOrder) -> NoReturn:
-        for descriptor in (CONTROL, *self._wakeup):
+    def _create_process(self) -> int:
+        if not self._has_namespaces:
+            return os.fork()
+        at_fork.prepare()
+        pid = None
+        try:
+            pid = kernel.clone(isolation.list_namespaces(self._boot["isolation"]))
+        finally:
+            if pid != 0:
+                at_fork.resume()
+        return pid
+
+    def _become_child(self, identity: int, connections: Connections) -> NoReturn:
+        for descriptor in (CONTROL, *self._wakeup, *self._home.list_descriptors()):
             os.close(descriptor)
+        for others in self._dialled.values():
+            others.close()
         if self._program is None:
-            spawned.start_spawned(self._boot, order, self._parent.pid)
-        child.run_forked_child(self._boot, order, self._parent, self._program)
+            spawned.start_spawned(self._boot, identity, connections, self._parent)
+        child.run_forked_child(self._boot, identity, connections, self._parent, self._program)
 
     def _kill(self, identity: int, number: int) -> None:
         pid = self._leaders.get(identity)
         if pid is None:
             return
-        if number == signal.SIGKILL:
-            kill_tree(pid)
+        if number == signal.SIGKILL or (self._has_namespaces and not is_catching(pid, number)):
+            self._end_by_force(pid)
         else:
             signal_group(pid, number)
+
+    def _end_by_force(self, pid: int) -> None:
+        """In namespaces, what it started ends with it."""
+        if self._has_namespaces:
+            send_signal(pid, signal.SIGKILL)
+        else:
+            kill_tree(pid)
 
     def _reap(self) -> None:
         while True:
@@ -131,7 +175,6 @@ class Children:
         if identity is None:
             return
         del self._leaders[identity]
-        self._leaving[pid] = identity
         code = os.waitstatus_to_exitcode(status)
         self._control.emit(
             {
@@ -143,6 +186,10 @@ class Children:
                 "rss": usage.ru_maxrss,
             }
         )
+        if self._has_namespaces:
+            self._control.emit({"event": "gone", "id": identity})
+            return
+        self._leaving[pid] = identity
         signal_group(pid, signal.SIGKILL)
 
     def _forget_leaving(self) -> None:

@@ -9,7 +9,19 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 StartMode: TypeAlias = Literal["auto", "spawn"]
 Mode: TypeAlias = Literal["fork", "spawn"]
+Network: TypeAlias = Literal["own", "shared"]
 JsonObject: TypeAlias = dict[str, Any]
+
+
+class Isolation(TypedDict):
+    """How children are separated from each other.
+
+    With `namespaces`, each is pid 1 of processes of its own, with its own user, mount and IPC
+    namespace, and with the network `own` its own loopback interface and no other.
+    """
+
+    namespaces: bool
+    network: Network
 
 
 class BootOrder(TypedDict):
@@ -17,8 +29,7 @@ class BootOrder(TypedDict):
 
     The paths are those that the sandbox sees. `keep` lists paths below /tmp or /dev/shm that a
     private /tmp must not hide. `memory` is what one execution may allocate, in bytes, on top of
-    what the zygote holds. With `isolate`, each child enters namespaces of its own. With `probe`,
-    the zygote describes `run` and ends.
+    what the zygote holds. With `probe`, the zygote describes `run` and ends.
     """
 
     order: Literal["boot"]
@@ -28,13 +39,13 @@ class BootOrder(TypedDict):
     keep: list[str]
     variables: dict[str, str]
     memory: int
-    isolate: bool
+    isolation: Isolation
     startMode: StartMode
     probe: bool
 
 
 class ForkOrder(TypedDict):
-    """Starts one child. `id` names it in events, `token` in its connections to Node."""
+    """Starts one child. `id` names it in events, `token` in the connections made for it."""
 
     order: Literal["fork"]
     id: int
@@ -42,7 +53,10 @@ class ForkOrder(TypedDict):
 
 
 class KillOrder(TypedDict):
-    """Sends a signal to a child: to its process group, or for SIGKILL to all that it started."""
+    """Sends a signal to a child: to its process group, or for SIGKILL to all that it started.
+
+    A signal that a child in namespaces does not catch has no effect on it; it is killed instead.
+    """
 
     order: Literal["kill"]
     id: int
@@ -140,8 +154,11 @@ class RequestOptions(TypedDict):
 
 
 class SpawnedStart(TypedDict):
-    """What a spawning zygote passes to a fresh interpreter on stdin."""
+    """What a spawning zygote passes to a fresh interpreter on stdin.
+
+    `connections` are the descriptors of control, stdout and stderr.
+    """
 
     boot: BootOrder
-    order: ForkOrder
-    zygote: int
+    id: int
+    connections: list[int]

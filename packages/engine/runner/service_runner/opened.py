@@ -39,7 +39,7 @@ def list_descriptors() -> Descriptors:
     return found
 
 
-def list_inherited(own: int) -> Descriptors:
+def list_inherited(*own: int) -> Descriptors:
     """The descriptors that were open before the interpreter started, and `own`.
 
     Start-up hooks of the environment (.pth files) run before the runner. What they opened belongs
@@ -48,8 +48,15 @@ def list_inherited(own: int) -> Descriptors:
     return {
         number: identity
         for number, identity in list_descriptors().items()
-        if number == own or os.get_inheritable(number)
+        if number in own or os.get_inheritable(number)
     }
+
+
+def close_inherited(*own: int) -> None:
+    """Closes what the platform itself was started with and passed on unknowingly, except `own`."""
+    for number in list_inherited():
+        if number > 2 and number not in own:
+            os.close(number)
 
 
 def find_descriptor(before: Descriptors) -> str | None:

@@ -1,4 +1,7 @@
-"""The processes below the zygote: kills those that belong to no live execution."""
+"""The processes below the zygote: kills those that belong to no live execution.
+
+Without namespaces this is what ends the processes of an execution. In them, the kernel does.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,16 @@ def send_signal(pid: int, number: int) -> None:
         os.kill(pid, number)
     except OSError:
         pass
+
+
+def is_catching(pid: int, number: int) -> bool:
+    """Whether a process has a handler for a signal; pid 1 of a namespace gets no other."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as status:
+            caught = next(line for line in status if line.startswith(b"SigCgt:"))
+    except (OSError, StopIteration):
+        return False
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
 def reclaim_child_signal() -> None:

@@ -1,6 +1,6 @@
 """A child that is a fresh interpreter, for user code that does not survive a fork.
 
-Its order arrives on stdin.
+What it is to do arrives on stdin.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import sys
 
 from . import child, isolation, wire
-from .capture import prepare_streams
+from .capture import prepare_streams, take_over
 from .failure import Failure
 from .loader import load_program
 from .log_records import install_log_records
@@ -23,22 +23,32 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from .binder import Binder
-    from .messages import BootOrder, ForkOrder, SpawnedStart
+    from .home import Connections
+    from .messages import BootOrder, SpawnedStart
 
 _MAX_START = 1 << 20
 
 
-def start_spawned(boot: BootOrder, order: ForkOrder, zygote: int) -> NoReturn:
+def start_spawned(
+    boot: BootOrder, identity: int, connections: Connections, parent: child.Parent
+) -> NoReturn:
     """In the forked child of the spawning zygote: replaces itself by a fresh interpreter."""
     try:
+        child.separate(boot, parent)
         reader, writer = os.pipe()
+        inherited = connections.list()
         # The variables are in the environment already.
-        start: SpawnedStart = {"boot": {**boot, "variables": {}}, "order": order, "zygote": zygote}
+        reduced: BootOrder = {**boot, "variables": {}}
+        start: SpawnedStart = {"boot": reduced, "id": identity, "connections": inherited}
         os.write(writer, json.dumps(start).encode("ascii"))
         os.close(writer)
         os.dup2(reader, 0)
+        for descriptor in inherited:
+            os.set_inheritable(descriptor, True)
         runner = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         os.execv(sys.executable, [sys.executable, "-I", "-X", "utf8", runner, "spawned"])
+    except BaseException as error:
+        child.report_failed_start(identity, error)
     finally:
         os._exit(71)
 
@@ -46,22 +56,29 @@ def start_spawned(boot: BootOrder, order: ForkOrder, zygote: int) -> NoReturn:
 def main_spawned() -> NoReturn:
     """Everything from the start of the fresh interpreter to the end of the process."""
     start = wire.decode_spawned_start(os.read(0, _MAX_START))
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    boot, order = start["boot"], start["order"]
+    boot, identity = start["boot"], start["id"]
+    control, out, err = start["connections"]
     try:
+        os.set_inheritable(control, False)
+        _close_stdin()
         gc.disable()
         prepare_streams()
-        parent = child.Parent(start["zygote"], isolation.read_data_size())
-        child.prepare_child(boot, order["id"], parent)
-        child.dial_streams(boot, order["token"])
+        child.settle(boot, identity, isolation.read_data_size())
+        take_over(out, err)
         faulthandler.enable(2)
         install_log_records()
         load = _load(boot["project"])
-        child.serve_child(boot, order["token"], load)
+        child.serve_child(control, load)
     except BaseException as error:
-        child.report_failed_start(order["id"], error)
+        child.report_failed_start(identity, error)
     finally:
         os._exit(70)
+
+
+def _close_stdin() -> None:
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
 
 
 def _load(project: str) -> Callable[[], Binder]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .messages import (
         BootOrder,
         ForkOrder,
+        Isolation,
         KillOrder,
         Order,
         RequestOptions,
@@ -35,6 +36,7 @@ START = 6
 METADATA = 16
 RESULT = 17
 FAILURE = 18
+READY = 19
 
 HEADER = struct.Struct(">IB")
 MAX_INPUT_FRAME = 1 << 30
@@ -78,8 +80,8 @@ def decode_spawned_start(text: bytes) -> SpawnedStart:
     members = _decode_object(text)
     return {
         "boot": _read_boot(_read_object(members, "boot")),
-        "order": _read_fork(_read_object(members, "order")),
-        "zygote": _read_integer(members, "zygote"),
+        "id": _read_integer(members, "id"),
+        "connections": _read_integers(members, "connections"),
     }
 
 
@@ -103,10 +105,17 @@ def _read_boot(members: dict[str, Any]) -> BootOrder:
         "keep": _read_texts(members, "keep"),
         "variables": {name: _read_text(variables, name) for name in variables},
         "memory": _read_integer(members, "memory"),
-        "isolate": _read_flag(members, "isolate"),
+        "isolation": _read_isolation(_read_object(members, "isolation")),
         "startMode": _read_start_mode(members),
         "probe": _read_flag(members, "probe"),
     }
+
+
+def _read_isolation(members: dict[str, Any]) -> Isolation:
+    network = members.get("network")
+    if network != "own" and network != "shared":
+        raise ProtocolError("network must be own or shared")
+    return {"namespaces": _read_flag(members, "namespaces"), "network": network}
 
 
 def _read_fork(members: dict[str, Any]) -> ForkOrder:
@@ -146,6 +155,13 @@ def _read_texts(members: dict[str, Any], name: str) -> list[str]:
     value = members.get(name)
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ProtocolError(f"{name} must be an array of strings")
+    return value
+
+
+def _read_integers(members: dict[str, Any], name: str) -> list[int]:
+    value = members.get(name)
+    if not isinstance(value, list) or not all(type(item) is int for item in value):
+        raise ProtocolError(f"{name} must be an array of integers")
     return value
 
 

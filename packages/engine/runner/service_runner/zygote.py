@@ -13,12 +13,13 @@ import gc
 import os
 import platform
 
-from . import blas, child, isolation, kernel, opened, randomness
+from . import at_fork, blas, child, isolation, kernel, opened, randomness
 from .capture import flush_streams, prepare_streams
 from .children import Children
 from .control import CONTROL, Control
 from .failure import Failure
 from .fork_safety import find_fork_hazard
+from .home import Home
 from .loader import load_program
 from .log_records import install_log_records
 from .processes import kill_everything, reclaim_child_signal
@@ -39,15 +40,16 @@ def main_zygote() -> NoReturn:
     control = Control()
     kernel.hide_session_keyring()
     boot, orders = _read_boot(control)
+    home = Home(boot["home"])
     control.emit({"event": "hello", "pid": os.getpid(), "python": platform.python_version()})
     _prepare_process(boot)
     if boot["probe"]:
-        _probe(control, boot)
-    program = None if boot["startMode"] == "spawn" else _import(control, boot)
+        _probe(control, home, boot)
+    program = None if boot["startMode"] == "spawn" else _import(control, home, boot)
     kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 0)
-    if boot["isolate"]:
+    if boot["isolation"]["namespaces"]:
         isolation.lift_import_limits()
-    children = Children(control, boot, program)
+    children = Children(control, home, boot, program)
     try:
         children.serve(orders)
     finally:
@@ -70,7 +72,9 @@ def _read_boot(control: Control) -> tuple[BootOrder, list[Order]]:
 
 
 def _prepare_process(boot: BootOrder) -> None:
-    """Streams, environment and limits, for the import and for all children."""
+    """Descriptors, streams, environment and limits, for the import and for all children."""
+    if kernel.LINUX:
+        opened.close_inherited(CONTROL)
     faulthandler.enable(2)
     gc.disable()
     # User code may hang at import and never read the end of file.
@@ -79,14 +83,15 @@ def _prepare_process(boot: BootOrder) -> None:
     prepare_streams()
     os.environ.update(boot["variables"])
     os.environ.setdefault("LOG_LEVEL", "INFO")
-    isolation.name_folders("/tmp" if boot["isolate"] else boot["scratch"])
-    if boot["isolate"]:
+    is_private = boot["isolation"]["namespaces"]
+    isolation.name_folders("/tmp" if is_private else boot["scratch"])
+    if is_private:
         isolation.limit_import(boot["memory"], child.PROCESS_LIMIT)
 
 
-def _import(control: Control, boot: BootOrder) -> child.Program:
+def _import(control: Control, home: Home, boot: BootOrder) -> child.Program:
     install_log_records()
-    binder, hazard, files = _load(control, boot)
+    binder, hazard, files = _load(control, home, boot)
     if hazard is not None:
         control.emit({"event": "unsafe", "reason": hazard})
         _leave()
@@ -102,15 +107,17 @@ def _import(control: Control, boot: BootOrder) -> child.Program:
     return child.Program(lambda: binder, prepare)
 
 
-def _load(control: Control, boot: BootOrder) -> tuple[Binder, str | None, list[int]]:
+def _load(control: Control, home: Home, boot: BootOrder) -> tuple[Binder, str | None, list[int]]:
     """Imports the module as a forking zygote does.
 
     Returns `run`, the reason why it cannot be forked (None when it can), and the files that each
     child opens again.
     """
-    before = opened.list_inherited(CONTROL) if kernel.LINUX else {}
+    own = (CONTROL, *home.list_descriptors())
+    before = opened.list_inherited(*own) if kernel.LINUX else {}
     wanted = blas.hold_back()
     randomness.watch()
+    at_fork.watch()
     try:
         binder = load_program(boot["project"])
     except Failure as failure:
@@ -122,9 +129,9 @@ def _load(control: Control, boot: BootOrder) -> tuple[Binder, str | None, list[i
     return binder, hazard, opened.list_reopenable(before) if hazard is None else []
 
 
-def _probe(control: Control, boot: BootOrder) -> NoReturn:
+def _probe(control: Control, home: Home, boot: BootOrder) -> NoReturn:
     install_log_records()
-    binder, hazard, _ = _load(control, boot)
+    binder, hazard, _ = _load(control, home, boot)
     from .schema import derive_schemas
 
     try:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Sequence
 
 INTERPRETER = (sys.executable, "-E", "-B", "-X", "utf8")
 """No variables of Python: `PYTHONUNBUFFERED` would hide what is not flushed."""
@@ -13,7 +14,10 @@ RUNNER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def run_python(
-    program: str, *arguments: str, variables: dict[str, str] | None = None
+    program: str,
+    *arguments: str,
+    variables: dict[str, str] | None = None,
+    descriptors: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program that can import the runner; returns its output as it was written."""
     return subprocess.run(
@@ -23,6 +27,7 @@ def run_python(
         cwd=RUNNER,
         encoding="utf-8",
         env={**os.environ, **(variables or {})},
+        pass_fds=descriptors,
     )
 
 

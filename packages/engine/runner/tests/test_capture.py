@@ -12,7 +12,7 @@ from service_runner import capture
 out, taken_out = socket.socketpair()
 err, taken_err = socket.socketpair()
 kept = os.dup(1)
-capture.take_over(taken_out, taken_err)
+capture.take_over(taken_out.detach(), taken_err.detach())
 
 def read_all(connection):
     text = b""

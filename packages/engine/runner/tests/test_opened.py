@@ -10,6 +10,8 @@ import unittest
 from service_runner import opened
 from service_runner.kernel import LINUX
 
+from .support import run_python
+
 
 @unittest.skipUnless(LINUX, "looks into /proc")
 class Opened(unittest.TestCase):
@@ -60,6 +62,28 @@ class Opened(unittest.TestCase):
             "A lock or semaphore of several processes (multiprocessing)",
         )
         del lock
+
+    def test_what_the_platform_was_started_with_is_closed_except_what_is_named(self) -> None:
+        program = """
+import os, sys
+from service_runner import opened
+hook = os.open("/dev/null", os.O_RDONLY)  # not inheritable, as everything that Python opens
+kept, *leaked = map(int, sys.argv[1].split(","))
+opened.close_inherited(kept)
+def is_open(number):
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+print([is_open(number) for number in (0, 1, 2, hook, kept, *leaked)])
+"""
+        numbers = os.pipe() + os.pipe()
+        text = ",".join(map(str, numbers))
+        done = run_python(program, text, descriptors=numbers)
+        self.assertEqual(done.stdout, f"{[True] * 5 + [False] * 3}\n", done.stderr)
+        for number in numbers:
+            os.close(number)
 
     def test_reopened_files_have_the_same_position_and_move_alone(self) -> None:
         with open(__file__, "rb", buffering=0) as file:

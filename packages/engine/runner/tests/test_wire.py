@@ -113,10 +113,11 @@ class GoldenLines(unittest.TestCase):
                 wire.decode_order(line)
 
     def test_a_fresh_interpreter_reads_what_the_zygote_passes_to_it(self) -> None:
-        boot, fork, _ = (sample["value"] for sample in ORDERS)
-        start = {"boot": boot, "order": fork, "zygote": 2}
+        boot = ORDERS[0]["value"]
+        start = {"boot": boot, "id": 7, "connections": [4, 5, 6]}
         self.assertEqual(wire.decode_spawned_start(json.dumps(start).encode()), start)
-        self.assert_refused(wire.decode_spawned_start, {**start, "order": boot})
+        self.assert_refused(wire.decode_spawned_start, {**start, "connections": [4, "5", 6]})
+        self.assert_refused(wire.decode_spawned_start, {**start, "boot": ORDERS[1]["value"]})
         self.assertEqual(start.keys(), messages.SpawnedStart.__required_keys__)
 
     def assert_refused(self, decode: Callable[[bytes], object], message: dict[str, Any]) -> None:

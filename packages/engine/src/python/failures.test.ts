@@ -32,14 +32,22 @@ test.each([
   ["os._exit(1)", "The process ended with exit code 1 before run returned."],
   ["os._exit(0)", "The process ended with exit code 0 before run returned."],
   [
-    "os.kill(os.getpid(), 9)",
-    "The process was killed by SIGKILL, possibly because it ran out of memory before run returned.",
+    "ctypes.string_at(0)",
+    "The process was ended by SIGSEGV (native code crashed or called abort) before run returned.",
   ],
-  ["ctypes.string_at(0)", "The process was ended by SIGSEGV before run returned."],
-  ["os.abort()", "The process was ended by SIGABRT before run returned."],
+  [
+    "os.abort()",
+    "The process was ended by SIGSEGV (native code crashed or called abort) before run returned.",
+  ],
 ])("%s fails this run only, and says how", async (code, detail) => {
   expect((await runCode(code)).outcome).toEqual({ status: "FAILED", code: "EXECUTION_ERROR", detail });
   expect((await runCode("pass")).result).toEqual({});
+});
+
+test("a run is pid 1: a signal that it does not catch has no effect on it, whoever of its processes sends it", async () => {
+  const code =
+    "import signal, subprocess\nfor number in (9, 15, signal.SIGALRM):\n    os.kill(os.getpid(), number)\nsubprocess.run(['kill', '-9', '1'])";
+  expect((await runCode(code)).outcome).toMatchObject({ status: "SUCCEEDED" });
 });
 
 test("the traceback goes to the log as errors, with the user's frames only", async () => {

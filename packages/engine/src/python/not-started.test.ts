@@ -10,6 +10,15 @@ let fixture: Fixture;
 afterEach(() => fixture.close());
 
 const PROGRAM = "def run():\n    return 1\n";
+/** A seccomp filter: clone(2) with CLONE_NEWUSER is EPERM, as in a container that forbids it. */
+const REFUSE_NAMESPACES = `
+import ctypes, os, struct
+number = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+rows = [(0x20, 0, 0, 0), (0x15, 0, 3, number), (0x20, 0, 0, 16), (0x45, 0, 1, 0x10000000), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7FFF0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
+program = struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code))
+assert ctypes.CDLL(None).prctl(22, 2, ctypes.c_char_p(program), 0, 0) == 0
+`;
 const SEARCH_PATH = process.env["PATH"] ?? "";
 
 /** A real bubblewrap behind a script that refuses as long as the file `refusing` lies beside it. */
@@ -110,7 +119,17 @@ describe("an execution that the machine could not start is not blamed on the pro
     expect((await fixture.finish(fixture.createVersion(limit + PROGRAM))).outcome).toMatchObject({
       status: "NOT_STARTED",
       scope: "version",
-      detail: "The system refused a process: [Errno 11] Resource temporarily unavailable",
+      detail: "The system refused a process: [Errno 11] clone: Resource temporarily unavailable",
+    });
+  });
+
+  test("when nested namespaces are refused: none runs without them", async () => {
+    fixture = await createFixture();
+    expect((await fixture.finish(fixture.createVersion(REFUSE_NAMESPACES + PROGRAM))).outcome).toMatchObject({
+      status: "NOT_STARTED",
+      scope: "version",
+      detail:
+        "The system refused a process: [Errno 1] clone: Operation not permitted: the sandbox must allow nested user namespaces",
     });
   });
 

@@ -17,6 +17,7 @@ const MAX_FAILURE_BYTES = 256 * 1024;
 /** Bytes of an answer, which is only copied, that cost one unit of `Pace`. */
 const ANSWER_BYTES = 64;
 const SIGKILL = 9;
+const SIGSEGV = 11;
 const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;
 
@@ -132,7 +133,8 @@ function readFailure(payload: Buffer): Outcome {
 export function describeExit(exit: Pick<ExitEvent, "code" | "signal">): string {
   if (exit.signal === null) return `ended with exit code ${exit.code ?? "unknown"}`;
   const name = SIGNAL_NAMES.get(exit.signal) ?? `signal ${exit.signal}`;
-  return exit.signal === SIGKILL
-    ? `was killed by ${name}, possibly because it ran out of memory`
-    : `was ended by ${name}`;
+  if (exit.signal === SIGKILL) return `was killed by ${name}, possibly because it ran out of memory`;
+  // abort(3) raises SIGABRT, which has no effect on pid 1 of a namespace, and then crashes.
+  if (exit.signal === SIGSEGV) return `was ended by ${name} (native code crashed or called abort)`;
+  return `was ended by ${name}`;
 }

@@ -97,7 +97,7 @@ async function dial(channel: string, early: Buffer): Promise<Socket> {
 async function dialAll(early = Buffer.alloc(0)): Promise<Dialled> {
   const complete = createDeferred<Connections>();
   home.expect(TOKEN, complete.resolve);
-  const control = await dial("c", early);
+  const control = await dial("c", Buffer.concat([encodeFrame(FRAME.ready), early]));
   const [stdout, stderr] = [await dial("o", Buffer.alloc(0)), await dial("e", Buffer.alloc(0))];
   return { control, stdout, stderr, connections: await complete.promise };
 }

@@ -26,7 +26,7 @@ export interface BootOptions {
   readonly onReport: (report: BootReport) => void;
   /** The process that was started; it has ended when `closed` is reported. Not called when none could be started. */
   readonly onLaunched: (pid: number) => void;
-  /** A child that was ordered has opened its three connections; the callee owns them. At most once per child. */
+  /** A child that was ordered is ready, with its three connections; the callee owns them. At most once per child. */
   readonly onConnected: (id: number, connections: Connections) => void;
 }
 

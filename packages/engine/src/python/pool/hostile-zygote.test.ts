@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createFixture, waitFor } from "../../testing/python-fixture.ts";
+import { findZygote } from "../../testing/find-zygote.ts";
 import type { Fixture } from "../../testing/python-fixture.ts";
 
 /*
@@ -27,12 +28,12 @@ test.each(["gone", "refused"])(
 import signal
 signal.signal(signal.SIGUSR1, lambda *_: say(event="${event}", id=1, reason=""))
 def run():
-    os.kill(os.getppid(), signal.SIGUSR1)
     print("running")
     time.sleep(600)
 `);
     const run = fixture.start(version, { timeoutSeconds: 2 });
     await waitFor("it runs", () => run.lines.length > 0);
+    process.kill(findZygote(version), "SIGUSR1");
     expect(await run.outcome).toMatchObject({ status: "FAILED", code: "TIMEOUT" });
     await run.ended;
   },

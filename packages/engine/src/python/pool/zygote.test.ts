@@ -13,17 +13,16 @@ afterAll(() => fixture.close());
 
 test("a module is imported once per version, each run is a process of its own", async () => {
   const version = fixture.createVersion(
-    "import os\nZYGOTE = os.getpid()\ndef run():\n    return [ZYGOTE, os.getppid(), os.getpid()]",
+    "import os\nIMPORT = os.urandom(8).hex()\nRUNS = []\ndef run():\n    RUNS.append(1)\n    return [IMPORT, len(RUNS), os.getpid()]",
   );
   const results = await Promise.all(
     Array.from(
       { length: 8 },
-      async () => (await fixture.finish(version)).result as { value: [number, number, number] },
+      async () => (await fixture.finish(version)).result as { value: [string, number, number] },
     ),
   );
   expect(new Set(results.map(({ value }) => value[0])).size).toBe(1);
-  for (const { value } of results) expect(value[1]).toBe(value[0]);
-  expect(new Set(results.map(({ value }) => value[2])).size).toBe(8);
+  for (const { value } of results) expect(value.slice(1)).toEqual([1, 1]);
 });
 
 test("executions of one version run at the same time", async () => {

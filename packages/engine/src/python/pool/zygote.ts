@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { constants } from "node:os";
+import { platform } from "node:process";
 import { Duplex } from "node:stream";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -122,7 +123,7 @@ function attendZygote(
 ): Zygote {
   const control = child.stdio[CONTROL_FD];
   if (!(control instanceof Duplex)) throw new Error("the zygote has no control pipe");
-  const events = createEventReader(MAX_EVENT_BYTES, options.onEvent, kill);
+  const events = createEventReader(MAX_EVENT_BYTES, hear, kill);
   const readings = [
     readToEnd(control, paces.answers, events.read),
     ...collectOutput(child, paces.logs, options.onOutput),
@@ -130,6 +131,12 @@ function attendZygote(
   control.on("error", () => control.destroy());
   const readStatus = collectStatus(child);
   const timers = createTimers<"leave" | "hangUp">();
+
+  /** The zygote opens the socket before it says hello. User code runs only later: it can never reach the path. */
+  function hear(event: ZygoteEvent): void {
+    if (event.event === "hello" && platform === "linux") home.hide();
+    options.onEvent(event);
+  }
 
   function kill(): void {
     killLaunched(child);
@@ -171,7 +178,7 @@ function createBootOrder({ version, startMode, probe }: ZygoteOptions, { view }:
     ),
     variables: version.variables,
     memory: Math.round(version.resources.memory * GIGABYTE),
-    isolate: view.isolate,
+    isolation: view.isolation,
     startMode,
     probe,
   };

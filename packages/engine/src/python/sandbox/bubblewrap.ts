@@ -66,7 +66,13 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
     if (dropped !== null) chownSync(request.zygoteDirectory, uid, gid);
     const isolation = listArguments(request);
     return {
-      view: { project: PROJECT, runner: RUNNER, zygote: ZYGOTE, scratch: "/tmp", isolate: true },
+      view: {
+        project: PROJECT,
+        runner: RUNNER,
+        zygote: ZYGOTE,
+        scratch: "/tmp",
+        isolation: { namespaces: true, network: "shared" },
+      },
       wrap: (command) => ({ executable: options.executable, args: [...isolation, "--", ...command] }),
       environment: BASE_ENVIRONMENT,
       // bwrap(1): written only when the program inside was executed and has ended.

@@ -18,7 +18,7 @@ export function createNoSandbox(report: SandboxReport): Sandbox {
           runner: request.runnerDirectory,
           zygote: request.zygoteDirectory,
           scratch,
-          isolate: false,
+          isolation: { namespaces: false, network: "shared" },
         },
         wrap: ([file, ...args]) => ({ executable: TrustedExecutable.vouchFor(file, "no sandbox"), args }),
         environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },

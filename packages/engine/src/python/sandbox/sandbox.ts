@@ -13,6 +13,14 @@ export interface SandboxRequest {
   readonly zygoteDirectory: string;
 }
 
+/** How the children of a zygote are separated from each other. */
+export interface Isolation {
+  /** Whether each is pid 1 of processes of its own, with a user, mount and IPC namespace; otherwise it is a fork with a session. */
+  readonly namespaces: boolean;
+  /** `own`: it has a loopback interface and no other network; needs `namespaces`. */
+  readonly network: "own" | "shared";
+}
+
 /** Paths as seen from inside. */
 export interface SandboxView {
   readonly project: string;
@@ -20,8 +28,7 @@ export interface SandboxView {
   readonly zygote: string;
   /** Parent folder for the folders of executions without a private /tmp. */
   readonly scratch: string;
-  /** Whether each child enters namespaces of its own. */
-  readonly isolate: boolean;
+  readonly isolation: Isolation;
 }
 
 /** How one zygote is started in its sandbox. */

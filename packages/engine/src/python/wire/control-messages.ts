@@ -1,6 +1,7 @@
 /** Control messages between Node and a zygote: JSON objects, one per line. User code may have written what comes from a zygote. */
 
 import { isRecord } from "../../base/json.ts";
+import type { Isolation } from "../sandbox/sandbox.ts";
 import { readCause } from "./untrusted-text.ts";
 
 /** The first order, once: what to import, and within which limits. */
@@ -18,14 +19,16 @@ export interface BootOrder {
   readonly variables: Readonly<Record<string, string>>;
   /** Bytes that one execution may allocate in addition to the zygote's memory. */
   readonly memory: number;
-  /** Whether each child enters namespaces of its own. */
-  readonly isolate: boolean;
+  readonly isolation: Isolation;
   readonly startMode: "auto" | "spawn";
   /** Whether to describe `run` and end, instead of waiting for orders. */
   readonly probe: boolean;
 }
 
-/** What Node sends. `id` names a child in later events; `kill` sends it a signal, with SIGKILL (9) to all processes that it started. */
+/**
+ * What Node sends. `id` names a child in later events; `kill` sends it a signal, with SIGKILL (9) to all processes that it started. A child in
+ * namespaces that does not catch SIGTERM is killed at once: as their pid 1 it would not notice.
+ */
 export type Order =
   | BootOrder
   | { readonly order: "fork"; readonly id: number; readonly token: string }

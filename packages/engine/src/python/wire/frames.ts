@@ -11,6 +11,7 @@ export const FRAME = {
   metadata: 16,
   result: 17,
   failure: 18,
+  ready: 19,
 } as const;
 
 /** Bytes of a frame before its payload. */

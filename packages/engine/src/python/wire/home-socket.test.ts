@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,6 +11,9 @@ import type { HomeSocket, Connections } from "./home-socket.ts";
 import { createPaces } from "./pace.ts";
 import { waitFor } from "../../testing/python-fixture.ts";
 
+/** open(2): a descriptor of a socket's place, which Node.js has no name for. */
+const O_PATH = 0o10000000;
+const READY = encodeFrame(FRAME.ready);
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
 let directory: string;
@@ -46,7 +49,7 @@ async function expectRefused(socket: Socket): Promise<void> {
   if (!socket.closed) await once(socket, "close");
 }
 
-test("three connections with the token make a child, and what came early is not lost", async () => {
+test("three connections with the token and the word that it is ready make a child; what came early is not lost", async () => {
   const complete: Connections[] = [];
   home.expect(TOKEN, (connections) => complete.push(connections));
   const bytes = hello("o");
@@ -54,8 +57,10 @@ test("three connections with the token make a child, and what came early is not 
   early.write(bytes.subarray(7));
   early.write("early ");
   await dial(hello("e"));
+  const control = await dial(hello("c"));
+  await expectRefused(await dial(hello("c")));
   expect(complete).toEqual([]);
-  await dial(hello("c"));
+  control.write(READY);
   await waitFor("all three are there", () => complete.length === 1);
   let received = "";
   complete[0]?.stdout.attach(
@@ -72,7 +77,7 @@ test("three connections with the token make a child, and what came early is not 
 test("a token is good for three connections, each channel once, and never again", async () => {
   const complete: Connections[] = [];
   home.expect(TOKEN, (connections) => complete.push(connections));
-  await dial(hello("c"));
+  await dial(hello("c"), READY);
   await expectRefused(await dial(hello("c")));
   await dial(hello("o"));
   await dial(hello("e"));
@@ -92,20 +97,47 @@ test.each([
   await expectRefused(await dial(bytes));
 });
 
-test("a token that is forgotten closes what had come for it", async () => {
+test("a control connection that does not begin with the word that it is ready is closed", async () => {
   home.expect(TOKEN, () => expect.unreachable());
-  const first = await dial(hello("o"));
+  await dial(hello("o"));
   await dial(hello("e"));
-  home.forget(TOKEN);
-  await expectRefused(await dial(hello("c")));
-  await expectRefused(first);
+  await expectRefused(await dial(hello("c"), encodeFrame(FRAME.result)));
 });
 
-test("silent strangers cannot use up the connections of others without end", async () => {
-  const silent = await Promise.all(Array.from({ length: 100 }, () => dial()));
-  await waitFor(
-    "those above the limit are closed",
-    () => silent.filter((socket) => socket.closed).length === 36,
-  );
-  expect(silent.filter((socket) => socket.closed)).toHaveLength(36);
+test("a token that is forgotten closes what had come for it", async () => {
+  home.expect(TOKEN, () => expect.unreachable());
+  const control = await dial(hello("c"));
+  const first = await dial(hello("o"));
+  await expectRefused(await dial(hello("o")));
+  home.forget(TOKEN);
+  await expectRefused(await dial(hello("e")));
+  await expectRefused(first);
+  await expectRefused(control);
+});
+
+test("silent strangers keep nobody out: the oldest of them is closed", async () => {
+  const silent: Socket[] = [];
+  for (let n = 0; n < 100; n += 1) silent.push(await dial());
+  const complete: Connections[] = [];
+  home.expect(TOKEN, (connections) => complete.push(connections));
+  for (const channel of ["o", "e"]) await dial(hello(channel));
+  await dial(hello("c"), READY);
+  await waitFor("a child is let in", () => complete.length === 1);
+  await waitFor("the oldest are closed", () => silent.slice(0, 36).every((socket) => socket.closed));
+  expect(silent.slice(39).some((socket) => socket.closed)).toBe(false);
+});
+
+test("once it is hidden, only who holds a descriptor of the socket can connect", async () => {
+  const descriptor = openSync(join(directory, "home"), O_PATH);
+  home.hide();
+  await expect(dial()).rejects.toThrow("ENOENT");
+  const complete: Connections[] = [];
+  home.expect(TOKEN, (connections) => complete.push(connections));
+  for (const channel of ["o", "e", "c"]) {
+    const socket = connect(`/proc/self/fd/${descriptor}`);
+    sockets.push(socket);
+    socket.write(Buffer.concat([hello(channel), channel === "c" ? READY : Buffer.alloc(0)]));
+  }
+  await waitFor("a child is let in", () => complete.length === 1);
+  closeSync(descriptor);
 });

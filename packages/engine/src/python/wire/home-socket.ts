@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 import type { Server, Socket } from "node:net";
-import { chmodSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import { once } from "node:events";
-import { FRAME, HEADER_BYTES } from "./frames.ts";
+import { FRAME, HEADER_BYTES, encodeFrame } from "./frames.ts";
 import { createConnection } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import type { Paces } from "./pace.ts";
@@ -11,7 +11,8 @@ import type { Paces } from "./pace.ts";
 export const TOKEN_LENGTH = 32;
 const HELLO_BYTES = HEADER_BYTES + 1 + TOKEN_LENGTH;
 const HELLO_DEADLINE_MS = 10_000;
-/** Maximum number of connections that have not identified themselves yet: a hostile child may open any number. */
+const READY = encodeFrame(FRAME.ready);
+/** Maximum number of connections that have not identified themselves yet; above it the oldest is closed, as honest ones speak at once. */
 const MAX_UNIDENTIFIED = 64;
 
 /** The three connections of one child. They belong to their receiver: nothing else closes them. */
@@ -21,23 +22,30 @@ export interface Connections {
   readonly stderr: Connection;
 }
 
-/** The socket that the children of one zygote connect to. */
+/** The socket that a zygote connects its children to. */
 export interface HomeSocket {
-  /** Accepts three connections with this token, each channel once; calls back when the last has come. */
+  /** Accepts three connections with this token, each channel once; calls back when all are there and the child has said that it is ready. */
   readonly expect: (token: string, onComplete: (connections: Connections) => void) => void;
   /** Closes the connections of a token that will not be completed. */
   readonly forget: (token: string) => void;
+  /** Removes the path: from then on only who holds a descriptor of the socket can connect to it. */
+  readonly hide: () => void;
   readonly close: () => void;
 }
 
 interface Expected {
-  readonly connections: Map<string, Connection>;
+  /** Those that have identified themselves. */
+  readonly sockets: Map<Channel, Socket>;
+  /** Those that count: the control connection only once the child is ready. */
+  readonly connections: Map<Channel, Connection>;
   readonly onComplete: (connections: Connections) => void;
 }
 
+type Channel = "c" | "o" | "e";
+
 /** Listens at `path`, below a folder that only the sandbox's uid can enter. Rejects when the system refuses the socket. */
 export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSocket> {
-  const expected = new Map<string, Expected>();
+  const guests = createGuests(paces);
   const unidentified = new Set<Socket>();
   const server: Server = createServer((socket) => greet(socket));
   // Only the sandbox's uid can enter the folder; the socket itself must be writable for that uid.
@@ -47,54 +55,106 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
 
   function greet(socket: Socket): void {
     socket.on("error", () => socket.destroy());
-    if (unidentified.size >= MAX_UNIDENTIFIED) return void socket.destroy();
+    for (const oldest of unidentified) {
+      if (unidentified.size < MAX_UNIDENTIFIED) break;
+      unidentified.delete(oldest);
+      oldest.destroy();
+    }
     unidentified.add(socket);
-    let received: Buffer = Buffer.alloc(0);
     socket.setTimeout(HELLO_DEADLINE_MS, () => socket.destroy());
     socket.once("close", () => unidentified.delete(socket));
-    socket.on("data", function listen(chunk: Buffer) {
-      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-      if (received.length < HELLO_BYTES) return;
-      socket.off("data", listen);
+    readBytes(socket, HELLO_BYTES, Buffer.alloc(0), (hello, rest) => {
       socket.setTimeout(0);
       unidentified.delete(socket);
-      if (!admit(expected, paces, socket, received)) socket.destroy();
+      guests.identify(socket, hello, rest);
     });
   }
 
-  function forget(token: string): void {
-    const entry = expected.get(token);
-    expected.delete(token);
-    for (const connection of entry?.connections.values() ?? []) connection.destroy();
-  }
-
   return {
-    expect: (token, onComplete) => {
-      expected.set(token, { connections: new Map(), onComplete });
-    },
-    forget,
+    expect: guests.expect,
+    forget: guests.forget,
+    hide: () => rmSync(path, { force: true }),
     close: () => {
-      for (const token of expected.keys()) forget(token);
+      guests.forgetAll();
       for (const socket of unidentified) socket.destroy();
       server.close();
     },
   };
 }
 
-/** Whether the hello is that of a child which is expected; one of its three connections, once each. */
-function admit(expected: Map<string, Expected>, paces: Paces, socket: Socket, received: Buffer): boolean {
-  const isHello = received.readUInt32BE(0) === 1 + TOKEN_LENGTH && received[4] === FRAME.hello;
-  const channel = received.toString("latin1", HEADER_BYTES, HEADER_BYTES + 1);
-  const token = received.toString("latin1", HEADER_BYTES + 1, HELLO_BYTES);
-  const entry = expected.get(token);
-  if (!isHello || entry === undefined || entry.connections.has(channel)) return false;
-  if (channel !== "c" && channel !== "o" && channel !== "e") return false;
-  const pace = channel === "c" ? paces.answers : paces.logs;
-  entry.connections.set(channel, createConnection(socket, received.subarray(HELLO_BYTES), pace));
-  const [control, stdout, stderr] = ["c", "o", "e"].map((name) => entry.connections.get(name));
-  if (control !== undefined && stdout !== undefined && stderr !== undefined) {
+/** The children that are expected, by their tokens, and what has come of them. */
+interface Guests extends Pick<HomeSocket, "expect" | "forget"> {
+  /** Turns away whoever is not expected; each channel of a child is taken once. */
+  readonly identify: (socket: Socket, hello: Buffer, rest: Buffer) => void;
+  readonly forgetAll: () => void;
+}
+
+function createGuests(paces: Paces): Guests {
+  const expected = new Map<string, Expected>();
+
+  function identify(socket: Socket, hello: Buffer, rest: Buffer): void {
+    const token = hello.toString("latin1", HEADER_BYTES + 1);
+    const entry = expected.get(token);
+    const channel = readChannel(hello);
+    if (entry === undefined || channel === null || entry.sockets.has(channel)) return void socket.destroy();
+    entry.sockets.set(channel, socket);
+    if (channel !== "c") return admit(token, channel, createConnection(socket, rest, paces.logs));
+    readBytes(socket, READY.length, rest, (ready, early) => {
+      if (ready.equals(READY)) admit(token, channel, createConnection(socket, early, paces.answers));
+      else socket.destroy();
+    });
+  }
+
+  function admit(token: string, channel: Channel, connection: Connection): void {
+    const entry = expected.get(token);
+    if (entry === undefined) return connection.destroy();
+    entry.connections.set(channel, connection);
+    const [control, stdout, stderr] = (["c", "o", "e"] as const).map((name) => entry.connections.get(name));
+    if (control === undefined || stdout === undefined || stderr === undefined) return;
     expected.delete(token);
     entry.onComplete({ control, stdout, stderr });
   }
-  return true;
+
+  function forget(token: string): void {
+    const entry = expected.get(token);
+    expected.delete(token);
+    for (const connection of entry?.connections.values() ?? []) connection.destroy();
+    for (const socket of entry?.sockets.values() ?? []) socket.destroy();
+  }
+
+  return {
+    expect: (token, onComplete) => {
+      expected.set(token, { sockets: new Map(), connections: new Map(), onComplete });
+    },
+    identify,
+    forget,
+    forgetAll: () => {
+      for (const token of expected.keys()) forget(token);
+    },
+  };
+}
+
+/** Calls back with the first `size` bytes, and what came with them, then listens no more. @param early bytes that have come already */
+function readBytes(
+  socket: Socket,
+  size: number,
+  early: Buffer,
+  onRead: (bytes: Buffer, rest: Buffer) => void,
+): void {
+  let received = early;
+  function take(chunk: Buffer): void {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+    if (received.length < size) return;
+    socket.off("data", take);
+    onRead(received.subarray(0, size), received.subarray(size));
+  }
+  socket.on("data", take);
+  take(Buffer.alloc(0));
+}
+
+/** Null: it is no hello. */
+function readChannel(hello: Buffer): Channel | null {
+  if (hello.readUInt32BE(0) !== 1 + TOKEN_LENGTH || hello[4] !== FRAME.hello) return null;
+  const name = hello.toString("latin1", HEADER_BYTES, HEADER_BYTES + 1);
+  return name === "c" || name === "o" || name === "e" ? name : null;
 }

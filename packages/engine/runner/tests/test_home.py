@@ -1,0 +1,64 @@
+"""Connections that a zygote makes for its children, to a socket of the test."""
+
+import os
+import socket
+import tempfile
+import unittest
+
+from service_runner import wire
+from service_runner.home import Home
+from service_runner.kernel import LINUX
+
+TOKEN = "0123456789abcdef0123456789abcdef"
+
+
+class Dialling(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = os.path.join(self.folder.name, "home")
+        self.server = socket.socket(socket.AF_UNIX)
+        self.addCleanup(self.server.close)
+        self.server.bind(self.path)
+        self.server.listen()
+
+    def accept(self) -> tuple[socket.socket, str]:
+        connection, _ = self.server.accept()
+        self.addCleanup(connection.close)
+        frame = wire.read_frame(connection)
+        assert frame is not None
+        return connection, frame[1].decode()
+
+    def test_each_of_the_three_says_which_it_is(self) -> None:
+        connections = Home(self.path).dial(TOKEN)
+        accepted = [self.accept() for _ in range(3)]
+        self.assertEqual([hello for _, hello in accepted], [name + TOKEN for name in "coe"])
+        descriptors = (connections.control, connections.out, connections.err)
+        for descriptor, (connection, _) in zip(descriptors, accepted, strict=True):
+            os.write(descriptor, b"x")
+            self.assertEqual(connection.recv(1), b"x")
+            self.assertFalse(os.get_inheritable(descriptor))
+        connections.close()
+        self.assertEqual([connection.recv(1) for connection, _ in accepted], [b""] * 3)
+
+    @unittest.skipUnless(LINUX, "needs O_PATH")
+    def test_the_path_may_be_removed_and_what_is_left_is_one_descriptor(self) -> None:
+        home = Home(self.path)
+        os.unlink(self.path)
+        home.dial(TOKEN).close()
+        (descriptor,) = home.list_descriptors()
+        os.close(descriptor)
+        with self.assertRaises(OSError):
+            home.dial(TOKEN)
+
+    def test_nothing_stays_open_when_node_is_gone(self) -> None:
+        home = Home(self.path)
+        self.server.close()
+        before = os.listdir("/dev/fd")
+        with self.assertRaises(ConnectionRefusedError):
+            home.dial(TOKEN)
+        self.assertEqual(os.listdir("/dev/fd"), before)
+
+
+if __name__ == "__main__":
+    unittest.main()

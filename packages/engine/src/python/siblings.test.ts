@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createFixture } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
+
+/* One run attacks the others of its version: they may be those of other callers. */
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await createFixture({ slots: 8 });
+});
+afterAll(() => fixture.close());
+
+const VICTIMS = 6;
+
+/** The attack as one function: what it found, reached and received. */
+const ATTACK = `
+import json, os, re, signal, socket, struct, sys, time
+
+def read_memory():
+    found = []
+    for line in open("/proc/self/maps"):
+        span, rights = line.split()[:2]
+        if rights.startswith("rw"):
+            begin, end = (int(text, 16) for text in span.split("-"))
+            try:
+                with open("/proc/self/mem", "rb", buffering=0) as memory:
+                    memory.seek(begin)
+                    found.append(memory.read(end - begin))
+            except (OSError, OverflowError, ValueError):
+                pass
+    return b"".join(found)
+
+def find_tokens():
+    text = read_memory() + json.dumps(dict(os.environ)).encode()
+    return sorted(set(re.findall(rb"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])", text)))
+
+def list_strangers():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in (os.getpid(), 1)]
+
+def list_addresses():
+    addresses = ["/run/platform/zygote/home"]
+    for pid in ["self", *list_strangers()]:
+        try:
+            addresses += [f"/proc/{pid}/fd/{name}" for name in os.listdir(f"/proc/{pid}/fd")]
+            addresses.append(f"/proc/{pid}/root/run/platform/zygote/home")
+        except OSError:
+            pass
+    return addresses
+
+def dial(address):
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(1)
+    try:
+        connection.connect(address)
+    except OSError:
+        return None
+    return connection
+
+def send_signal(pid, number):
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return False
+    return True
+
+def impersonate(address, token):
+    lines = {}
+    for channel in "oec":
+        lines[channel] = dial(address)
+        if lines[channel] is None:
+            return b""
+        lines[channel].sendall(struct.pack(">IB", 33, 1) + channel.encode() + token)
+    try:
+        lines["c"].sendall(struct.pack(">IB", 0, 19))
+        request = lines["c"].recv(65536)
+        forged = b'"forged"'
+        lines["c"].sendall(struct.pack(">IB", len(forged), 17) + forged)
+        return request
+    except OSError:
+        return b""
+
+def attack():
+    stopped = [pid for pid in list_strangers() if send_signal(pid, signal.SIGSTOP)]
+    doors = [address for address in list_addresses() if dial(address) is not None]
+    tokens = find_tokens()
+    received = [impersonate(address, token) for address in doors for token in tokens[:100]]
+    flood = [dial(address) for address in doors for _ in range(100)]
+    ended = [pid for pid in list_strangers() if send_signal(pid, signal.SIGKILL)]
+    if os.getppid() != 0 and send_signal(os.getppid(), signal.SIGKILL):
+        ended.append(os.getppid())
+    return {"stopped": len(stopped), "doors": doors, "received": [text.decode("latin1") for text in received if text], "ended": len(ended)}
+`;
+const PROGRAM = `${ATTACK}
+def run(data):
+    if data["attacks"]:
+        return attack()
+    return data["secret"]
+`;
+
+describe.each(["auto", "spawn"] as const)("with the start mode %s", (startMode) => {
+  test("a run reaches no sibling and no zygote: not by signals, not in memory, not by dialling home", async () => {
+    const version = fixture.createVersion(PROGRAM, { startMode });
+    const attacker = fixture.finish(version, { data: { attacks: true } });
+    const victims = Array.from({ length: VICTIMS }, (_, n) =>
+      fixture.finish(version, { data: { attacks: false, secret: `secret ${n}` } }),
+    );
+    expect((await attacker).result).toEqual({ stopped: 0, doors: [], received: [], ended: 0 });
+    const secrets = (await Promise.all(victims)).map(({ result }) => result);
+    expect(secrets).toEqual(Array.from({ length: VICTIMS }, (_, n) => ({ value: `secret ${n}` })));
+    expect((await fixture.finish(version, { data: { attacks: false, secret: "after" } })).result).toEqual({
+      value: "after",
+    });
+  });
+});
+
+const INHERITED = `
+import os
+DATA = open("/app/data.txt")
+def describe(name):
+    try:
+        return os.readlink(f"/proc/self/fd/{name}").split(":")[0]
+    except OSError:
+        return None  # the one that listed the folder
+def run():
+    found = [text for text in map(describe, os.listdir("/proc/self/fd")) if text]
+    return [sorted(found), os.getpid(), os.getppid(), [name for name in os.listdir("/proc") if name.isdigit()]]
+`;
+
+test.each(["auto", "spawn"] as const)(
+  "with the start mode %s a run inherits its connections and what it opened for reading, and sees itself alone",
+  async (startMode) => {
+    const version = fixture.createVersion(INHERITED, { startMode }, { "data.txt": "x" });
+    const descriptors = ["/app/data.txt", "/dev/null", "socket", "socket", "socket"];
+    expect((await fixture.finish(version)).result).toEqual({ value: [descriptors, 1, 0, ["1"]] });
+  },
+);

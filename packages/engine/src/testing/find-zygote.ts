@@ -1,0 +1,30 @@
+import { readFileSync, readdirSync } from "node:fs";
+import type { RunnableVersion } from "../python/port/runtime.ts";
+
+/** Host pid of the zygote of a version in bubblewrap: the one process below those that name the project which does not. */
+export function findZygote({ projectDirectory }: Pick<RunnableVersion, "projectDirectory">): number {
+  const launchers = readdirSync("/proc").filter(
+    (name) => /^\d+$/u.test(name) && names(name, projectDirectory),
+  );
+  const zygote = launchers.flatMap(listChildren).find((pid) => !names(pid, projectDirectory));
+  if (zygote === undefined) throw new Error(`no zygote of ${projectDirectory} runs`);
+  return Number(zygote);
+}
+
+function names(pid: string, directory: string): boolean {
+  return read(`/proc/${pid}/cmdline`).split("\0").includes(directory);
+}
+
+function listChildren(pid: string): string[] {
+  return read(`/proc/${pid}/task/${pid}/children`)
+    .split(" ")
+    .filter((child) => child !== "");
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return ""; // it has ended
+  }
+}
