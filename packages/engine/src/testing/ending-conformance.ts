@@ -166,6 +166,63 @@ export function describeCancel(use: Use): void {
     expect(await read(store, execution)).toMatchObject({ status: "FAILED", failure: { code: "CANCELLED" } });
   });
 
+  test("two cancellations at once are one: both get the state that the execution is in", async () => {
+    const store = use();
+    await emptyQueue(store);
+    const waiting = createExecution();
+    await store.create(waiting);
+    const twice = ({ id, owner }: typeof waiting) =>
+      Promise.all([store.cancel(id, owner.id), store.cancel(id, owner.id)]);
+    const ended = await twice(waiting);
+    expect(ended).toEqual([await read(store, waiting), await read(store, waiting)]);
+    expect(ended[0]).toMatchObject({ status: "FAILED", failure: { code: "CANCELLED" } });
+    const { execution, claim } = await start(store);
+    expect(await twice(execution)).toMatchObject([{ status: "RUNNING" }, { status: "RUNNING" }]);
+    await store.finish(claim, FAILED);
+  });
+
+  test("a cancellation and an end at once: the outcome that was written stays, whoever came first", async () => {
+    const store = use();
+    for (let round = 0; round < 20; round += 1) {
+      const { execution, claim } = await start(store);
+      const cancel = () => store.cancel(execution.id, execution.owner.id);
+      const early = round % 2 === 0 ? cancel() : null;
+      const finish = store.finish(claim, SUCCEEDED);
+      const record = await (early ?? cancel());
+      expect(await finish).toBe(true);
+      expect(["RUNNING", "SUCCEEDED"]).toContain(record?.status);
+      expect(await cancel()).toMatchObject({ status: "SUCCEEDED", failure: null });
+    }
+  });
+
+  test("a cancellation and a claim at once: it ends unclaimed, or its worker is told", async () => {
+    const store = use();
+    await emptyQueue(store);
+    for (let round = 0; round < 20; round += 1) {
+      const execution = createExecution();
+      await store.create(execution);
+      const [record, { claims }] = await Promise.all([
+        store.cancel(execution.id, execution.owner.id),
+        store.claim(request()),
+      ]);
+      const [claim] = claims;
+      expect(record?.status).toBe(claim === undefined ? "FAILED" : "RUNNING");
+      if (claim === undefined) continue;
+      expect((await store.renew("worker", [claim], LONG_LEASE)).cancelled).toEqual([claim.id]);
+      await store.finish(claim, FAILED);
+    }
+  });
+
+  test("where the worker died after the cancellation, nobody saw the processes end: UNKNOWN, and it stays so", async () => {
+    const store = use();
+    const { execution } = await start(store, {}, SHORT_LEASE);
+    expect(await store.cancel(execution.id, execution.owner.id)).toMatchObject({ status: "RUNNING" });
+    await waitUntil(async () => (await store.sweep()) > 0);
+    const record = await read(store, execution);
+    expect(record).toMatchObject({ status: "UNKNOWN", failure: { code: "WORKER_LOST" } });
+    expect(await store.cancel(execution.id, execution.owner.id)).toEqual(record);
+  });
+
   test("nobody cancels another owner's execution", async () => {
     const store = use();
     const { execution, claim } = await start(store);

@@ -2,10 +2,12 @@ import { EventEmitter, once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createDeferred } from "../base/deferred.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 import { createDispatchScene, OWNER, WITHIN } from "../testing/dispatch-scene.ts";
 import type { DispatchScene } from "../testing/dispatch-scene.ts";
+import type { DispatcherOptions } from "./dispatcher.ts";
 
 const REFERENCE = {
   dataPoolId: createUuidV7(),
@@ -109,6 +111,50 @@ describe("dispatcher", () => {
     await expect.poll(() => scene.statusOf(id), WITHIN).toBe("RUNNING");
     await scene.store.cancel(id, OWNER);
     await expect.poll(async () => (await scene.find(id)).failure?.code, WITHIN).toBe("CANCELLED");
+  });
+
+  test("a cancellation that overtakes the answer of the claim is not lost: the execution never begins", async () => {
+    const store: ExecutionStore = {
+      ...scene.store,
+      claim: async (request) => {
+        const answer = await scene.store.claim(request);
+        for (const { id } of answer.claims) await scene.store.cancel(id, OWNER);
+        return answer;
+      },
+      // A renewal would tell of it later.
+      renew: async () => ({ lost: [], cancelled: [], busy: [] }),
+    };
+    const id = await scene.start("import time\nprint('begun')\ndef run():\n    time.sleep(600)\n");
+    scene.createDispatcher({ store }).start();
+    await expect.poll(async () => (await scene.find(id)).failure?.code, WITHIN).toBe("CANCELLED");
+    expect(Buffer.from((await scene.store.readLog(id, OWNER))?.lines ?? []).toString()).toBe("[]");
+  });
+
+  test("the room of a cancelled execution is free only when its processes are confirmed dead", async () => {
+    const events: string[] = [];
+    const runtime: DispatcherOptions["runtime"] = {
+      run: (request) => {
+        events.push("started");
+        const run = scene.fixture.runtime.run(request);
+        void run.outcome.then(() => events.push("answered"));
+        const ended = Promise.all([run.ended, death.promise]).then(() => void events.push("dead"));
+        return { ...run, ended };
+      },
+    };
+    const death = createDeferred<undefined>();
+    const program = "import time\ndef run():\n    time.sleep(600)\n";
+    const ids = [await scene.start(program), await scene.start(program)];
+    scene.createDispatcher({ runtime, capacity: { cpu: 1, memory: 1 } }).start();
+    await expect.poll(() => events, WITHIN).toEqual(["started"]);
+    const records = await Promise.all(ids.map(scene.find));
+    const first = records.find(({ status }) => status === "RUNNING")?.id ?? "";
+    await scene.store.cancel(first, OWNER);
+    await expect.poll(async () => (await scene.find(first)).failure?.code, WITHIN).toBe("CANCELLED");
+    expect(events).toEqual(["started", "answered"]);
+    death.resolve(undefined);
+    await expect.poll(() => events, WITHIN).toEqual(["started", "answered", "dead", "started"]);
+    for (const id of ids) await scene.store.cancel(id, OWNER);
+    await expect.poll(async () => Promise.all(ids.map(scene.statusOf)), WITHIN).toEqual(["FAILED", "FAILED"]);
   });
 
   test("kills what runs when the lease cannot be renewed, and writes nothing over what others settled", async () => {

@@ -91,6 +91,8 @@ interface DispatcherState {
   readonly timers: Timers<"report" | "patience">;
   /** The latest claim of each execution: it can be given back and claimed again before its last process has ended. */
   readonly runs: Map<string, ClaimRun>;
+  /** What was cancelled since a claim that is under way was sent: it may be among what that takes. Null: none is under way. */
+  overtaken: Set<string> | null;
   readonly drained: Deferred<undefined>;
   readonly closed: Deferred<undefined>;
   readonly machine: Machine<DispatchState, DispatchEvent>;
@@ -126,6 +128,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     reserver: createReserver(options),
     timers: createTimers(),
     runs: new Map(),
+    overtaken: null,
     drained: createDeferred(),
     closed: createDeferred(),
     machine: runMachine<DispatchState, DispatchEvent, DispatchEffect>(
@@ -203,7 +206,9 @@ function waitForEnds(self: DispatcherState): void {
 
 function hear(self: DispatcherState, event: StoreEvent): void {
   if (event.type === "pending" || event.type === "reset") self.loop.announce();
-  if (event.type === "cancel") stop(self, event.id, "cancelled");
+  if (event.type !== "cancel") return;
+  self.overtaken?.add(event.id);
+  stop(self, event.id, "cancelled");
 }
 
 function stop({ runs }: DispatcherState, id: string, reason: StopReason): void {
@@ -237,10 +242,17 @@ function planClaim(self: DispatcherState): ClaimPlan | null {
 async function claim(self: DispatcherState, plan: ClaimPlan): Promise<TakeResult> {
   const { store, workerId, sandboxLevel, leaseSeconds } = self.options;
   const since = readMonotonic();
-  const { claims, isDrained } = await store.claim({ ...plan, workerId, sandboxLevel, leaseSeconds });
+  const overtaken = new Set<string>();
+  self.overtaken = overtaken;
+  const { claims, isDrained } = await store
+    .claim({ ...plan, workerId, sandboxLevel, leaseSeconds })
+    .finally(() => (self.overtaken = null));
   const isReserved = plan.onlyId !== undefined;
   if (isReserved) self.reserver.settle();
-  for (const claim of claims) begin(self, claim, since);
+  for (const claim of claims) {
+    begin(self, claim, since);
+    if (overtaken.has(claim.id)) stop(self, claim.id, "cancelled");
+  }
   if (isReserved || claims.length === CLAIM_LIMIT) return "something";
   return isDrained ? "nothing" : "unknown";
 }
