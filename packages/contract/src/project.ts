@@ -43,8 +43,8 @@ export type Resources = Static<typeof ResourcesSchema>;
 /** Resource limits of projects that do not declare any. */
 export const DEFAULT_RESOURCES: Resources = { cpu: 1, memory: 1 };
 
-/** Wall-clock limit of one execution if the project declares none, in seconds: 4 hours. */
-export const DEFAULT_TIMEOUT_SECONDS = 4 * 60 * 60;
+/** Wall-clock limit of one execution if the project declares none, in seconds: 1 hour. */
+export const DEFAULT_TIMEOUT_SECONDS = 60 * 60;
 
 /** JSON Schema of `platform.json`. */
 export const ProjectSchema = Type.Object(
@@ -69,7 +69,7 @@ export const ProjectSchema = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 7 * 24 * 60 * 60,
-        description: "Wall-clock limit of one execution in seconds; default 14400",
+        description: "Wall-clock limit of one execution in seconds; default 3600",
       }),
     ),
   },
