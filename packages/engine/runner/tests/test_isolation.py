@@ -1,5 +1,9 @@
-"""Limits and directories of a child; namespaces are tested through Node (`isolation.test.ts`)."""
+"""What separates a child: namespaces, session, limits, directories.
 
+What comes of it for runs is tested through Node (`isolation.test.ts`, `siblings.test.ts`).
+"""
+
+import errno
 import os
 import resource
 import tempfile
@@ -8,7 +12,7 @@ import unittest
 from service_runner import isolation
 from service_runner.kernel import LINUX
 
-from .support import read_output
+from .support import read_output, run_python
 
 SOFT_AND_HARD = """
 import os, resource
@@ -91,6 +95,91 @@ if os.fork() == 0:
 os.wait()
 """
         self.assertEqual(read_output(program), "")
+
+
+NAMESPACES = """
+import os, socket, sys
+from service_runner import child, isolation, kernel
+boot = {"isolation": {"namespaces": True, "network": sys.argv[1]}, "memory": 1 << 20, "keep": []}
+parent = child.Parent()
+try:
+    pid = kernel.clone(isolation.list_namespaces(boot["isolation"]))
+except OSError as error:
+    sys.exit(f"refused: {error}")
+if pid > 0:
+    os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+child.separate(boot, parent)
+"""
+
+
+@unittest.skipUnless(LINUX, "namespaces are Linux's")
+class Namespaces(unittest.TestCase):
+    def read(self, program: str, network: str) -> str:
+        done = run_python(NAMESPACES + program, network)
+        if done.stderr.startswith("refused: "):
+            self.skipTest(done.stderr)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_a_child_is_pid_1_of_what_it_sees_without_any_right(self) -> None:
+        program = """
+names = [name for name in os.listdir("/proc") if name.isdigit()]
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+rights = [int(status[name], 16) for name in ("CapEff", "CapPrm", "CapInh", "CapAmb")]
+same_user = (os.getuid(), os.getgid()) == (parent.uid, parent.gid)
+print(os.getpid(), os.getppid(), names, rights, same_user, os.listdir("/tmp"), flush=True)
+"""
+        expected = "1 0 ['1'] [0, 0, 0, 0] True []\n"
+        self.assertEqual(self.read(program, "shared"), expected)
+
+    def test_what_needs_a_sound_copy_works_in_it(self) -> None:
+        """Threads, locks, subprocesses and forks, though CPython and glibc know of no fork."""
+        program = """
+import asyncio, concurrent.futures, logging, multiprocessing, random, subprocess, threading
+def add(a, b): return a + b
+lock = threading.RLock()
+with lock, lock:
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        numbers = list(pool.map(add, range(100), range(100)))
+print(sum(numbers), threading.current_thread() is threading.main_thread())
+print(subprocess.run(["echo", "a"], capture_output=True, text=True).stdout.strip())
+async def talk():
+    process = await asyncio.create_subprocess_exec("echo", "b", stdout=subprocess.PIPE)
+    return (await process.communicate())[0]
+print(asyncio.run(talk()).decode().strip())
+with multiprocessing.get_context("fork").Pool(2) as processes:
+    print(processes.starmap(add, [(1, 2), (3, 4)]))
+os.mkdir("/tmp/x")
+if os.fork() == 0:
+    logging.getLogger().warning
+    os._exit(os.getpid() == 1)
+print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
+"""
+        self.assertEqual(self.read(program, "shared"), "9900 True\na\nb\n[3, 7]\n0\n")
+
+    def test_a_network_of_its_own_is_loopback_and_nothing_else(self) -> None:
+        program = """
+with socket.create_server(("127.0.0.1", 0)) as server:
+    socket.create_connection(server.getsockname()).close()
+print([name for _, name in socket.if_nameindex()])
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outside:
+    try:
+        outside.connect(("192.0.2.1", 9))
+        print("a route", flush=True)
+    except OSError as error:
+        print(error.strerror, flush=True)
+"""
+        printed = self.read(program, "own").splitlines()
+        self.assertIn("lo", printed[0])
+        self.assertEqual(printed[1:], ["Network is unreachable"])
+
+    def test_the_text_of_a_refusal_says_what_to_do(self) -> None:
+        for code, remedy in (
+            (errno.ENOSPC, "the user namespaces are used up, raise user.max_user_namespaces"),
+            (errno.EPERM, "the sandbox must allow nested user namespaces"),
+        ):
+            text = isolation.explain_refusal(OSError(code, "clone"))
+            self.assertEqual(text, f"[Errno {code}] clone: {remedy}")
 
 
 class Folders(unittest.TestCase):

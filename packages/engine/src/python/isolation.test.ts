@@ -109,6 +109,19 @@ test.runIf(process.getuid?.() === 0)("two versions run as different users of the
     expect(result).toEqual({ value: expect.toSatisfy((uid: number) => uid >= 200_000) });
 });
 
+test("functions that the module registered for a fork run once for each run", async () => {
+  const program = `
+import os
+SEEN = []
+os.register_at_fork(before=lambda: SEEN.append("before"), after_in_parent=SEEN.clear, after_in_child=lambda: SEEN.append("child"))
+def run():
+    return SEEN
+`;
+  const version = fixture.createVersion(program);
+  for (let round = 0; round < 3; round += 1)
+    expect((await fixture.finish(version)).result).toEqual({ value: ["before", "child"] });
+});
+
 test("siblings draw different random numbers, although they come from one process", async () => {
   const version = fixture.createVersion(
     "import random\nrandom.seed(1)\ndef run():\n    return random.random()",

@@ -113,6 +113,27 @@ describe.each(["auto", "spawn"] as const)("with the start mode %s", (startMode) 
   });
 });
 
+test("also where a run finds the socket, no token in its memory is worth anything", async () => {
+  const open = await createFixture({ slots: 8 }, "D");
+  const program = `${ATTACK}
+def run(data):
+    if data["attacks"]:
+        doors = [address for address in list_addresses() if dial(address) is not None]
+        found = find_tokens()
+        received = [impersonate(address, token) for address in doors[:1] for token in found[:200]]
+        return [len(doors) > 0, len(found) > 0, [text.decode("latin1") for text in received if text]]
+    return data["secret"]
+`;
+  const version = open.createVersion(program);
+  const attacker = open.finish(version, { data: { attacks: true } });
+  const victims = Array.from({ length: VICTIMS }, () =>
+    open.finish(version, { data: { attacks: false, secret: "kept" } }),
+  );
+  expect((await attacker).result).toEqual({ value: [true, true, []] });
+  for (const { result } of await Promise.all(victims)) expect(result).toEqual({ value: "kept" });
+  await open.close();
+});
+
 const INHERITED = `
 import os
 DATA = open("/app/data.txt")
