@@ -1,6 +1,10 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFixture } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
+import { findSandbox } from "./sandbox/find-sandbox.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
 
 /* One run attacks the others of its version: they may be those of other callers. */
 
@@ -11,6 +15,8 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const VICTIMS = 6;
+/** So many that the first runs before the last is made. */
+const BURST = 60;
 
 /** The attack as one function: what it found, reached and received. */
 const ATTACK = `
@@ -30,8 +36,14 @@ def read_memory():
                 pass
     return b"".join(found)
 
-def find_tokens():
-    text = read_memory() + json.dumps(dict(os.environ)).encode()
+def read_frames():
+    frame, found = sys._getframe(), []
+    while frame is not None:
+        found.append(repr(frame.f_locals))
+        frame = frame.f_back
+    return "".join(found).encode()
+
+def find_tokens(text):
     return sorted(set(re.findall(rb"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])", text)))
 
 def list_strangers():
@@ -82,7 +94,7 @@ def impersonate(address, token):
 def attack():
     stopped = [pid for pid in list_strangers() if send_signal(pid, signal.SIGSTOP)]
     doors = [address for address in list_addresses() if dial(address) is not None]
-    tokens = find_tokens()
+    tokens = find_tokens(read_frames() + read_memory() + repr(os.environ).encode())
     received = [impersonate(address, token) for address in doors for token in tokens[:100]]
     flood = [dial(address) for address in doors for _ in range(100)]
     ended = [pid for pid in list_strangers() if send_signal(pid, signal.SIGKILL)]
@@ -114,19 +126,20 @@ describe.each(["auto", "spawn"] as const)("with the start mode %s", (startMode) 
 });
 
 test("also where a run finds the socket, no token in its memory is worth anything", async () => {
-  const open = await createFixture({ slots: 8 }, "D");
+  const open = await createFixture({ slots: BURST }, "D");
   const program = `${ATTACK}
 def run(data):
     if data["attacks"]:
-        doors = [address for address in list_addresses() if dial(address) is not None]
-        found = find_tokens()
-        received = [impersonate(address, token) for address in doors[:1] for token in found[:200]]
+        own = f"/proc/{os.getppid()}/fd/"
+        doors = [own + name for name in os.listdir(own) if dial(own + name) is not None]
+        found = find_tokens(read_frames())  # quick: the last children are still being made
+        received = [impersonate(address, token) for address in doors for token in found]
         return [len(doors) > 0, len(found) > 0, [text.decode("latin1") for text in received if text]]
     return data["secret"]
 `;
   const version = open.createVersion(program);
   const attacker = open.finish(version, { data: { attacks: true } });
-  const victims = Array.from({ length: VICTIMS }, () =>
+  const victims = Array.from({ length: BURST }, () =>
     open.finish(version, { data: { attacks: false, secret: "kept" } }),
   );
   expect((await attacker).result).toEqual({ value: [true, true, []] });
@@ -147,11 +160,22 @@ def run():
     return [sorted(found), os.getpid(), os.getppid(), [name for name in os.listdir("/proc") if name.isdigit()]]
 `;
 
+/** Bubblewrap behind a script that leaves a descriptor open, as service managers and shells do. */
+async function createLeakySandbox(): Promise<Sandbox> {
+  const gate = join(fixture.directory, "bwrap");
+  writeFileSync(gate, '#!/bin/sh\nexec 7</dev/zero\nexec bwrap "$@"\n', { mode: 0o755 });
+  return findSandbox({ searchPath: process.env["PATH"] ?? "", bubblewrapPath: gate });
+}
+
 test.each(["auto", "spawn"] as const)(
   "with the start mode %s a run inherits its connections and what it opened for reading, and sees itself alone",
   async (startMode) => {
-    const version = fixture.createVersion(INHERITED, { startMode }, { "data.txt": "x" });
+    const leaky = await createFixture({ slots: 8, sandbox: await createLeakySandbox() });
+    const version = leaky.createVersion(INHERITED, { startMode }, { "data.txt": "x" });
     const descriptors = ["/app/data.txt", "/dev/null", "socket", "socket", "socket"];
-    expect((await fixture.finish(version)).result).toEqual({ value: [descriptors, 1, 0, ["1"]] });
+    const runs = Array.from({ length: VICTIMS }, () => leaky.finish(version));
+    for (const { result } of await Promise.all(runs))
+      expect(result).toEqual({ value: [descriptors, 1, 0, ["1"]] });
+    await leaky.close();
   },
 );
