@@ -57,14 +57,14 @@ export const ProjectSchema = Type.Object(
     descriptionFile: Type.Optional(
       Type.String({ minLength: 1, description: "Path of the Markdown file that describes the service" }),
     ),
-    resources: Type.Optional(Type.Partial(ResourcesSchema, { additionalProperties: false })),
-    runtime: Type.Literal("PYTHON_TEMPLATE"),
-    startMode: Type.Optional(
-      Type.Union([Type.Literal("auto"), Type.Literal("spawn")], {
+    isolation: Type.Optional(
+      Type.Union([Type.Literal("fork"), Type.Literal("spawn")], {
         description:
-          "spawn: start a fresh interpreter for every execution; auto: fork a prepared one if that is safe",
+          "What executions share: fork (default): each is a copy of a process that has imported the module, if that is safe; spawn: each is a fresh interpreter that imports the module itself",
       }),
     ),
+    resources: Type.Optional(Type.Partial(ResourcesSchema, { additionalProperties: false })),
+    runtime: Type.Literal("PYTHON_TEMPLATE"),
     timeoutSeconds: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -38,7 +38,7 @@ test("a project with everything in it is read as it was written", async () => {
     runtime: "PYTHON_TEMPLATE",
     descriptionFile: "README.md",
     resources: { cpu: 0.3, memory: 2 },
-    startMode: "spawn",
+    isolation: "spawn",
     timeoutSeconds: 60,
   };
   expect(await readWith(document, { "README.md": "# hello" })).toEqual(document);
@@ -71,19 +71,19 @@ test("every fault of the document is told with its path and what was expected", 
   const document = {
     name: "My Service",
     resources: { cpu: -1, gpu: 1 },
-    startMode: "fast",
+    isolation: "fast",
     timeoutSeconds: "10",
   };
   const { errors } = await catchProjectError(readWith(document));
   const byPath = Object.fromEntries(errors.map((fault) => [fault.path, fault.message]));
   expect(Object.keys(byPath).sort()).toEqual(
-    ["/name", "/resources/cpu", "/resources/gpu", "/runtime", "/startMode", "/timeoutSeconds"].sort(),
+    ["/name", "/resources/cpu", "/resources/gpu", "/isolation", "/runtime", "/timeoutSeconds"].sort(),
   );
   expect(byPath["/name"]).toContain("lower-case letters, digits and hyphens");
   expect(byPath["/resources/cpu"]).toContain("must be > 0");
   expect(byPath["/resources/gpu"]).toContain("known are cpu, memory");
   expect(byPath["/runtime"]).toBe("runtime is missing.");
-  expect(byPath["/startMode"]).toBe('startMode must be "auto" or "spawn", not "fast".');
+  expect(byPath["/isolation"]).toBe('isolation must be "fork" or "spawn", not "fast".');
   expect(byPath["/timeoutSeconds"]).toBe("timeoutSeconds must be of type integer, not string.");
 });
 
@@ -91,7 +91,7 @@ const SENTENCE = /[^.]\.$/u;
 
 test("each problem of a document, and all of them together, is a text that ends with one period", async () => {
   const documents = [
-    { name: "My Service", resources: { cpu: -1, gpu: 1 }, startMode: "fast", timeoutSeconds: "10" },
+    { name: "My Service", resources: { cpu: -1, gpu: 1 }, isolation: "fast", timeoutSeconds: "10" },
     { name: "demo", runtime: "JAVA" },
     { name: "demo", runtime: "PYTHON_TEMPLATE", descriptionFile: "GUIDE.md" },
     { name: "demo", runtime: "PYTHON_TEMPLATE", descriptionFile: "../GUIDE.md" },
@@ -113,7 +113,7 @@ test("a platform.json with more faults than anybody reads is answered with some 
   expect(runtime.detail.length).toBeLessThan(500);
 });
 
-test.each(["runtime", "startMode"])(
+test.each(["runtime", "isolation"])(
   "a platform.json whose %s is nested 100,000 levels deep is refused",
   async (key) => {
     const deep = "[".repeat(100_000) + "]".repeat(100_000);

@@ -1,37 +1,28 @@
-import { fail, notStarted } from "../python/child/answers.ts";
 import type { BootReport, PoolOrder } from "../python/pool/boot-machine.ts";
 import { reducePool } from "../python/pool/pool-machine.ts";
 import { createPoolState } from "../python/pool/pool-state.ts";
 import type { PoolEffect, PoolEvent, PoolState } from "../python/pool/pool-state.ts";
 import type { BootFailure } from "../python/pool/start-failure.ts";
 import { demand } from "./demand.ts";
+import { FAILURES, isReport } from "./pool-moves.ts";
+import type { PoolMove, ReportMove } from "./pool-moves.ts";
 
-const SETTINGS = { slots: 3, bootMs: 100, confirmMs: 20, failureMs: 50, idleMs: 200, zygoteIdleMs: 1000 };
-const FAILURES = {
-  fault: { outcome: fail("STARTUP_ERROR", "no licence"), lines: [] },
-  refusal: { outcome: notStarted("worker", "no sandbox"), lines: [] },
-  none: null,
-} as const satisfies Record<string, BootFailure | null>;
-
-/** What happens to a pool. The numbers pick an execution or a child, or are milliseconds. */
-export type PoolMove =
-  | readonly ["submit" | "answered" | "stuck" | "trim" | "retire" | "close"]
-  | readonly ["withdraw" | "connect" | "tick", number]
-  | readonly ["closed", keyof typeof FAILURES]
-  | ReportMove;
-
-/** What a zygote says: it may be anything, at any time. */
-type ReportMove =
-  | readonly ["ready", "fork" | "spawn"]
-  | readonly ["unsafe"]
-  | readonly ["exit" | "gone" | "refused", number];
-
-const REPORTS: ReadonlySet<string> = new Set(["ready", "unsafe", "exit", "gone", "refused"]);
-
-function isReport(move: PoolMove): move is ReportMove {
-  return REPORTS.has(move[0]);
-}
-
+const SETTINGS = {
+  slots: 3,
+  bootMs: 100,
+  confirmMs: 20,
+  failureMs: 50,
+  parkMs: 300,
+  maxParkMs: 500,
+  idleMs: 200,
+  zygoteIdleMs: 1000,
+  maxAgeMs: 3000,
+  canaryMs: 150,
+  canaryLateMs: 60,
+  replaceMs: 400,
+};
+/** After the first, second, third failure of the project in a row, and all that follow. */
+const PAUSES = [50, 50, 300, 500];
 type Fate = "waiting" | "running" | "exited" | "refused" | "withdrawn" | "gone" | "lost";
 
 interface ChildBook {
@@ -52,10 +43,13 @@ export class PoolWorld {
   #zygote: "none" | "booting" | "warm" | "ending" = "none";
   #wish: "serve" | "retire" | "close" = "serve";
   #pool: "open" | "closed" = "open";
+  /** How often it could not be started in a row because of the project. */
+  #failures = 0;
   /** Until when a known fault of the project ends every execution. */
   #brokenUntil = -1;
   #lastUsed = 0;
   #warmSince = 0;
+  #replacedAt = -SETTINGS.replaceMs;
   #lastChild = 0;
   /** The move being made, and the forks that it ordered. */
   #move = "";
@@ -88,6 +82,7 @@ export class PoolWorld {
       case "answered":
       case "stuck":
       case "trim":
+      case "prepare":
         return this.#dispatch({ type: move[0] });
       case "retire":
       case "close":
@@ -197,7 +192,9 @@ export class PoolWorld {
   #sayReady(mode: "fork" | "spawn"): void {
     if (this.#zygote === "booting") {
       this.#zygote = "warm";
+      this.#failures = 0;
       this.#warmSince = this.#now;
+      this.#replacedAt = this.#now - SETTINGS.replaceMs;
     }
     this.#report({ event: "ready", mode });
   }
@@ -211,7 +208,7 @@ export class PoolWorld {
     const isOver = child?.use === "exited" || child?.role === "unused";
     const isBelieved = event === "refused" ? child?.role === "starting" : isOver;
     if (isBelieved) this.#children.delete(id);
-    if (isBelieved && event === "gone") this.#lastUsed = this.#now;
+    if (isBelieved && event === "gone" && child?.role === "running") this.#lastUsed = this.#now;
     this.#report(event === "gone" ? { event, id } : { event, id, reason: "EAGAIN" });
   }
 
@@ -238,7 +235,11 @@ export class PoolWorld {
     const before = [...this.#children];
     const waiting = this.#list("waiting");
     this.#zygote = "none";
-    this.#brokenUntil = failure?.outcome.status === "FAILED" ? this.#now + SETTINGS.failureMs : -1;
+    this.#brokenUntil = -1;
+    if (failure?.outcome.status === "FAILED") {
+      this.#failures += 1;
+      this.#brokenUntil = this.#now + (PAUSES[Math.min(this.#failures, PAUSES.length) - 1] ?? 0);
+    }
     this.#report({ event: "closed", description: "ended", failure });
     for (const [id, child] of before) {
       demand(child.connections !== "open", "connections do not outlive the zygote");
@@ -267,6 +268,8 @@ export class PoolWorld {
         return this.#inform(effect);
       case "closed":
         return this.#end();
+      case "replace":
+        return this.#replace();
       case "log":
     }
   }
@@ -280,6 +283,12 @@ export class PoolWorld {
     const isNeeded = this.#wish === "serve" || this.#isBusy();
     demand(this.#zygote === "none" && !isNeeded, "it ends when nothing is left");
     this.#pool = "closed";
+  }
+
+  #replace(): void {
+    demand(this.#zygote === "warm" && this.#wish === "serve", "only what serves is replaced");
+    demand(this.#now >= this.#replacedAt + SETTINGS.replaceMs, "it is not asked for again and again");
+    this.#replacedAt = this.#now;
   }
 
   #inform(effect: Extract<PoolEffect, { readonly type: "refuse" | "exit" | "gone" | "lost" }>): void {

@@ -20,7 +20,7 @@ export function readVersionSettings(
   return {
     resources: { ...DEFAULT_RESOURCES, ...project.resources },
     timeoutSeconds: project.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
-    startMode: project.startMode ?? "auto",
+    startMode: project.isolation === "spawn" ? "spawn" : "auto",
   };
 }
 

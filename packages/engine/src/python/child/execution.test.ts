@@ -38,6 +38,12 @@ const SETTINGS: Settings = {
   helloMs: 60_000,
   bootMs: 60_000,
   failureMs: 60_000,
+  parkMs: 60_000,
+  maxParkMs: 60_000,
+  maxAgeMs: 60_000,
+  canaryMs: 60_000,
+  canaryLateMs: 60_000,
+  replaceMs: 60_000,
 };
 /** Output that is held open is waited for longer than any test. */
 const PATIENT: Settings = { ...SETTINGS, drainMs: 3_600_000 };

@@ -7,9 +7,22 @@ import { createPoolState } from "./pool-state.ts";
 import type { PoolEffect, PoolEvent } from "./pool-state.ts";
 import type { StartOutcome } from "./start-failure.ts";
 import { PoolWorld } from "../../testing/pool-world.ts";
-import type { PoolMove } from "../../testing/pool-world.ts";
+import type { PoolMove } from "../../testing/pool-moves.ts";
 
-const SETTINGS = { slots: 4, bootMs: 100, confirmMs: 20, failureMs: 50, idleMs: 200, zygoteIdleMs: 1000 };
+const SETTINGS = {
+  slots: 4,
+  bootMs: 100,
+  confirmMs: 20,
+  failureMs: 50,
+  parkMs: 300,
+  maxParkMs: 500,
+  idleMs: 200,
+  zygoteIdleMs: 1000,
+  maxAgeMs: 3000,
+  canaryMs: 250,
+  canaryLateMs: 60,
+  replaceMs: 400,
+};
 
 const submit = (execution: number): PoolEvent => ({ type: "submit", execution });
 const connected = (child: number): PoolEvent => ({ type: "connected", child });
@@ -45,6 +58,15 @@ const BURST = [submit(1), submit(2), submit(3), READY, ...[1, 2, 3].map(connecte
 const LATER = [190, submit(4), 201, TICK, 390, ANSWERED, exit(6), gone(6), connected(7), 402, TICK];
 const FAULT = fail("STARTUP_ERROR", "no licence");
 
+/** One execution runs, two children are idle. */
+const WARM = [submit(1), READY, ...[1, 2, 3].map(connected)];
+const PREPARE: PoolEvent = { type: "prepare" };
+
+/** Boots that fail because of the project, each as soon as it is tried again. */
+function failures(count: number): ReadonlyArray<PoolEvent | number> {
+  return [0, 50, 100, 400, 900, 1400].slice(0, count).flatMap((time) => [time, submit(1), closed(FAULT)]);
+}
+
 /** What comes of events; a number is the time from then on. Only the effects of the last event, in words. */
 function play(...events: ReadonlyArray<PoolEvent | number>): string {
   let state = createPoolState(SETTINGS, "auto", 0);
@@ -73,12 +95,17 @@ function describeEffect(effect: PoolEffect): string {
     case "exit":
     case "gone":
       return `${effect.type} ${effect.execution}`;
+    case "replace":
+      return `replace: ${effect.reason}`;
     case "closed":
       return "closed";
     case "log":
-      break;
+      return describeLog(effect.message);
   }
-  return "";
+}
+
+function describeLog(message: string): string {
+  return message.includes("parked") ? `log: ${message}` : "";
 }
 
 describe("a pool", () => {
@@ -113,6 +140,28 @@ describe("a pool", () => {
       "boot auto, fork 2",
     ],
     [
+      "parks a project that failed three times in a row",
+      play(...failures(3)),
+      "refuse 1: no licence, log: a version is parked: it failed to start again and again",
+    ],
+    [
+      "refuses at once what comes to a parked project",
+      play(...failures(3), 399, submit(2)),
+      "refuse 2: no licence",
+    ],
+    [
+      "tries a parked project again when its time is over",
+      play(...failures(3), 400, submit(2)),
+      "boot auto, fork 4",
+    ],
+    ["parks it for longer each time", play(...failures(4), 899, submit(2)), "refuse 2: no licence"],
+    ["parks it no longer than the most", play(...failures(6), 1900, submit(2)), "boot auto, fork 7"],
+    [
+      "says that a parked project has started, and counts from 0 again",
+      play(...failures(3), 400, submit(2), READY, closed(), closed(FAULT)),
+      "refuse 2: no licence",
+    ],
+    [
       "tries again at once when the machine was at fault",
       play(submit(1), closed(notStarted("worker", "no disk")), submit(2)),
       "boot auto, fork 2",
@@ -130,7 +179,7 @@ describe("a pool", () => {
     [
       "ends who waits first when a child ends before it is ready",
       play(submit(1), READY, exit(1, 70), gone(1)),
-      "forget 1, refuse 1: A process ended before it was ready.",
+      "replace: a child did not come up, forget 1, refuse 1: A process ended before it was ready.",
     ],
     ["believes no end of a process before its exit", play(submit(1), connected(1), gone(1)), ""],
     ["believes no refusal of a child that has connected", play(submit(1), connected(1), refused(1)), ""],
@@ -149,8 +198,12 @@ describe("a pool", () => {
       play(submit(1), READY, exit(1), connected(1)),
       "disconnect 1",
     ],
-    ["counts the time of a child from when its zygote was ready", play(submit(1), 90, READY, 190, TICK), ""],
-    ["kills a child that is late", play(submit(1), READY, 101, TICK), "signal 1 9, signal 2 9, signal 3 9"],
+    ["counts the time of a child from when its zygote was ready", play(submit(1), 90, READY, 150, TICK), ""],
+    [
+      "kills a child that is late",
+      play(submit(1), READY, 100, TICK, 101, TICK),
+      "signal 1 9, signal 2 9, signal 3 9",
+    ],
     [
       "gives nothing to a child that was killed because it was late",
       play(submit(1), READY, 101, TICK, connected(1)),
@@ -213,6 +266,28 @@ describe("a pool", () => {
       play(submit(1), READY, ...[1, 2, 3].map(connected), TRIM),
       "",
     ],
+    ["asks for another zygote when it is old", play(...WARM, 3001, TICK), "replace: it has reached its age"],
+    [
+      "asks again after a while, in case the other one could not be had",
+      play(...WARM, 3001, TICK, 3400, TICK, 3402, TICK),
+      "replace: it has reached its age",
+    ],
+    ["does not ask in between", play(...WARM, 3001, TICK, 3400, TICK), ""],
+    ["asks for no other one when it is to end", play(...WARM, RETIRE, 3001, TICK), ""],
+    ["makes a child now and then, to see whether it still can", play(...WARM, 251, TICK), "fork 4"],
+    ["makes none while one comes up", play(...WARM, 251, TICK, 252, TICK), ""],
+    [
+      "asks for another zygote when that child does not come up",
+      play(...WARM, 251, TICK, 312, TICK),
+      "replace: a child does not come up",
+    ],
+    [
+      "asks for another zygote when a child ends before it is ready",
+      play(...WARM, 251, TICK, exit(4, 70), gone(4)),
+      "replace: a child did not come up, forget 4",
+    ],
+    ["starts a zygote ahead of the first execution", play(PREPARE), "boot auto"],
+    ["makes children ahead in it as in any other", play(PREPARE, READY), "fork 1, fork 2"],
     [
       "ends children that idle",
       play(submit(1), READY, ...[1, 2, 3].map(connected), exit(1), gone(1), 201, TICK),
@@ -278,7 +353,7 @@ const MOVES: fc.Arbitrary<PoolMove> = fc.oneof(
     ),
   },
   { weight: 6, arbitrary: fc.constant(["answered"] as const) },
-  { weight: 2, arbitrary: fc.constant(["trim"] as const) },
+  { weight: 2, arbitrary: fc.constantFrom(["trim"] as const, ["prepare"] as const) },
   { weight: 1, arbitrary: fc.constantFrom(["unsafe"] as const, ["stuck"] as const) },
   { weight: 1, arbitrary: fc.constantFrom(["retire"] as const, ["close"] as const) },
 );

@@ -1,7 +1,9 @@
+import { SECOND } from "../../base/time.ts";
 import { notStarted } from "../child/answers.ts";
 import type { BootReport, ChildReport } from "./boot-machine.ts";
 import {
   canServe,
+  chooseTarget,
   countIdle,
   countRunning,
   countStarting,
@@ -12,15 +14,12 @@ import {
 import type { Child, PoolEffect, PoolEvent, PoolState, Ticket } from "./pool-state.ts";
 import { boot, disconnect, endZygote, move, order, refuse, refuseQueue, remove, set } from "./pool-turn.ts";
 import type { Turn } from "./pool-turn.ts";
+import { tick, trim, wantReplacement } from "./pool-upkeep.ts";
 import { describeEndedChild, describeLateChild } from "./start-failure.ts";
 import type { BootFailure } from "./start-failure.ts";
 
-const SIGKILL = 9;
-/**
- * How many children are made ahead at least. Two: a sequential caller uses one while the other is being prepared. A fresh interpreter is
- * made while the one before it runs, and takes the memory of a whole import.
- */
-const MIN_TARGETS = { auto: 2, spawn: 1 } as const;
+/** A version that failed to boot this many times in a row is parked. */
+const PARK_AFTER = 3;
 /** After this many zygotes in a row that ended before a child was ready, the waiting executions are refused. */
 const MAX_BOOTS_WITHOUT_CHILD = 3;
 const STOPPED: BootFailure = {
@@ -64,9 +63,9 @@ function handle(turn: Turn, event: PoolEvent): void {
     case "stuck":
       return endZygote(turn, "kill");
     case "tick":
-      set(turn, { memory: event.memory });
-      endLate(turn);
-      return evict(turn);
+      return tick(turn, event.memory);
+    case "prepare":
+      return prepare(turn);
     case "trim":
       return trim(turn);
     case "retire":
@@ -77,6 +76,11 @@ function handle(turn: Turn, event: PoolEvent): void {
     case "reported":
       return hear(turn, event.report);
   }
+}
+
+/** Starts the zygote before anything is submitted. */
+function prepare(turn: Turn): void {
+  if (turn.state.phase.name === "cold" && turn.state.intent === "serve") boot(turn);
 }
 
 function retire(turn: Turn): void {
@@ -110,6 +114,7 @@ function connect(turn: Turn, id: number): void {
   if (child?.stage !== "ordered" || !canServe(phase))
     return void turn.effects.push({ type: "disconnect", child: id });
   set(turn, { bootsWithoutChild: 0 });
+  if (phase.name === "warm") set(turn, { phase: { ...phase, provenAt: turn.now } });
   const [next] = queue;
   if (next === undefined) move(turn, child, { stage: "idle" });
   else handOver(turn, child, next);
@@ -131,17 +136,10 @@ function refill(turn: Turn): void {
   order(turn, chooseTarget(turn.state) + queue.length - countIdle(turn.state) - countStarting(turn.state));
 }
 
-/** How many children a version keeps ready: as many as it needed at once of late. */
-function chooseTarget({ startMode, settings, peak, memory }: PoolState): number {
-  const least = MIN_TARGETS[startMode];
-  if (memory === "tight") return least;
-  return Math.min(settings.slots, Math.max(least, peak.present, peak.previous));
-}
-
 function hear(turn: Turn, report: BootReport): void {
   switch (report.event) {
     case "ready":
-      if (turn.state.phase.name === "booting") set(turn, { phase: { name: "warm", since: turn.now } });
+      warm(turn);
       if (report.mode === "fork") refill(turn);
       return;
     case "unsafe":
@@ -153,6 +151,20 @@ function hear(turn: Turn, report: BootReport): void {
     case "gone":
       return hearOfChild(turn, report);
   }
+}
+
+function warm(turn: Turn): void {
+  const { phase, failures } = turn.state;
+  if (phase.name !== "booting") return;
+  const { now } = turn;
+  set(turn, { phase: { name: "warm", since: now, provenAt: now, replaceFrom: now }, failures: 0 });
+  if (failures >= PARK_AFTER)
+    turn.effects.push({
+      type: "log",
+      level: "info",
+      fields: { failures },
+      message: "a parked version started",
+    });
 }
 
 function hearOfChild(turn: Turn, report: ChildReport): void {
@@ -188,8 +200,13 @@ function exit(turn: Turn, child: Child, report: Extract<BootReport, { readonly e
 function forgetGone(turn: Turn, child: Child): void {
   if (child.stage !== "failed" && child.stage !== "unused" && child.stage !== "exited") return;
   remove(turn, child);
-  set(turn, { lastUsed: turn.now });
-  if (child.stage === "failed") failStart(turn, child, child.outcome);
+  // What was made ahead and not used does not count as use, or a zygote that makes a child now and then would never be idle.
+  if (child.stage === "exited") set(turn, { lastUsed: turn.now });
+  if (child.stage === "failed") {
+    // In spawn mode it is the import that failed.
+    if (turn.state.startMode === "auto") wantReplacement(turn, "a child did not come up");
+    failStart(turn, child, child.outcome);
+  }
   if (child.stage === "exited") turn.effects.push({ type: "gone", execution: child.execution });
 }
 
@@ -212,7 +229,7 @@ function respawn(turn: Turn, reason: string): void {
 
 /** The zygote has ended with all its processes. */
 function bury(turn: Turn, description: string, failure: BootFailure | null): void {
-  const { children, settings, intent, bootsWithoutChild } = turn.state;
+  const { children, intent, bootsWithoutChild } = turn.state;
   const detail =
     intent === "close"
       ? "The worker was stopped while the execution ran."
@@ -224,8 +241,7 @@ function bury(turn: Turn, description: string, failure: BootFailure | null): voi
   }
   set(turn, { phase: { name: "cold" }, children: [], bootsWithoutChild: bootsWithoutChild + 1 });
   if (failure !== null) refuseQueue(turn, failure);
-  if (failure?.outcome.status === "FAILED")
-    set(turn, { phase: { name: "broken", failure, until: turn.now + settings.failureMs } });
+  if (failure?.outcome.status === "FAILED") park(turn, failure);
   if (failure?.outcome.status === "NOT_STARTED") {
     const fields = { reason: failure.outcome.detail };
     turn.effects.push({ type: "log", level: "error", fields, message: "a zygote could not be started" });
@@ -235,41 +251,18 @@ function bury(turn: Turn, description: string, failure: BootFailure | null): voi
   refuseQueue(turn, { outcome, lines: [] });
 }
 
-/** A zygote that does not end a child is stuck itself (in a hook of user code, say), and would never start a child again. */
-function endLate(turn: Turn): void {
-  const { phase, children, settings } = turn.state;
-  if (phase.name !== "warm") return;
-  for (const child of children.filter(isStarting)) {
-    const lateMs = turn.now - Math.max(child.orderedAt, phase.since) - settings.bootMs;
-    if (lateMs <= 0) continue;
-    if (child.stage === "ordered") move(turn, child, { stage: "late" });
-    turn.effects.push({ type: "order", order: { order: "signal", id: child.id, signal: SIGKILL } });
-    if (lateMs <= settings.confirmMs) continue;
-    const message = "a zygote does not answer: the whole sandbox is killed";
-    turn.effects.push({ type: "log", level: "warn", fields: {}, message });
-    return endZygote(turn, "kill");
-  }
-}
-
-/** Ends what is not needed any more: first spare children, then all of them, later the zygote. */
-function evict(turn: Turn): void {
-  const { settings, peak, lastUsed } = turn.state;
-  if (turn.now - peak.since > settings.idleMs) {
-    set(turn, { peak: { present: countRunning(turn.state), previous: peak.present, since: turn.now } });
-    endIdle(turn, chooseTarget(turn.state));
-  }
-  const idleMs = turn.now - lastUsed;
-  if (isBusy(turn.state) || idleMs <= settings.idleMs) return;
-  endIdle(turn, 0);
-  if (idleMs > settings.zygoteIdleMs) endZygote(turn, "stop");
-}
-
-function trim(turn: Turn): void {
-  if (!isBusy(turn.state)) endIdle(turn, 0);
-}
-
-/** Ends idle children but for so many. */
-function endIdle(turn: Turn, kept: number): void {
-  const idle = turn.state.children.filter(({ stage }) => stage === "idle");
-  for (const child of idle.slice(0, Math.max(0, idle.length - kept))) disconnect(turn, child);
+/**
+ * A project that cannot be started is not tried again for a while; from the third time on it is parked, each time for longer.
+ * Executions get the failure with its traceback meanwhile, without a process.
+ */
+function park(turn: Turn, failure: BootFailure): void {
+  const { settings } = turn.state;
+  const failures = turn.state.failures + 1;
+  const parkMs = Math.min(settings.maxParkMs, settings.parkMs * 2 ** (failures - PARK_AFTER));
+  const pauseMs = failures < PARK_AFTER ? settings.failureMs : parkMs;
+  set(turn, { failures, phase: { name: "broken", failure, until: turn.now + pauseMs } });
+  if (failures < PARK_AFTER) return;
+  const fields = { failures, parkedSeconds: pauseMs / SECOND, reason: failure.outcome.detail };
+  const message = "a version is parked: it failed to start again and again";
+  turn.effects.push({ type: "log", level: "warn", fields, message });
 }

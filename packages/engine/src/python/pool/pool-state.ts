@@ -16,8 +16,13 @@ export type Phase =
   | { readonly name: "broken"; readonly failure: BootFailure; readonly until: number }
   /** The zygote is being started; the children that were ordered are started when it is ready. */
   | { readonly name: "booting" }
-  /** `since`: monotonic milliseconds. */
-  | { readonly name: "warm"; readonly since: number }
+  /** In monotonic milliseconds: `provenAt` its last child came up; before `replaceFrom` no other zygote is asked for. */
+  | {
+      readonly name: "warm";
+      readonly since: number;
+      readonly provenAt: number;
+      readonly replaceFrom: number;
+    }
   /** The zygote is ending: no child is ordered and no execution handed over; queued executions wait for the next zygote. */
   | { readonly name: "ending" }
   /** Retired or closed, and all processes have ended. */
@@ -44,7 +49,18 @@ export type ChildStage =
 /** The settings of the runtime that concern a pool. */
 export type PoolSettings = Pick<
   Settings,
-  "slots" | "bootMs" | "confirmMs" | "failureMs" | "idleMs" | "zygoteIdleMs"
+  | "slots"
+  | "bootMs"
+  | "confirmMs"
+  | "failureMs"
+  | "parkMs"
+  | "maxParkMs"
+  | "idleMs"
+  | "zygoteIdleMs"
+  | "maxAgeMs"
+  | "canaryMs"
+  | "canaryLateMs"
+  | "replaceMs"
 >;
 
 /** Maxima of two periods, so that a version that is used again and again is known as such. */
@@ -70,6 +86,8 @@ export interface PoolState {
   /** How many executions ran at once at most, in the present and the previous period of `idleMs`. */
   readonly peak: Peak;
   readonly memory: "ample" | "tight";
+  /** Boots in a row that failed because of the project. */
+  readonly failures: number;
   /** Zygotes in a row that ended before one child was ready. */
   readonly bootsWithoutChild: number;
   /** Monotonic milliseconds. */
@@ -83,9 +101,9 @@ export type PoolEvent =
   | { readonly type: "connected"; readonly child: number }
   /**
    * `answered`: an outcome is known. `stuck`: processes of an execution do not end though they were killed. `trim`: the idle
-   * children have to go, because memory is scarce.
+   * children have to go, because memory is scarce. `prepare`: the zygote is started before an execution comes.
    */
-  | { readonly type: "answered" | "stuck" | "trim" | "retire" | "close" }
+  | { readonly type: "answered" | "stuck" | "trim" | "prepare" | "retire" | "close" }
   /** `tight`: the zygotes of all versions come near to the memory that they may take. */
   | { readonly type: "tick"; readonly memory: PoolState["memory"] }
   | { readonly type: "reported"; readonly report: BootReport };
@@ -107,6 +125,8 @@ export type PoolEffect =
   /** The last effect of an execution: all its processes have ended. */
   | { readonly type: "gone"; readonly execution: Ticket }
   | { readonly type: "lost"; readonly execution: Ticket; readonly detail: string }
+  /** Another zygote of the version is wanted in the place of this one. */
+  | { readonly type: "replace"; readonly reason: string }
   | {
       readonly type: "log";
       readonly level: "info" | "warn" | "error";
@@ -132,6 +152,7 @@ export function createPoolState(
     lastChild: 0,
     peak: { present: 0, previous: 0, since: now },
     memory: "ample",
+    failures: 0,
     bootsWithoutChild: 0,
     lastUsed: now,
   };
@@ -157,6 +178,19 @@ export function countRunning({ children }: PoolState): number {
   return children.filter(({ stage }) => stage === "running" || stage === "exited").length;
 }
 
+/**
+ * How many children are made ahead at least. Two: a sequential caller uses one while the other is being prepared. A fresh interpreter is
+ * made while the one before it runs, and takes the memory of a whole import.
+ */
+const MIN_TARGETS = { auto: 2, spawn: 1 } as const;
+
+/** How many children a version keeps ready: as many as it needed at once of late. */
+export function chooseTarget({ startMode, settings, peak, memory }: PoolState): number {
+  const least = MIN_TARGETS[startMode];
+  if (memory === "tight") return least;
+  return Math.min(settings.slots, Math.max(least, peak.present, peak.previous));
+}
+
 /** Whether an execution waits for a child or has processes. */
 export function isBusy(state: PoolState): boolean {
   return state.queue.length > 0 || countRunning(state) > 0;
@@ -170,4 +204,10 @@ export function hasZygote({ phase }: PoolState): boolean {
 /** Whether children can be ordered and given executions. */
 export function canServe({ name }: Phase): boolean {
   return name === "booting" || name === "warm";
+}
+
+/** Whether the zygote serves: it has made a child, or leaves the import to each child. */
+export function isReady(state: PoolState): boolean {
+  if (state.phase.name !== "warm") return false;
+  return state.startMode === "spawn" || countIdle(state) > 0;
 }

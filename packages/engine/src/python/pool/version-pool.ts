@@ -7,7 +7,7 @@ import type { Connections } from "../wire/home-socket.ts";
 import { startBoot } from "./boot.ts";
 import type { Boot, PoolHost } from "./boot.ts";
 import { reducePool } from "./pool-machine.ts";
-import { countIdle, createPoolState, hasZygote, isBusy } from "./pool-state.ts";
+import { countIdle, createPoolState, hasZygote, isBusy, isReady } from "./pool-state.ts";
 import type { PoolEffect, PoolEvent, PoolState, Ticket } from "./pool-state.ts";
 import { measureZygote } from "./zygote-memory.ts";
 import type { ZygoteMemory } from "./zygote-memory.ts";
@@ -18,6 +18,11 @@ import { runMachine } from "../../base/machine.ts";
  * When a zygote ends, the executions that were handed over to its children are lost, and those still queued boot the next zygote.
  */
 export interface VersionPool {
+  readonly version: RunnableVersion;
+  /** Starts the zygote before anything is submitted. */
+  readonly prepare: () => void;
+  /** Whether what is submitted would run at once, or as soon as a fresh interpreter is there. */
+  readonly isReady: () => boolean;
   readonly submit: (execution: Execution) => void;
   /** Removes an execution from the queue: it was cancelled before it began. */
   readonly withdraw: (execution: Execution) => void;
@@ -39,6 +44,8 @@ export interface VersionPool {
 
 type ExecutionEffect = Extract<PoolEffect, { readonly type: "refuse" | "exit" | "gone" | "lost" }>;
 
+type VersionEffect = Extract<PoolEffect, { readonly type: "log" | "replace" | "closed" }>;
+
 /** The resources that the effects of the machine work on. */
 interface Handles {
   readonly host: PoolHost;
@@ -48,6 +55,7 @@ interface Handles {
   /** Connections of the children that have no execution yet. */
   readonly connections: Map<number, Connections>;
   readonly closed: Deferred<undefined>;
+  readonly onReplace: (reason: string) => void;
   readonly dispatch: (event: PoolEvent) => void;
   /** Gives orders to the zygote; null until the first zygote is started. */
   boot: Boot | null;
@@ -55,8 +63,16 @@ interface Handles {
   pid: number | null;
 }
 
-/** Starts no process: the first execution does. */
-export function createVersionPool(host: PoolHost, version: RunnableVersion): VersionPool {
+/**
+ * Starts no process: the first execution does.
+ *
+ * @param onReplace another pool of the version should take the place of this one, because its zygote is old or makes no children
+ */
+export function createVersionPool(
+  host: PoolHost,
+  version: RunnableVersion,
+  onReplace: (reason: string) => void,
+): VersionPool {
   const { state, dispatch } = runMachine(
     createPoolState(host.settings, version.startMode, readMonotonic()),
     (current, event: PoolEvent) => reducePool(current, event, readMonotonic()),
@@ -70,6 +86,7 @@ export function createVersionPool(host: PoolHost, version: RunnableVersion): Ver
     executions,
     connections: new Map(),
     closed,
+    onReplace,
     dispatch,
     boot: null,
     pid: null,
@@ -77,6 +94,9 @@ export function createVersionPool(host: PoolHost, version: RunnableVersion): Ver
   let lastTicket: Ticket = 0;
 
   return {
+    version,
+    prepare: () => dispatch({ type: "prepare" }),
+    isReady: () => isReady(state()),
     submit: (execution) => {
       executions.set((lastTicket += 1), execution);
       dispatch({ type: "submit", execution: lastTicket });
@@ -108,7 +128,6 @@ export function createVersionPool(host: PoolHost, version: RunnableVersion): Ver
 }
 
 function perform(handles: Handles, effect: PoolEffect): void {
-  const { host, version, closed } = handles;
   switch (effect.type) {
     case "boot":
       return boot(handles, effect.startMode);
@@ -118,13 +137,22 @@ function perform(handles: Handles, effect: PoolEffect): void {
       return handOver(handles, effect.child, effect.execution);
     case "disconnect":
       return disconnect(handles, effect.child);
-    case "refuse":
-    case "exit":
-    case "gone":
-    case "lost":
+    case "log":
+    case "replace":
+    case "closed":
+      return announce(handles, effect);
+    default:
       return inform(handles, effect);
+  }
+}
+
+/** What concerns the version as a whole. */
+function announce({ host, version, closed, onReplace }: Handles, effect: VersionEffect): void {
+  switch (effect.type) {
     case "log":
       return host.logger[effect.level]({ versionId: version.id, ...effect.fields }, effect.message);
+    case "replace":
+      return onReplace(effect.reason);
     case "closed":
       return closed.resolve(undefined);
   }

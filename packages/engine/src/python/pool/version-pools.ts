@@ -9,63 +9,122 @@ import type { VersionPool } from "./version-pool.ts";
 /** The pools of a runtime, one per version. */
 export interface VersionPools {
   readonly find: (version: RunnableVersion) => VersionPool;
-  /** Called about every second: ends idle processes, and those that take more memory than they may. */
+  /** Called about every second: ends idle processes, and those that take more memory than they may; replaces zygotes. */
   readonly tick: () => void;
   /** Ends the zygote of a version once nothing runs; resolves when it has ended. */
   readonly retire: (versionId: string) => Promise<void>;
   /** Ends all zygotes now. */
   readonly close: () => Promise<void>;
+  /** How many pools there are, also those that are being retired or have still to take over. */
+  readonly count: () => number;
 }
 
-/** Has no pools at first: `find` creates that of a version, and ends the least recently used idle zygote if there are too many. */
+/** What a runtime's pools are kept in. */
+interface Pools {
+  readonly host: PoolHost;
+  /** By id of the version. */
+  readonly serving: Map<string, VersionPool>;
+  /** Those that take over once they have a child ready; one at a time. */
+  readonly successors: Map<string, VersionPool>;
+  readonly retiring: Map<VersionPool, Promise<void>>;
+}
+
+/** Has no pools at first: `find` creates that of a version. */
 export function createVersionPools(host: PoolHost): VersionPools {
-  const { maxZygotes, zygoteMemoryBytes, zygoteIdleMs } = host.settings;
-  const pools = new Map<string, VersionPool>();
-  const retiring = new Map<VersionPool, Promise<void>>();
+  const { maxZygotes, zygoteMemoryBytes } = host.settings;
+  const pools: Pools = { host, serving: new Map(), successors: new Map(), retiring: new Map() };
+  const { serving, successors, retiring } = pools;
   const keeper = createMemoryKeeper({ budgetBytes: zygoteMemoryBytes, maxZygotes });
-
-  function cut({ cuts }: MemoryPlan): void {
-    for (const { id, what } of cuts) {
-      const pool = pools.get(id);
-      if (what === "children") pool?.trim();
-      else if (pool !== undefined) void retirePool(id, pool);
-    }
-  }
-
-  async function retirePool(id: string, pool: VersionPool): Promise<void> {
-    if (pools.get(id) === pool) pools.delete(id);
-    const gone = pool.retire();
-    retiring.set(pool, gone);
-    await gone;
-    retiring.delete(pool);
-  }
 
   return {
     find: (version) => {
-      const known = pools.get(version.id);
+      const known = serving.get(version.id);
       if (known?.hasZygote() === true) return known;
-      cut(keeper.plan(pools, version.id));
-      const pool = known ?? createVersionPool(host, version);
-      pools.set(version.id, pool);
+      cut(pools, keeper.plan(serving, version.id));
+      const pool = known ?? createPool(pools, version);
+      serving.set(version.id, pool);
       return pool;
     },
     tick: () => {
-      const plan = keeper.plan(pools);
-      cut(plan);
-      const now = readMonotonic();
-      for (const [id, pool] of pools) {
-        pool.tick(plan.memory);
-        if (!pool.hasZygote() && !pool.isBusy() && now - pool.lastUsed() > zygoteIdleMs) pools.delete(id);
-      }
-      void keeper.measure(pools.values());
+      const plan = keeper.plan(serving);
+      cut(pools, plan);
+      for (const pool of [...serving.values(), ...successors.values()]) pool.tick(plan.memory);
+      forget(pools);
+      exchange(pools);
+      void keeper.measure(serving.values());
     },
     retire: async (versionId) => {
-      const pool = pools.get(versionId);
-      if (pool !== undefined) await retirePool(versionId, pool);
+      const pool = serving.get(versionId);
+      if (pool !== undefined) await retirePool(pools, pool);
     },
     close: async () => {
-      await Promise.all([...pools.values(), ...retiring.keys()].map((pool) => pool.close()));
+      const all = [...serving.values(), ...successors.values(), ...retiring.keys()];
+      await Promise.all(all.map((pool) => pool.close()));
       await Promise.all(retiring.values());
     },
+    count: () => serving.size + successors.size + retiring.size,
   };
+}
+
+function createPool(pools: Pools, version: RunnableVersion): VersionPool {
+  const { host, serving, successors } = pools;
+  const pool = createVersionPool(host, version, (reason) => {
+    if (serving.get(version.id) !== pool || successors.size > 0) return;
+    host.logger.info({ versionId: version.id, reason }, "a zygote is replaced");
+    const successor = createPool(pools, version);
+    successors.set(version.id, successor);
+    successor.prepare();
+  });
+  return pool;
+}
+
+/** Lets successors take over that are ready, and drops those that could not be started. */
+function exchange(pools: Pools): void {
+  const { host, serving, successors } = pools;
+  for (const [id, successor] of successors) {
+    const old = serving.get(id);
+    if (successor.hasZygote() && !successor.isReady()) continue;
+    successors.delete(id);
+    if (successor.isReady() && old !== undefined) {
+      serving.set(id, successor);
+      void retirePool(pools, old);
+      continue;
+    }
+    host.logger.warn({ versionId: id }, "a zygote could not be replaced; the present one stays");
+    void retirePool(pools, successor);
+  }
+}
+
+function cut(pools: Pools, { cuts }: MemoryPlan): void {
+  for (const { id, what } of cuts) {
+    const pool = pools.serving.get(id);
+    if (what === "children") pool?.trim();
+    else if (pool !== undefined) void retirePool(pools, pool);
+  }
+}
+
+/** A version that nobody uses is not even remembered. */
+function forget({ host, serving }: Pools): void {
+  const before = readMonotonic() - host.settings.zygoteIdleMs;
+  for (const [id, pool] of serving)
+    if (!pool.hasZygote() && !pool.isBusy() && pool.lastUsed() < before) serving.delete(id);
+}
+
+async function retirePool({ serving, successors, retiring }: Pools, pool: VersionPool): Promise<void> {
+  const { id } = pool.version;
+  const successor = successors.get(id);
+  const pools = [pool];
+  if (serving.get(id) === pool) {
+    serving.delete(id);
+    successors.delete(id);
+    if (successor !== undefined) pools.push(successor);
+  }
+  await Promise.all(
+    pools.map(async (leaving) => {
+      const gone = leaving.retire();
+      retiring.set(leaving, gone);
+      await gone;
+      retiring.delete(leaving);
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 import { totalmem } from "node:os";
 import { MEGABYTE } from "../../base/bytes.ts";
-import { SECOND } from "../../base/time.ts";
+import { HOUR, MINUTE, SECOND } from "../../base/time.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -53,6 +53,17 @@ export interface Times {
   readonly bootMs: number;
   /** A module that could not be imported is not tried again within this time. */
   readonly failureMs: number;
+  /** A module that could not be imported three times in a row is parked for this time, then for twice as long, and so on. */
+  readonly parkMs: number;
+  readonly maxParkMs: number;
+  /** Age after which a zygote is replaced. */
+  readonly maxAgeMs: number;
+  /** A zygote that has made no child for this time makes one, which shows that it still can. */
+  readonly canaryMs: number;
+  /** A zygote whose child is not ready within this time is replaced. */
+  readonly canaryLateMs: number;
+  /** Time until a zygote that was to be replaced and was not is to be replaced again. */
+  readonly replaceMs: number;
 }
 
 /** The options in milliseconds and bytes, with defaults filled in. */
@@ -85,6 +96,12 @@ const DEFAULT_TIMES: Times = {
   helloMs: 60 * SECOND,
   bootMs: 60 * SECOND,
   failureMs: 10 * SECOND,
+  parkMs: MINUTE,
+  maxParkMs: 5 * MINUTE,
+  maxAgeMs: 6 * HOUR,
+  canaryMs: MINUTE,
+  canaryLateMs: 10 * SECOND,
+  replaceMs: MINUTE,
 };
 
 /** Adds the defaults; nothing is checked. */

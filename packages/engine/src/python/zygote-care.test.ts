@@ -1,0 +1,120 @@
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { LogFields } from "../base/logger.ts";
+import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
+import { createVersionPools } from "./pool/version-pools.ts";
+import { createZygoteFolders } from "./pool/zygote-folders.ts";
+import { readSettings } from "./port/settings.ts";
+import { findSandbox } from "./sandbox/find-sandbox.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import { createPaces } from "./wire/pace.ts";
+
+let fixture: Fixture;
+afterEach(() => fixture.close());
+
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const ZYGOTE = "import os\nZYGOTE = os.urandom(8).hex()\n";
+
+/** Folders of zygotes, numbered in the order of their starts. */
+function listZygotes(): readonly number[] {
+  return readdirSync(`${fixture.directory}/run/z`).map(Number);
+}
+
+test("a zygote that is old is replaced by one that is ready, and what runs in it goes on", async () => {
+  fixture = await createFixture({ times: { maxAgeMs: 500 } });
+  const program =
+    "import time\ndef run(data):\n    print('begun')\n    time.sleep(data['seconds'])\n    return ZYGOTE";
+  const version = fixture.createVersion(ZYGOTE + program);
+  const { result: first } = await fixture.finish(version, { data: { seconds: 0 } });
+  const long = fixture.start(version, { data: { seconds: 5 } });
+  await waitFor("the run has begun", () => long.lines.length > 0);
+  await waitFor("there is another zygote", () => listZygotes().length > 1);
+  await expect
+    .poll(async () => (await fixture.finish(version, { data: { seconds: 0 } })).result)
+    .not.toEqual(first);
+  const outcome = await long.outcome;
+  expect(outcome).toMatchObject({ status: "SUCCEEDED", result: Buffer.from(JSON.stringify(first)) });
+  await waitFor("the old zygote is gone", () => !listZygotes().includes(1));
+});
+
+test("a zygote that makes no children any more is replaced before an execution waits for one", async () => {
+  fixture = await createFixture({ times: { canaryMs: 300, canaryLateMs: 300 } });
+  const stops = `import signal, time
+signal.signal(signal.SIGALRM, lambda *_: time.sleep(1000))
+signal.setitimer(signal.ITIMER_REAL, 1.5)
+def run():
+    return ZYGOTE
+`;
+  const version = fixture.createVersion(ZYGOTE + stops);
+  const { result: first } = await fixture.finish(version);
+  await waitFor("another zygote has taken over", () => listZygotes().some((zygote) => zygote > 1));
+  await waitFor("the stuck one is gone", () => !listZygotes().includes(1));
+  // The other one stops as well; nothing waits for it to confirm an end.
+  const outcome = await fixture.start(version).outcome;
+  expect(outcome).toMatchObject({ status: "SUCCEEDED" });
+  expect(outcome).not.toMatchObject({ result: Buffer.from(JSON.stringify(first)) });
+});
+
+test("a zygote that cannot be replaced stays", async () => {
+  fixture = await createFixture({ times: { maxAgeMs: 300 } });
+  const program =
+    "if os.path.exists('/app/broken'):\n    raise RuntimeError('no licence')\ndef run():\n    return ZYGOTE";
+  const version = fixture.createVersion(ZYGOTE + program);
+  const { result: first } = await fixture.finish(version);
+  writeFileSync(join(version.projectDirectory, "broken"), "");
+  await waitFor("another zygote was tried", () => listZygotes().includes(2));
+  await waitFor("it is gone", () => !listZygotes().includes(2));
+  expect((await fixture.finish(version)).result).toEqual(first);
+});
+
+test("a version that failed to start three times in a row is parked: its traceback comes without a process", async () => {
+  const sandbox = await findSandbox({ searchPath: process.env["PATH"] ?? "" });
+  let started = 0;
+  const counting: Sandbox = {
+    ...sandbox,
+    prepare: (request) => {
+      started += 1;
+      return sandbox.prepare(request);
+    },
+  };
+  const logged: LogFields[] = [];
+  const logger = { ...SILENT, warn: (fields: LogFields) => void logged.push(fields) };
+  fixture = await createFixture({ sandbox: counting, logger, times: { failureMs: 0 } });
+  const version = fixture.createVersion("def work():\n    raise RuntimeError('no licence')\nwork()");
+  for (let attempt = 0; attempt < 6; attempt += 1) {
+    const { outcome, lines } = await fixture.finish(version);
+    expect(outcome).toMatchObject({ status: "FAILED", code: "STARTUP_ERROR" });
+    expect(lines.map(({ message }) => message)).toContain("RuntimeError: no licence");
+  }
+  expect(started).toBe(3);
+  expect(logged).toEqual([expect.objectContaining({ failures: 3, parkedSeconds: 60 })]);
+});
+
+test("versions that nobody uses cost neither a process nor a timer, and are forgotten", async () => {
+  fixture = await createFixture();
+  const sandbox = await findSandbox({ searchPath: process.env["PATH"] ?? "" });
+  const directory = join(fixture.directory, "pools");
+  mkdirSync(directory);
+  const options = { runDirectory: directory, sandbox, interpreter: null, logger: SILENT, idleSeconds: 0.05 };
+  const pools = createVersionPools({
+    settings: readSettings(options),
+    logger: SILENT,
+    sandbox,
+    runnerDirectory: directory,
+    folders: createZygoteFolders(directory, SILENT),
+    paces: createPaces(),
+  });
+  const versions = Array.from({ length: 200 }, () => fixture.createVersion("def run(): pass"));
+  const before = process.getActiveResourcesInfo().toSorted();
+  for (const version of versions) pools.find(version);
+  pools.tick();
+  expect(pools.count()).toBe(200);
+  expect(process.getActiveResourcesInfo().toSorted()).toEqual(before);
+  expect(readdirSync(join(directory, "z"))).toEqual([]);
+  await waitFor("they are forgotten", () => {
+    pools.tick();
+    return pools.count() === 0;
+  });
+});
