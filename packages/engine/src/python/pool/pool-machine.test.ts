@@ -100,8 +100,9 @@ function describeEffect(effect: PoolEffect): string {
     case "closed":
       return "closed";
     case "log":
-      return describeLog(effect.message);
+      break;
   }
+  return describeLog(effect.message);
 }
 
 function describeLog(message: string): string {

@@ -44,8 +44,6 @@ export interface VersionPool {
 
 type ExecutionEffect = Extract<PoolEffect, { readonly type: "refuse" | "exit" | "gone" | "lost" }>;
 
-type VersionEffect = Extract<PoolEffect, { readonly type: "log" | "replace" | "closed" }>;
-
 /** The resources that the effects of the machine work on. */
 interface Handles {
   readonly host: PoolHost;
@@ -128,6 +126,8 @@ export function createVersionPool(
 }
 
 function perform(handles: Handles, effect: PoolEffect): void {
+  const { host, version } = handles;
+  if (concernsExecution(effect)) return inform(handles, effect);
   switch (effect.type) {
     case "boot":
       return boot(handles, effect.startMode);
@@ -138,24 +138,16 @@ function perform(handles: Handles, effect: PoolEffect): void {
     case "disconnect":
       return disconnect(handles, effect.child);
     case "log":
+      return host.logger[effect.level]({ versionId: version.id, ...effect.fields }, effect.message);
     case "replace":
+      return handles.onReplace(effect.reason);
     case "closed":
-      return announce(handles, effect);
-    default:
-      return inform(handles, effect);
+      return handles.closed.resolve(undefined);
   }
 }
 
-/** What concerns the version as a whole. */
-function announce({ host, version, closed, onReplace }: Handles, effect: VersionEffect): void {
-  switch (effect.type) {
-    case "log":
-      return host.logger[effect.level]({ versionId: version.id, ...effect.fields }, effect.message);
-    case "replace":
-      return onReplace(effect.reason);
-    case "closed":
-      return closed.resolve(undefined);
-  }
+function concernsExecution(effect: PoolEffect): effect is ExecutionEffect {
+  return ["refuse", "exit", "gone", "lost"].includes(effect.type);
 }
 
 function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
