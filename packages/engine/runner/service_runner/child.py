@@ -13,6 +13,7 @@ import sys
 from . import at_fork, isolation, wire
 from .capture import take_over
 from .execution import serve_request
+from .restrictions import Restrictions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,11 +43,15 @@ class Program:
 
 
 class Parent:
-    """The zygote as its children need it: process id, user, and data size (RLIMIT_DATA)."""
+    """The zygote as its children need it.
 
-    __slots__ = ("data_size", "gid", "pid", "uid")
+    Process id, user, data size (RLIMIT_DATA), and the restrictions that it has prepared for them.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("data_size", "gid", "pid", "restrictions", "uid")
+
+    def __init__(self, boot: BootOrder) -> None:
+        self.restrictions = Restrictions(boot["isolation"])
         self.pid = os.getpid()
         self.uid = os.getuid()
         self.gid = os.getgid()
@@ -61,12 +66,13 @@ def separate(boot: BootOrder, parent: Parent) -> None:
         isolation.furnish_namespaces(boot, parent.uid, parent.gid)
 
 
-def settle(boot: BootOrder, identity: int, data_size: int) -> None:
-    """Folders and limits of this execution; call after `separate`. Raises OSError."""
+def settle(boot: BootOrder, identity: int, data_size: int, restrictions: Restrictions) -> None:
+    """Folders, limits and restrictions of this execution; call after `separate`. Raises OSError."""
     is_private = boot["isolation"]["namespaces"]
     isolation.create_folders(is_private, boot["scratch"], str(identity))
     processes = PROCESS_LIMIT if is_private else None
     isolation.limit_resources(boot["memory"], data_size, processes)
+    restrictions.apply(os.environ["HOME"])
 
 
 def serve_child(connection: int, load: Callable[[], Binder]) -> NoReturn:
@@ -100,7 +106,7 @@ def run_forked_child(
     try:
         signal.set_wakeup_fd(-1)
         separate(boot, parent)
-        settle(boot, identity, parent.data_size)
+        settle(boot, identity, parent.data_size, parent.restrictions)
         if boot["isolation"]["namespaces"]:
             at_fork.renew()
         program.prepare()

@@ -46,7 +46,7 @@ class Children:
         self._boot = boot
         self._program = program
         self._has_namespaces = boot["isolation"]["namespaces"]
-        self._parent = child.Parent()
+        self._parent = child.Parent(boot)
         self._dialled: dict[int, Connections] = {}
         self._identities: dict[int, int] = {}
         self._leaders: dict[int, int] = {}

@@ -2,9 +2,9 @@
 
 It begins in namespaces of its own (`list_namespaces`). As pid 1 of its own processes it sees,
 signals and traces nothing else, and its end is the end of all of them. User and mount namespaces
-give it a private /tmp, /dev/shm and /proc, and make RLIMIT_NPROC count its processes only (since
-Linux 5.14 the count is kept per user namespace). The IPC namespace separates System V shared memory
-and message queues.
+give it a private /tmp, /dev/shm, /dev/pts and /proc, and make RLIMIT_NPROC count its processes only
+(since Linux 5.14 the count is kept per user namespace). The IPC namespace separates System V shared
+memory and message queues.
 """
 
 from __future__ import annotations
@@ -78,6 +78,9 @@ def furnish_namespaces(boot: BootOrder, uid: int, gid: int) -> None:
         kernel.mount(source, path, "none", kernel.MS_BIND | kernel.MS_REC, "")
         os.close(descriptor)
     kernel.mount("proc", "/proc", "proc", flags | kernel.MS_NOEXEC, "")
+    # Of the sandbox's terminals, any child could open those of the others.
+    flags = kernel.MS_NOSUID | kernel.MS_NOEXEC
+    kernel.mount("devpts", "/dev/pts", "devpts", flags, "newinstance,ptmxmode=0666,mode=0600")
     kernel.drop_capabilities()
 
 

@@ -11,6 +11,8 @@ import sys
 LINUX = sys.platform == "linux"
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
 CLONE_NEWNS = 0x00020000
 CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
@@ -67,6 +69,24 @@ def clone(flags: int) -> int:
     pid: int = _libc_with_lock.syscall(number, ctypes.c_ulong(word), nothing, nothing, *last)
     _check(min(pid, 0), "clone")
     return pid
+
+
+def call(number: int, *arguments: int | bytes | None) -> int:
+    """A system call that libc has no function for; raises OSError."""
+    result: int = _libc.syscall(number, *arguments)
+    if result < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"system call {number}: {os.strerror(code)}")
+    return result
+
+
+def install_filter(program: bytes) -> None:
+    """Adds a system call filter, a struct sock_fprog (seccomp(2)); raises OSError.
+
+    The process must have no_new_privs.
+    """
+    mode = ctypes.c_ulong(_SECCOMP_MODE_FILTER)
+    _check(_libc.prctl(_PR_SET_SECCOMP, mode, program, 0, 0), "prctl: seccomp")
 
 
 def mount(source: str, target: str, kind: str, flags: int, options: str) -> None:

@@ -17,11 +17,15 @@ class Isolation(TypedDict):
     """How children are separated from each other.
 
     With `namespaces`, each is pid 1 of processes of its own, with its own user, mount and IPC
-    namespace, and with the network `own` its own loopback interface and no other.
+    namespace, and with the network `own` its own loopback interface and no other. `filter` is the
+    base64 text of a program that filters system calls, None where none are. `landlock` lists
+    what each may read besides its own folders, as far as the kernel can confine it; None: all.
     """
 
     namespaces: bool
     network: Network
+    filter: str | None
+    landlock: list[str] | None
 
 
 class BootOrder(TypedDict):

@@ -16,6 +16,7 @@ from .capture import prepare_streams, take_over
 from .failure import Failure
 from .loader import load_program
 from .log_records import install_log_records
+from .restrictions import Restrictions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def main_spawned() -> NoReturn:
         _close_stdin()
         gc.disable()
         prepare_streams()
-        child.settle(boot, identity, isolation.read_data_size())
+        restrictions = Restrictions(boot["isolation"])
+        child.settle(boot, identity, isolation.read_data_size(), restrictions)
         take_over(out, err)
         faulthandler.enable(2)
         install_log_records()

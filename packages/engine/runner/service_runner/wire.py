@@ -115,7 +115,12 @@ def _read_isolation(members: dict[str, Any]) -> Isolation:
     network = members.get("network")
     if network != "own" and network != "shared":
         raise ProtocolError("network must be own or shared")
-    return {"namespaces": _read_flag(members, "namespaces"), "network": network}
+    return {
+        "namespaces": _read_flag(members, "namespaces"),
+        "network": network,
+        "filter": None if members.get("filter") is None else _read_text(members, "filter"),
+        "landlock": None if members.get("landlock") is None else _read_texts(members, "landlock"),
+    }
 
 
 def _read_fork(members: dict[str, Any]) -> ForkOrder:

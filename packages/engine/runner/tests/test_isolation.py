@@ -100,8 +100,9 @@ os.wait()
 NAMESPACES = """
 import os, socket, sys
 from service_runner import child, isolation, kernel
-boot = {"isolation": {"namespaces": True, "network": sys.argv[1]}, "memory": 1 << 20, "keep": []}
-parent = child.Parent()
+separation = {"namespaces": True, "network": sys.argv[1], "filter": None, "landlock": None}
+boot = {"isolation": separation, "memory": 1 << 20, "keep": []}
+parent = child.Parent(boot)
 try:
     pid = kernel.clone(isolation.list_namespaces(boot["isolation"]))
 except OSError as error:

@@ -7,10 +7,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 WITHOUT_BEHAVIOUR = {"__init__", "messages"}
 TESTED_THROUGH_NODE = {
     # The processes and their descriptors are only there in a sandbox that Node started:
-    # zygote.test.ts, lifecycle.test.ts, endings.test.ts and others of packages/engine/src/python.
+    # zygote.test.ts, lifecycle.test.ts, system-calls.test.ts and others of
+    # packages/engine/src/python.
     "child",
     "children",
     "control",
+    "restrictions",
     "spawned",
     "zygote",
 }

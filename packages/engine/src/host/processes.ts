@@ -41,8 +41,8 @@ export interface RunOptions extends HostOptions {
   readonly timeout: number;
   /** Kills it; the call then rejects. */
   readonly signal?: AbortSignal;
-  /** Text for its standard input. */
-  readonly input?: string;
+  /** Text or bytes for its standard input. */
+  readonly input?: string | Uint8Array;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { closeSync } from "node:fs";
 import { constants } from "node:os";
 import { platform } from "node:process";
 import { Duplex } from "node:stream";
@@ -110,9 +111,14 @@ async function prepareZygote(host: ZygoteHost, version: RunnableVersion): Promis
     home = await openHomeSocket(join(zygoteDirectory, "home"), host.paces);
     return { launch, home, release };
   } catch (error) {
+    closeDescriptors(launch);
     release();
     throw error;
   }
+}
+
+function closeDescriptors(launch: SandboxLaunch | undefined): void {
+  for (const descriptor of launch?.descriptors ?? []) closeSync(descriptor);
 }
 
 function attendZygote(
@@ -186,9 +192,21 @@ function createBootOrder({ version, startMode, probe }: ZygoteOptions, { view }:
 
 /** Rejects when the system refuses the process (ENOENT, EAGAIN, EMFILE, ENOMEM). */
 async function spawnLaunch(launch: SandboxLaunch, version: RunnableVersion): Promise<ChildProcess> {
+  try {
+    const child = startProgram(launch, version);
+    if (child.pid !== undefined) return child;
+    const [error] = (await once(child, "error")) as [Error];
+    throw error;
+  } finally {
+    closeDescriptors(launch);
+  }
+}
+
+function startProgram(launch: SandboxLaunch, version: RunnableVersion): ChildProcess {
   const { executable, args } = launch.wrap([version.interpreter, "-I", "-X", "utf8", launch.view.runner]);
   const threads = String(Math.max(1, Math.ceil(version.resources.cpu)));
-  const child = spawnTrusted(executable, args, {
+  const status = launch.hasBegun === null ? ("ignore" as const) : ("pipe" as const);
+  return spawnTrusted(executable, args, {
     cwd: "/",
     // Ctrl-C on the terminal signals a whole process group: it must not end a process that the host still waits for.
     detached: true,
@@ -198,13 +216,10 @@ async function spawnLaunch(launch: SandboxLaunch, version: RunnableVersion): Pro
       OPENBLAS_NUM_THREADS: threads,
       MKL_NUM_THREADS: threads,
     },
-    stdio: ["ignore", "pipe", "pipe", "pipe", ...(launch.hasBegun === null ? [] : ["pipe" as const])],
+    stdio: ["ignore", "pipe", "pipe", "pipe", status, ...launch.descriptors],
     ...(launch.uid === undefined ? {} : { uid: launch.uid }),
     ...(launch.gid === undefined ? {} : { gid: launch.gid }),
   });
-  if (child.pid !== undefined) return child;
-  const [error] = (await once(child, "error")) as [Error];
-  throw error;
 }
 
 /** `close` comes after the exit and after all its pipes have closed: no process of the sandbox holds them any more. */

@@ -2,7 +2,10 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, readlinkSync, writeFileSync
 import { join } from "node:path";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
-import { BASE_ENVIRONMENT, STATUS_FD } from "./sandbox.ts";
+import { createBaseFilter, createChildFilter } from "./seccomp/filters.ts";
+import type { Architecture } from "./seccomp/filters.ts";
+import { openFilter } from "./seccomp/open-filter.ts";
+import { BASE_ENVIRONMENT, FIRST_DESCRIPTOR, STATUS_FD } from "./sandbox.ts";
 import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
 
 /** Inside, the project and the runner are at fixed paths, so that tracebacks do not disclose paths of the host. */
@@ -30,6 +33,8 @@ export interface BubblewrapOptions {
   readonly report: SandboxReport;
   /** `bwrap` itself. */
   readonly executable: TrustedExecutable;
+  /** Whose system calls are filtered. */
+  readonly architecture: Architecture;
   /**
    * First host uid (and gid) of the range that versions run as, used only when this process is root.
    * Root must never start bwrap as itself: with a user namespace the inner uid would be the host's root.
@@ -65,18 +70,26 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
     chmodSync(request.zygoteDirectory, 0o700);
     if (dropped !== null) chownSync(request.zygoteDirectory, uid, gid);
     const isolation = listArguments(request);
+    const { architecture } = options;
+    const network = "shared";
     return {
       view: {
         project: PROJECT,
         runner: RUNNER,
         zygote: ZYGOTE,
         scratch: "/tmp",
-        isolation: { namespaces: true, network: "shared" },
+        isolation: {
+          namespaces: true,
+          network,
+          filter: createChildFilter(architecture, "hidden").toString("base64"),
+          landlock: ["/"],
+        },
       },
       wrap: (command) => ({ executable: options.executable, args: [...isolation, "--", ...command] }),
       environment: BASE_ENVIRONMENT,
       // bwrap(1): written only when the program inside was executed and has ended.
       hasBegun: (status) => status.includes('"exit-code"'),
+      descriptors: [openFilter(createBaseFilter(architecture, network), request.zygoteDirectory)],
       ...(dropped === null ? {} : { uid: dropped, gid: dropped }),
       release: () => {
         if (dropped !== null) taken.delete(dropped);
@@ -118,7 +131,7 @@ function listArguments(request: SandboxRequest): string[] {
     bind(zygoteDirectory, ZYGOTE),
   ];
   const closing = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PROJECT];
-  const report = ["--json-status-fd", String(STATUS_FD)];
+  const report = ["--json-status-fd", String(STATUS_FD), "--seccomp", String(FIRST_DESCRIPTOR)];
   return [namespaces, privileges, ...system, ...accounts, own, ...version, closing, report].flat();
 }
 

@@ -49,6 +49,7 @@ test.runIf(IS_ROOT)("root starts each version as a user of its own, and takes it
   const sandbox = createBubblewrapSandbox({
     report: { level: "B", missing: [] },
     executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
+    architecture: "x86_64",
     uidBase: 300_000,
     uidCount: 2,
     uid: 0,
@@ -70,6 +71,7 @@ test("an ordinary user starts versions as itself; what lies below /usr is bound 
   const sandbox = createBubblewrapSandbox({
     report: { level: "B", missing: [] },
     executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
+    architecture: "x86_64",
     uidBase: 300_000,
     uidCount: 2,
     ...own,

@@ -5,6 +5,8 @@ import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createBubblewrapSandbox } from "./bubblewrap.ts";
 import { gradeSandbox } from "./grade.ts";
 import { createNoSandbox } from "./no-sandbox.ts";
+import { createBaseFilter, findArchitecture } from "./seccomp/filters.ts";
+import type { Architecture } from "./seccomp/filters.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 const TRIAL_TIMEOUT_MS = 10_000;
@@ -15,12 +17,13 @@ const ALLOW_HINT =
   "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on newer Ubuntu; user.max_user_namespaces must not be 0); in a container, its seccomp profile must allow clone, unshare and mount, and /proc must not be masked (Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined).";
 const NOT_YET = { why: "This release does not use it yet.", remedy: "Nothing needs to be done." };
 const UNUSED: readonly MissingPiece[] = [{ piece: "control groups", ...NOT_YET }];
+const NO_ARCHITECTURE: MissingPiece = {
+  piece: "seccomp",
+  why: `There is no filter of system calls for this processor (${process.arch}).`,
+  remedy: "Run workers on x86_64 or aarch64.",
+};
 /** Level C is not there yet. */
-const UNUSED_ALONE: readonly MissingPiece[] = [
-  { piece: "seccomp", ...NOT_YET },
-  { piece: "Landlock", ...NOT_YET },
-  ...UNUSED,
-];
+const UNUSED_ALONE: readonly MissingPiece[] = [{ piece: "Landlock", ...NOT_YET }, ...UNUSED];
 
 /** Where to search for bubblewrap, and as whom versions run. */
 export interface FindSandboxOptions {
@@ -39,15 +42,18 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   const executable = await findExecutable(options);
   if (!(executable instanceof TrustedExecutable))
     return createNoSandbox(gradeSandbox([executable, ...UNUSED_ALONE]));
+  const architecture = findArchitecture(process.arch);
+  if (architecture === null) return createNoSandbox(gradeSandbox([NO_ARCHITECTURE, ...UNUSED_ALONE]));
   const uid = process.getuid?.() ?? 0;
   const uidBase = options.uidBase ?? DEFAULT_UID_BASE;
-  const attempt = () => tryBubblewrap(executable, uid === 0 ? uidBase : null);
+  const attempt = () => tryBubblewrap(executable, architecture, uid === 0 ? uidBase : null);
   const fault = await attempt();
   if (fault !== null)
     return createNoSandbox(gradeSandbox([lackNamespaces(fault, ALLOW_HINT), ...UNUSED_ALONE]));
   return createBubblewrapSandbox({
     report: gradeSandbox(UNUSED),
     executable,
+    architecture,
     uidBase,
     uidCount: options.uidCount ?? DEFAULT_UID_COUNT,
     uid,
@@ -75,7 +81,11 @@ function lackNamespaces(why: string, remedy: string): MissingPiece {
 }
 
 /** Starts an empty sandbox: why it does not work, as a sentence; null when it does. */
-async function tryBubblewrap(executable: TrustedExecutable, uid: number | null): Promise<string | null> {
+async function tryBubblewrap(
+  executable: TrustedExecutable,
+  architecture: Architecture,
+  uid: number | null,
+): Promise<string | null> {
   const namespaces = [
     "--unshare-user",
     "--unshare-pid",
@@ -87,8 +97,9 @@ async function tryBubblewrap(executable: TrustedExecutable, uid: number | null):
   const view = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"];
   const identity = uid === null ? {} : { uid, gid: uid };
   try {
-    await runTrusted(executable, [...namespaces, ...view, "--", "/bin/true"], {
+    await runTrusted(executable, [...namespaces, ...view, "--seccomp", "0", "--", "/bin/true"], {
       ...identity,
+      input: createBaseFilter(architecture, "shared"),
       env: {},
       timeout: TRIAL_TIMEOUT_MS,
     });

@@ -18,11 +18,12 @@ export function createNoSandbox(report: SandboxReport): Sandbox {
           runner: request.runnerDirectory,
           zygote: request.zygoteDirectory,
           scratch,
-          isolation: { namespaces: false, network: "shared" },
+          isolation: { namespaces: false, network: "shared", filter: null, landlock: null },
         },
         wrap: ([file, ...args]) => ({ executable: TrustedExecutable.vouchFor(file, "no sandbox"), args }),
         environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },
         hasBegun: null,
+        descriptors: [],
         release: () => undefined,
       };
     },

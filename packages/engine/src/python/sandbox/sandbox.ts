@@ -3,6 +3,8 @@ import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 
 /** Descriptor on which a launcher reports; the process inside does not have it. */
 export const STATUS_FD = 4;
+/** The first of `SandboxLaunch.descriptors`. */
+export const FIRST_DESCRIPTOR = 5;
 
 /** The files that one zygote needs to see; absolute host paths. */
 export interface SandboxRequest {
@@ -19,6 +21,10 @@ export interface Isolation {
   readonly namespaces: boolean;
   /** `own`: it has a loopback interface and no other network; needs `namespaces`. */
   readonly network: "own" | "shared";
+  /** Base64 of a program that filters system calls (`createChildFilter`), in addition to the sandbox's; null: no calls are filtered. */
+  readonly filter: string | null;
+  /** Paths that each may read besides its own folders: Landlock confines it to these as far as the kernel can. Null: it is not confined. */
+  readonly landlock: readonly string[] | null;
 }
 
 /** Paths as seen from inside. */
@@ -46,6 +52,8 @@ export interface SandboxLaunch {
    * there is no launcher: the interpreter is then started directly.
    */
   readonly hasBegun: ((status: string) => boolean) | null;
+  /** Open files that the program gets as 5, 6 and so on. They belong to the caller, who closes them once it is started. */
+  readonly descriptors: readonly number[];
   /** The user to start the program as; missing: the user of this process. */
   readonly uid?: number;
   readonly gid?: number;

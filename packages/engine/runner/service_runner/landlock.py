@@ -1,0 +1,125 @@
+"""Landlock: what a child may write, and whom it may signal, whatever its mounts and its user allow.
+
+In namespaces of its own it is a second wall: a child sees nothing of its siblings there. Without
+them it is the only one between a child and their files, sockets and memory. It holds for all that
+the child starts, and cannot be taken back (Documentation/userspace-api/landlock.rst).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+
+from . import kernel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# The same numbers on every architecture.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_ASK_VERSION = 1
+_RULE_PATH_BENEATH = 1
+_RULESET = struct.Struct("<QQQ")
+"""struct landlock_ruleset_attr: files, network (from version 4 on), scopes (from 6 on)."""
+_PATH_BENEATH = struct.Struct("<Qi")
+"""struct landlock_path_beneath_attr, which is packed."""
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_MAKE_CHARACTER_DEVICE, _MAKE_BLOCK_DEVICE = 1 << 6, 1 << 11
+_TRUNCATE, _IOCTL_DEVICE = 1 << 14, 1 << 15
+_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
+"""What a rule for something else than a folder may allow."""
+_READ = _EXECUTE | _READ_FILE | _READ_FOLDER
+_USE = _READ | _WRITE_FILE | _TRUNCATE | _IOCTL_DEVICE
+_OWN = ~(_MAKE_CHARACTER_DEVICE | _MAKE_BLOCK_DEVICE)
+
+_BIND_AND_CONNECT_TCP = 1 << 0 | 1 << 1
+_ABSTRACT_SOCKETS_AND_SIGNALS = 1 << 0 | 1 << 1
+
+LEAST_VERSION = 2
+"""Version 1 (Linux 5.13 to 5.18) refuses every move of a file to another folder."""
+_NETWORK_VERSION = 4
+_SCOPE_VERSION = 6
+_LOG_VERSION = 7
+_NO_LOG = 1 << 0 | 1 << 2
+"""Refusals would fill the audit log of the operator."""
+
+
+def find_version() -> int:
+    """The version of the kernel's interface; 0 if it has none, or it is switched off."""
+    if not kernel.LINUX:
+        return 0
+    try:
+        return kernel.call(_CREATE_RULESET, None, 0, _ASK_VERSION)
+    except OSError:
+        return 0
+
+
+class Confinement:
+    """What a child may use.
+
+    Below `readable`, it may read and execute files; below `used`, write those that exist as well;
+    below `owned`, do everything but make devices. Paths that do not exist are passed over. It
+    connects to abstract sockets of its own processes only, and signals only them (from version 6
+    on). TCP is refused where `tcp` is False (from version 4 on).
+    """
+
+    __slots__ = ("_flags", "_folders", "_ruleset")
+
+    def __init__(
+        self,
+        readable: Iterable[str],
+        used: Iterable[str],
+        owned: Iterable[str],
+        *,
+        tcp: bool = True,
+        version: int | None = None,
+    ) -> None:
+        known = find_version() if version is None else version
+        rights = _list_rights(known)
+        refused = _BIND_AND_CONNECT_TCP if not tcp and known >= _NETWORK_VERSION else 0
+        scopes = _ABSTRACT_SOCKETS_AND_SIGNALS if known >= _SCOPE_VERSION else 0
+        # Each version before took a shorter struct, and refuses a longer one only if it is not 0.
+        self._ruleset = _RULESET.pack(rights, refused, scopes)
+        self._flags = _NO_LOG if known >= _LOG_VERSION else 0
+        self._folders = [
+            (path, allowed & rights)
+            for paths, allowed in ((readable, _READ), (used, _USE), (owned, _OWN))
+            for path in paths
+        ]
+
+    def enter(self) -> None:
+        """Restricts this thread and all that it starts; raises OSError.
+
+        Must be called after mounts, which are refused from then on, and before other threads are
+        started.
+        """
+        ruleset = kernel.call(_CREATE_RULESET, self._ruleset, _RULESET.size, 0)
+        try:
+            for path, rights in self._folders:
+                _allow(ruleset, path, rights)
+            kernel.call(_RESTRICT_SELF, ruleset, self._flags)
+        finally:
+            os.close(ruleset)
+
+
+def _list_rights(version: int) -> int:
+    """All rights over files that a version knows; only those can be refused."""
+    count = 13 if version < 2 else 14 if version < 3 else 15 if version < 5 else 16
+    return (1 << count) - 1
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    try:
+        parent = os.open(path, os.O_PATH)
+    except FileNotFoundError:
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(parent).st_mode):
+            rights &= _OF_FILES
+        rule = _PATH_BENEATH.pack(rights, parent)
+        kernel.call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, rule, 0)
+    finally:
+        os.close(parent)

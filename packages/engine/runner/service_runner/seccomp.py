@@ -1,0 +1,48 @@
+"""The system call filter of a child.
+
+Node assembles it (`sandbox/seccomp`); the kernel adds it to that of the sandbox. It holds for all
+that the child starts, and cannot be taken back.
+"""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import os
+import struct
+
+from . import kernel
+
+_INSTRUCTION_BYTES = 8
+_OPERAND_OFFSET = 4
+_PROGRAM = struct.Struct("@HP")
+"""struct sock_fprog (linux/filter.h): the number of instructions, and where they are."""
+_OPERAND = struct.Struct("<I")
+_OWN_PID = 0x7FFFFFF1
+"""Stands for the child's process id: `OWN_PID` in `judged-calls.ts`."""
+
+
+class Filter:
+    """A program that is ready to be installed: the zygote decodes it once for all its children."""
+
+    __slots__ = ("_instructions", "_own_pid_offsets")
+
+    def __init__(self, text: str) -> None:
+        """Decodes the base64 text of an array of struct sock_filter."""
+        program = base64.b64decode(text)
+        self._instructions = ctypes.create_string_buffer(program, len(program))
+        self._own_pid_offsets = [
+            offset
+            for offset in range(_OPERAND_OFFSET, len(program), _INSTRUCTION_BYTES)
+            if _OPERAND.unpack_from(program, offset)[0] == _OWN_PID
+        ]
+
+    def install(self) -> None:
+        """Restricts this thread and all that it starts; raises OSError.
+
+        Must be called before other threads are started.
+        """
+        for offset in self._own_pid_offsets:
+            _OPERAND.pack_into(self._instructions, offset, os.getpid())
+        length = len(self._instructions) // _INSTRUCTION_BYTES
+        kernel.install_filter(_PROGRAM.pack(length, ctypes.addressof(self._instructions)))

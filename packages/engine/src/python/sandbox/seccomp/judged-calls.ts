@@ -1,0 +1,191 @@
+import type { Clause, Rule } from "./rule.ts";
+
+/*
+ * Calls that depend on their arguments. Numbers: include/uapi/linux/{sched,mount,socket,in,netlink,personality}.h and
+ * asm-generic/ioctls.h of Linux.
+ */
+
+/** Whose network the processes of a sandbox use: each run has an empty one of its own, or all share that of the sandbox. */
+export type FilteredNetwork = "own" | "shared";
+
+const CLONE_NEWNS = 0x0002_0000;
+const CLONE_NEWCGROUP = 0x0200_0000;
+const CLONE_NEWUTS = 0x0400_0000;
+const CLONE_NEWIPC = 0x0800_0000;
+const CLONE_NEWUSER = 0x1000_0000;
+const CLONE_NEWPID = 0x2000_0000;
+const CLONE_NEWNET = 0x4000_0000;
+/** Time namespaces cannot be made by clone(2): their bit is part of the signal there. */
+const NAMESPACES =
+  CLONE_NEWNS + CLONE_NEWCGROUP + CLONE_NEWUTS + CLONE_NEWIPC + CLONE_NEWUSER + CLONE_NEWPID + CLONE_NEWNET;
+
+/** The namespaces that the zygote makes for a run (`isolation.py`). */
+const RUN_NAMESPACES = CLONE_NEWUSER + CLONE_NEWNS + CLONE_NEWIPC + CLONE_NEWPID;
+
+/** Processes without namespaces of their own, or with exactly those of a run. */
+export function judgeClone(network: FilteredNetwork): Rule {
+  const ofRun = network === "own" ? RUN_NAMESPACES + CLONE_NEWNET : RUN_NAMESPACES;
+  return {
+    calls: ["clone"],
+    clauses: [{ when: [{ argument: 0, mask: NAMESPACES, isOneOf: [0, ofRun] }], verdict: "allow" }],
+    otherwise: "EPERM",
+  };
+}
+
+/** Processes, and no namespaces. */
+export const CLONE_WITHOUT_NAMESPACES: Rule = {
+  calls: ["clone"],
+  clauses: [{ when: [{ argument: 0, mask: NAMESPACES, isOneOf: [0] }], verdict: "allow" }],
+  otherwise: "EPERM",
+};
+
+const MS_NOSUID = 0x2;
+const MS_NODEV = 0x4;
+const MS_NOEXEC = 0x8;
+const MS_BIND = 0x1000;
+const MS_REC = 0x4000;
+
+/**
+ * The mounts that a child makes before its own filter refuses them all: memory for /tmp, /proc, pseudo-terminals, and folders
+ * inside /tmp shown again. No file system's kind can be checked, as its name lies in memory.
+ */
+export const MOUNTS_OF_A_RUN: Rule = {
+  calls: ["mount"],
+  clauses: [
+    {
+      when: [
+        {
+          argument: 3,
+          isOneOf: [
+            MS_NOSUID + MS_NODEV,
+            MS_NOSUID + MS_NODEV + MS_NOEXEC,
+            MS_NOSUID + MS_NOEXEC,
+            MS_BIND + MS_REC,
+          ],
+        },
+      ],
+      verdict: "allow",
+    },
+  ],
+  otherwise: "EPERM",
+};
+
+const PER_LINUX = 0;
+const ASK_PERSONALITY = 0xffff_ffff;
+
+/** Other personalities switch off the random layout of memory, or make readable memory executable. */
+export const PERSONALITY: Rule = {
+  calls: ["personality"],
+  clauses: [{ when: [{ argument: 0, isOneOf: [PER_LINUX, ASK_PERSONALITY] }], verdict: "allow" }],
+  otherwise: "EPERM",
+};
+
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+const TIOCSETD = 0x5423;
+
+/**
+ * TIOCSTI and TIOCLINUX type into a terminal that the platform was started from (CVE-2017-5226, CVE-2023-28100); TIOCSETD loads
+ * line disciplines for modems, which are rarely tested. The kernel ignores the upper half of the argument, and so does this
+ * (CVE-2019-10063).
+ */
+export const TERMINALS: Rule = {
+  calls: ["ioctl"],
+  clauses: [{ when: [{ argument: 1, isOneOf: [TIOCSTI, TIOCLINUX, TIOCSETD] }], verdict: "EPERM" }],
+  otherwise: "allow",
+};
+
+const AF_UNIX = 1;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_NETLINK = 16;
+const SOCK_STREAM = 1;
+const SOCK_DGRAM = 2;
+/** The other bits of the type are SOCK_NONBLOCK and SOCK_CLOEXEC. */
+const SOCK_TYPE_MASK = 0xf;
+const NETLINK_ROUTE = 0;
+const IPPROTO = { any: 0, icmp: 1, tcp: 6, udp: 17, icmpv6: 58 };
+
+const UNIX: Clause = { when: [{ argument: 0, isOneOf: [AF_UNIX] }], verdict: "allow" };
+const INTERNET: Clause = {
+  when: [
+    { argument: 0, isOneOf: [AF_INET, AF_INET6] },
+    { argument: 1, mask: SOCK_TYPE_MASK, isOneOf: [SOCK_STREAM, SOCK_DGRAM] },
+    { argument: 2, isOneOf: Object.values(IPPROTO) },
+  ],
+  verdict: "allow",
+};
+/** Raw sockets, and protocols such as SCTP that the kernel would load a module for. */
+const OTHER_INTERNET: Clause = {
+  when: [{ argument: 0, isOneOf: [AF_INET, AF_INET6] }],
+  verdict: "EPROTONOSUPPORT",
+};
+/** getaddrinfo(3) asks the kernel by it which addresses there are, and goes on without an answer. */
+const ROUTES: Clause = {
+  when: [
+    { argument: 0, isOneOf: [AF_NETLINK] },
+    { argument: 2, isOneOf: [NETLINK_ROUTE] },
+  ],
+  verdict: "allow",
+};
+
+/**
+ * UNIX, TCP, UDP and ping. Not: the machine below (AF_VSOCK reaches its hypervisor), crypto (AF_ALG), raw packets, firewalls and
+ * other families with modules of their own. Where runs have a network of their own, its maker has CAP_NET_ADMIN over it, and
+ * could reach the kernel's traffic control through NETLINK_ROUTE: it is refused there too.
+ */
+export function judgeSockets(network: FilteredNetwork): Rule {
+  return {
+    calls: ["socket", "socketpair"],
+    clauses: [UNIX, INTERNET, OTHER_INTERNET, ...(network === "own" ? [] : [ROUTES])],
+    otherwise: "EAFNOSUPPORT",
+  };
+}
+
+const IPPROTO_IP = 0;
+const IPPROTO_IPV6 = 41;
+/** Tables of ip_tables and ip6_tables, arp_tables, ebtables: replaced by the first option from each base. */
+const REPLACE_TABLE = [64, 96, 128];
+
+/** Rules of the kernel's older firewalls are set by options of sockets: another way to what AF_NETLINK is refused for (CVE-2021-22555). */
+export const FIREWALLS: Rule = {
+  calls: ["setsockopt"],
+  clauses: [
+    {
+      when: [
+        { argument: 1, isOneOf: [IPPROTO_IP, IPPROTO_IPV6] },
+        { argument: 2, isOneOf: REPLACE_TABLE },
+      ],
+      verdict: "EPERM",
+    },
+  ],
+  otherwise: "allow",
+};
+
+/** Stands for the process id of the child, which is known only there: `seccomp.py` replaces it. Above every real one (pid_max). */
+export const OWN_PID = 0x7fff_fff1;
+const SELF = [0, OWN_PID];
+
+/** Without a pid namespace a run can name its siblings: changing their limits and priority. */
+export const SETTINGS_OF_OTHERS: readonly Rule[] = [
+  {
+    calls: ["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"],
+    clauses: [{ when: [{ argument: 0, isOneOf: SELF }], verdict: "allow" }],
+    otherwise: "EPERM",
+  },
+  {
+    calls: ["setpriority", "ioprio_set"],
+    clauses: [{ when: [{ argument: 1, isOneOf: SELF }], verdict: "allow" }],
+    otherwise: "EPERM",
+  },
+];
+
+/** Where Landlock cannot keep signals inside a run either: it may send them to itself only, and its own processes have to end by themselves. */
+export const SIGNALS_TO_OTHERS: readonly Rule[] = [
+  {
+    calls: ["kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"],
+    clauses: [{ when: [{ argument: 0, isOneOf: SELF }], verdict: "allow" }],
+    otherwise: "EPERM",
+  },
+  { calls: ["tkill", "pidfd_open", "pidfd_send_signal"], verdict: "EPERM" },
+];
