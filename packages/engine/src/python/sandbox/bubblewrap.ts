@@ -1,5 +1,4 @@
-import { chmodSync, chownSync, lstatSync, mkdirSync, readlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, chownSync } from "node:fs";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createBaseFilter, createChildFilter } from "./seccomp/filters.ts";
@@ -7,26 +6,12 @@ import type { Architecture } from "./seccomp/filters.ts";
 import { openFilter } from "./seccomp/open-filter.ts";
 import { BASE_ENVIRONMENT, FIRST_DESCRIPTOR, STATUS_FD } from "./sandbox.ts";
 import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
+import { bind, bindAccounts, isBelow, listSystem, writeAccounts } from "./system-view.ts";
 
 /** Inside, the project and the runner are at fixed paths, so that tracebacks do not disclose paths of the host. */
 const PROJECT = "/app";
 const RUNNER = "/run/platform/runner";
 const ZYGOTE = "/run/platform/zygote";
-
-const SYSTEM_LINKS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/** Without alternatives and ld.so.cache, numpy does not find its BLAS; without the last, glibc ignores the big-page tunable. */
-const SYSTEM_PATHS = [
-  "/etc/alternatives",
-  "/etc/ld.so.cache",
-  "/etc/ssl",
-  "/etc/pki",
-  "/etc/ca-certificates",
-  "/etc/resolv.conf",
-  "/etc/hosts",
-  "/etc/nsswitch.conf",
-  "/etc/localtime",
-  "/sys/kernel/mm/transparent_hugepage",
-];
 
 /** What is known of bubblewrap on this machine; found by `findSandbox`. */
 export interface BubblewrapOptions {
@@ -100,29 +85,13 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   return { report: options.report, prepare, findFault: options.findFault };
 }
 
-/** Libraries look up the name and home of the uid; the accounts of the host must not be visible. */
-function writeAccounts(directory: string, uid: number, gid: number): void {
-  const folder = join(directory, "etc");
-  mkdirSync(folder, { mode: 0o755 });
-  writeFileSync(
-    join(folder, "passwd"),
-    `root:x:0:0:root:/root:/usr/sbin/nologin\nservice:x:${uid}:${gid}:service:/tmp:/bin/sh\n`,
-    { mode: 0o644 },
-  );
-  writeFileSync(join(folder, "group"), `root:x:0:\nservice:x:${gid}:\n`, { mode: 0o644 });
-}
-
 /** Bubblewrap applies these in the order given. */
 function listArguments(request: SandboxRequest): string[] {
   const { zygoteDirectory } = request;
   const readable = request.readablePaths.filter((path) => !isBelow(path, "/usr"));
   const namespaces = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
   const privileges = ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "service"];
-  const system = [bind("/usr"), ...SYSTEM_LINKS.map(bindSystemLink), ...SYSTEM_PATHS.map(bindIfPresent)];
-  const accounts = [
-    bind(join(zygoteDirectory, "etc/passwd"), "/etc/passwd"),
-    bind(join(zygoteDirectory, "etc/group"), "/etc/group"),
-  ];
+  const system = [listSystem({ network: true }), bindAccounts(zygoteDirectory)];
   const own = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs", "/tmp"];
   const version = [
     ...readable.map((path) => bind(path)),
@@ -132,25 +101,5 @@ function listArguments(request: SandboxRequest): string[] {
   ];
   const closing = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PROJECT];
   const report = ["--json-status-fd", String(STATUS_FD), "--seccomp", String(FIRST_DESCRIPTOR)];
-  return [namespaces, privileges, ...system, ...accounts, own, ...version, closing, report].flat();
-}
-
-function bind(path: string, inside = path): string[] {
-  return ["--ro-bind", path, inside];
-}
-
-function bindIfPresent(path: string): string[] {
-  return ["--ro-bind-try", path, path];
-}
-
-/** `/bin` and similar paths are links into /usr on merged systems, folders on others, and may be absent. */
-function bindSystemLink(path: string): string[] {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return [];
-  return stats.isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : bind(path);
-}
-
-/** Whether a path is the folder or lies in it. Compares the texts: both must be absolute and normal. */
-export function isBelow(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`);
+  return [namespaces, privileges, ...system, own, ...version, closing, report].flat();
 }
