@@ -65,6 +65,12 @@ export const ProjectSchema = Type.Object(
     ),
     resources: Type.Optional(Type.Partial(ResourcesSchema, { additionalProperties: false })),
     runtime: Type.Literal("PYTHON_TEMPLATE"),
+    sourceBuilds: Type.Optional(
+      Type.Boolean({
+        description:
+          "true: requirements without a wheel are built from their source, which runs their code; default false",
+      }),
+    ),
     timeoutSeconds: Type.Optional(
       Type.Integer({
         minimum: 1,

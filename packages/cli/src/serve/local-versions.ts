@@ -128,6 +128,7 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
   await copyProject(options.projectDirectory, directory, options.exclude);
   const environment = await options.environments.ensure(directory, {
     owner: LOCAL_OWNER,
+    sourceBuilds: project.sourceBuilds ?? false,
     onLog: options.onBuildLine,
     signal: options.signal,
   });

@@ -5,7 +5,10 @@ import { findExecutables } from "../host/find-executables.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { runBuildCommand } from "./build-command.ts";
 import type { BuildContext } from "./build-command.ts";
+import { DEFAULT_BUILD_LIMITS } from "./build-limits.ts";
 import { createBuildSandbox } from "./build-sandbox.ts";
+import { findInterpreter } from "./interpreter.ts";
+import { writeAccounts } from "../python/sandbox/system-view.ts";
 import { createWorkspace } from "../testing/project-fixtures.ts";
 import type { Workspace } from "../testing/project-fixtures.ts";
 
@@ -16,6 +19,7 @@ let workspace: Workspace;
 beforeEach(async () => {
   workspace = await createWorkspace();
   await chmod(workspace.path, 0o777);
+  writeAccounts(workspace.path, STRANGER.uid, STRANGER.gid);
 });
 afterEach(() => workspace.close());
 
@@ -31,7 +35,15 @@ async function createContext(signal: AbortSignal): Promise<BuildContext> {
     directory: workspace.path,
     variables: {},
     user: process.getuid?.() === 0 ? STRANGER : null,
-    wrap: createBuildSandbox({ bubblewrap, hidden: [], readable: [], writable: [workspace.path] }),
+    wrap: createBuildSandbox({
+      bubblewrap,
+      interpreter: await findInterpreter({ searchPath: "/usr/bin" }),
+      accounts: workspace.path,
+      readable: [],
+      writable: [workspace.path],
+      network: false,
+      limits: DEFAULT_BUILD_LIMITS,
+    }),
     signal,
     onLine: () => undefined,
   };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { removeTree } from "../files/remove-tree.ts";
 import { getSystemCode } from "../project/project-error.ts";
 import { findAccessFault } from "./access.ts";
-import { getEnvironmentFolder, getEnvironmentPython } from "./build-environment.ts";
+import { getEnvironmentFolder, getEnvironmentPython } from "./build-folders.ts";
 import { createBaseKey } from "./environment-key.ts";
 import type { EnvironmentSettings } from "./environment-settings.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -37,8 +37,8 @@ export async function prepareDirectory(settings: EnvironmentSettings): Promise<v
     await mkdir(folder, { recursive: true });
     await chmod(folder, 0o755);
   }
-  if (settings.user !== null) {
-    const fault = await findAccessFault(settings.environments, settings.user, true);
+  if (settings.users !== null) {
+    const fault = await findAccessFault(settings.environments, settings.users.first, true);
     if (fault !== null) throw new Error(`Environments cannot be built: ${fault}.`);
   }
   await sweep(settings);

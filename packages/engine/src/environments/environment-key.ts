@@ -3,21 +3,28 @@ import type { Interpreter } from "./interpreter.ts";
 import type { Requirements } from "./requirements.ts";
 
 /** Part of every name: increment it when environments are built in another way, so that old ones are no longer used. */
-const FORMAT = "v2";
+const FORMAT = "v3";
 
-/**
- * Only wheels that are pinned by hash are the same bytes for all owners. Anything else can be influenced by its owner, also a package that is
- * built from a pinned source: the build tools are not pinned.
- */
+/** Who shares an environment, and how it is made. */
+export interface KeyScope {
+  /**
+   * Null: all owners. Only wheels that are pinned by hash are the same bytes for all; anything else can be influenced by its owner, also a
+   * package that is built from a pinned source: the build tools are not pinned.
+   */
+  readonly owner: string | null;
+  readonly sourceBuilds: boolean;
+}
+
+/** The key of the environment of these requirements. */
 export function createKey(
   interpreter: Interpreter,
   requirements: Requirements,
-  owner: string | null,
+  { owner, sourceBuilds }: KeyScope,
 ): string {
   const { text, constraints, content, requiresHashes } = requirements;
   return hashKey([
     [interpreter.executable.path, interpreter.version, process.platform, process.arch],
-    owner === null ? [null, "wheels"] : [owner],
+    [owner, sourceBuilds ? "sources" : "wheels"],
     [text, constraints, content, requiresHashes],
   ]);
 }

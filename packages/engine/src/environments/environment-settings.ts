@@ -2,7 +2,10 @@ import { join } from "node:path";
 import { GIGABYTE } from "../base/bytes.ts";
 import { MINUTE } from "../base/time.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
-import type { SystemUser } from "./access.ts";
+import type { BuildLimits } from "./build-limits.ts";
+import { DEFAULT_BUILD_LIMITS } from "./build-limits.ts";
+import { createBuildUsers } from "./build-users.ts";
+import type { BuildUsers, UidRange } from "./build-users.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { TreeLimits } from "./watch-size.ts";
 
@@ -13,18 +16,20 @@ export interface EnvironmentBuilderOptions {
   readonly interpreter: Interpreter;
   /** Null or missing: venv and pip. */
   readonly uv?: TrustedExecutable | null;
-  /** Null or missing: all code is trusted, and builds see what their user sees. */
+  /** Null or missing: all code is trusted, and builds see and use what their user can. */
   readonly bubblewrap?: TrustedExecutable | null;
-  /** Used when this process is root. It must own nothing and run nothing else. */
-  readonly buildUser?: SystemUser;
-  /** Hidden from builds, besides `directory`: the platform's data. Needs bubblewrap. */
-  readonly hidden?: readonly string[];
-  /** The environment variables of the host; only those that configure the access to package indexes are passed on. */
+  /** Used when this process is root: each build runs as a user of its own. They must own nothing and run nothing else. */
+  readonly buildUids?: UidRange;
+  /** Whether projects may ask for packages to be built from source; default true. */
+  readonly allowsSourceBuilds?: boolean;
+  /** The environment variables of the host; only those that configure the access to package indexes are passed on, to the steps that download. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** Time limit of one build in milliseconds. */
   readonly timeout?: number;
   /** What one environment may hold, its build's files included. */
   readonly sizeLimits?: TreeLimits;
+  /** What the programs of one build may use. Needs bubblewrap. */
+  readonly limits?: Partial<BuildLimits>;
 }
 
 const DEFAULT_TIMEOUT = 15 * MINUTE;
@@ -39,33 +44,35 @@ export interface EnvironmentSettings {
   readonly interpreter: Interpreter;
   readonly uv: TrustedExecutable | null;
   readonly bubblewrap: TrustedExecutable | null;
-  /** The user that builds run as; null: the user of this process. */
-  readonly user: SystemUser | null;
-  readonly hidden: readonly string[];
+  /** The users that builds run as; null: the user of this process. */
+  readonly users: BuildUsers | null;
+  readonly allowsSourceBuilds: boolean;
   readonly hostVariables: Readonly<Record<string, string | undefined>>;
-  /** Whether builds of one owner share a cache of downloads. */
+  /** Whether the downloads of one owner are kept. Only steps that run no code of a package read or write them. */
   readonly keepsDownloads: boolean;
   /** Milliseconds. */
   readonly timeout: number;
   readonly sizeLimits: TreeLimits;
+  readonly limits: BuildLimits;
 }
 
-/** Adds the defaults. `buildUser` counts only for root, which without one builds without bubblewrap; with one, no downloads are kept. */
+/** Adds the defaults. `buildUids` counts only for root, which without it builds without bubblewrap; with it, no downloads are kept. */
 export function completeSettings(options: EnvironmentBuilderOptions): EnvironmentSettings {
   const isRoot = process.getuid?.() === 0;
-  const user = isRoot ? (options.buildUser ?? null) : null;
+  const users = isRoot && options.buildUids !== undefined ? createBuildUsers(options.buildUids) : null;
   return {
     directory: options.directory,
     environments: join(options.directory, "environments"),
     interpreter: options.interpreter,
     uv: options.uv ?? null,
     // As root, bubblewrap would map the inner user to root. Without a build user, builds are trusted anyway.
-    bubblewrap: isRoot && user === null ? null : (options.bubblewrap ?? null),
-    user,
-    hidden: [options.directory, ...(options.hidden ?? [])],
+    bubblewrap: isRoot && users === null ? null : (options.bubblewrap ?? null),
+    users,
+    allowsSourceBuilds: options.allowsSourceBuilds ?? true,
     hostVariables: options.variables ?? {},
-    keepsDownloads: user === null,
+    keepsDownloads: users === null,
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
     sizeLimits: options.sizeLimits ?? DEFAULT_SIZE_LIMITS,
+    limits: { ...DEFAULT_BUILD_LIMITS, ...options.limits },
   };
 }

@@ -204,11 +204,16 @@ test(
     const pinned = await scene.createProject("pinned", {
       "requirements.txt": `tiny==1.0 --hash=sha256:${hash}\n`,
     });
-    const [own, others] = [await scene.ensure(pinned), await scene.ensure(pinned, { owner: "another" })];
+    const [own, others] = [
+      await scene.ensure(pinned, { sourceBuilds: true }),
+      await scene.ensure(pinned, { sourceBuilds: true, owner: "another" }),
+    ];
     expect(runIn(own, "import tiny; print(tiny.ANSWER)")).toBe("42");
     expect(others.interpreter).not.toBe(own.interpreter);
     const lines: string[] = [];
-    expect(await scene.ensure(pinned, { onLog: (line) => lines.push(line) })).toEqual(own);
+    expect(await scene.ensure(pinned, { sourceBuilds: true, onLog: (line) => lines.push(line) })).toEqual(
+      own,
+    );
     expect(lines).toEqual([]);
   },
   BUILD_TIME,

@@ -14,6 +14,8 @@ export type { Environment } from "./environment-folders.ts";
 export interface EnsureOptions {
   /** Id of the organisation that owns the environment. Owners share only environments of wheels that are pinned by hash. */
   readonly owner: string;
+  /** Whether the project asks for packages to be built from source where they have no wheel; default false. */
+  readonly sourceBuilds?: boolean;
   /** Called for each line of the build's log; also when another caller's build is joined. */
   readonly onLog?: (line: string) => void;
   /** Ends the wait; the build itself is killed when its last caller stops waiting. */
@@ -65,22 +67,21 @@ async function ensure(
 ): Promise<Environment> {
   const { settings } = builder;
   const { interpreter } = settings;
-  const { owner } = options;
+  const { sourceBuilds = false } = options;
   const requirements = await readRequirements(projectDirectory, interpreter);
   if (requirements === null) return describeBase(interpreter);
-  const own = { projectDirectory, requirements, owner, key: createKey(interpreter, requirements, owner) };
-  if (!requirements.isPinned) return provide(builder, own, options);
-  const shared = { ...own, owner: null, key: createKey(interpreter, requirements, null) };
-  const existing =
-    (await findEnvironment(settings, shared.key)) ?? (await findEnvironment(settings, own.key));
-  if (existing !== null) return existing;
-  try {
-    return await provide(builder, shared, options);
-  } catch (error) {
-    if (!(error instanceof ProjectError) || error.code !== "BUILD_FAILED") throw error;
-    options.onLog?.("From wheels alone it could not be installed; trying again with sources");
-    return provide(builder, own, options);
-  }
+  if (sourceBuilds && !settings.allowsSourceBuilds) throw createForbidden();
+  if (!sourceBuilds && requirements.sourceFault !== null) throw requirements.sourceFault;
+  const owner = requirements.isPinned && !sourceBuilds ? null : options.owner;
+  const key = createKey(interpreter, requirements, { owner, sourceBuilds });
+  return provide(builder, { projectDirectory, requirements, owner, sourceBuilds, key }, options);
+}
+
+function createForbidden(): ProjectError {
+  const message =
+    "sourceBuilds is true, but this platform installs wheels only. Remove it, or ask the operator of the platform to allow it.";
+  const errors = [{ path: "/sourceBuilds", message }];
+  return new ProjectError("INVALID_PROJECT", `platform.json: ${message}`, { errors });
 }
 
 async function provide(builder: Builder, wanted: Wanted, waiting: Waiting): Promise<Environment> {

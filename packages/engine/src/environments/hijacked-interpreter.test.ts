@@ -43,8 +43,7 @@ test(
       directory: join(workspace.path, "cache"),
       interpreter,
       bubblewrap: bubblewrap ?? null,
-      buildUser: STRANGER,
-      hidden: [host],
+      buildUids: { first: 190_000, count: 1_000 },
       variables: process.env,
     });
     const script = createHijacker(host, interpreter.executable.path);

@@ -8,12 +8,14 @@ import type { Sandbox } from "../python/sandbox/sandbox.ts";
 import type { SystemUser } from "./access.ts";
 import { createEnvironmentBuilder } from "./environment.ts";
 import type { EnvironmentBuilder } from "./environment.ts";
+import type { UidRange } from "./build-users.ts";
 import { findInterpreter } from "./interpreter.ts";
 
-/** As root, versions run under uids from here on, and builds of environments under the one before. */
+/** As root, versions run under uids from here on, and builds of environments under others below. */
 const SANDBOX_UID = 200_000;
 const SANDBOX_USER: SystemUser = { uid: SANDBOX_UID, gid: SANDBOX_UID };
-const BUILD_USER: SystemUser = { uid: SANDBOX_UID - 1, gid: SANDBOX_UID - 1 };
+/** Below them, but for the last thousand: PostgreSQL has one of those. */
+const BUILD_UIDS: UidRange = { first: SANDBOX_UID - 10_000, count: 9_000 };
 
 /** What a process requires of the Python tools on its machine. */
 export interface PythonToolsOptions {
@@ -21,8 +23,8 @@ export interface PythonToolsOptions {
   readonly searchPath: string;
   /** Folder of the environments. Versions run as `user`, which must be able to read it; null: as the user of this process. */
   readonly chooseDirectory: (user: SystemUser | null) => string | Promise<string>;
-  /** Builds of code that is not trusted: sandboxed, as root under a user of their own, and without a view of these folders. */
-  readonly confinedBuilds?: { readonly hidden: readonly string[] };
+  /** Builds of code that is not trusted: sandboxed, as root under users of their own. Missing: they are the developer's own. */
+  readonly confinedBuilds?: { readonly allowsSourceBuilds: boolean };
   /** The host's variables; see EnvironmentBuilderOptions. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
@@ -65,9 +67,11 @@ export async function findPythonTools(options: PythonToolsOptions): Promise<Pyth
 async function confineBuilds({ searchPath, confinedBuilds }: PythonToolsOptions, level: SandboxLevel) {
   if (confinedBuilds === undefined) return {};
   const [bubblewrap = null] = await findExecutables("bwrap", `${searchPath}:${SYSTEM_FOLDERS}`);
+  const isSandboxed = isAtLeast(level, "B");
   return {
-    ...confinedBuilds,
-    bubblewrap: isAtLeast(level, "B") ? bubblewrap : null,
-    buildUser: BUILD_USER,
+    // Without a sandbox, code of packages may only run where all code is trusted.
+    allowsSourceBuilds: confinedBuilds.allowsSourceBuilds && (isSandboxed || level === "D"),
+    bubblewrap: isSandboxed ? bubblewrap : null,
+    buildUids: BUILD_UIDS,
   };
 }

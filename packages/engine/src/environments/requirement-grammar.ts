@@ -50,6 +50,24 @@ const HASH = /--hash(?:=| )(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-
 /** Endings by which pip recognises a local file. */
 const ARCHIVE = /\.(?:whl|zip|tar|tgz|tbz|txz|tlz|tar\.(?:gz|bz2|xz|lz|lzma))$/i;
 
+/** Whether a line can only be installed by building a source, or asks for it. The names of wheels end in `.whl`. */
+export function isSource(line: ContentLine): boolean {
+  switch (line.kind) {
+    case "path":
+      return !line.path.endsWith(".whl");
+    case "url":
+      return !/^(?:[^ ]+ @ )?https?:[^ ?#]*\.whl(?:[ ?#]|$)/.test(line.text);
+    case "option":
+      return line.text.startsWith("--no-binary ") && line.text !== "--no-binary :none:";
+    case "named":
+    case "find-links":
+    case "require-hashes":
+      return false;
+    default:
+      return line satisfies never;
+  }
+}
+
 /** @throws RequirementError */
 export function parseRequirementLine(text: string): RequirementLine {
   return text.startsWith("-") ? parseOption(text) : parseRequirement(text);

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { findReason } from "./build-log.ts";
-import { createBuildVariables } from "./build-variables.ts";
 import { findInterpreter } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { ProjectError } from "../project/project-error.ts";
@@ -287,30 +286,6 @@ test("requirements.txt goes before pyproject.toml", async () => {
     "pyproject.toml": '[project]\ndependencies=["numpy"]',
   });
   expect(both).toEqual(await read({ "requirements.txt": "six" }));
-});
-
-test("a build sees the settings of the package index and no other variable of the host", () => {
-  const host = {
-    PIP_INDEX_URL: "i",
-    PIP_TARGET: "t",
-    UV_INDEX_PRIVATE_PASSWORD: "p",
-    https_proxy: "h",
-    AWS_SECRET: "s",
-    HOME: "/root",
-    PATH: "/root/bin",
-  };
-  const variables = createBuildVariables(host, { home: "/w/home", temporary: "/w/tmp" });
-  expect(variables).toMatchObject({
-    PIP_INDEX_URL: "i",
-    UV_DEFAULT_INDEX: "i",
-    UV_INDEX_PRIVATE_PASSWORD: "p",
-    https_proxy: "h",
-    HOME: "/w/home",
-    TMPDIR: "/w/tmp",
-  });
-  expect(Object.keys(variables)).not.toContain("AWS_SECRET");
-  expect(Object.keys(variables)).not.toContain("PIP_TARGET");
-  expect(variables["PATH"]).not.toContain("root");
 });
 
 test.each([

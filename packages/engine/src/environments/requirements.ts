@@ -9,7 +9,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { listProjectFiles } from "../project/list-files.ts";
 import { getMessage, getSystemCode, ProjectError } from "../project/project-error.ts";
 import { PYPROJECT_FILE, readPyprojectDependencies } from "./pyproject.ts";
-import { parseRequirement, parseRequirementLine } from "./requirement-grammar.ts";
+import { isSource, parseRequirement, parseRequirementLine } from "./requirement-grammar.ts";
 import type { ContentLine, Section } from "./requirement-grammar.ts";
 import { RequirementError } from "./requirement-error.ts";
 import { LineError, splitLogicalLines } from "./requirement-lines.ts";
@@ -31,6 +31,8 @@ export interface Requirements {
   readonly requiresHashes: boolean;
   /** Whether every line is `name==version --hash=...` from the operator's index: installed from wheels, the bytes are always the same. */
   readonly isPinned: boolean;
+  /** Why these cannot be installed from wheels alone, naming the first such line; null when they may be. */
+  readonly sourceFault: ProjectError | null;
 }
 
 /** Where a build puts the project's files, relative to the folder of the canonical text: a name that no requirement can have. */
@@ -60,6 +62,7 @@ export async function readRequirements(
     paths: [],
     requiresHashes: false,
     isPinned: true,
+    sourceFault: null,
   };
   if (!(await collectFile(collected, REQUIREMENTS_FILE, "requirements", 0)))
     await collectPyproject(collected, interpreter);
@@ -71,6 +74,7 @@ export async function readRequirements(
     content: paths.length === 0 ? null : await hashLocalContent(directory, paths),
     requiresHashes,
     isPinned: isPinned && constraints.length === 0,
+    sourceFault: collected.sourceFault,
   };
 }
 
@@ -88,6 +92,7 @@ interface Collected {
   readonly paths: LocalPath[];
   requiresHashes: boolean;
   isPinned: boolean;
+  sourceFault: ProjectError | null;
 }
 
 /** Adds the lines of a file and of those that it names, in order (order can decide in pip); false when there is no such file. */
@@ -100,6 +105,7 @@ async function collectFile(into: Collected, file: string, section: Section, dept
     const parsed = atLine(quoted, () => parseRequirementLine(line));
     if (parsed.kind !== "file") {
       atLine(quoted, () => addLine(into, { file, number, section }, parsed));
+      noteSource(into, quoted, parsed);
       continue;
     }
     if (section === "constraints" && parsed.section === "requirements")
@@ -119,14 +125,20 @@ async function collectPyproject(into: Collected, interpreter: Interpreter): Prom
     const [only, ...others] = readLines(PYPROJECT_FILE, line);
     if (only === undefined || others.length > 0 || line.includes("--hash"))
       throw createInvalid(PYPROJECT_FILE, `${PYPROJECT_FILE}: ${quote(line)} is not one requirement.`);
-    atLine({ file: PYPROJECT_FILE, number: null, text: line }, () =>
-      addLine(
-        into,
-        { file: PYPROJECT_FILE, number: 0, section: "requirements" },
-        parseRequirement(only.text),
-      ),
-    );
+    const quoted = { file: PYPROJECT_FILE, number: null, text: line };
+    const parsed = atLine(quoted, () => parseRequirement(only.text));
+    atLine(quoted, () => addLine(into, { file: PYPROJECT_FILE, number: 0, section: "requirements" }, parsed));
+    noteSource(into, quoted, parsed);
   }
+}
+
+/** An address or a path that is no wheel is a source, which would be built. */
+function noteSource(into: Collected, quoted: QuotedLine, line: ContentLine): void {
+  if (into.sourceFault !== null || !isSource(line)) return;
+  const error = new RequirementError(
+    'it is built from its source, which runs its code; name a wheel, or set "sourceBuilds": true in platform.json',
+  );
+  into.sourceFault = createLineError(quoted, error.message, error);
 }
 
 interface Place {

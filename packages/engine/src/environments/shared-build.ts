@@ -10,6 +10,7 @@ import type { BuildLog } from "./build-log.ts";
 import { publishBuild, removeBuild } from "./environment-folders.ts";
 import type { Environment } from "./environment-folders.ts";
 import type { EnvironmentSettings } from "./environment-settings.ts";
+import { readIndexAccess } from "./index-access.ts";
 import type { Requirements } from "./requirements.ts";
 import { exceeds, watchSize } from "./watch-size.ts";
 import type { TreeLimits } from "./watch-size.ts";
@@ -19,8 +20,10 @@ export interface Wanted {
   readonly projectDirectory: string;
   readonly requirements: Requirements;
   readonly key: string;
-  /** Id of the owner. Null: shared by all owners; it is made of pinned wheels only, so no package runs code while it is installed. */
+  /** Id of the owner. Null: shared by all owners; it is made of pinned wheels only. */
   readonly owner: string | null;
+  /** Whether packages may be built from source. */
+  readonly sourceBuilds: boolean;
 }
 
 /** A build that any number of callers wait for; it is killed when the last of them gives up. */
@@ -88,15 +91,7 @@ async function runBuild(settings: EnvironmentSettings, build: Build): Promise<En
   try {
     await mkdir(directory);
     await chmod(directory, 0o755);
-    const cacheDirectory = await makeCache(settings, build.owner);
-    await buildEnvironment({
-      ...settings,
-      ...build,
-      directory,
-      cacheDirectory,
-      wheelsOnly: build.owner === null,
-      signal: controller.signal,
-    });
+    await fill(settings, build, directory);
     controller.signal.throwIfAborted();
     if (await exceeds(directory, settings.sizeLimits)) throw tooLarge;
     await build.log.close();
@@ -113,7 +108,19 @@ async function runBuild(settings: EnvironmentSettings, build: Build): Promise<En
   }
 }
 
-/** Each owner has its own cache: builds run code of their owner and write to the cache, and other builds install what is in it. */
+async function fill(settings: EnvironmentSettings, build: Build, directory: string): Promise<void> {
+  const user = settings.users?.take() ?? null;
+  try {
+    const cacheDirectory = await makeCache(settings, build.owner);
+    const indexAccess = await readIndexAccess(settings.hostVariables);
+    const { signal } = build.controller;
+    await buildEnvironment({ ...settings, ...build, directory, user, cacheDirectory, indexAccess, signal });
+  } finally {
+    if (user !== null) settings.users?.release(user);
+  }
+}
+
+/** Each owner has its own: what a requirement of one names by address is kept for no other. */
 async function makeCache(
   { directory, keepsDownloads }: EnvironmentSettings,
   owner: string | null,

@@ -11,6 +11,8 @@ import { createWheel, createWorkspace, writeFiles } from "./project-fixtures.ts"
 
 export const BUILD_TIME = 120 * SECOND;
 const STRANGER = { uid: 65534, gid: 65534 };
+/** As root, each build has one of these. */
+export const BUILD_UIDS = { first: 190_000, count: 1_000 };
 export const isRoot = process.getuid?.() === 0;
 export const OWNER = "organisation";
 export const WHEEL = "tiny-1.0-py3-none-any.whl";
@@ -39,7 +41,7 @@ async function openScene(tools: Awaited<ReturnType<typeof findTools>>) {
     createEnvironmentBuilder({
       directory: join(workspace.path, "cache"),
       ...tools,
-      buildUser: STRANGER,
+      buildUids: BUILD_UIDS,
       variables: process.env,
       ...options,
     });

@@ -54,6 +54,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     if (refusal) return refusal;
     const environment = await deps.environments.ensure(directory, {
       owner: claim.organisationId,
+      sourceBuilds: project.sourceBuilds ?? false,
       onLog,
       signal,
     });

@@ -148,6 +148,12 @@ const SETTINGS = {
     SANDBOX_LEVEL_NAMES,
     "B",
   ),
+  "source-builds": choice(
+    "PLATFORM_SOURCE_BUILDS",
+    "forbidden: requirements are installed from wheels only, also where platform.json sets sourceBuilds",
+    ["allowed", "forbidden"],
+    "allowed",
+  ),
   "log-level": choice(
     "PLATFORM_LOG_LEVEL",
     "Least severity of log lines",
@@ -200,6 +206,8 @@ export interface Config {
   readonly queueLimits: QueueLimits;
   /** A worker or builder that isolates user code less refuses to start. */
   readonly sandboxMin: SandboxLevel;
+  /** Whether projects may have packages built from source. */
+  readonly allowsSourceBuilds: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
   /** Variables that package installers need, handed to builds and to nothing else. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -237,6 +245,7 @@ export function readConfig(): Config {
       total: settings["max-queued"],
     }),
     sandboxMin: settings["sandbox-min"],
+    allowsSourceBuilds: settings["source-builds"] === "allowed",
     logLevel: settings["log-level"],
     environment: env,
   });

@@ -21,7 +21,7 @@ export async function startPython({ config, data, logger, closers, readiness }: 
   const { environments, ...tools } = await findPythonTools({
     searchPath: config.environment["PATH"] ?? "",
     chooseDirectory: () => data.environments,
-    confinedBuilds: { hidden: [data.root] },
+    confinedBuilds: { allowsSourceBuilds: config.allowsSourceBuilds },
     variables: config.environment,
   });
   closers.add("environments", environments.close);

@@ -32,7 +32,7 @@ afterEach(async () => {
 async function createSource(setup: string, requirements = "./package\n") {
   const project = join(directory, "project");
   await writeFiles(project, {
-    "platform.json": JSON.stringify({ name: "slow", runtime: "PYTHON_TEMPLATE" }),
+    "platform.json": JSON.stringify({ name: "slow", runtime: "PYTHON_TEMPLATE", sourceBuilds: true }),
     "requirements.txt": requirements,
     "package/setup.py": setup,
     "src/__init__.py": "",

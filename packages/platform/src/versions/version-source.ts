@@ -1,6 +1,7 @@
 import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
 import type { VersionSource } from "@platform/engine/store/execution-store";
 import { ProjectError } from "@platform/engine/project/project-error";
+import { readProject } from "@platform/engine/project/read-project";
 import { isFaultOfText } from "@platform/engine/environments/requirements";
 import type { RunnableVersion } from "@platform/engine/python/port/runtime";
 import { toRunnableVersion } from "@platform/engine/versions/runnable-version";
@@ -90,8 +91,10 @@ async function prepare(
   try {
     signal.throwIfAborted();
     const projectDirectory = await deps.files.ensure(version);
+    const { sourceBuilds = false } = await readProject(projectDirectory);
     const environment = await deps.environments.ensure(projectDirectory, {
       owner: version.organisationId,
+      sourceBuilds,
       signal,
     });
     return toRunnableVersion(version, projectDirectory, environment);

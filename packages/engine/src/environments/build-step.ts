@@ -1,0 +1,31 @@
+import type { BuildCommand } from "./build-command.ts";
+
+/** One program of a build, and what its sandbox shows. */
+export interface BuildStep {
+  /** Names the step's own folder. */
+  readonly name: string;
+  /** Written to the log before it starts; "" for none. */
+  readonly title: string;
+  /** How the build fails when the program does; null: it goes on. */
+  readonly failure: { readonly what: string; readonly advice: string } | null;
+  /** Whether it has the network, and the credentials of package indexes. Never together with code of a package. */
+  readonly network: boolean;
+  /** Paths that it may read and write, besides its own folder. */
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+  /** The program, from what earlier steps left; null: there is nothing to do. */
+  readonly prepare: () => Promise<BuildCommand | null>;
+}
+
+/** How a step fails that makes the empty environment. */
+export const CREATION_FAILURE = { what: "The Python environment could not be created", advice: "" };
+
+/** How a step fails that downloads, or installs what was downloaded. */
+export const INSTALLATION_FAILURE = { what: "The requirements could not be installed", advice: "" };
+
+/** The same, where a package may be missing because only wheels count. */
+export const WHEELS_FAILURE = {
+  ...INSTALLATION_FAILURE,
+  advice:
+    'Only wheels are installed; if a package has none for this system, name another version of it, or set "sourceBuilds": true in platform.json to build it from its source.',
+};
