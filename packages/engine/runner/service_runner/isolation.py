@@ -31,7 +31,8 @@ MEMORY_RESERVE = 32 << 20
 def lead_session(zygote: int) -> None:
     """Starts a session that ends with the zygote, and is killed first when memory runs out.
 
-    `zygote` is its process id as this process sees it: 0 from a namespace of its own.
+    `zygote` is its process id as this process sees it: 0 from a namespace of its own. Also a pid
+    namespace needs the session: kill(2) with 0 reaches the whole process group, beyond it.
     """
     os.setsid()
     kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 9)
@@ -60,7 +61,8 @@ def furnish_namespaces(boot: BootOrder, uid: int, gid: int) -> None:
     """Sets up the namespaces in which this process began; raises OSError.
 
     The user is the zygote's, `uid` and `gid`. /tmp and /dev/shm are private, of at most `memory`
-    bytes each; paths of `keep` lie below them and are mounted again.
+    bytes each; paths of `keep` lie below them and are mounted again. /proc and /dev/pts show this
+    execution only.
     """
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{uid} {uid} 1")
@@ -81,6 +83,8 @@ def furnish_namespaces(boot: BootOrder, uid: int, gid: int) -> None:
     # Of the sandbox's terminals, any child could open those of the others.
     flags = kernel.MS_NOSUID | kernel.MS_NOEXEC
     kernel.mount("devpts", "/dev/pts", "devpts", flags, "newinstance,ptmxmode=0666,mode=0600")
+    # Namespaces inside count against the number that the zygote may make.
+    _write("/proc/sys/user/max_user_namespaces", "0")
     kernel.drop_capabilities()
 
 

@@ -34,6 +34,9 @@ if LINUX:
     _libc = ctypes.CDLL(None, use_errno=True)
     _libc_with_lock = ctypes.PyDLL(None, use_errno=True)
     """Keeps the interpreter's lock during a call."""
+    # Made here: the types alone would cost each child 0.1 ms.
+    _CAPABILITY_HEADER = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    _NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
 
 
 def _check(result: int, name: str) -> None:
@@ -124,5 +127,4 @@ def drop_capabilities() -> None:
 
     With no_new_privs, which the sandbox sets, none can be regained in this namespace.
     """
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    _check(_libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
+    _check(_libc.capset(_CAPABILITY_HEADER, _NO_CAPABILITIES), "capset")

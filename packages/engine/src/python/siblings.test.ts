@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createFixture } from "../testing/python-fixture.ts";
+import { createFixture, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import { findSandbox } from "./sandbox/find-sandbox.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
@@ -92,6 +92,8 @@ def impersonate(address, token):
         return b""
 
 def attack():
+    for group in (0, -1, -2):
+        send_signal(group, signal.SIGKILL)
     stopped = [pid for pid in list_strangers() if send_signal(pid, signal.SIGSTOP)]
     doors = [address for address in list_addresses() if dial(address) is not None]
     tokens = find_tokens(read_frames() + read_memory() + repr(os.environ).encode())
@@ -145,6 +147,35 @@ def run(data):
   expect((await attacker).result).toEqual({ value: [true, true, []] });
   for (const { result } of await Promise.all(victims)) expect(result).toEqual({ value: "kept" });
   await open.close();
+});
+
+test("a terminal that a run opens is not there for others", async () => {
+  const program = `
+import os, pty, time
+def run(data):
+    opened = os.ttyname(pty.openpty()[1]) if data["opens"] else None
+    print("begun")
+    if data["opens"]:
+        time.sleep(60)
+    return sorted(os.listdir("/dev/pts"))
+`;
+  const version = fixture.createVersion(program);
+  const holder = fixture.start(version, { data: { opens: true } });
+  await waitFor("a terminal is open", () => holder.lines.length > 0);
+  expect((await fixture.finish(version, { data: { opens: false } })).result).toEqual({ value: ["ptmx"] });
+  holder.kill({ code: "CANCELLED", detail: "enough" });
+  await holder.ended;
+});
+
+test("a run cannot use up the namespaces that others need", async () => {
+  const program = `
+import ctypes
+def run():
+    return ctypes.CDLL(None).unshare(0x10000000)
+`;
+  expect((await fixture.finish(fixture.createVersion(program))).result).toEqual({
+    value: -1,
+  });
 });
 
 const INHERITED = `
