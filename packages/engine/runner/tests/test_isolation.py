@@ -133,6 +133,14 @@ print(os.getpid(), os.getppid(), names, rights, same_user, os.listdir("/tmp"), f
         expected = "1 0 ['1'] [0, 0, 0, 0] True []\n"
         self.assertEqual(self.read(program, "shared"), expected)
 
+    def test_a_child_can_make_no_namespaces_which_would_count_against_the_zygote(self) -> None:
+        program = """
+import ctypes, errno
+libc = ctypes.CDLL(None, use_errno=True)
+print(libc.unshare(kernel.CLONE_NEWUSER), errno.errorcode[ctypes.get_errno()], flush=True)
+"""
+        self.assertEqual(self.read(program, "shared"), "-1 ENOSPC\n")
+
     def test_what_needs_a_sound_copy_works_in_it(self) -> None:
         """Threads, locks, subprocesses and forks, though CPython and glibc know of no fork."""
         program = """

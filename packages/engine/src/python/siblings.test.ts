@@ -167,17 +167,6 @@ def run(data):
   await holder.ended;
 });
 
-test("a run cannot use up the namespaces that others need", async () => {
-  const program = `
-import ctypes
-def run():
-    return ctypes.CDLL(None).unshare(0x10000000)
-`;
-  expect((await fixture.finish(fixture.createVersion(program))).result).toEqual({
-    value: -1,
-  });
-});
-
 const INHERITED = `
 import os
 DATA = open("/app/data.txt")
