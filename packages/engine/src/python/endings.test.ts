@@ -1,5 +1,5 @@
-import { readFileSync, readdirSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { findProcesses } from "../testing/find-processes.ts";
 import { createFixture, waitFor } from "../testing/python-fixture.ts";
 import { findZygote } from "../testing/find-zygote.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
@@ -9,20 +9,6 @@ beforeEach(async () => {
   fixture = await createFixture({ times: { graceMs: 300 } });
 });
 afterEach(() => fixture.close());
-
-/** Host pids whose command line holds the text: processes are found by what they are, not by what they told. */
-function findProcesses(text: string): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/u.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text);
-      } catch {
-        return false;
-      }
-    });
-}
 
 const LOOP = "def run():\n    print('begun')\n    while True:\n        pass\n";
 

@@ -1,25 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, readdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { findProcesses } from "../testing/find-processes.ts";
 import { waitFor } from "../testing/python-fixture.ts";
 
 const PARENT = fileURLToPath(new URL("../testing/python-parent.ts", import.meta.url));
-
-/** pids of the processes with this environment or command line; a process cannot hide these from the host's root or its own user. */
-function findProcesses(text: string): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/u.test(name) && Number(name) !== process.pid)
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(text);
-      } catch {
-        return false;
-      }
-    });
-}
 
 test.each([
   ["B", "run", "1234.601"],
