@@ -23,8 +23,8 @@ function findGuardFaults(guard: string, files: readonly string[]): readonly stri
   return names.filter((name) => !isThere(name, files)).map((name) => `there is no ${name}`);
 }
 
-/** A test is named as it is written in its file, which the end of a path names. */
-function findTestFault(test: string, files: readonly string[]): readonly string[] {
+/** A test is named as it is written in its file, which the end of a path names: `file`: name. */
+export function findTestFault(test: string, files: readonly string[]): readonly string[] {
   const [, file = "", name = ""] = /^`([^`]+)`: (.+)$/u.exec(test.trim()) ?? [];
   const found = files.filter((path) => `/${path}`.endsWith(`/${file}`));
   const [path] = found;

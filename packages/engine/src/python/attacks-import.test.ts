@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ATTACKED_LEVELS } from "../testing/attack-levels.ts";
+import { findProcesses } from "../testing/find-processes.ts";
+import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
+
+/* What a project brings along is executed as its program, and never in the place of the runner. */
+
+const HIJACK = "import os\nos.write(2, b'HIJACKED')\nos._exit(66)\n";
+/** What Python imports by itself at its start, what the runner imports, and the runner itself. */
+const SHADOWED = [
+  "sitecustomize.py",
+  "usercustomize.py",
+  "site.py",
+  "encodings/__init__.py",
+  "service_runner/__init__.py",
+  "__main__.py",
+  "os.py",
+  "json.py",
+  "signal.py",
+  "socket.py",
+  "struct.py",
+  "resource.py",
+  "select.py",
+  "ctypes/__init__.py",
+];
+
+describe.each(ATTACKED_LEVELS)("at level %s", (level) => {
+  let fixture: Fixture;
+  beforeAll(async () => {
+    fixture = await createFixture({ times: { exitMs: 300 } }, level);
+  });
+  afterAll(() => fixture.close());
+
+  test.each(["auto", "spawn"] as const)(
+    "files of the project that are named like the runner's modules are not imported by it (%s)",
+    async (startMode) => {
+      const files = Object.fromEntries(
+        SHADOWED.flatMap((path) => [path, `src/${path}`]).map((path) => [path, HIJACK]),
+      );
+      const variables = { PYTHONSTARTUP: "/app/json.py", PYTHONPATH: "/app", PYTHONHOME: "/app" };
+      const version = fixture.createVersion("def run():\n    return 1\n", { startMode, variables }, files);
+      expect(await fixture.runtime.probe(version)).toMatchObject({ ok: true });
+      const { result, lines } = await fixture.finish(version);
+      expect([result, lines]).toEqual([{ value: 1 }, []]);
+    },
+  );
+
+  test("a process that the import left behind, out of its session, ends with the version", async () => {
+    const marker = `left-by-import-${process.pid}`;
+    const program = `
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execv("/bin/sh", ["${marker}", "-c", "trap '' TERM HUP INT; while :; do sleep 1; done"])
+    os._exit(0)
+os.wait()
+def run(): return 1
+`;
+    const version = fixture.createVersion(program);
+    expect((await fixture.finish(version)).result).toEqual({ value: 1 });
+    await waitFor("it runs", () => findProcesses(marker).length > 0);
+    await fixture.runtime.retire(version.id);
+    await waitFor("it has ended", () => findProcesses(marker).length === 0);
+  });
+});
