@@ -16,6 +16,7 @@ import { REPOSITORY, startPlatform } from "../tools/platform-process.ts";
 import { createHttpClient, measure, round, summarize } from "./load.ts";
 import type { Figures, HttpClient } from "./load.ts";
 import { readMemory, startHelper } from "./processes.ts";
+import type { RuntimeReport } from "./runtime.ts";
 
 const WAIT = { prefer: "wait=30" };
 const CONCURRENT = 32;
@@ -62,6 +63,7 @@ async function main(): Promise<void> {
   } finally {
     await world.close();
   }
+  await measureRuntime();
   await measureStore();
   await measureFlood();
   await save();
@@ -85,7 +87,7 @@ async function measureWarm(world: World, consumer: Consumer, client: HttpClient)
   const bare = median(rounds.map((item) => item.floor.p50));
   details["warm"] = rounds;
   record("warm start -> result, waiting client, p50 ms", warm, { atMost: 6 });
-  record("... as a multiple of echo + insert + fork", warm / bare, { atMost: 4 });
+  record("... as a multiple of echo + insert + fork", warm / bare, { atMost: 3.5 });
 }
 
 /** No-op executions with a fresh process each, against spawning an interpreter in the same sandbox for each. */
@@ -234,6 +236,26 @@ async function measureStore(): Promise<void> {
     const ratio = report.full.latencies[name].p50 / report.empty.latencies[name].p50;
     record(`${name} with 1,000,000 finished executions, as a multiple of empty`, ratio, { atMost: 1.25 });
   }
+}
+
+/** Processes of versions, without HTTP and database. */
+async function measureRuntime(): Promise<void> {
+  const { stdout: text } = await promisify(execFile)(execPath, [join(REPOSITORY, "bench/runtime.ts")], {
+    maxBuffer: 1 << 20,
+  });
+  const report = JSON.parse(text) as RuntimeReport;
+  details["runtime"] = report;
+  record("hand-over to a prepared child -> outcome, p50 ms", report.handOver.p50, { atMost: 1 });
+  record("50 versions in turn, p50 as a multiple of one", report.fiftyVersions.p50 / report.oneVersion.p50, {
+    atMost: 2,
+  });
+  record("cancel -> all processes have ended, p50 ms", report.cancel.p50, { atMost: 10 });
+  record("fork of a process with 500 MB, median ms", report.largeFork, { atMost: 2 });
+  record(
+    "isolated executions/s as a part of those with a plain fork",
+    report.isolated.perSecond / report.bare.perSecond,
+    { atLeast: 0.75 },
+  );
 }
 
 interface FloodReport {
