@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what a command needs, then replaces itself by that command.
 #   sh tools/run.sh COMMAND [ARGUMENT...]
-# Installs the npm packages of the lockfile, and from Debian bubblewrap and Python's venv: as root by apt-get; for other
-# users, bubblewrap alone is unpacked below .cache.
+# Installs the npm packages of the lockfile, and from Debian bubblewrap, Python's venv, slirp4netns and iproute2: as root by
+# apt-get; for other users, who can use the last two for nothing, bubblewrap alone is unpacked below .cache.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 called_from=$PWD
@@ -24,6 +24,10 @@ missing=""
 command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
 python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 ||
   /usr/bin/python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 || missing="$missing python3-venv"
+if [ "$(id -u)" = 0 ]; then
+  command -v slirp4netns >/dev/null 2>&1 || missing="$missing slirp4netns"
+  command -v ip >/dev/null 2>&1 || [ -x /usr/sbin/ip ] || [ -x /sbin/ip ] || missing="$missing iproute2"
+fi
 
 if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1; then
   echo "Installing system packages:$missing ..." >&2

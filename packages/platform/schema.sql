@@ -333,6 +333,7 @@ create table version (
   created_at timestamp(3) with time zone not null default now(),
   retired_at timestamp(3) with time zone,
   stored_bytes bigint not null default 0,
+  network jsonb,
   constraint version_resources_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0) AND (timeout_seconds > 0))),
   constraint version_start_mode_known CHECK ((start_mode = ANY (ARRAY['auto'::text, 'spawn'::text]))),
   constraint version_service FOREIGN KEY (service_key) REFERENCES service(key),

@@ -1,8 +1,6 @@
-import { createServer } from "node:net";
-import type { AddressInfo, Server } from "node:net";
-import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
+import { CONNECT, openLine } from "../support/line.ts";
 import { createWorld, killPostgres } from "../support/world.ts";
 import type { Consumer, World } from "../support/world.ts";
 import type { StatusRecord } from "../../tools/platform-client.ts";
@@ -23,9 +21,10 @@ const PROGRAM = `
 import os, socket, time
 
 def run(data):
-    with socket.create_connection(("127.0.0.1", data["port"])) as log:
-        log.sendall((os.environ["SERVICE_EXECUTION_ID"] + "\\n").encode())
-        log.recv(1)
+    ${CONNECT}
+    with line:
+        line.sendall((os.environ["SERVICE_EXECUTION_ID"] + "\\n").encode())
+        line.recv(1)
     time.sleep(data["seconds"])
     return {"number": data["number"]}
 `;
@@ -33,9 +32,8 @@ def run(data):
 type Counts = Record<StatusRecord["status"], number>;
 
 interface StartLog {
-  readonly port: number;
   readonly ids: readonly string[];
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 }
 
 let world: World | undefined;
@@ -43,29 +41,26 @@ let starts: StartLog | undefined;
 
 afterEach(async () => {
   await world?.close();
-  starts?.close();
+  await starts?.close();
   world = undefined;
   starts = undefined;
 });
 
 /** User code reports its id here before it does anything else, and continues once the id is recorded. */
-async function createStartLog(): Promise<StartLog> {
+async function createStartLog({ dataDirectory }: World): Promise<StartLog> {
   const ids: string[] = [];
-  const server: Server = createServer((socket) => {
-    socket.on("error", () => undefined);
+  const { close } = await openLine(dataDirectory, (socket) => {
     socket.setEncoding("utf8").once("data", (line: string) => {
       ids.push(line.trim());
       socket.end("k");
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return { port: (server.address() as AddressInfo).port, ids, close: () => server.close() };
+  });
+  return { ids, close };
 }
 
 /** Starts executions until so many are acknowledged; a refused or broken start is tried anew, as a client would. Returns the input of each id. */
 async function startMany(
   consumer: Consumer,
-  log: StartLog,
   onAcknowledged: (count: number) => void,
 ): Promise<ReadonlyMap<string, number>> {
   const acknowledged = new Map<string, number>();
@@ -73,7 +68,7 @@ async function startMany(
   const startNext = async (): Promise<void> => {
     while (next < EXECUTIONS) {
       const number = next++;
-      const json = { data: { port: log.port, number, seconds: number % 2 === 0 ? 0 : 0.3 } };
+      const json = { data: { number, seconds: number % 2 === 0 ? 0 : 0.3 } };
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const answer = await consumer.start(json).catch(() => null);
         if (answer?.status === 201) {
@@ -123,8 +118,8 @@ async function prepare(
 ): Promise<Scene> {
   world = await createWorld({ role: roles, flags: [...FLAGS, ...flags] });
   await others(world);
-  starts = await createStartLog();
   const { serviceKey } = await world.deploy(await world.createProject("faulty", PROGRAM));
+  starts = await createStartLog(world);
   return { world, consumer: await world.subscribe(serviceKey), log: starts };
 }
 
@@ -136,7 +131,7 @@ async function waitForStarts(log: StartLog): Promise<void> {
 /** Runs the scene and does this in the middle of it. */
 async function disturb({ consumer, log }: Scene, fault: () => Promise<unknown>): Promise<Counts> {
   let done: Promise<unknown> = Promise.resolve();
-  const acknowledged = await startMany(consumer, log, (count) => {
+  const acknowledged = await startMany(consumer, (count) => {
     if (count === EXECUTIONS / 2) done = waitForStarts(log).then(fault);
   });
   await done;

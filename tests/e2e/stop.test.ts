@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
-import { connect, createServer } from "node:net";
-import type { AddressInfo, Socket } from "node:net";
+import { connect } from "node:net";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { kill } from "node:process";
@@ -13,6 +13,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { request } from "../../tools/platform-client.ts";
 import { REPOSITORY, spawnPlatform } from "../../tools/platform-process.ts";
 import type { PlatformProcess, StartOptions } from "../../tools/platform-process.ts";
+import { CONNECT, openLine } from "../support/line.ts";
 import { createWorld, findProcesses } from "../support/world.ts";
 import type { Consumer, World } from "../support/world.ts";
 
@@ -26,8 +27,8 @@ const PROGRAM = `
 import socket
 
 def run(data):
-    with socket.create_connection(("127.0.0.1", data["port"])) as line:
-        line.recv(1)
+    ${CONNECT}
+    line.recv(1)
     return {"done": True}
 `;
 
@@ -38,23 +39,20 @@ afterEach(async () => {
 });
 
 interface Gate {
-  readonly port: number;
   readonly runs: () => number;
   readonly open: () => void;
 }
 
 /** Executions that have begun wait here. */
-async function createGate(): Promise<Gate> {
+async function createGate({ dataDirectory }: World): Promise<Gate> {
   const waiting: Socket[] = [];
-  const server = createServer((socket) => void waiting.push(socket.on("error", () => undefined)));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const line = await openLine(dataDirectory, (socket) => void waiting.push(socket));
   const open = () => waiting.forEach((socket) => socket.end("k"));
   cleanups.push(async () => {
     open();
-    server.close();
+    await line.close();
   });
-  return { port: (server.address() as AddressInfo).port, runs: () => waiting.length, open };
+  return { runs: () => waiting.length, open };
 }
 
 interface Scene {
@@ -76,8 +74,8 @@ async function createScene(
   const exited = once(world.platform.process, "exit");
   const { serviceKey } = await world.deploy(await world.createProject("waiting", PROGRAM));
   const consumer = await world.subscribe(serviceKey);
-  const gate = await createGate();
-  const { id } = (await consumer.start({ data: { port: gate.port } })).body;
+  const gate = await createGate(world);
+  const { id } = (await consumer.start({ data: {} })).body;
   await expect.poll(gate.runs, PATIENCE).toBe(1);
   return { world, consumer, gate, id, exited };
 }

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
+import { NetworkSchema } from "./network.ts";
 
 /** Pattern of service names. A name is part of the URL of the endpoint. */
 export const SERVICE_NAME_PATTERN = "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$";
@@ -63,6 +64,7 @@ export const ProjectSchema = Type.Object(
           "What executions share: fork (default): each is a copy of a process that has imported the module, if that is safe; spawn: each is a fresh interpreter that imports the module itself",
       }),
     ),
+    network: Type.Optional(NetworkSchema),
     resources: Type.Optional(Type.Partial(ResourcesSchema, { additionalProperties: false })),
     runtime: Type.Literal("PYTHON_TEMPLATE"),
     sourceBuilds: Type.Optional(

@@ -147,6 +147,7 @@ async function startPython({ options, logger, closers }: Starting, directory: st
   const tools = await findPythonTools({
     searchPath: settings.searchPath,
     chooseDirectory: (user) => chooseEnvironmentsDirectory(settings.cacheDirectory, user, output.note),
+    network: { networkFallback: "host" },
     variables: settings.hostVariables,
   });
   closers.add("environments", tools.environments.close);

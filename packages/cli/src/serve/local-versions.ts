@@ -132,8 +132,9 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
     onLog: options.onBuildLine,
     signal: options.signal,
   });
-  const { resources, timeoutSeconds, startMode } = readVersionSettings(project);
-  const runnable = toRunnableVersion({ id, resources, startMode }, directory, environment);
+  const { timeoutSeconds, ...settings } = readVersionSettings(project);
+  const { resources } = settings;
+  const runnable = toRunnableVersion({ id, ...settings }, directory, environment);
   const probe = await options.runtime.probe(runnable);
   if (probe.ok && probe.startModeReason !== null)
     options.onBuildLine(`${SLOW_START_NOTE}: ${probe.startModeReason}`);

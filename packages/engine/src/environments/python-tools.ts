@@ -4,6 +4,7 @@ import type { SandboxLevel } from "@platform/contract/sandbox";
 import { findExecutables, SYSTEM_FOLDERS } from "../host/find-executables.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import { findSandbox } from "../python/sandbox/find-sandbox.ts";
+import type { FindSandboxOptions } from "../python/sandbox/find-sandbox.ts";
 import type { Sandbox } from "../python/sandbox/sandbox.ts";
 import type { SystemUser } from "./access.ts";
 import { createEnvironmentBuilder } from "./environment.ts";
@@ -25,6 +26,8 @@ export interface PythonToolsOptions {
   readonly chooseDirectory: (user: SystemUser | null) => string | Promise<string>;
   /** Builds of code that is not trusted: sandboxed, as root under users of their own. Missing: they are the developer's own. */
   readonly confinedBuilds?: { readonly allowsSourceBuilds: boolean };
+  /** What versions may reach over the network. */
+  readonly network: Pick<FindSandboxOptions, "networkPolicy" | "networkFallback">;
   /** The host's variables; see EnvironmentBuilderOptions. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
@@ -46,7 +49,7 @@ export interface PythonTools {
  */
 export async function findPythonTools(options: PythonToolsOptions): Promise<PythonTools> {
   const { searchPath, variables } = options;
-  const sandbox = await findSandbox({ uidBase: SANDBOX_UID, searchPath });
+  const sandbox = await findSandbox({ uidBase: SANDBOX_UID, searchPath, ...options.network });
   const { level } = sandbox.report;
   const user = getuid?.() === 0 && level !== "D" ? SANDBOX_USER : null;
   const interpreter = await findInterpreter({

@@ -39,6 +39,7 @@ test("a project with everything in it is read as it was written", async () => {
     descriptionFile: "README.md",
     resources: { cpu: 0.3, memory: 2 },
     isolation: "spawn",
+    network: { hosts: ["api.example.org", "localhost", "203.0.113.7", "198.51.100.0/24"] },
     timeoutSeconds: 60,
   };
   expect(await readWith(document, { "README.md": "# hello" })).toEqual(document);
@@ -85,6 +86,25 @@ test("every fault of the document is told with its path and what was expected", 
   expect(byPath["/runtime"]).toBe("runtime is missing.");
   expect(byPath["/isolation"]).toBe('isolation must be "fork" or "spawn", not "fast".');
   expect(byPath["/timeoutSeconds"]).toBe("timeoutSeconds must be of type integer, not string.");
+});
+
+test.each([
+  ["host", ["/network"], 'network must be "none", "egress" or {"hosts": ['],
+  [7, ["/network"], "not 7."],
+  [{}, ["/network"], "not {}."],
+  [{ hosts: [] }, ["/network/hosts"], "must NOT have fewer than 1 items"],
+  [{ hosts: ["api.example.org"], ports: [1] }, ["/network"], 'or {"hosts": ['],
+  [{ hosts: ["10.0.0.0/33"] }, ["/network/hosts/0"], "IPv4 address or range such as 203.0.113.0/24"],
+  [{ hosts: ["https://example.org"] }, ["/network/hosts/0"], "a host name"],
+  [
+    { hosts: ["example.org", "256.1.1.1", "2001:db8::1"] },
+    ["/network/hosts/1", "/network/hosts/2"],
+    "256.1.1.1",
+  ],
+])("a network of %j is refused with its cause alone", async (network, paths, message) => {
+  const { errors } = await catchProjectError(readWith({ name: "demo", runtime: "PYTHON_TEMPLATE", network }));
+  expect(errors.map(({ path }) => path)).toEqual(paths);
+  expect(errors[0]?.message).toContain(message);
 });
 
 const SENTENCE = /[^.]\.$/u;

@@ -88,7 +88,7 @@ export function parseProject(text: string): Project {
     );
   if (validate(value)) return value;
   const runtime = findUnknownRuntime(value);
-  const faults = describeSchemaFaults((validate.errors ?? []).slice(0, MAX_FAULTS));
+  const faults = nameNetworkOnce(describeSchemaFaults((validate.errors ?? []).slice(0, MAX_FAULTS)), value);
   throw createInvalid(
     faults.map((fault) => (fault.path === "/runtime" && runtime !== null ? runtime : fault)),
   );
@@ -119,6 +119,19 @@ function findUnknownRuntime(value: unknown): ProjectFault | null {
   const allowed = ProjectSchema.properties.runtime.const;
   const message = `runtime ${quote(value.runtime)} is not known; the only one is "${allowed}".`;
   return { path: "/runtime", message };
+}
+
+const NETWORK_PATH = "/network";
+
+/** `network` fails once for each of its forms: what counts are the faults of the list of hosts, if it has one. */
+function nameNetworkOnce(faults: readonly ProjectFault[], document: unknown): readonly ProjectFault[] {
+  if (!faults.some(({ path }) => path === NETWORK_PATH)) return faults;
+  const others = faults.filter(({ path }) => path !== NETWORK_PATH);
+  if (others.some(({ path }) => path.startsWith(`${NETWORK_PATH}/`))) return others;
+  const value =
+    typeof document === "object" && document !== null && "network" in document && document.network;
+  const message = `network must be "none", "egress" or {"hosts": ["api.example.org", "203.0.113.0/24"]}, not ${quote(value)}.`;
+  return [...others, { path: NETWORK_PATH, message }];
 }
 
 type HasFile = (path: string) => Promise<boolean>;

@@ -1,7 +1,5 @@
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createFixture } from "../testing/python-fixture.ts";
+import { createFixture, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 
 let fixture: Fixture;
@@ -223,12 +221,8 @@ def run(params):
 
 // The names of such sockets belong to a network namespace, not to a file system.
 test("a run connects to no socket without a path but those of its own processes", async () => {
-  const name = `\0platform-test-${process.pid}`;
-  const server = createServer((socket) => socket.end());
-  server.listen(name);
-  await once(server, "listening");
   const program = `
-import errno, socket
+import errno, socket, time
 def dial(name):
     with socket.socket(socket.AF_UNIX) as end:
         try:
@@ -238,13 +232,20 @@ def dial(name):
             return errno.errorcode[error.errno]
 def run(params):
     with socket.socket(socket.AF_UNIX) as door:
-        door.bind("\\0own")
+        door.bind("\\0" + params["own"])
         door.listen()
-        return [dial(params["name"]), dial("\\0own")]
+        print("listening", flush=True)
+        while params["waits"]:
+            time.sleep(1)
+        return [dial("\\0sibling"), dial("\\0absent"), dial("\\0own")]
 `;
-  const { result } = await fixture.finish(fixture.createVersion(program), { params: { name } });
-  server.close();
-  expect(result).toEqual({ value: ["EPERM", "done"] });
+  const version = fixture.createVersion(program);
+  const sibling = fixture.start(version, { params: { own: "sibling", waits: true } });
+  await waitFor("the sibling listens", () => sibling.lines.length > 0);
+  const { result } = await fixture.finish(version, { params: { own: "own", waits: false } });
+  sibling.kill({ code: "CANCELLED", detail: "The test is over." });
+  await sibling.ended;
+  expect(result).toEqual({ value: ["EPERM", "ECONNREFUSED", "done"] });
 });
 
 test("what honest code needs still works", async () => {
@@ -309,7 +310,7 @@ def run():
         "null": open("/dev/null", "w").write("x"),
     }
 `;
-  const { result } = await fixture.finish(fixture.createVersion(program));
+  const { result } = await fixture.finish(fixture.createVersion(program, { network: "none" }));
   expect(result).toEqual({
     threads: [0, 2, 4],
     pools: [

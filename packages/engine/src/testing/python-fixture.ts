@@ -115,6 +115,7 @@ export async function createFixture(
       resources: { cpu: 1, memory: 1 },
       variables: {},
       startMode: "auto",
+      network: null,
       ...changes,
     };
   }

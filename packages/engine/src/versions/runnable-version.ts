@@ -16,19 +16,20 @@ export interface VersionTarget {
 /** Adds the defaults of the contract to what `platform.json` leaves out. `timeoutSeconds`: wall-clock limit of a run. */
 export function readVersionSettings(
   project: Project,
-): Pick<RunnableVersion, "resources" | "startMode"> & Pick<VersionTarget, "timeoutSeconds"> {
+): Pick<RunnableVersion, "resources" | "startMode" | "network"> & Pick<VersionTarget, "timeoutSeconds"> {
   return {
     resources: { ...DEFAULT_RESOURCES, ...project.resources },
     timeoutSeconds: project.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
     startMode: project.isolation === "spawn" ? "spawn" : "auto",
+    network: project.network ?? null,
   };
 }
 
 /** A version whose files lie in `projectDirectory`, with the environment that was built for them. */
 export function toRunnableVersion(
-  { id, resources, startMode }: Pick<RunnableVersion, "id" | "resources" | "startMode">,
+  { id, resources, startMode, network }: Pick<RunnableVersion, "id" | "resources" | "startMode" | "network">,
   projectDirectory: string,
   { interpreter, readablePaths }: Pick<Environment, "interpreter" | "readablePaths">,
 ): RunnableVersion {
-  return { id, projectDirectory, interpreter, readablePaths, resources, variables: {}, startMode };
+  return { id, projectDirectory, interpreter, readablePaths, resources, variables: {}, startMode, network };
 }

@@ -10,6 +10,7 @@ const VERSION = {
   resources: { cpu: 1, memory: 1 },
   variables: {},
   startMode: "auto",
+  network: null,
 } as const;
 
 const READY: ClaimEvent = {

@@ -13,6 +13,8 @@ import { readVersionSettings, toRunnableVersion } from "@platform/engine/version
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { BuildClaim, BuildOutcome } from "../store/builds/builds.ts";
 import type { VersionStore } from "../store/versions/versions.ts";
+import { findNetworkFault } from "./build-network.ts";
+import type { BuildNetwork } from "./build-network.ts";
 import { findOlderSchema } from "./older-schema.ts";
 import { findBreakingChange } from "./schema-changes.ts";
 import type { VersionFiles } from "../versions/version-files.ts";
@@ -25,6 +27,7 @@ export interface BuildDeps {
   readonly runtime: Pick<PythonRuntime, "probe">;
   /** For the capacities of the living workers. */
   readonly workers: Pick<WorkerRegistry, "listWorkers">;
+  readonly network: BuildNetwork;
 }
 
 /** One run of a build. */
@@ -50,6 +53,8 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     const directory = await deps.files.ensure(claim);
     const project = await readProject(directory);
     const settings = readVersionSettings(project);
+    const networkFault = findNetworkFault(deps.network, settings.network, onLog);
+    if (networkFault !== null) return fail("INVALID_PROJECT", networkFault);
     const refusal = findResourceFailure(settings.resources, await deps.workers.listWorkers(), onLog);
     if (refusal) return refusal;
     const environment = await deps.environments.ensure(directory, {
@@ -108,6 +113,7 @@ async function succeed(
       resources: version.resources,
       timeoutSeconds: readVersionSettings(project).timeoutSeconds,
       startMode: version.startMode === "spawn" || probe.startMode === "spawn" ? "spawn" : "auto",
+      network: version.network,
       inputSchema: probe.inputSchema,
       outputSchema: probe.outputSchema,
       description: await readDescription(version.projectDirectory, project),

@@ -41,6 +41,7 @@ test("without settings it plays all roles on this machine alone", async () => {
     drainSeconds: 30,
     retentionDays: 30,
     sandboxMin: "B",
+    network: { standard: "egress", most: "egress", open: [] },
     logLevel: "info",
   });
 });

@@ -6,9 +6,12 @@ import { DEFAULT_QUEUE_LIMITS } from "@platform/engine/executions/admission";
 import type { QueueLimits } from "@platform/engine/executions/admission";
 import { SANDBOX_LEVEL_NAMES } from "@platform/contract/sandbox";
 import type { SandboxLevel } from "@platform/contract/sandbox";
+import { NETWORK_KINDS } from "@platform/contract/network";
+import type { NetworkPolicy } from "@platform/engine/python/sandbox/network/network-policy";
 import { GIGABYTE } from "@platform/engine/base/bytes";
 import {
   SettingError,
+  addressRanges,
   choice,
   choices,
   number,
@@ -154,6 +157,22 @@ const SETTINGS = {
     ["allowed", "forbidden"],
     "allowed",
   ),
+  "network-default": choice(
+    "PLATFORM_NETWORK_DEFAULT",
+    "Network of services whose platform.json does not say",
+    ["egress", "none"],
+    "egress",
+  ),
+  "network-max": choice(
+    "PLATFORM_NETWORK_MAX",
+    "The most that services may have: the outside, only hosts that they list, or nothing",
+    NETWORK_KINDS.toReversed(),
+    "egress",
+  ),
+  "network-open": addressRanges(
+    "PLATFORM_NETWORK_OPEN",
+    "Private IPv4 ranges that services may reach too, separated by commas, such as 10.1.0.0/16",
+  ),
   "log-level": choice(
     "PLATFORM_LOG_LEVEL",
     "Least severity of log lines",
@@ -208,6 +227,8 @@ export interface Config {
   readonly sandboxMin: SandboxLevel;
   /** Whether projects may have packages built from source. */
   readonly allowsSourceBuilds: boolean;
+  /** What services may reach. */
+  readonly network: NetworkPolicy;
   readonly logLevel: "debug" | "info" | "warn" | "error";
   /** Variables that package installers need, handed to builds and to nothing else. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -246,6 +267,11 @@ export function readConfig(): Config {
     }),
     sandboxMin: settings["sandbox-min"],
     allowsSourceBuilds: settings["source-builds"] === "allowed",
+    network: Object.freeze({
+      standard: settings["network-default"],
+      most: settings["network-max"],
+      open: settings["network-open"],
+    }),
     logLevel: settings["log-level"],
     environment: env,
   });

@@ -1,3 +1,5 @@
+import { parseRange } from "@platform/engine/python/sandbox/network/address-range";
+
 /** A setting of the operator: a flag, or an environment variable; the flag takes precedence. */
 export interface Setting<T> {
   /** Name of the environment variable. */
@@ -125,5 +127,21 @@ export function choices<const T extends string>(
     help,
     fallback: always(fallback, fallback.join(",")),
     parse: (value) => value.split(",").map((item) => one.parse(item.trim())),
+  };
+}
+
+/** IPv4 addresses and ranges, separated by commas; none when it is not set. */
+export function addressRanges(env: string, help: string): Setting<readonly string[]> {
+  return {
+    env,
+    hint: "RANGES",
+    help,
+    fallback: { compute: () => [], text: null },
+    parse: (value) => {
+      const ranges = value.split(",").map((range) => range.trim());
+      if (ranges.some((range) => parseRange(range) === null))
+        throw new SettingError("IPv4 addresses or ranges separated by commas, such as 10.1.0.0/16,10.2.3.4");
+      return ranges;
+    },
   };
 }

@@ -22,6 +22,7 @@ export async function startPython({ config, data, logger, closers, readiness }: 
     searchPath: config.environment["PATH"] ?? "",
     chooseDirectory: () => data.environments,
     confinedBuilds: { allowsSourceBuilds: config.allowsSourceBuilds },
+    network: { networkPolicy: config.network },
     variables: config.environment,
   });
   closers.add("environments", environments.close);

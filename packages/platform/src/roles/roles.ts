@@ -86,11 +86,13 @@ function startWorker(shared: Shared, { runtime, environments, sandbox }: Python,
 }
 
 /** Runs builds. */
-function startBuilder(shared: Shared, { runtime, environments }: Python, workerId: string): void {
+function startBuilder(shared: Shared, { runtime, environments, sandbox }: Python, workerId: string): void {
   const { config, closers, stores, files, executionStore, logger } = shared;
   const { builds, versions } = stores;
+  const missing = sandbox.missing.find(({ piece }) => piece === "network") ?? null;
+  const network = { policy: config.network, missing };
   const builder = createBuilder(
-    { builds, versions, files, environments, runtime, workers: executionStore, workerId, logger },
+    { builds, versions, files, environments, runtime, workers: executionStore, network, workerId, logger },
     { leaseSeconds: config.leaseSeconds },
   );
   closers.add("builder", builder.close);

@@ -34,6 +34,7 @@ function createVersion(serviceKey: string, version: string): NewVersion {
     resources: { cpu: 0.5, memory: 1.5 },
     timeoutSeconds: 60,
     startMode: "auto",
+    network: null,
     inputSchema: { type: "object" },
     outputSchema: null,
     description: "It counts.",

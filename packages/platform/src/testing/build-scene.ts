@@ -7,6 +7,7 @@ import type { Resources } from "@platform/contract/project";
 import { createEnvironmentBuilder } from "@platform/engine/environments/environment";
 import { findInterpreter } from "@platform/engine/environments/interpreter";
 import { packProject } from "@platform/engine/project/pack";
+import { DEFAULT_NETWORK_POLICY } from "@platform/engine/python/sandbox/network/network-policy";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
 import { writeFiles } from "@platform/engine/testing/project-fixtures";
 import { createFixture } from "@platform/engine/testing/python-fixture";
@@ -81,6 +82,7 @@ export async function openBuildScene() {
     environments,
     runtime: python.runtime,
     workers,
+    network: { policy: DEFAULT_NETWORK_POLICY, missing: null },
     workerId: "builder-1",
     logger: createRecordingLogger(),
   };

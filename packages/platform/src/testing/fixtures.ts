@@ -61,6 +61,7 @@ export async function createTestService(
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,
     startMode: "auto",
+    network: null,
     inputSchema: {
       type: "object",
       properties: { data: { type: "object", properties: { n: { type: "integer" } } } },

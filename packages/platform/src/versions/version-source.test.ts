@@ -56,6 +56,7 @@ async function createSource(setup: string, requirements = "./package\n") {
     resources: { cpu: 1, memory: 1 },
     timeoutSeconds: 60,
     startMode: "auto",
+    network: null,
     inputSchema: null,
     outputSchema: null,
     description: "",

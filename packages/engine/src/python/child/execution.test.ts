@@ -57,6 +57,7 @@ const REQUEST: RunRequest = {
     resources: { cpu: 1, memory: 1 },
     variables: {},
     startMode: "auto",
+    network: null,
   },
   input: { body: Buffer.from("{}") },
   timeoutSeconds: 60,

@@ -107,7 +107,7 @@ async function prepareZygote(host: ZygoteHost, version: RunnableVersion): Promis
     folders.discard(zygoteDirectory);
   }
   try {
-    launch = host.sandbox.prepare({ ...version, runnerDirectory, zygoteDirectory });
+    launch = await host.sandbox.prepare({ ...version, runnerDirectory, zygoteDirectory });
     home = await openHomeSocket(join(zygoteDirectory, "home"), host.paces);
     return { launch, home, release };
   } catch (error) {
@@ -135,7 +135,8 @@ function attendZygote(
     ...collectOutput(child, paces.logs, options.onOutput),
   ];
   control.on("error", () => control.destroy());
-  const readStatus = collectStatus(child);
+  const status = collectStatus(child);
+  const orders = createOrders(control);
   const timers = createTimers<"leave" | "hangUp">();
 
   /** The zygote opens the socket before it says hello. User code runs only later: it can never reach the path. */
@@ -156,8 +157,11 @@ function attendZygote(
     if (!timers.has("leave")) timers.set("leave", LEAVE_MS, kill);
   }
 
-  function send(order: Order): void {
-    if (control instanceof Duplex && control.writable) control.write(encodeOrder(order));
+  async function boot(): Promise<string | null> {
+    const fault = await connectNetwork(child, launch, status.begun);
+    if (fault === null) orders.begin(createBootOrder(options, launch));
+    else kill();
+    return fault;
   }
 
   async function waitUntilClosed(): Promise<ZygoteEnd> {
@@ -165,12 +169,53 @@ function attendZygote(
     await Promise.all(readings); // the last output may still wait for its turn
     timers.clear("leave");
     timers.clear("hangUp");
+    const fault = await booting;
     release();
-    return { description, hasBegun: launch.hasBegun?.(readStatus()) ?? true };
+    if (fault !== null)
+      return { description: `could not be connected to the network: ${fault}`, hasBegun: false };
+    return { description, hasBegun: launch.hasBegun?.(status.read()) ?? true };
   }
 
-  send(createBootOrder(options, launch));
-  return { pid: child.pid ?? 0, home, send, kill, stop, closed: waitUntilClosed() };
+  const booting = boot();
+  return { pid: child.pid ?? 0, home, send: orders.send, kill, stop, closed: waitUntilClosed() };
+}
+
+/** Writes orders; those that are given before the first, the boot order, wait for it. */
+function createOrders(control: Duplex) {
+  let waiting: Order[] | null = [];
+  const write = (order: Order): void => {
+    if (control.writable) control.write(encodeOrder(order));
+  };
+  return {
+    send: (order: Order): void => {
+      if (waiting === null) write(order);
+      else waiting.push(order);
+    },
+    begin: (boot: Order): void => {
+      for (const order of [boot, ...(waiting ?? [])]) write(order);
+      waiting = null;
+    },
+  };
+}
+
+/**
+ * Connects the network of the sandbox, while the interpreter starts; it waits for its first order. Why that failed; null when it did not,
+ * or when the process had ended, which then says why.
+ */
+async function connectNetwork(
+  child: ChildProcess,
+  { connect }: SandboxLaunch,
+  begun: Promise<unknown>,
+): Promise<string | null> {
+  try {
+    if (connect === null) return null;
+    await begun;
+    await connect(child.pid ?? 0);
+    return null;
+  } catch (error) {
+    if (child.exitCode !== null || child.signalCode !== null) return null;
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 function createBootOrder({ version, startMode, probe }: ZygoteOptions, { view }: SandboxLaunch): Order {
@@ -232,15 +277,25 @@ function waitForEnd(child: ChildProcess): Promise<string> {
   });
 }
 
-/** The reports of the launcher, which are short and contain nothing from user code. */
-function collectStatus(child: ChildProcess): () => string {
+/** What the launcher writes to descriptor 4. */
+interface LauncherStatus {
+  /** The reports, which are short and contain nothing from user code. */
+  readonly read: () => string;
+  /** Resolves at the first report, or when there will be none. */
+  readonly begun: Promise<unknown>;
+}
+
+function collectStatus(child: ChildProcess): LauncherStatus {
   const stream = child.stdio[STATUS_FD];
   let status = "";
   stream?.on("error", () => stream.destroy());
+  const begun = new Promise((resolve) => {
+    stream?.once("data", resolve).once("close", resolve);
+  });
   stream?.on("data", (chunk: Buffer) => {
     status = (status + chunk.toString("latin1")).slice(-MAX_STATUS_LENGTH);
   });
-  return () => status;
+  return { read: () => status, begun };
 }
 
 /** Resolves when the stream has closed and everything was consumed. */

@@ -1,3 +1,4 @@
+import type { Network } from "@platform/contract/network";
 import type { Resources } from "@platform/contract/project";
 
 /** A version that is ready to run: unpacked, with its environment built. Paths are absolute and readable by the sandbox. */
@@ -18,6 +19,8 @@ export interface RunnableVersion {
    * not share what the import made either (`isolation` in `platform.json`).
    */
   readonly startMode: "auto" | "spawn";
+  /** What executions can reach; null: what the operator has set for versions that do not say. */
+  readonly network: Network | null;
 }
 
 /** JSON text, which Node does not parse after it was accepted. */

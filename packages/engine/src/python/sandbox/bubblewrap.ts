@@ -1,6 +1,10 @@
 import { chmodSync, chownSync } from "node:fs";
+import { join } from "node:path";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
+import type { Egress } from "./network/egress.ts";
+import { prepareNetwork } from "./network/version-network.ts";
+import type { Networks } from "./network/version-network.ts";
 import { createBaseFilter, createChildFilter } from "./seccomp/filters.ts";
 import type { Architecture } from "./seccomp/filters.ts";
 import { openFilter } from "./seccomp/open-filter.ts";
@@ -30,63 +34,102 @@ export interface BubblewrapOptions {
   /** This process' own uid and gid. */
   readonly uid: number;
   readonly gid: number;
+  readonly networks: Networks;
   /** Tries an empty sandbox; see `Sandbox`. */
   readonly findFault: Sandbox["findFault"];
 }
 
-/** Namespaces for user, pid, ipc and uts, a read-only system, a uid per version; the network is the host's. */
+/** Namespaces for user, pid, ipc, uts and network, a read-only system, a uid per version. */
 export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
-  const taken = new Set<number>();
+  const uids = createUids(options);
 
-  function takeUid(): number {
-    for (let uid = options.uidBase; uid < options.uidBase + options.uidCount; uid += 1) {
-      if (taken.has(uid)) continue;
-      taken.add(uid);
-      return uid;
+  async function prepare(request: SandboxRequest): Promise<SandboxLaunch> {
+    const dropped = options.uid === 0 ? uids.take() : null;
+    try {
+      const launch = await prepareLaunch(options, request, dropped);
+      const release = (): void => {
+        launch.release();
+        if (dropped !== null) uids.giveBack(dropped);
+      };
+      return { ...launch, release };
+    } catch (error) {
+      if (dropped !== null) uids.giveBack(dropped);
+      throw error;
     }
-    throw new Error(`all ${options.uidCount} uids from ${options.uidBase} on are in use`);
-  }
-
-  function prepare(request: SandboxRequest): SandboxLaunch {
-    const dropped = options.uid === 0 ? takeUid() : null;
-    const uid = dropped ?? options.uid;
-    const gid = dropped ?? options.gid;
-    writeAccounts(request.zygoteDirectory, uid, gid);
-    chmodSync(request.zygoteDirectory, 0o700);
-    if (dropped !== null) chownSync(request.zygoteDirectory, uid, gid);
-    const isolation = listArguments(request);
-    const { architecture } = options;
-    const network = "shared";
-    return {
-      view: {
-        project: PROJECT,
-        runner: RUNNER,
-        zygote: ZYGOTE,
-        scratch: "/tmp",
-        isolation: {
-          namespaces: true,
-          network,
-          filter: createChildFilter(architecture, "hidden").toString("base64"),
-          landlock: ["/"],
-        },
-      },
-      wrap: (command) => ({ executable: options.executable, args: [...isolation, "--", ...command] }),
-      environment: BASE_ENVIRONMENT,
-      // bwrap(1): written only when the program inside was executed and has ended.
-      hasBegun: (status) => status.includes('"exit-code"'),
-      descriptors: [openFilter(createBaseFilter(architecture, network), request.zygoteDirectory)],
-      ...(dropped === null ? {} : { uid: dropped, gid: dropped }),
-      release: () => {
-        if (dropped !== null) taken.delete(dropped);
-      },
-    };
   }
 
   return { report: options.report, prepare, findFault: options.findFault };
 }
 
+/** @param dropped the uid to run as; null: that of this process, which is not root */
+async function prepareLaunch(
+  options: BubblewrapOptions,
+  request: SandboxRequest,
+  dropped: number | null,
+): Promise<SandboxLaunch> {
+  const uid = dropped ?? options.uid;
+  const gid = dropped ?? options.gid;
+  writeAccounts(request.zygoteDirectory, uid, gid);
+  chmodSync(request.zygoteDirectory, 0o700);
+  if (dropped !== null) chownSync(request.zygoteDirectory, uid, gid);
+  const { bubblewrapArguments, children, own } = await prepareNetwork(
+    options.networks,
+    request.network,
+    join(request.zygoteDirectory, "etc"),
+  );
+  const isolation = listArguments(request, bubblewrapArguments);
+  let egress: Egress | null = null;
+  const { architecture } = options;
+  return {
+    view: {
+      project: PROJECT,
+      runner: RUNNER,
+      zygote: ZYGOTE,
+      scratch: "/tmp",
+      isolation: {
+        namespaces: true,
+        network: children,
+        filter: createChildFilter(architecture, "hidden").toString("base64"),
+        landlock: ["/"],
+      },
+    },
+    wrap: (command) => {
+      const args = [...isolation, "--", ...command];
+      if (own === null) return { executable: options.executable, args };
+      return { executable: own.launcher, args: own.enter(uid, gid, [options.executable.path, ...args]) };
+    },
+    environment: BASE_ENVIRONMENT,
+    // bwrap(1): written only when the program inside was executed and has ended.
+    hasBegun: (status) => status.includes('"exit-code"'),
+    descriptors: [openFilter(createBaseFilter(architecture, children), request.zygoteDirectory)],
+    ...(dropped === null || own !== null ? {} : { uid: dropped, gid: dropped }),
+    connect:
+      own &&
+      (async (pid) => {
+        egress = await own.connect(pid);
+      }),
+    release: () => egress?.close(),
+  };
+}
+
+/** The uids that versions run as when this process is root. */
+function createUids({ uidBase, uidCount }: Pick<BubblewrapOptions, "uidBase" | "uidCount">) {
+  const taken = new Set<number>();
+  return {
+    take: (): number => {
+      for (let uid = uidBase; uid < uidBase + uidCount; uid += 1) {
+        if (taken.has(uid)) continue;
+        taken.add(uid);
+        return uid;
+      }
+      throw new Error(`all ${uidCount} uids from ${uidBase} on are in use`);
+    },
+    giveBack: (uid: number): void => void taken.delete(uid),
+  };
+}
+
 /** Bubblewrap applies these in the order given. */
-function listArguments(request: SandboxRequest): string[] {
+function listArguments(request: SandboxRequest, network: readonly string[]): string[] {
   const { zygoteDirectory } = request;
   const readable = request.readablePaths.filter((path) => !isBelow(path, "/usr"));
   const namespaces = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
@@ -101,5 +144,5 @@ function listArguments(request: SandboxRequest): string[] {
   ];
   const closing = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PROJECT];
   const report = ["--json-status-fd", String(STATUS_FD), "--seccomp", String(FIRST_DESCRIPTOR)];
-  return [namespaces, privileges, ...system, own, ...version, closing, report].flat();
+  return [namespaces, privileges, ...system, network, own, ...version, closing, report].flat();
 }

@@ -7,6 +7,7 @@ import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createBubblewrapSandbox } from "./bubblewrap.ts";
 import { findSandbox } from "./find-sandbox.ts";
 import { describeShortfall } from "./grade.ts";
+import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";
 import type { SandboxLaunch } from "./sandbox.ts";
 
 let directory: string;
@@ -43,29 +44,39 @@ test("a bubblewrap that the kernel refuses is told apart from one that is missin
 });
 
 const IS_ROOT = process.getuid?.() === 0;
-const PATHS = { projectDirectory: "/p", runnerDirectory: "/r", readablePaths: ["/usr/lib/x", "/opt/env"] };
+const PATHS = {
+  projectDirectory: "/p",
+  runnerDirectory: "/r",
+  readablePaths: ["/usr/lib/x", "/opt/env"],
+  network: null,
+};
+const NETWORKS = { policy: DEFAULT_NETWORK_POLICY, egress: null, fallback: "none" } as const;
 
-test.runIf(IS_ROOT)("root starts each version as a user of its own, and takes it back at the end", () => {
-  const sandbox = createBubblewrapSandbox({
-    report: { level: "B", missing: [] },
-    executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
-    architecture: "x86_64",
-    uidBase: 300_000,
-    uidCount: 2,
-    uid: 0,
-    gid: 0,
-    findFault: async () => null,
-  });
-  const prepare = (): SandboxLaunch =>
-    sandbox.prepare({ ...PATHS, zygoteDirectory: mkdtempSync(join(directory, "zygote-")) });
-  const first = prepare();
-  expect([first.uid, first.gid, prepare().uid]).toEqual([300_000, 300_000, 300_001]);
-  expect(prepare).toThrow(/all 2 uids/u);
-  first.release();
-  expect(prepare().uid).toBe(300_000);
-});
+test.runIf(IS_ROOT)(
+  "root starts each version as a user of its own, and takes it back at the end",
+  async () => {
+    const sandbox = createBubblewrapSandbox({
+      report: { level: "B", missing: [] },
+      executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
+      architecture: "x86_64",
+      uidBase: 300_000,
+      uidCount: 2,
+      uid: 0,
+      gid: 0,
+      networks: NETWORKS,
+      findFault: async () => null,
+    });
+    const prepare = (): Promise<SandboxLaunch> =>
+      sandbox.prepare({ ...PATHS, zygoteDirectory: mkdtempSync(join(directory, "zygote-")) });
+    const first = await prepare();
+    expect([first.uid, first.gid, (await prepare()).uid]).toEqual([300_000, 300_000, 300_001]);
+    await expect(prepare()).rejects.toThrow(/all 2 uids/u);
+    first.release();
+    expect((await prepare()).uid).toBe(300_000);
+  },
+);
 
-test("an ordinary user starts versions as itself; what lies below /usr is bound once", () => {
+test("an ordinary user starts versions as itself; what lies below /usr is bound once", async () => {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   const own = { uid: IS_ROOT ? 1000 : uid, gid: IS_ROOT ? 1000 : gid };
   const sandbox = createBubblewrapSandbox({
@@ -75,9 +86,13 @@ test("an ordinary user starts versions as itself; what lies below /usr is bound 
     uidBase: 300_000,
     uidCount: 2,
     ...own,
+    networks: NETWORKS,
     findFault: async () => null,
   });
-  const launch = sandbox.prepare({ ...PATHS, zygoteDirectory: mkdtempSync(join(directory, "zygote-")) });
+  const launch = await sandbox.prepare({
+    ...PATHS,
+    zygoteDirectory: mkdtempSync(join(directory, "zygote-")),
+  });
   expect(launch.uid).toBeUndefined();
   const command = launch.wrap(["python3", "-I"]);
   expect(command.executable.path).toBe("/usr/bin/bwrap");

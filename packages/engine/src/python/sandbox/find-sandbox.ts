@@ -4,6 +4,11 @@ import { runTrusted } from "../../host/processes.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createBubblewrapSandbox } from "./bubblewrap.ts";
 import { gradeSandbox } from "./grade.ts";
+import type { EgressTools } from "./network/egress.ts";
+import { findEgress, tryEgress } from "./network/find-egress.ts";
+import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";
+import type { NetworkPolicy } from "./network/network-policy.ts";
+import type { Networks } from "./network/version-network.ts";
 import { createNoSandbox } from "./no-sandbox.ts";
 import { createBaseFilter, findArchitecture } from "./seccomp/filters.ts";
 import type { Architecture } from "./seccomp/filters.ts";
@@ -35,6 +40,10 @@ export interface FindSandboxOptions {
   readonly uidBase?: number;
   /** Maximum number of sandboxes at once; used only when this process is root. */
   readonly uidCount?: number;
+  /** What versions may reach; default: the outside, and no private addresses. */
+  readonly networkPolicy?: NetworkPolicy;
+  /** What versions get that ask for a network where this machine cannot give them one; default `none`. `host`: all code is trusted. */
+  readonly networkFallback?: "none" | "host";
 }
 
 /** The best sandbox that works on this machine, established by trying each of its pieces. */
@@ -47,19 +56,31 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   const uid = process.getuid?.() ?? 0;
   const uidBase = options.uidBase ?? DEFAULT_UID_BASE;
   const attempt = () => tryBubblewrap(executable, architecture, uid === 0 ? uidBase : null);
-  const fault = await attempt();
+  const [fault, egress] = await Promise.all([attempt(), findEgress(executable, options.searchPath ?? "")]);
   if (fault !== null)
     return createNoSandbox(gradeSandbox([lackNamespaces(fault, ALLOW_HINT), ...UNUSED_ALONE]));
   return createBubblewrapSandbox({
-    report: gradeSandbox(UNUSED),
+    report: gradeSandbox(isMissing(egress) ? [...UNUSED, egress] : UNUSED),
     executable,
     architecture,
     uidBase,
     uidCount: options.uidCount ?? DEFAULT_UID_COUNT,
     uid,
     gid: process.getgid?.() ?? 0,
-    findFault: attempt,
+    networks: createNetworks(options, egress),
+    findFault: async () => (await attempt()) ?? (isMissing(egress) ? null : await tryEgress(egress)),
   });
+}
+
+function createNetworks(
+  { networkPolicy = DEFAULT_NETWORK_POLICY, networkFallback = "none" }: FindSandboxOptions,
+  egress: EgressTools | MissingPiece,
+): Networks {
+  return { policy: networkPolicy, egress: isMissing(egress) ? null : egress, fallback: networkFallback };
+}
+
+function isMissing(found: EgressTools | MissingPiece): found is MissingPiece {
+  return "piece" in found;
 }
 
 async function findExecutable(options: FindSandboxOptions): Promise<TrustedExecutable | MissingPiece> {

@@ -9,7 +9,7 @@ import type { Sandbox } from "./sandbox.ts";
 export function createNoSandbox(report: SandboxReport): Sandbox {
   return {
     report,
-    prepare: (request) => {
+    prepare: async (request) => {
       const scratch = join(request.zygoteDirectory, "scratch");
       mkdirSync(scratch, { recursive: true, mode: 0o700 });
       return {
@@ -24,6 +24,7 @@ export function createNoSandbox(report: SandboxReport): Sandbox {
         environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },
         hasBegun: null,
         descriptors: [],
+        connect: null,
         release: () => undefined,
       };
     },

@@ -1,3 +1,4 @@
+import type { Network } from "@platform/contract/network";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 
@@ -13,6 +14,8 @@ export interface SandboxRequest {
   readonly readablePaths: readonly string[];
   /** Folder of this zygote, with its home socket. Its owner becomes the sandbox's uid. */
   readonly zygoteDirectory: string;
+  /** What its processes ask to reach; null: what the operator has set for such versions. */
+  readonly network: Network | null;
 }
 
 /** How the children of a zygote are separated from each other. */
@@ -57,7 +60,12 @@ export interface SandboxLaunch {
   /** The user to start the program as; missing: the user of this process. */
   readonly uid?: number;
   readonly gid?: number;
-  /** Returns the uid; call it once every process of the sandbox has ended. */
+  /**
+   * Connects the network of the started program; called when the launcher has reported for the first time. No code of the project runs before it
+   * resolves; when it rejects, the sandbox cannot be used. Null: there is nothing to connect.
+   */
+  readonly connect: ((pid: number) => Promise<void>) | null;
+  /** Returns the uid and disconnects the network; call it once every process of the sandbox has ended. */
   readonly release: () => void;
 }
 
@@ -65,7 +73,7 @@ export interface SandboxLaunch {
 export interface Sandbox {
   /** What was found when it was tried at the start. */
   readonly report: SandboxReport;
-  readonly prepare: (request: SandboxRequest) => SandboxLaunch;
+  readonly prepare: (request: SandboxRequest) => Promise<SandboxLaunch>;
   /** Tries an empty sandbox: why it does not work on this machine at present; null when it works. */
   readonly findFault: () => Promise<string | null>;
 }

@@ -96,6 +96,7 @@ describe("an organisation", () => {
         resources: { cpu: 1, memory: 1 },
         timeoutSeconds: 1,
         startMode: "auto",
+        network: null,
         inputSchema: null,
         outputSchema: null,
         description: "",

@@ -1,0 +1,138 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
+import { createOutsideWorld, OUTSIDE, OUTSIDE_PORT } from "../testing/outside-world.ts";
+import type { OutsideWorld } from "../testing/outside-world.ts";
+
+const PARENT = fileURLToPath(new URL("../testing/python-parent.ts", import.meta.url));
+/** Others get no network of their own that could be left behind. */
+const IS_ROOT = process.getuid?.() === 0;
+
+let world: OutsideWorld;
+let fixture: Fixture;
+beforeAll(async () => {
+  if (!IS_ROOT) return;
+  world = await createOutsideWorld();
+  fixture = await createFixture();
+});
+afterAll(async () => {
+  if (!IS_ROOT) return;
+  await fixture.close();
+  await world.close();
+});
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly command: string;
+  readonly network: string;
+}
+
+function listProcesses(): readonly Process[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/u.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+        const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+        const command = readFileSync(`/proc/${name}/cmdline`, "latin1").replaceAll("\0", " ");
+        return [{ pid: Number(name), parent, command, network: readlinkSync(`/proc/${name}/ns/net`) }];
+      } catch {
+        return []; // it has ended
+      }
+    });
+}
+
+function listDescendants(root: number): readonly Process[] {
+  const all = listProcesses();
+  const found = new Set([root]);
+  for (let size = 0; size < found.size;) {
+    size = found.size;
+    for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
+  }
+  return all.filter(({ pid }) => found.has(pid));
+}
+
+/** Those that give versions of this process their way out, without their launchers. */
+function listSlirps(root = process.pid): readonly Process[] {
+  return listDescendants(root).filter(({ command }) => /^\S*slirp4netns /u.test(command));
+}
+
+const CONNECT = `
+import socket
+def run():
+    try:
+        with socket.create_connection(("${OUTSIDE}", ${OUTSIDE_PORT}), timeout=5) as s:
+            return s.recv(10).decode()
+    except OSError as error:
+        return str(error)
+`;
+
+test.runIf(IS_ROOT)("no slirp4netns and no network namespace outlives its zygote", async () => {
+  const version = fixture.createVersion(CONNECT);
+  expect((await fixture.finish(version)).result).toEqual({ value: "outside" });
+  expect(listSlirps()).toHaveLength(1);
+  await fixture.runtime.retire(version.id);
+  await waitFor("slirp4netns has ended", () => listSlirps().length === 0);
+  const own = readlinkSync("/proc/self/ns/net");
+  const held = readdirSync("/proc/self/fd").flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${name}`)];
+    } catch {
+      return [];
+    }
+  });
+  expect(held.filter((target) => target.startsWith("net:") && target !== own)).toEqual([]);
+});
+
+test.runIf(IS_ROOT)(
+  "a slirp4netns that ended is replaced, and its version has its network again",
+  async () => {
+    const version = fixture.createVersion(CONNECT);
+    await fixture.finish(version);
+    const [first] = listSlirps();
+    process.kill(first?.pid ?? 0, "SIGKILL");
+    await waitFor("another one runs", () => {
+      const [now] = listSlirps();
+      return now !== undefined && now.pid !== first?.pid;
+    });
+    await expect
+      .poll(async () => (await fixture.finish(version)).result, { timeout: 10_000 })
+      .toEqual({ value: "outside" });
+    await fixture.runtime.retire(version.id);
+  },
+);
+
+test.runIf(IS_ROOT)(
+  "no slirp4netns and no namespace outlives a Node that was killed by kill -9",
+  async () => {
+    const parent = spawn(process.execPath, [PARENT, "B", "1234.701", "run"], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { PATH: process.env["PATH"] },
+    });
+    const [printed] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = parent.pid ?? 0;
+    try {
+      await waitFor(
+        "user code runs",
+        () => listDescendants(pid).filter(({ command }) => command.includes("1234.701")).length > 3,
+      );
+      expect(listSlirps(pid)).toHaveLength(1);
+      const own = readlinkSync("/proc/self/ns/net");
+      const started = listDescendants(pid);
+      const namespaces = new Set(started.map(({ network }) => network).filter((network) => network !== own));
+      expect(namespaces.size).toBe(1);
+      parent.kill("SIGKILL");
+      const pids = new Set(started.map((one) => one.pid));
+      await waitFor("every process is gone", () =>
+        listProcesses().every((one) => !pids.has(one.pid) && !namespaces.has(one.network)),
+      );
+    } finally {
+      rmSync(printed.toString().trim(), { recursive: true, force: true });
+    }
+  },
+);

@@ -1,0 +1,241 @@
+import { connect, createServer } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { networkInterfaces } from "node:os";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Network } from "@platform/contract/network";
+import { createFixture } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
+import {
+  createOutsideWorld,
+  HOST_SIDE,
+  METADATA,
+  OTHER_OUTSIDE,
+  OUTSIDE,
+  OUTSIDE_PORT,
+  PRIVATE,
+} from "../testing/outside-world.ts";
+import type { OutsideWorld } from "../testing/outside-world.ts";
+import { findSandbox } from "./sandbox/find-sandbox.ts";
+import { DEFAULT_NETWORK_POLICY } from "./sandbox/network/network-policy.ts";
+import { NETWORK } from "./sandbox/network/network-plan.ts";
+
+/** Only root can make the network that these tests need, and give versions a way out. */
+const IS_ROOT = process.getuid?.() === 0;
+const SEARCH_PATH = process.env["PATH"] ?? "";
+
+/** Functions of the versions under test; `attempt` names how a connection ended. */
+const PRELUDE = `
+import errno, socket, struct
+def attempt(host, port, device=None, family=socket.AF_INET):
+    with socket.socket(family) as s:
+        s.settimeout(1)
+        try:
+            if device is not None:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+            s.connect((host, port))
+            return "connected"
+        except TimeoutError:
+            return "timeout"
+        except OSError as error:
+            return errno.errorcode.get(error.errno, str(error))
+`;
+const REACH = `${PRELUDE}
+def run(data):
+    return [[attempt(host, port), attempt(host, port, "tap0")] for host, port in data["targets"]]
+`;
+
+let world: OutsideWorld;
+let fixture: Fixture;
+beforeAll(async () => {
+  if (IS_ROOT) world = await createOutsideWorld();
+  fixture = await createFixture();
+});
+afterAll(async () => {
+  await fixture.close();
+  if (IS_ROOT) await world.close();
+});
+
+async function reach(
+  network: Network | null,
+  targets: readonly (readonly [string, number])[],
+  on = fixture,
+): Promise<unknown> {
+  const { outcome, result } = await on.finish(on.createVersion(REACH, { network }), { data: { targets } });
+  expect(outcome).toMatchObject({ status: "SUCCEEDED" });
+  return result instanceof Object && "value" in result ? result.value : result;
+}
+
+async function canConnect(host: string, port: number): Promise<boolean> {
+  const socket = connect(port, host);
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+test.runIf(IS_ROOT)("a version reaches the outside, and resolves names by nothing but DNS", async () => {
+  const targets = [
+    [OUTSIDE, OUTSIDE_PORT],
+    [NETWORK.resolver, 54],
+  ] as const;
+  expect(await reach(null, targets)).toEqual([
+    ["connected", "connected"],
+    ["EPERM", "EPERM"],
+  ]);
+});
+
+test.runIf(IS_ROOT)(
+  "a version reaches no port of the host, no metadata address and no private range, also by a socket that is bound to the device",
+  async () => {
+    let reached = 0;
+    const server = createServer(() => (reached += 1)).listen(0, "0.0.0.0");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const own = Object.values(networkInterfaces())
+      .flatMap((addresses = []) => addresses)
+      .filter(({ family }) => family === "IPv4")
+      .map(({ address }) => [address, port] as const);
+    const away = [
+      [METADATA, OUTSIDE_PORT],
+      [PRIVATE, OUTSIDE_PORT],
+    ] as const;
+    for (const [host, there] of [...own, ...away]) expect(await canConnect(host, there)).toBe(true);
+    expect(own.map(([host]) => host)).toContain(HOST_SIDE);
+    const before = reached;
+    const closed = [...own, ...away, ["127.0.0.2", port], ["10.255.255.53", port]] as const;
+    const ways = await reach(null, [
+      ...closed,
+      [NETWORK.gateway, port],
+      [NETWORK.resolver, port],
+      ["0.0.0.0", port],
+    ]);
+    expect(ways).toEqual([
+      ...[...closed, NETWORK.gateway].map(() => ["EHOSTUNREACH", "EPERM"]),
+      ["EPERM", "EPERM"],
+      ["ENETUNREACH", "timeout"],
+    ]);
+    expect(reached).toBe(before);
+    server.close();
+  },
+  60_000,
+);
+
+test.runIf(IS_ROOT)(
+  "executions of one version, which share a network, cannot send each other anything: not by local addresses, multicast or broadcast",
+  async () => {
+    const program = `${PRELUDE}
+def send(target, prepare=None, packet_info=False):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+        index = socket.if_nametoindex("tap0")
+        ancillary = [(socket.IPPROTO_IP, 8, struct.pack("i4s4s", index, bytes(4), bytes(4)))]
+        try:
+            if prepare == "device":
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"tap0")
+            if prepare == "multicast":
+                s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, struct.pack("4s4si", bytes(4), bytes(4), index))
+            s.sendmsg([b"x"], ancillary if packet_info else [], 0, (target, 6666))
+        except OSError as error:
+            return errno.errorcode[error.errno]
+
+def run():
+    with socket.create_server(("0.0.0.0", 5555)), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sibling:
+        sibling.bind(("0.0.0.0", 6666))
+        sibling.settimeout(0.5)
+        streams = [attempt(host, 5555, device) for host in ("198.18.0.100", "127.0.0.1", "0.0.0.0") for device in (None, "tap0")]
+        for target in ("198.18.0.100", "127.0.0.1", "224.0.0.1", "224.0.0.251", "255.255.255.255"):
+            for prepare in (None, "device", "multicast"):
+                for packet_info in (False, True):
+                    send(target, prepare, packet_info)
+        try:
+            datagrams = sibling.recv(10).decode()
+        except TimeoutError:
+            datagrams = "none"
+        six = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+        try:
+            six.sendto(b"x", ("ff02::1", 6666, 0, socket.if_nametoindex("tap0")))
+            over_ipv6 = "sent"
+        except OSError as error:
+            over_ipv6 = errno.errorcode[error.errno]
+        return ["connected" in streams, datagrams, over_ipv6]
+`;
+    const { result } = await fixture.finish(fixture.createVersion(program));
+    expect(result).toEqual({ value: [false, "none", "EADDRNOTAVAIL"] });
+  },
+  60_000,
+);
+
+test.runIf(IS_ROOT)("a version with a list of hosts reaches these only, and resolves no names", async () => {
+  const targets = [OUTSIDE, OTHER_OUTSIDE, PRIVATE, METADATA, "198.51.100.99"].map(
+    (host) => [host, OUTSIDE_PORT] as const,
+  );
+  const hosts = [OUTSIDE, "198.51.100.128/25", PRIVATE, "169.254.0.0/16", "0.0.0.0/32"];
+  const ways = await reach({ hosts }, [...targets, [NETWORK.resolver, 53]]);
+  expect(ways).toEqual([
+    ["connected", "connected"],
+    ["ENETUNREACH", "EPERM"],
+    ["EHOSTUNREACH", "EPERM"],
+    ["EHOSTUNREACH", "EPERM"],
+    ["ENETUNREACH", "EPERM"],
+    ["EHOSTUNREACH", "EPERM"],
+  ]);
+});
+
+test.runIf(IS_ROOT)(
+  "a private range that the operator has opened is reached, apart from the host's own addresses in it",
+  async () => {
+    const networkPolicy = { ...DEFAULT_NETWORK_POLICY, open: ["10.99.0.0/16", `${HOST_SIDE}/32`] };
+    const sandbox = await findSandbox({ searchPath: SEARCH_PATH, networkPolicy });
+    const opened = await createFixture({ sandbox });
+    const targets = [
+      [PRIVATE, OUTSIDE_PORT],
+      [METADATA, OUTSIDE_PORT],
+      [HOST_SIDE, OUTSIDE_PORT],
+    ] as const;
+    try {
+      for (const network of [null, { hosts: [PRIVATE] }])
+        expect(await reach(network, targets, opened)).toEqual([
+          ["connected", "connected"],
+          ["EHOSTUNREACH", "EPERM"],
+          ["EHOSTUNREACH", "EPERM"],
+        ]);
+    } finally {
+      await opened.close();
+    }
+  },
+);
+
+test("a version without a network reaches nothing but itself, and can run a local server", async () => {
+  const program = `${PRELUDE}
+def run():
+    names = [line.split(":")[0].strip() for line in open("/proc/net/dev").readlines()[2:]]
+    with socket.create_server(("127.0.0.1", 5555)):
+        return [names, attempt("127.0.0.1", 5555), attempt("${OUTSIDE}", ${OUTSIDE_PORT})]
+`;
+  const { result } = await fixture.finish(fixture.createVersion(program, { network: "none" }));
+  expect(result).toEqual({ value: [["lo"], "connected", "ENETUNREACH"] });
+});
+
+test.runIf(IS_ROOT)("the import of a version has the network already", async () => {
+  const program = `${PRELUDE}
+at_import = attempt("${OUTSIDE}", ${OUTSIDE_PORT})
+def run():
+    return at_import
+`;
+  expect((await fixture.finish(fixture.createVersion(program))).result).toEqual({ value: "connected" });
+});
+
+test("a version sees no names of the host's network", async () => {
+  const program = `
+def run():
+    return [open(path).read() for path in ("/etc/hosts", "/etc/resolv.conf")]
+`;
+  const { result } = await fixture.finish(fixture.createVersion(program));
+  const resolver = IS_ROOT ? `nameserver ${NETWORK.resolver}\n` : "";
+  expect(result).toEqual({ value: ["127.0.0.1 localhost service\n::1 localhost\n", resolver] });
+});

@@ -1,0 +1,69 @@
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import type { MissingPiece } from "@platform/contract/sandbox";
+import { findExecutables, SYSTEM_FOLDERS } from "../../../host/find-executables.ts";
+import { spawnTrusted } from "../../../host/processes.ts";
+import type { ChildProcess } from "../../../host/processes.ts";
+import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
+import { enterNetwork, openEgress } from "./egress.ts";
+import type { EgressTools } from "./egress.ts";
+import { planNetwork } from "./network-plan.ts";
+
+const ADMINISTRATION_FOLDERS = "/usr/sbin:/sbin";
+const INSTALL_HINT =
+  "Install the packages `slirp4netns` and `iproute2` (apt-get install slirp4netns iproute2, dnf install slirp4netns iproute).";
+const ROOT_HINT = "Start workers and builders as root, or give the services the network `none`.";
+const ALLOW_HINT =
+  "The worker must be root with the capabilities CAP_SYS_ADMIN and CAP_NET_ADMIN and with the device /dev/net/tun (Docker: --device /dev/net/tun and --cap-add for both), and the kernel must have XFRM policies (CONFIG_XFRM_USER).";
+
+/** Finds the programs for egress and tries them on an empty namespace; what is missing when it does not work. */
+export async function findEgress(
+  bubblewrap: TrustedExecutable,
+  searchPath: string,
+): Promise<EgressTools | MissingPiece> {
+  if (process.getuid?.() !== 0)
+    return lack("The worker is not root, so versions have no network.", ROOT_HINT);
+  const names = ["ip", "nsenter", "slirp4netns", "unshare"] as const;
+  const folders = `${searchPath}:${SYSTEM_FOLDERS}:${ADMINISTRATION_FOLDERS}`;
+  const [ip, nsenter, slirp, unshare] = await Promise.all(
+    names.map(async (name) => (await findExecutables(name, folders))[0]),
+  );
+  if (ip === undefined || nsenter === undefined || slirp === undefined || unshare === undefined)
+    return lack(`Of ${names.join(", ")} not all were found in ${folders}.`, INSTALL_HINT);
+  const tools = { bubblewrap, ip, nsenter, slirp, unshare };
+  const fault = await tryEgress(tools);
+  return fault === null ? tools : lack(fault, ALLOW_HINT);
+}
+
+/** Connects an empty namespace and ends it: why that does not work, as a sentence; null when it does. */
+export async function tryEgress(tools: EgressTools): Promise<string | null> {
+  let holder: ChildProcess | null = null;
+  try {
+    await access("/dev/net/tun", constants.R_OK | constants.W_OK);
+    holder = spawnTrusted(tools.unshare, enterNetwork(0, 0, ["/bin/cat"]), {
+      env: {},
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    await waitForEcho(holder);
+    (await openEgress(tools, holder.pid ?? 0, planNetwork(null, []))).close();
+    return null;
+  } catch (error) {
+    return `No network namespace could be connected (${error instanceof Error ? error.message : String(error)}).`;
+  } finally {
+    holder?.kill("SIGKILL");
+  }
+}
+
+/** What `cat` returns comes from inside: the namespace exists. */
+function waitForEcho(holder: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    holder.once("error", reject);
+    holder.once("close", () => reject(new Error("unshare could not make one")));
+    holder.stdin?.on("error", () => undefined).write("\n");
+    holder.stdout?.once("data", () => resolve());
+  });
+}
+
+function lack(why: string, remedy: string): MissingPiece {
+  return { piece: "network", why, remedy };
+}

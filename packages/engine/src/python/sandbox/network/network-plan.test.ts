@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { formatRange, parseRanges } from "./address-range.ts";
+import { listCommands, planNetwork } from "./network-plan.ts";
+
+const CLOSED = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.168.0.0/16",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+];
+
+test.each(CLOSED)("%s has no route, and no policy allows it", (range) => {
+  const commands = listCommands(planNetwork(null, []), true);
+  expect(commands).toContain(`route replace unreachable ${range}`);
+  expect(commands.filter((command) => command.includes(` ${range}`))).toEqual([
+    `route replace unreachable ${range}`,
+    expect.stringMatching(/^xfrm policy update dir out .* action block$/u),
+  ]);
+});
+
+test("everything is closed before the device is up, and the way out is the last command", () => {
+  const commands = listCommands(planNetwork(null, []), true);
+  const up = commands.findIndex((command) => command.endsWith(" up"));
+  expect(commands.findLastIndex((command) => command.endsWith("action block"))).toBeLessThan(up);
+  expect(commands.findLastIndex((command) => command.includes("unreachable"))).toBeLessThan(up);
+  expect(commands.findIndex((command) => command.startsWith("route replace 0.0.0.0/0"))).toBeGreaterThan(up);
+});
+
+test("of a list of hosts, what lies in a closed range is left out, unless the operator has opened it", () => {
+  const hosts = parseRanges(["203.0.113.7", "10.1.2.3", "10.2.0.0/16", "169.254.169.254", "172.16.0.0/12"]);
+  const plan = planNetwork(hosts, parseRanges(["10.1.0.0/16", "172.20.0.0/16"]));
+  expect(plan.reached.map(formatRange)).toEqual(["203.0.113.7/32"]);
+  expect(plan.opened.map(formatRange)).toEqual(["10.1.2.3/32", "172.20.0.0/16"]);
+  expect(plan.resolves).toBe(false);
+});
+
+test("a host list of everything does not open what is closed: its policies come after", () => {
+  const commands = listCommands(planNetwork(parseRanges(["0.0.0.0/0"]), []), true);
+  const priority = (start: string): number =>
+    Number(/priority (\d)/u.exec(commands.find((command) => command.includes(start)) ?? "")?.[1]);
+  expect(priority("dst 0.0.0.0/0 priority 5 action allow")).toBeGreaterThan(priority("dst 10.0.0.0/8"));
+});
+
+test("without IPv6 in the kernel nothing is said about it", () => {
+  expect(listCommands(planNetwork(null, []), false).join()).not.toContain("addrgenmode");
+});

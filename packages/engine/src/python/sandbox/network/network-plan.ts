@@ -1,0 +1,117 @@
+import { networkInterfaces } from "node:os";
+import { containsRange, formatRange, parseRange, parseRanges } from "./address-range.ts";
+import type { AddressRange } from "./address-range.ts";
+
+/**
+ * The addresses of a version's own network: a part of the range for benchmarks (RFC 2544), which nobody routes. Not one of
+ * the private ranges, which an operator may open. The host parts are fixed by slirp4netns(1).
+ */
+export const NETWORK = { range: "198.18.0.0/24", gateway: "198.18.0.2", resolver: "198.18.0.3" } as const;
+const ADDRESS = "198.18.0.100";
+/** The device that slirp4netns creates. */
+export const DEVICE = "tap0";
+/** Throughput grows with it; the largest that slirp4netns accepts is 65521. */
+export const MTU = 65_520;
+
+/** Not the internet (IANA's registry of special-purpose addresses): private, link-local, carrier-grade, multicast, reserved. */
+const CLOSED = parseRanges([
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+]);
+const EVERYTHING: AddressRange = { first: 0, bits: 0 };
+
+/** What can be reached from a network namespace. */
+export interface NetworkPlan {
+  /** Where it can be reached; `opened` wins over the closed ranges, `reached` does not, and the host's own addresses win over both. */
+  readonly reached: readonly AddressRange[];
+  readonly opened: readonly AddressRange[];
+  /** Addresses of the host's own interfaces. */
+  readonly own: readonly AddressRange[];
+  /** Whether names can be resolved. */
+  readonly resolves: boolean;
+}
+
+/** @param hosts the only addresses to reach; null: the internet. @param open closed ranges that the operator has opened */
+export function planNetwork(
+  hosts: readonly AddressRange[] | null,
+  open: readonly AddressRange[],
+): NetworkPlan {
+  const own = listOwnAddresses();
+  if (hosts === null) return { reached: [EVERYTHING], opened: open, own, resolves: true };
+  const opened = [
+    ...hosts.filter((host) => isInside(open, host)),
+    ...open.filter((range) => isInside(hosts, range)),
+  ];
+  const reached = hosts.filter((host) => !isInside(CLOSED, host));
+  return { reached, opened, own, resolves: false };
+}
+
+function isInside(ranges: readonly AddressRange[], range: AddressRange): boolean {
+  return ranges.some((outer) => containsRange(outer, range));
+}
+
+function listOwnAddresses(): readonly AddressRange[] {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses = []) => addresses.map(({ address }) => parseRange(address)))
+    .filter((range) => range !== null);
+}
+
+/** Precedence of the policies: the lowest number is matched first. */
+const PRIORITY = { resolver: 1, own: 2, opened: 3, closed: 4, reached: 5, rest: 6 } as const;
+
+/**
+ * The commands of ip-batch(8) that enforce a plan in a namespace whose loopback device is down.
+ *
+ * In two ways. Routes: what is closed has no way out, so that a connection is refused at once. And policies of the kernel's
+ * XFRM framework, because a socket that names its device (SO_BINDTODEVICE, IP_PKTINFO) or sends to a multicast or broadcast
+ * address is not bound to routes: without them siblings could send datagrams to each other. The policy on what comes from
+ * the namespace's own address closes every delivery among siblings. The sandbox has no capability over the
+ * namespace, so it can change none of this. The way out comes last: until then there is none. IPv6 has no address.
+ */
+export function listCommands(plan: NetworkPlan, hasIpv6: boolean): readonly string[] {
+  const { own, opened, reached, resolves } = plan;
+  // A route to a range replaces the one to an equal range: the host's own addresses stay closed.
+  const isOther = ({ first, bits }: AddressRange): boolean =>
+    !own.some((address) => address.first === first && address.bits === bits);
+  const resolver = ["udp", "tcp"].map(
+    (protocol) =>
+      `xfrm policy update dir out dst ${NETWORK.resolver}/32 proto ${protocol} dport 53 priority ${PRIORITY.resolver} action allow`,
+  );
+  return [
+    `xfrm policy update dir in src ${ADDRESS}/32 priority ${PRIORITY.own} action block`,
+    `xfrm policy update dir out dst ${formatRange(EVERYTHING)} priority ${PRIORITY.rest} action block`,
+    ...(hasIpv6 ? [`link set ${DEVICE} addrgenmode none`] : []),
+    ...CLOSED.flatMap((range) => close(range, PRIORITY.closed)),
+    ...own.flatMap((range) => close(range, PRIORITY.own)),
+    `address replace ${ADDRESS}/32 dev ${DEVICE}`,
+    `link set ${DEVICE} mtu ${MTU} multicast off up`,
+    ...(resolves ? [...resolver, `route replace ${NETWORK.resolver}/32 dev ${DEVICE} scope link`] : []),
+    ...opened.filter(isOther).flatMap((range) => open(range, PRIORITY.opened)),
+    ...reached.filter(isOther).flatMap((range) => open(range, PRIORITY.reached)),
+  ];
+}
+
+function close(range: AddressRange, priority: number): readonly string[] {
+  const text = formatRange(range);
+  return [
+    `route replace unreachable ${text}`,
+    `xfrm policy update dir out dst ${text} priority ${priority} action block`,
+  ];
+}
+
+function open(range: AddressRange, priority: number): readonly string[] {
+  const text = formatRange(range);
+  return [
+    `route replace ${text} via ${NETWORK.gateway} dev ${DEVICE} onlink`,
+    `xfrm policy update dir out dst ${text} priority ${priority} action allow`,
+  ];
+}
