@@ -70,6 +70,7 @@ test("a build whose process left its group and holds its pipes ends when it is g
     wrap: ({ executable, args }) => ({
       executable: TrustedExecutable.vouchFor(executable, "no sandbox"),
       args,
+      filter: null,
     }),
     onLine: () => controller.abort(),
   };
@@ -78,6 +79,43 @@ test("a build whose process left its group and holds its pipes ends when it is g
     code: null,
   });
   await expect.poll(() => listProcesses(mark)).toEqual([]);
+});
+
+const CALLS = `
+import ctypes, errno, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+def attempt(function):
+    try:
+        result = function()
+        return "done" if not isinstance(result, int) or result >= 0 else errno.errorcode[ctypes.get_errno()]
+    except OSError as error:
+        return errno.errorcode[error.errno]
+print("ptrace", attempt(lambda: libc.ptrace(0, 0, None, None)))
+print("keyctl", attempt(lambda: libc.syscall(250 if os.uname().machine == "x86_64" else 219, 0, -3, 0)))
+print("unshare", attempt(lambda: libc.unshare(0x400)))
+print("raw", attempt(lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)))
+print("crypto", attempt(lambda: socket.socket(38, socket.SOCK_SEQPACKET)))
+print("unix", attempt(socket.socketpair))
+print("first free descriptor", os.open(os.devnull, os.O_RDONLY))
+`;
+
+test("a build cannot reach what the kernel keeps for the system", async () => {
+  const lines: string[] = [];
+  const context: BuildContext = {
+    ...(await createContext(new AbortController().signal)),
+    onLine: (line) => void lines.push(line),
+  };
+  const command = { executable: "/usr/bin/python3", args: ["-I", "-c", CALLS] };
+  expect(await runBuildCommand(command, context)).toEqual({ code: 0 });
+  expect(lines).toEqual([
+    "ptrace EPERM",
+    "keyctl EPERM",
+    "unshare EPERM",
+    "raw EPROTONOSUPPORT",
+    "crypto EAFNOSUPPORT",
+    "unix done",
+    "first free descriptor 3",
+  ]);
 });
 
 /** Stops bubblewrap's first process in the sandbox, has it take back that it dies with its parent (prctl), and lets it go on. */

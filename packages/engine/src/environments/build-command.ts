@@ -1,7 +1,9 @@
+import { Duplex } from "node:stream";
 import type { Readable } from "node:stream";
 import { SECOND } from "../base/time.ts";
 import { killLaunched } from "../host/kill-launched.ts";
 import { spawnTrusted } from "../host/processes.ts";
+import type { ChildProcess } from "../host/processes.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import type { SystemUser } from "./access.ts";
 
@@ -15,10 +17,15 @@ export interface BuildCommand {
   readonly args: readonly string[];
 }
 
+/** Descriptor from which a sandbox reads its filter of system calls; the program inside does not have it. */
+export const FILTER_FD = 3;
+
 /** A build's program as it is started on the host. */
 export interface HostCommand {
   readonly executable: TrustedExecutable;
   readonly args: readonly string[];
+  /** What the program reads from descriptor 3; null: it has none. */
+  readonly filter: Buffer | null;
 }
 
 /** How the programs of one build run. */
@@ -45,20 +52,18 @@ export type BuildExit = { readonly code: number | null };
  * @throws Error when the program cannot be started
  */
 export function runBuildCommand(command: BuildCommand, context: BuildContext): Promise<BuildExit> {
-  const { executable, args } = context.wrap(command);
+  const { executable, args, filter } = context.wrap(command);
   return new Promise((resolve, reject) => {
     const child = spawnTrusted(executable, args, {
       cwd: context.directory,
       env: context.variables,
       // A group of its own, so that everything it starts can be killed at once.
       detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", ...(filter === null ? [] : ["pipe" as const])],
       ...(context.user === null ? {} : { uid: context.user.uid, gid: context.user.gid }),
     });
-    const closePipes = (): void => {
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-    };
+    if (filter !== null) writeFilter(child, filter);
+    const closePipes = (): void => child.stdio.forEach((stream) => stream?.destroy());
     let grace: NodeJS.Timeout | undefined;
     let limit: NodeJS.Timeout | undefined;
     const kill = (): void => {
@@ -90,6 +95,14 @@ export function runBuildCommand(command: BuildCommand, context: BuildContext): P
       resolve({ code });
     });
   });
+}
+
+/** A sandbox that ends before it has read all of it says why by itself. */
+function writeFilter(child: ChildProcess, filter: Buffer): void {
+  const stream = child.stdio[FILTER_FD];
+  if (!(stream instanceof Duplex)) return;
+  stream.on("error", () => stream.destroy());
+  stream.resume().end(filter);
 }
 
 function killProcessGroup(pid: number): void {

@@ -100,6 +100,7 @@ async function createContext(
         ? ({ executable, args }) => ({
             executable: TrustedExecutable.vouchFor(executable, "no sandbox"),
             args,
+            filter: null,
           })
         : createBuildSandbox({ bubblewrap, interpreter, accounts, readable, writable, network, limits }),
     signal: build.signal,

@@ -1,6 +1,8 @@
 import { bindAccounts, isBelow, listSystem } from "../python/sandbox/system-view.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
+import { createClosedFilter, findArchitecture } from "../python/sandbox/seccomp/filters.ts";
+import { FILTER_FD } from "./build-command.ts";
 import type { BuildCommand, HostCommand } from "./build-command.ts";
 import { limitCommand } from "./build-limits.ts";
 import type { BuildLimits } from "./build-limits.ts";
@@ -29,7 +31,7 @@ const SHARED_MEMORY_BYTES = 256 * 1024 ** 2;
  * Installing a package may run code of its author. The sandbox shows it the system, the interpreter's installation and the paths named here,
  * and nothing else of the host: no home, no data, no other build, no accounts. It has namespaces of its own for users, processes, IPC, host
  * name and, unless `network` is set, the network. Processes that it leaves running end with it, so that nothing can write into an environment
- * after the build. No user namespace can be made inside.
+ * after the build. No namespace can be made inside, and system calls that builds do not need are refused.
  *
  * Must be run as the build's user already, never as root: bubblewrap would map the inner uid to root.
  */
@@ -43,6 +45,8 @@ export function createBuildSandbox(options: BuildSandboxOptions): (command: Buil
     "--unshare-uts",
   ];
   const privileges = ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "build"];
+  const architecture = findArchitecture(process.arch);
+  const filter = architecture === null ? null : createClosedFilter(architecture);
   const own = [
     ["--proc", "/proc", "--dev", "/dev"],
     ["--size", String(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"],
@@ -63,10 +67,11 @@ export function createBuildSandbox(options: BuildSandboxOptions): (command: Buil
     "/dev",
     "--remount-ro",
     "/",
+    ...(filter === null ? [] : ["--seccomp", String(FILTER_FD)]),
   ];
   return (command) => {
     const { executable, args: inner } = limitCommand(interpreter, limits, command);
-    return { executable: bubblewrap, args: [...args, "--", executable, ...inner] };
+    return { executable: bubblewrap, args: [...args, "--", executable, ...inner], filter };
   };
 }
 

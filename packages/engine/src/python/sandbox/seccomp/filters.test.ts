@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { runBpf } from "../../../testing/run-bpf.ts";
 import type { Decision } from "../../../testing/run-bpf.ts";
-import { createBaseFilter, createBuildFilter, createChildFilter } from "./filters.ts";
+import { createBaseFilter, createClosedFilter, createChildFilter } from "./filters.ts";
 import { REFUSED_CALLS } from "./refused-calls.ts";
 import { SYSCALLS } from "./syscalls.ts";
 import type { Architecture } from "./syscalls.ts";
@@ -79,7 +79,7 @@ const REFUSAL = { errno: 1 };
 const base = createBaseFilter("x86_64", "shared");
 const own = createBaseFilter("x86_64", "own");
 const child = createChildFilter("x86_64", "hidden");
-const build = createBuildFilter("x86_64");
+const build = createClosedFilter("x86_64");
 
 test("the table of these tests names what is refused, and nothing else", () => {
   const named = new Set<string | undefined>(REFUSED_ROWS.map(([, name]) => name));
@@ -91,7 +91,7 @@ describe.each(ARCHITECTURES)("on %s", (architecture, audit) => {
   const programs = [
     createBaseFilter(architecture, "shared"),
     createBaseFilter(architecture, "own"),
-    createBuildFilter(architecture),
+    createClosedFilter(architecture),
   ];
 
   test.each(REFUSED_ROWS.filter((row) => row[column] !== "-"))("%s for %s", (...row) => {

@@ -52,8 +52,8 @@ export function createChildFilter(architecture: Architecture, siblings: Siblings
   return assembleProgram([...CHILD_RULES, ...PROTECT_SIBLINGS[siblings]], architecture);
 }
 
-/** The filter of a build: that of a sandbox without the exceptions for runs. */
-export function createBuildFilter(architecture: Architecture): Buffer {
+/** The filter of a sandbox without the exceptions for runs: nothing inside makes namespaces, as in builds. */
+export function createClosedFilter(architecture: Architecture): Buffer {
   return assembleProgram(
     [...CHILD_RULES, ...REFUSED_CALLS, PERSONALITY, TERMINALS, judgeSockets("shared"), FIREWALLS],
     architecture,
