@@ -156,7 +156,7 @@ describe("user code that does what it should not", () => {
     ["raise", "EXECUTION_ERROR", "ValueError: no such thing"],
     ["exit", "EXECUTION_ERROR", "SystemExit: 3"],
     ["die", "EXECUTION_ERROR", "ended with exit code 1 before run returned."],
-    ["kill", "EXECUTION_ERROR", "killed by SIGKILL"],
+    ["crash", "EXECUTION_ERROR", "ended by SIGSEGV"],
     ["nan", "INVALID_RESULT", "the number nan at /value"],
     ["set", "INVALID_RESULT", "type set at /value"],
     ["circular", "INVALID_RESULT", "circular reference at /value/0"],

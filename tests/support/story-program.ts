@@ -1,6 +1,6 @@
 /** A service whose input says what it does: the acts of the story. */
 export const STORY_PROGRAM = `
-import logging, os, sys, time
+import ctypes, logging, os, sys, time
 from dataclasses import dataclass
 
 @dataclass
@@ -17,8 +17,8 @@ def run(data: dict, params: Params) -> dict:
         sys.exit(3)
     if act == "die":
         os._exit(1)
-    if act == "kill":
-        os.kill(os.getpid(), 9)
+    if act == "crash":
+        ctypes.string_at(0)
     if act == "nan":
         return {"value": float("nan")}
     if act == "set":

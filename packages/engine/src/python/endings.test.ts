@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { findProcesses } from "../testing/find-processes.ts";
 import { createFixture, waitFor } from "../testing/python-fixture.ts";
-import { findZygote } from "../testing/find-zygote.ts";
+import { findZygote, listChildren } from "../testing/find-zygote.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 
 let fixture: Fixture;
@@ -138,6 +138,19 @@ test("when the zygote dies, its runs are UNKNOWN and the next run boots another"
     await run.ended;
   }
   expect((await fixture.finish(version)).result).toEqual({ value: 1 });
+});
+
+test("a run that the system kills is told so, and that memory may be why", async () => {
+  const version = fixture.createVersion("import time\ndef run():\n    print('begun')\n    time.sleep(60)\n");
+  const run = fixture.start(version);
+  await waitFor("it has begun", () => run.lines.length > 0);
+  for (const child of listChildren(findZygote(version))) process.kill(Number(child), "SIGKILL");
+  expect(await run.outcome).toEqual({
+    status: "FAILED",
+    code: "EXECUTION_ERROR",
+    detail: "The process was killed by SIGKILL, possibly because it ran out of memory before run returned.",
+  });
+  await run.ended;
 });
 
 test("closing the runtime ends what runs, and retiring a version waits for it", async () => {

@@ -123,6 +123,17 @@ describe("an execution that the machine could not start is not blamed on the pro
     });
   });
 
+  test("when the zygote has no descriptors left to connect it", async () => {
+    fixture = await createFixture();
+    const limit =
+      "import os, resource\nused = max(map(int, os.listdir('/proc/self/fd')))\nresource.setrlimit(resource.RLIMIT_NOFILE, (used + 3, used + 3))\n";
+    expect((await fixture.finish(fixture.createVersion(limit + PROGRAM))).outcome).toMatchObject({
+      status: "NOT_STARTED",
+      scope: "version",
+      detail: "The system refused a process: it cannot be connected: [Errno 24] Too many open files",
+    });
+  });
+
   test("when nested namespaces are refused: none runs without them", async () => {
     fixture = await createFixture();
     expect((await fixture.finish(fixture.createVersion(REFUSE_NAMESPACES + PROGRAM))).outcome).toMatchObject({

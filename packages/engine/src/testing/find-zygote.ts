@@ -15,7 +15,8 @@ function names(pid: string, directory: string): boolean {
   return read(`/proc/${pid}/cmdline`).split("\0").includes(directory);
 }
 
-function listChildren(pid: string): string[] {
+/** Host pids of the direct children of a process. */
+export function listChildren(pid: number | string): string[] {
   return read(`/proc/${pid}/task/${pid}/children`)
     .split(" ")
     .filter((child) => child !== "");
