@@ -23,7 +23,8 @@ export type { FilteredNetwork } from "./judged-calls.ts";
 export type Siblings = "hidden" | "unsignalled" | "exposed";
 
 /**
- * The filter of a whole sandbox, in force from its first program on: the bytes of an array of struct sock_filter.
+ * The filter of a whole sandbox, in force from its first program on: the bytes of an array of struct sock_filter. It lets the
+ * zygote make the namespaces of runs; where runs have none, `createClosedFilter` is the one to take.
  *
  * A list of what is refused, not of what is allowed: which calls the libraries of a service make is not known, and Docker's list
  * of the allowed ones has over 350. That such a list ages is met otherwise: calls that are newer than it do not exist.
