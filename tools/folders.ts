@@ -13,7 +13,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "engine/input-schema": [],
   "engine/project": ["engine/files"],
   "engine/python/sandbox/seccomp": [],
-  "engine/python/sandbox": ["engine/host", "engine/python/sandbox/network", "engine/python/sandbox/seccomp"],
+  "engine/python/sandbox": [
+    "engine/host",
+    "engine/python/sandbox/cgroups",
+    "engine/python/sandbox/network",
+    "engine/python/sandbox/seccomp",
+  ],
+  "engine/python/sandbox/cgroups": ["engine/host"],
   "engine/python/sandbox/network": ["engine/host"],
   "engine/python/port": ["engine/host", "engine/python/sandbox"],
   "engine/python/wire": ["engine/python/sandbox"],
@@ -24,6 +30,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/python/child",
     "engine/python/port",
     "engine/python/sandbox",
+    "engine/python/sandbox/cgroups",
     "engine/python/wire",
   ],
   "engine/python": [

@@ -106,7 +106,7 @@ describe("the main job", () => {
     expect(started.headers.get("location")).toBe(new URL(`${consumer.endpoint}${started.body.id}`).pathname);
     expect((await consumer.finish(started.body.id)).status).toBe("SUCCEEDED");
     const result = await consumer.call("GET", `${started.body.id}/result`);
-    expect(result.body).toMatchObject({ result: { product: [21, 42] }, metadata: null });
+    expect(result.body).toMatchObject({ result: { product: [21, 42] } });
     const log = await consumer.call("GET", `${started.body.id}/log`);
     expect(log.body).toMatchObject([
       { severity: "INFO", message: "multiplying" },

@@ -155,6 +155,7 @@ async function startPython({ options, logger, closers }: Starting, directory: st
     runDirectory: join(directory, "run"),
     sandbox: tools.sandbox,
     interpreter: tools.interpreter,
+    capacity: measureCapacity(),
     logger,
     ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
   });

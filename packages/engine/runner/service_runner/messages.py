@@ -33,7 +33,8 @@ class BootOrder(TypedDict):
 
     The paths are those that the sandbox sees. `keep` lists paths below /tmp or /dev/shm that a
     private /tmp must not hide. `memory` is what one execution may allocate, in bytes, on top of
-    what the zygote holds. With `probe`, the zygote describes `run` and ends.
+    what the zygote holds. With `probe`, the zygote describes `run` and ends. `joins` are the
+    inherited descriptors of all fork orders.
     """
 
     order: Literal["boot"]
@@ -44,16 +45,21 @@ class BootOrder(TypedDict):
     variables: dict[str, str]
     memory: int
     isolation: Isolation
+    joins: list[int]
     startMode: StartMode
     probe: bool
 
 
 class ForkOrder(TypedDict):
-    """Starts one child. `id` names it in events, `token` in the connections made for it."""
+    """Starts one child. `id` names it in events, `token` in the connections made for it.
+
+    `joins` are the descriptors that it writes "0" to in order to be in its control groups.
+    """
 
     order: Literal["fork"]
     id: int
     token: str
+    joins: list[int]
 
 
 class KillOrder(TypedDict):

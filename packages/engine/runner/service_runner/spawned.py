@@ -38,8 +38,8 @@ def start_spawned(
         child.separate(boot, parent)
         reader, writer = os.pipe()
         inherited = connections.list()
-        # The variables are in the environment already.
-        reduced: BootOrder = {**boot, "variables": {}}
+        # The variables are in the environment already, and the groups are joined.
+        reduced: BootOrder = {**boot, "variables": {}, "joins": []}
         start: SpawnedStart = {"boot": reduced, "id": identity, "connections": inherited}
         os.write(writer, json.dumps(start).encode("ascii"))
         os.close(writer)

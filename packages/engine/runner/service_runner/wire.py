@@ -106,6 +106,7 @@ def _read_boot(members: dict[str, Any]) -> BootOrder:
         "variables": {name: _read_text(variables, name) for name in variables},
         "memory": _read_integer(members, "memory"),
         "isolation": _read_isolation(_read_object(members, "isolation")),
+        "joins": _read_integers(members, "joins"),
         "startMode": _read_start_mode(members),
         "probe": _read_flag(members, "probe"),
     }
@@ -128,6 +129,7 @@ def _read_fork(members: dict[str, Any]) -> ForkOrder:
         "order": "fork",
         "id": _read_integer(members, "id"),
         "token": _read_text(members, "token"),
+        "joins": _read_integers(members, "joins"),
     }
 
 

@@ -51,6 +51,7 @@ describe("an execution that the machine could not start is not blamed on the pro
   test("when the sandbox cannot be prepared; nothing is left behind", async () => {
     const sandbox: Sandbox = {
       report: { level: "D", missing: [] },
+      cgroups: null,
       findFault: async () => null,
       prepare: () => {
         throw new Error("no uid is free");

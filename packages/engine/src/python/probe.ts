@@ -45,6 +45,7 @@ export async function probeVersion(host: PoolHost, version: RunnableVersion): Pr
       version,
       startMode: version.startMode,
       probe: true,
+      slotCount: null,
       onEvent,
       onOutput,
     });

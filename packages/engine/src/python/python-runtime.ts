@@ -50,6 +50,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
     await pools.close();
     await compiling;
     await folders.drain();
+    await sandbox.cgroups?.close();
     await removeTree(runDirectory).catch((error: unknown) =>
       logger.warn({ err: error }, "the run directory could not be removed"),
     );

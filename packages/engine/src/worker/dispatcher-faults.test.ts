@@ -79,6 +79,7 @@ describe("what the platform cannot start", () => {
     const broken = await createFixture({
       sandbox: {
         report: { level: "D", missing: [] },
+        cgroups: null,
         findFault: async () => null,
         prepare: () => {
           throw new Error("no uid is free");

@@ -34,7 +34,14 @@ export async function startPython({ config, data, logger, closers, readiness }: 
   readiness.addSandbox(report);
   logger.info({ level: report.level, missing: report.missing }, describeLevel(report));
   const { zygoteMemoryBytes } = config;
-  const runtime = createPythonRuntime({ runDirectory: data.run, ...tools, zygoteMemoryBytes, logger });
+  const { capacity } = config;
+  const runtime = createPythonRuntime({
+    runDirectory: data.run,
+    ...tools,
+    zygoteMemoryBytes,
+    capacity,
+    logger,
+  });
   closers.add("Python", runtime.close);
   return { runtime, environments, sandbox: report };
 }

@@ -2,8 +2,10 @@ import { describeExit, fail } from "./answers.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
 import type { Outcome, Run } from "../port/runtime.ts";
 
-/** Why a run is killed before it ends: cancelled, or past its time limit. It becomes the run's outcome. */
-export type KillReason = Parameters<Run["kill"]>[0];
+/** Why a run is killed before it ends: cancelled, or past its limit of time or memory. It becomes the run's outcome. */
+export type KillReason =
+  | Parameters<Run["kill"]>[0]
+  | { readonly code: "OUT_OF_MEMORY"; readonly detail: string };
 
 /** How the process that ran the code ended. */
 export type ProcessEnd =

@@ -24,6 +24,7 @@ const SUCCEEDED = { status: "SUCCEEDED", result: RESULT, metadata: null };
 const EXIT = { event: "exit", id: 1, code: 0, signal: null, cpu: 0, rss: 0 } as const;
 const SETTINGS: Settings = {
   slots: 1,
+  capacity: null,
   idleMs: 60_000,
   zygoteIdleMs: 60_000,
   zygoteMemoryBytes: 1e9,
@@ -116,6 +117,7 @@ function create(changes: Partial<RunRequest> = {}, settings = SETTINGS): Executi
 function handOver(execution: Execution, connections: Connections): void {
   execution.handOver(connections, {
     signal: (signal) => asked.push(`signal ${signal}`),
+    measure: () => null,
     onAnswered: () => asked.push("answered"),
     onStuck: () => asked.push("stuck"),
   });

@@ -11,6 +11,8 @@ import { QUEUED, reduce } from "./run-machine.ts";
 import type { ChildAction, RunEffect, RunEvent, Timer } from "./run-state.ts";
 import type { LogLine, NotStarted, Outcome, Run, RunRequest } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
+import { createMeter } from "./usage.ts";
+import type { Meter, Usage } from "./usage.ts";
 import { createTimers } from "../../base/timers.ts";
 
 const SIGTERM = 15;
@@ -22,6 +24,8 @@ const ANSWER_MS = SECOND;
 export interface ExecutionHost {
   /** Sends a signal to the whole execution through its zygote; SIGKILL ends every process of it. */
   readonly signal: (signal: 9 | 15) => void;
+  /** What the execution has used until now; null: it is not measured, or its processes are gone. */
+  readonly measure: () => Usage | null;
   /** The answer is known; the process may still be running. */
   readonly onAnswered: () => void;
   /** The processes do not end: the whole sandbox must be killed. */
@@ -39,6 +43,8 @@ export interface Execution {
   readonly handOver: (connections: Connections, host: ExecutionHost) => void;
   /** Ends an execution that was never handed over. */
   readonly refuse: (outcome: Outcome | NotStarted, lines?: readonly LogLine[]) => void;
+  /** Called about every second: kills a run that has lost a process to its memory limit and goes on with the others. */
+  readonly checkMemory: () => void;
   readonly onExit: (exit: ExitEvent) => void;
   readonly onGone: () => void;
   /** The sandbox has ended with all its processes. */
@@ -55,6 +61,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
   const journal = createJournal(settings, request.onLog);
   const { state, dispatch } = runMachine(QUEUED, reduce, perform);
   let performOnChild: ((action: ChildAction) => void) | null = null;
+  const meter = createMeter(request.version.resources);
 
   function perform(effect: RunEffect): void {
     switch (effect.type) {
@@ -73,7 +80,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
       case "drainLog":
         return void journal.drain().then(() => dispatch({ type: "drained" }));
       case "settle":
-        return outcome.resolve(effect.outcome);
+        return outcome.resolve(meter.apply(effect.outcome));
       case "reportEnded":
         return ended.resolve(undefined);
       case "withdraw":
@@ -90,15 +97,24 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
     },
     request,
     handOver: (connections, host) => {
-      if (state().name === "queued")
-        performOnChild = attendChild({ connections, host, journal, request, settings, dispatch });
+      if (state().name !== "queued") return;
+      performOnChild = attendChild({ connections, host, journal, request, settings, meter, dispatch });
       dispatch({ type: "handedOver" });
     },
     refuse: (refused, lines = []) => dispatch({ type: "refused", outcome: refused, lines }),
-    onExit: ({ code, signal }) => dispatch({ type: "exit", exit: { code, signal } }),
+    checkMemory: () => checkMemory(meter, dispatch),
+    onExit: ({ code, signal }) => {
+      meter.take(); // the answer may be read only when the processes are gone, and with them what is measured
+      dispatch({ type: "exit", exit: { code, signal } });
+    },
     onGone: () => dispatch({ type: "gone" }),
     onLost: (detail) => dispatch({ type: "lost", detail }),
   };
+}
+
+function checkMemory(meter: Meter, dispatch: (event: RunEvent) => void): void {
+  const detail = meter.findExcess();
+  if (detail !== null) dispatch({ type: "kill", reason: { code: "OUT_OF_MEMORY", detail } });
 }
 
 /** In milliseconds. */
@@ -124,11 +140,13 @@ interface ChildOptions {
   readonly journal: Journal;
   readonly request: RunRequest;
   readonly settings: Settings;
+  readonly meter: Meter;
   readonly dispatch: (event: RunEvent) => void;
 }
 
 function attendChild(options: ChildOptions): (action: ChildAction) => void {
-  const { connections, host } = options;
+  const { connections, host, meter } = options;
+  meter.attach(host.measure);
   return (action) => {
     switch (action) {
       case "serve":
@@ -142,6 +160,7 @@ function attendChild(options: ChildOptions): (action: ChildAction) => void {
       case "killSandbox":
         return host.onStuck();
       case "reportAnswered":
+        meter.take();
         return host.onAnswered();
     }
   };

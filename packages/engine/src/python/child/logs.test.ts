@@ -257,7 +257,7 @@ describe("a flood costs the platform little", () => {
 import os, stat, struct
 def run():
     frame = struct.pack(">IB", 2, 16) + b"{}"
-    for fd in range(3, 50):
+    for fd in range(3, 1000):
         try:
             if stat.S_ISSOCK(os.fstat(fd).st_mode):
                 while True:

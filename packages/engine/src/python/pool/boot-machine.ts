@@ -29,7 +29,8 @@ export type BootState =
 
 /** Orders that the pool can give at any time; after the end of the process they are dropped. */
 export type PoolOrder =
-  | { readonly order: "fork" | "forget"; readonly id: number }
+  | { readonly order: "fork"; readonly id: number; readonly slot: number | null }
+  | { readonly order: "forget"; readonly id: number }
   | { readonly order: "signal"; readonly id: number; readonly signal: 9 | 15 }
   /** `stop` lets it end its process tree and exit; `kill` ends every process of the sandbox at once. */
   | { readonly order: "stop" | "kill" };

@@ -9,8 +9,13 @@ import type { Connections } from "../wire/home-socket.ts";
 import { beginBoot, reduceBoot } from "./boot-machine.ts";
 import type { BootEffect, BootEvent, PoolOrder, BootReport } from "./boot-machine.ts";
 import { runMachine } from "../../base/machine.ts";
+import type { GroupUsage } from "../sandbox/cgroups/cgroups.ts";
+import { createSlotBook } from "./slot-book.ts";
+import type { SlotBook } from "./slot-book.ts";
 import { startZygote } from "./zygote.ts";
 import type { Zygote, ZygoteHost } from "./zygote.ts";
+
+const SIGKILL = 9;
 
 /** Dependencies that the zygotes and pools of one runtime share. */
 export interface PoolHost extends ZygoteHost {
@@ -23,6 +28,8 @@ export interface BootOptions {
   readonly version: RunnableVersion;
   /** Overrides the version's own: a pool falls back to `spawn` when the version cannot be forked. */
   readonly startMode: RunnableVersion["startMode"];
+  /** See ZygoteOptions. */
+  readonly slotCount: number | null;
   readonly onReport: (report: BootReport) => void;
   /** The process that was started; it has ended when `closed` is reported. Not called when none could be started. */
   readonly onLaunched: (pid: number) => void;
@@ -31,7 +38,13 @@ export interface BootOptions {
 }
 
 /** A zygote from its start to its end. Accepts orders at any time: they wait until the process is started. */
-export type Boot = (order: PoolOrder) => void;
+export interface Boot {
+  readonly order: (order: PoolOrder) => void;
+  /** What a child has used until now; null: it has no control group. */
+  readonly measure: (id: number) => GroupUsage | null;
+  /** Ends what is left of a child that is said to be gone; calls back, at once if it can, when nothing is. */
+  readonly bury: (id: number, onEmpty: () => void) => void;
+}
 
 /** The resources that the effects of the machine work on. */
 interface Handles {
@@ -40,6 +53,7 @@ interface Handles {
   readonly timers: Timers<"limit">;
   /** Tokens of the children that were ordered and have not connected. */
   readonly tokens: Map<number, string>;
+  readonly slots: SlotBook;
   /** Output of the zygote from before it was ready. */
   readonly kept: LogLine[];
   readonly dispatch: (event: BootEvent) => void;
@@ -56,10 +70,24 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
     (effect: BootEffect) => perform(handles, effect),
   );
   const timers = createTimers<"limit">();
-  const handles: Handles = { host, options, timers, tokens: new Map(), kept: [], dispatch, zygote: [] };
+  const slots = createSlotBook(() => (Array.isArray(handles.zygote) ? null : handles.zygote.groups));
+  const handles: Handles = {
+    host,
+    options,
+    timers,
+    tokens: new Map(),
+    slots,
+    kept: [],
+    dispatch,
+    zygote: [],
+  };
   for (const effect of begin.effects) perform(handles, effect);
   void live(handles);
-  return (order) => dispatch({ type: "ordered", order });
+  return {
+    order: (order) => dispatch({ type: "ordered", order }),
+    measure: (id) => slots.find(id)?.measure() ?? null,
+    bury: slots.bury,
+  };
 }
 
 async function live(handles: Handles): Promise<void> {
@@ -71,6 +99,7 @@ async function live(handles: Handles): Promise<void> {
       startMode: options.startMode,
       probe: false,
       onEvent: (said) => dispatch({ type: "said", said, time: Date.now() }),
+      slotCount: options.slotCount,
       onOutput: (lines) => dispatch({ type: "printed", lines }),
     });
   } catch (error) {
@@ -109,7 +138,8 @@ function perform(handles: Handles, effect: BootEffect): void {
   }
 }
 
-function obey({ options, tokens }: Handles, { home, send, stop, kill }: Zygote, order: PoolOrder): void {
+function obey(handles: Handles, { home, send, stop, kill }: Zygote, order: PoolOrder): void {
+  const { options, tokens, slots } = handles;
   switch (order.order) {
     case "fork": {
       const token = randomBytes(TOKEN_LENGTH / 2).toString("hex");
@@ -118,12 +148,15 @@ function obey({ options, tokens }: Handles, { home, send, stop, kill }: Zygote, 
         tokens.delete(order.id);
         options.onConnected(order.id, connections);
       });
-      return send({ order: "fork", id: order.id, token });
+      const fork = (joins: readonly number[]): void => send({ order: "fork", id: order.id, token, joins });
+      return order.slot === null ? fork([]) : slots.take(order.id, order.slot, fork);
     }
     case "forget":
       home.forget(tokens.get(order.id) ?? "");
       return void tokens.delete(order.id);
     case "signal":
+      // Not only by the zygote, which runs code of the project.
+      if (order.signal === SIGKILL) slots.find(order.id)?.kill();
       return send({ order: "kill", id: order.id, signal: order.signal });
     case "stop":
       return stop();

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { fail, notStarted } from "../child/answers.ts";
 import type { BootReport } from "./boot-machine.ts";
 import { reducePool } from "./pool-machine.ts";
+import type { PoolOrder } from "./boot-machine.ts";
 import { createPoolState } from "./pool-state.ts";
 import type { PoolEffect, PoolEvent } from "./pool-state.ts";
 import type { StartOutcome } from "./start-failure.ts";
@@ -69,7 +70,7 @@ function failures(count: number): ReadonlyArray<PoolEvent | number> {
 
 /** What comes of events; a number is the time from then on. Only the effects of the last event, in words. */
 function play(...events: ReadonlyArray<PoolEvent | number>): string {
-  let state = createPoolState(SETTINGS, "auto", 0);
+  let state = createPoolState(SETTINGS, { startMode: "auto", slotCount: null }, 0);
   let effects: readonly PoolEffect[] = [];
   let now = 0;
   for (const event of events)
@@ -78,12 +79,18 @@ function play(...events: ReadonlyArray<PoolEvent | number>): string {
   return effects.map(describeEffect).filter(Boolean).join(", ");
 }
 
+function describeOrder(order: PoolOrder): string {
+  return Object.values(order)
+    .filter((value) => value !== null)
+    .join(" ");
+}
+
 function describeEffect(effect: PoolEffect): string {
   switch (effect.type) {
     case "boot":
       return `boot ${effect.startMode}`;
     case "order":
-      return Object.values(effect.order).join(" ");
+      return describeOrder(effect.order);
     case "handOver":
       return `child ${effect.child} runs ${effect.execution}`;
     case "disconnect":

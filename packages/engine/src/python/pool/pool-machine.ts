@@ -207,7 +207,8 @@ function forgetGone(turn: Turn, child: Child): void {
     if (turn.state.startMode === "auto") wantReplacement(turn, "a child did not come up");
     failStart(turn, child, child.outcome);
   }
-  if (child.stage === "exited") turn.effects.push({ type: "gone", execution: child.execution });
+  if (child.stage === "exited")
+    turn.effects.push({ type: "gone", execution: child.execution, child: child.id });
 }
 
 /** The first waiting execution gets the outcome: otherwise it would be tried again without end. */

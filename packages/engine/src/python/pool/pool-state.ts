@@ -29,7 +29,12 @@ export type Phase =
   | { readonly name: "closed" };
 
 /** A child in one of its stages. `ordered`, `late` and `failed` have not connected: they count as starting. */
-export type Child = { readonly id: number; readonly orderedAt: number } & ChildStage;
+export type Child = {
+  readonly id: number;
+  readonly orderedAt: number;
+  /** Its control group, which no other child has until this one is gone; null: there are none. */
+  readonly slot: number | null;
+} & ChildStage;
 
 /** The stages of a child, from its order to the exit of its process. */
 export type ChildStage =
@@ -74,6 +79,8 @@ export interface Peak {
 /** All that the machine knows of one version. Times are on the monotonic clock. */
 export interface PoolState {
   readonly settings: PoolSettings;
+  /** Number of control groups for children, which bounds the number of children; null: they have none, and no bound. */
+  readonly slotCount: number | null;
   readonly phase: Phase;
   /** `retire` ends the zygote once nothing runs, `close` ends it now. */
   readonly intent: "serve" | "retire" | "close";
@@ -122,8 +129,8 @@ export type PoolEffect =
       readonly lines: readonly LogLine[];
     }
   | { readonly type: "exit"; readonly execution: Ticket; readonly exit: ExitEvent }
-  /** The last effect of an execution: all its processes have ended. */
-  | { readonly type: "gone"; readonly execution: Ticket }
+  /** The last effect of an execution: all its processes have ended, as the zygote says. */
+  | { readonly type: "gone"; readonly execution: Ticket; readonly child: number }
   | { readonly type: "lost"; readonly execution: Ticket; readonly detail: string }
   /** Another zygote of the version is wanted in the place of this one. */
   | { readonly type: "replace"; readonly reason: string }
@@ -139,11 +146,12 @@ export type PoolEffect =
 /** A cold pool without executions. `now` in milliseconds on the monotonic clock. */
 export function createPoolState(
   settings: PoolSettings,
-  startMode: PoolState["startMode"],
+  { startMode, slotCount }: Pick<PoolState, "startMode" | "slotCount">,
   now: number,
 ): PoolState {
   return {
     settings,
+    slotCount,
     phase: { name: "cold" },
     intent: "serve",
     startMode,

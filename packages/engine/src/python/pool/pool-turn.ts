@@ -16,8 +16,8 @@ export function set(turn: Turn, changes: Partial<PoolState>): void {
 }
 
 /** Puts a child into another stage. It keeps its id and the time of its order. */
-export function move(turn: Turn, { id, orderedAt }: Child, stage: ChildStage): void {
-  const moved: Child = { id, orderedAt, ...stage };
+export function move(turn: Turn, { id, orderedAt, slot }: Child, stage: ChildStage): void {
+  const moved: Child = { id, orderedAt, slot, ...stage };
   set(turn, { children: turn.state.children.map((child) => (child.id === id ? moved : child)) });
 }
 
@@ -32,13 +32,23 @@ export function disconnect(turn: Turn, child: Child): void {
   turn.effects.push({ type: "disconnect", child: child.id });
 }
 
-/** Orders this many children; none when `count` is 0 or negative. */
+/** Orders this many children, or as many as there are free slots; none when `count` is 0 or negative. */
 export function order(turn: Turn, count: number): void {
   for (let index = 0; index < count; index += 1) {
-    const child: Child = { id: turn.state.lastChild + 1, orderedAt: turn.now, stage: "ordered" };
+    const slot = findSlot(turn.state);
+    if (slot === "none") return;
+    const child: Child = { id: turn.state.lastChild + 1, orderedAt: turn.now, slot, stage: "ordered" };
     set(turn, { lastChild: child.id, children: [...turn.state.children, child] });
-    turn.effects.push({ type: "order", order: { order: "fork", id: child.id } });
+    turn.effects.push({ type: "order", order: { order: "fork", id: child.id, slot } });
   }
+}
+
+/** The first free slot, so that few of them are in use. */
+function findSlot({ slotCount, children }: PoolState): number | null | "none" {
+  if (slotCount === null) return null;
+  const taken = new Set(children.map(({ slot }) => slot));
+  for (let slot = 0; slot < slotCount; slot += 1) if (!taken.has(slot)) return slot;
+  return "none";
 }
 
 /** Starts a zygote. There must be none. */

@@ -5,6 +5,7 @@ import type { Execution } from "../child/execution.ts";
 import type { RunnableVersion } from "../port/runtime.ts";
 import type { Connections } from "../wire/home-socket.ts";
 import { startBoot } from "./boot.ts";
+import { countSlots } from "./zygote-groups.ts";
 import type { Boot, PoolHost } from "./boot.ts";
 import { reducePool } from "./pool-machine.ts";
 import { countIdle, createPoolState, hasZygote, isBusy, isReady } from "./pool-state.ts";
@@ -48,6 +49,7 @@ type ExecutionEffect = Extract<PoolEffect, { readonly type: "refuse" | "exit" | 
 interface Handles {
   readonly host: PoolHost;
   readonly version: RunnableVersion;
+  readonly slotCount: number | null;
   /** Executions that the machine knows, by their tickets. */
   readonly executions: Map<Ticket, Execution>;
   /** Connections of the children that have no execution yet. */
@@ -71,8 +73,9 @@ export function createVersionPool(
   version: RunnableVersion,
   onReplace: (reason: string) => void,
 ): VersionPool {
+  const slotCount = host.sandbox.cgroups === null ? null : countSlots(version.resources, host.settings);
   const { state, dispatch } = runMachine(
-    createPoolState(host.settings, version.startMode, readMonotonic()),
+    createPoolState(host.settings, { startMode: version.startMode, slotCount }, readMonotonic()),
     (current, event: PoolEvent) => reducePool(current, event, readMonotonic()),
     (effect: PoolEffect) => perform(handles, effect),
   );
@@ -81,6 +84,7 @@ export function createVersionPool(
   const handles: Handles = {
     host,
     version,
+    slotCount,
     executions,
     connections: new Map(),
     closed,
@@ -113,7 +117,7 @@ export function createVersionPool(
       return measureZygote(handles.pid, countIdle(state()) > 0 && !isBusy(state()));
     },
     trim: () => dispatch({ type: "trim" }),
-    tick: (memory) => dispatch({ type: "tick", memory }),
+    tick: (memory) => tick(handles, memory),
     retire: () => {
       dispatch({ type: "retire" });
       return closed.promise;
@@ -132,7 +136,7 @@ function perform(handles: Handles, effect: PoolEffect): void {
     case "boot":
       return boot(handles, effect.startMode);
     case "order":
-      return handles.boot?.(effect.order);
+      return handles.boot?.order(effect.order);
     case "handOver":
       return handOver(handles, effect.child, effect.execution);
     case "disconnect":
@@ -155,6 +159,7 @@ function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
   handles.boot = startBoot(host, {
     version,
     startMode,
+    slotCount: handles.slotCount,
     onReport: (report) => {
       if (report.event === "closed") handles.pid = null;
       dispatch({ type: "reported", report });
@@ -169,6 +174,11 @@ function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
   });
 }
 
+function tick({ executions, dispatch }: Handles, memory: PoolState["memory"]): void {
+  for (const execution of executions.values()) execution.checkMemory();
+  dispatch({ type: "tick", memory });
+}
+
 function handOver(handles: Handles, child: number, ticket: Ticket): void {
   const { host, version, connections, dispatch } = handles;
   const execution = handles.executions.get(ticket);
@@ -176,7 +186,8 @@ function handOver(handles: Handles, child: number, ticket: Ticket): void {
   if (execution === undefined || opened === undefined) return;
   connections.delete(child);
   execution.handOver(opened, {
-    signal: (signal) => handles.boot?.({ order: "signal", id: child, signal }),
+    signal: (signal) => handles.boot?.order({ order: "signal", id: child, signal }),
+    measure: () => handles.boot?.measure(child) ?? null,
     onAnswered: () => dispatch({ type: "answered" }),
     onStuck: () => {
       host.logger.warn(
@@ -194,7 +205,7 @@ function disconnect({ connections }: Handles, child: number): void {
   for (const connection of [opened?.control, opened?.stdout, opened?.stderr]) connection?.destroy();
 }
 
-function inform({ executions }: Handles, effect: ExecutionEffect): void {
+function inform({ executions, boot }: Handles, effect: ExecutionEffect): void {
   const execution = executions.get(effect.execution);
   if (execution === undefined) return;
   // Nothing follows the other three.
@@ -205,7 +216,7 @@ function inform({ executions }: Handles, effect: ExecutionEffect): void {
     case "exit":
       return execution.onExit(effect.exit);
     case "gone":
-      return execution.onGone();
+      return boot === null ? execution.onGone() : boot.bury(effect.child, execution.onGone);
     case "lost":
       return execution.onLost(effect.detail);
   }

@@ -22,8 +22,10 @@ import { createPacedReader } from "../wire/paced-reader.ts";
 import type { Consumer, Taken } from "../wire/paced-reader.ts";
 import type { LogLine, RunnableVersion } from "../port/runtime.ts";
 import { BOOT_LINE_BYTES, BOOT_LOG_BYTES } from "./start-failure.ts";
-import { STATUS_FD } from "../sandbox/sandbox.ts";
+import { FIRST_DESCRIPTOR, STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
+import { createZygoteGroups } from "./zygote-groups.ts";
+import type { ZygoteGroups } from "./zygote-groups.ts";
 import type { ZygoteFolders } from "./zygote-folders.ts";
 
 const MAX_EVENT_BYTES = 4 * MEGABYTE;
@@ -50,6 +52,8 @@ export interface ZygoteOptions {
   readonly startMode: RunnableVersion["startMode"];
   /** Whether it only describes `run` and ends, instead of waiting for orders. */
   readonly probe: boolean;
+  /** Number of children that can exist at the same time; used only where there are control groups. */
+  readonly slotCount: number | null;
   readonly onEvent: (event: ZygoteEvent) => void;
   /** Its own output: of user code at import, and warnings of the runner. */
   readonly onOutput: (lines: readonly LogLine[]) => void;
@@ -60,6 +64,8 @@ export interface Zygote {
   /** The process that was started: the zygote itself or its launcher. */
   readonly pid: number;
   readonly home: HomeSocket;
+  /** Null: there are no control groups. */
+  readonly groups: ZygoteGroups | null;
   readonly send: (order: Order) => void;
   /** Lets it end its process tree and exit; killed when it does not. */
   readonly stop: () => void;
@@ -81,38 +87,46 @@ export interface ZygoteEnd {
 interface Holdings {
   readonly launch: SandboxLaunch;
   readonly home: HomeSocket;
-  readonly release: () => void;
+  readonly groups: ZygoteGroups | null;
+  readonly release: () => Promise<void>;
 }
 
 /** Rejects when the sandbox cannot be prepared; nothing is left behind then. */
 export async function startZygote(host: ZygoteHost, options: ZygoteOptions): Promise<Zygote> {
-  const holdings = await prepareZygote(host, options.version);
+  const holdings = await prepareZygote(host, options);
   try {
-    const child = await spawnLaunch(holdings.launch, options.version);
+    const child = await spawnLaunch(holdings, options.version);
     return attendZygote(host, options, child, holdings);
   } catch (error) {
-    holdings.release();
+    await holdings.release();
     throw error;
   }
 }
 
-async function prepareZygote(host: ZygoteHost, version: RunnableVersion): Promise<Holdings> {
+async function prepareZygote(host: ZygoteHost, { version, slotCount }: ZygoteOptions): Promise<Holdings> {
   const { runnerDirectory, folders } = host;
   const zygoteDirectory = folders.create();
   let launch: SandboxLaunch | undefined;
   let home: HomeSocket | undefined;
-  function release(): void {
+  let groups: ZygoteGroups | null = null;
+  async function release(): Promise<void> {
     home?.close();
+    await groups?.remove();
     launch?.release();
     folders.discard(zygoteDirectory);
   }
   try {
     launch = await host.sandbox.prepare({ ...version, runnerDirectory, zygoteDirectory });
     home = await openHomeSocket(join(zygoteDirectory, "home"), host.paces);
-    return { launch, home, release };
+    if (host.sandbox.cgroups !== null)
+      groups = createZygoteGroups(host.sandbox.cgroups, version, {
+        slotCount: slotCount ?? 0,
+        first: FIRST_DESCRIPTOR + launch.descriptors.length,
+      });
+    return { launch, home, groups, release };
   } catch (error) {
     closeDescriptors(launch);
-    release();
+    await release();
     throw error;
   }
 }
@@ -125,7 +139,7 @@ function attendZygote(
   { paces }: ZygoteHost,
   options: ZygoteOptions,
   child: ChildProcess,
-  { launch, home, release }: Holdings,
+  { launch, home, groups, release }: Holdings,
 ): Zygote {
   const control = child.stdio[CONTROL_FD];
   if (!(control instanceof Duplex)) throw new Error("the zygote has no control pipe");
@@ -147,6 +161,7 @@ function attendZygote(
 
   function kill(): void {
     killLaunched(child);
+    groups?.kill();
     // A process that still holds the pipes is not waited for: `closed` must resolve.
     if (!timers.has("hangUp"))
       timers.set("hangUp", HANG_UP_MS, () => child.stdio.forEach((stream) => stream?.destroy()));
@@ -159,7 +174,7 @@ function attendZygote(
 
   async function boot(): Promise<string | null> {
     const fault = await connectNetwork(child, launch, status.begun);
-    if (fault === null) orders.begin(createBootOrder(options, launch));
+    if (fault === null) orders.begin(createBootOrder(options, launch, groups));
     else kill();
     return fault;
   }
@@ -170,14 +185,14 @@ function attendZygote(
     timers.clear("leave");
     timers.clear("hangUp");
     const fault = await booting;
-    release();
+    await release();
     if (fault !== null)
       return { description: `could not be connected to the network: ${fault}`, hasBegun: false };
     return { description, hasBegun: launch.hasBegun?.(status.read()) ?? true };
   }
 
   const booting = boot();
-  return { pid: child.pid ?? 0, home, send: orders.send, kill, stop, closed: waitUntilClosed() };
+  return { pid: child.pid ?? 0, home, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
 }
 
 /** Writes orders; those that are given before the first, the boot order, wait for it. */
@@ -218,7 +233,11 @@ async function connectNetwork(
   }
 }
 
-function createBootOrder({ version, startMode, probe }: ZygoteOptions, { view }: SandboxLaunch): Order {
+function createBootOrder(
+  { version, startMode, probe }: ZygoteOptions,
+  { view }: SandboxLaunch,
+  groups: ZygoteGroups | null,
+): Order {
   return {
     order: "boot",
     project: view.project,
@@ -230,25 +249,28 @@ function createBootOrder({ version, startMode, probe }: ZygoteOptions, { view }:
     variables: version.variables,
     memory: Math.round(version.resources.memory * GIGABYTE),
     isolation: view.isolation,
+    joins: groups?.joins.flat() ?? [],
     startMode,
     probe,
   };
 }
 
 /** Rejects when the system refuses the process (ENOENT, EAGAIN, EMFILE, ENOMEM). */
-async function spawnLaunch(launch: SandboxLaunch, version: RunnableVersion): Promise<ChildProcess> {
+async function spawnLaunch(holdings: Holdings, version: RunnableVersion): Promise<ChildProcess> {
   try {
-    const child = startProgram(launch, version);
+    const child = startProgram(holdings, version);
     if (child.pid !== undefined) return child;
     const [error] = (await once(child, "error")) as [Error];
     throw error;
   } finally {
-    closeDescriptors(launch);
+    closeDescriptors(holdings.launch);
+    holdings.groups?.closeDescriptors();
   }
 }
 
-function startProgram(launch: SandboxLaunch, version: RunnableVersion): ChildProcess {
-  const { executable, args } = launch.wrap([version.interpreter, "-I", "-X", "utf8", launch.view.runner]);
+function startProgram({ launch, groups }: Holdings, version: RunnableVersion): ChildProcess {
+  const command = launch.wrap([version.interpreter, "-I", "-X", "utf8", launch.view.runner]);
+  const { executable, args } = groups?.join(command) ?? command;
   const threads = String(Math.max(1, Math.ceil(version.resources.cpu)));
   const status = launch.hasBegun === null ? ("ignore" as const) : ("pipe" as const);
   return spawnTrusted(executable, args, {
@@ -261,7 +283,7 @@ function startProgram(launch: SandboxLaunch, version: RunnableVersion): ChildPro
       OPENBLAS_NUM_THREADS: threads,
       MKL_NUM_THREADS: threads,
     },
-    stdio: ["ignore", "pipe", "pipe", "pipe", status, ...launch.descriptors],
+    stdio: ["ignore", "pipe", "pipe", "pipe", status, ...launch.descriptors, ...(groups?.descriptors ?? [])],
     ...(launch.uid === undefined ? {} : { uid: launch.uid }),
     ...(launch.gid === undefined ? {} : { gid: launch.gid }),
   });

@@ -1,4 +1,5 @@
 import { totalmem } from "node:os";
+import type { Resources } from "@platform/contract/project";
 import { MEGABYTE } from "../../base/bytes.ts";
 import { HOUR, MINUTE, SECOND } from "../../base/time.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
@@ -17,6 +18,8 @@ export interface PythonRuntimeOptions {
   readonly logger: Logger;
   /** Maximum number of idle children per version. */
   readonly slots?: number;
+  /** The vCPUs and GB of this worker; missing: not known. */
+  readonly capacity?: Resources;
   /** Idle children end after this time, the zygote after ten times as long. */
   readonly idleSeconds?: number;
   /** What zygotes and their idle children may take together; default: a quarter of the machine's memory. */
@@ -70,6 +73,8 @@ export interface Times {
 export interface Settings extends Limits, Times {
   /** Maximum number of idle children per version. */
   readonly slots: number;
+  /** The vCPUs and GB of this worker; null: not known. */
+  readonly capacity: Resources | null;
   /** Idle children end after this time. */
   readonly idleMs: number;
   /** An idle zygote ends after this time. */
@@ -109,6 +114,7 @@ export function readSettings(options: PythonRuntimeOptions): Settings {
   const idleMs = (options.idleSeconds ?? 60) * SECOND;
   return {
     slots: options.slots ?? 4,
+    capacity: options.capacity ?? null,
     idleMs,
     zygoteIdleMs: idleMs * ZYGOTE_IDLE_FACTOR,
     zygoteMemoryBytes: options.zygoteMemoryBytes ?? totalmem() * ZYGOTE_MEMORY_SHARE,

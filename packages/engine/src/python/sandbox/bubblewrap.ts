@@ -20,6 +20,7 @@ const ZYGOTE = "/run/platform/zygote";
 /** What is known of bubblewrap on this machine; found by `findSandbox`. */
 export interface BubblewrapOptions {
   readonly report: SandboxReport;
+  readonly cgroups: Sandbox["cgroups"];
   /** `bwrap` itself. */
   readonly executable: TrustedExecutable;
   /** Whose system calls are filtered. */
@@ -58,7 +59,7 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
     }
   }
 
-  return { report: options.report, prepare, findFault: options.findFault };
+  return { report: options.report, cgroups: options.cgroups, prepare, findFault: options.findFault };
 }
 
 /** @param dropped the uid to run as; null: that of this process, which is not root */

@@ -20,7 +20,9 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const SEARCH_PATH = process.env["PATH"] ?? "";
 
 test("the best sandbox that works is found", async () => {
-  expect((await findSandbox({ searchPath: SEARCH_PATH })).report.level).toBe("B");
+  const { report, cgroups } = await findSandbox({ searchPath: SEARCH_PATH });
+  expect(report.level).toBe("B");
+  expect(report.missing.some(({ piece }) => piece === "control groups")).toBe(cgroups === null);
 });
 
 test("a machine without bubblewrap is told what to install", async () => {
@@ -57,6 +59,7 @@ test.runIf(IS_ROOT)(
   async () => {
     const sandbox = createBubblewrapSandbox({
       report: { level: "B", missing: [] },
+      cgroups: null,
       executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
       architecture: "x86_64",
       uidBase: 300_000,
@@ -81,6 +84,7 @@ test("an ordinary user starts versions as itself; what lies below /usr is bound 
   const own = { uid: IS_ROOT ? 1000 : uid, gid: IS_ROOT ? 1000 : gid };
   const sandbox = createBubblewrapSandbox({
     report: { level: "B", missing: [] },
+    cgroups: null,
     executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
     architecture: "x86_64",
     uidBase: 300_000,

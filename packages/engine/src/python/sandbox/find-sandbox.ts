@@ -4,6 +4,7 @@ import { runTrusted } from "../../host/processes.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createBubblewrapSandbox } from "./bubblewrap.ts";
 import { gradeSandbox } from "./grade.ts";
+import { findCgroups } from "./cgroups/find-cgroups.ts";
 import type { EgressTools } from "./network/egress.ts";
 import { findEgress, tryEgress } from "./network/find-egress.ts";
 import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";
@@ -21,14 +22,24 @@ const INSTALL_HINT = "Install the package `bubblewrap` (apt-get install bubblewr
 const ALLOW_HINT =
   "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on newer Ubuntu; user.max_user_namespaces must not be 0); in a container, its seccomp profile must allow clone, unshare and mount, and /proc must not be masked (Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined).";
 const NOT_YET = { why: "This release does not use it yet.", remedy: "Nothing needs to be done." };
-const UNUSED: readonly MissingPiece[] = [{ piece: "control groups", ...NOT_YET }];
+/** Level A needs it: without, control groups alone do not make a machine one of level A. */
+const UNTRIED: readonly MissingPiece[] = [
+  {
+    piece: "Landlock",
+    why: "It is used where the kernel has it, but this release does not try it at the start.",
+    remedy: "Nothing needs to be done.",
+  },
+];
 const NO_ARCHITECTURE: MissingPiece = {
   piece: "seccomp",
   why: `There is no filter of system calls for this processor (${process.arch}).`,
   remedy: "Run workers on x86_64 or aarch64.",
 };
 /** Level C is not there yet. */
-const UNUSED_ALONE: readonly MissingPiece[] = [{ piece: "Landlock", ...NOT_YET }, ...UNUSED];
+const UNUSED_ALONE: readonly MissingPiece[] = [
+  { piece: "Landlock", ...NOT_YET },
+  { piece: "control groups", ...NOT_YET },
+];
 
 /** Where to search for bubblewrap, and as whom versions run. */
 export interface FindSandboxOptions {
@@ -55,12 +66,18 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   if (architecture === null) return createNoSandbox(gradeSandbox([NO_ARCHITECTURE, ...UNUSED_ALONE]));
   const uid = process.getuid?.() ?? 0;
   const uidBase = options.uidBase ?? DEFAULT_UID_BASE;
-  const attempt = () => tryBubblewrap(executable, architecture, uid === 0 ? uidBase : null);
-  const [fault, egress] = await Promise.all([attempt(), findEgress(executable, options.searchPath ?? "")]);
+  const dropped = uid === 0 ? uidBase : null;
+  const attempt = () => tryBubblewrap(executable, architecture, dropped);
+  const [fault, egress, { cgroups, missing }] = await Promise.all([
+    attempt(),
+    findEgress(executable, options.searchPath ?? ""),
+    findCgroups(dropped),
+  ]);
   if (fault !== null)
     return createNoSandbox(gradeSandbox([lackNamespaces(fault, ALLOW_HINT), ...UNUSED_ALONE]));
   return createBubblewrapSandbox({
-    report: gradeSandbox(isMissing(egress) ? [...UNUSED, egress] : UNUSED),
+    report: gradeSandbox(listMissing(egress, missing)),
+    cgroups,
     executable,
     architecture,
     uidBase,
@@ -70,6 +87,11 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
     networks: createNetworks(options, egress),
     findFault: async () => (await attempt()) ?? (isMissing(egress) ? null : await tryEgress(egress)),
   });
+}
+
+function listMissing(egress: EgressTools | MissingPiece, cgroups: MissingPiece | null): MissingPiece[] {
+  const found = [...UNTRIED, isMissing(egress) ? egress : null, cgroups];
+  return found.filter((piece) => piece !== null);
 }
 
 function createNetworks(

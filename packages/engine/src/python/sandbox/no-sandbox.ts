@@ -9,6 +9,7 @@ import type { Sandbox } from "./sandbox.ts";
 export function createNoSandbox(report: SandboxReport): Sandbox {
   return {
     report,
+    cgroups: null,
     prepare: async (request) => {
       const scratch = join(request.zygoteDirectory, "scratch");
       mkdirSync(scratch, { recursive: true, mode: 0o700 });

@@ -1,5 +1,6 @@
 import type { Network } from "@platform/contract/network";
 import type { SandboxReport } from "@platform/contract/sandbox";
+import type { Cgroups } from "./cgroups/cgroups.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 
 /** Descriptor on which a launcher reports; the process inside does not have it. */
@@ -73,6 +74,8 @@ export interface SandboxLaunch {
 export interface Sandbox {
   /** What was found when it was tried at the start. */
   readonly report: SandboxReport;
+  /** Enforce the limits of executions and of imports; null: this machine has none for this process. */
+  readonly cgroups: Cgroups | null;
   readonly prepare: (request: SandboxRequest) => Promise<SandboxLaunch>;
   /** Tries an empty sandbox: why it does not work on this machine at present; null when it works. */
   readonly findFault: () => Promise<string | null>;

@@ -20,6 +20,8 @@ export interface BootOrder {
   /** Bytes that one execution may allocate in addition to the zygote's memory. */
   readonly memory: number;
   readonly isolation: Isolation;
+  /** The descriptors of all `fork` orders, which the zygote has inherited. */
+  readonly joins: readonly number[];
   readonly startMode: "auto" | "spawn";
   /** Whether to describe `run` and end, instead of waiting for orders. */
   readonly probe: boolean;
@@ -27,11 +29,12 @@ export interface BootOrder {
 
 /**
  * What Node sends. `id` names a child in later events; `kill` sends it a signal, with SIGKILL (9) to all processes that it started. A child in
- * namespaces that does not catch SIGTERM is killed at once: as their pid 1 it would not notice.
+ * namespaces that does not catch SIGTERM is killed at once: as their pid 1 it would not notice. `joins` are the descriptors that the child
+ * writes "0" to in order to be in its control groups.
  */
 export type Order =
   | BootOrder
-  | { readonly order: "fork"; readonly id: number; readonly token: string }
+  | { readonly order: "fork"; readonly id: number; readonly token: string; readonly joins: readonly number[] }
   | { readonly order: "kill"; readonly id: number; readonly signal: 9 | 15 };
 
 /** A child's process has ended, by an exit code or by a signal; the other is null. Processes that it started may be left. */

@@ -1,0 +1,85 @@
+import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
+import { fail } from "./answers.ts";
+import type { NotStarted, Outcome, RunnableVersion } from "../port/runtime.ts";
+
+/** What the processes of one execution have used until its outcome was known, as the worker measured it. */
+export interface Usage {
+  readonly cpuSeconds: number;
+  /** Null: not measured. */
+  readonly peakMemoryBytes: number | null;
+  /** Processes that were killed because the memory limit was exceeded. */
+  readonly outOfMemoryKills: number;
+}
+
+/** The name of the measured values in the metadata; like `_links`, no name that services choose. */
+const MEMBER = "_usage";
+const EMPTY_OBJECT_BYTES = 2;
+const MICRO = 1e6;
+
+/**
+ * The outcome with what is known of its resources. A kill for memory decides also over an answer: it was that of a run which had lost a part
+ * of its processes. A kill that was ordered (CANCELLED, TIMEOUT) is not changed.
+ *
+ * @param usage null: not measured
+ */
+export function applyUsage(
+  outcome: Outcome | NotStarted,
+  usage: Usage | null,
+  { memory }: Pick<RunnableVersion["resources"], "memory">,
+): Outcome | NotStarted {
+  if (usage === null || outcome.status === "NOT_STARTED" || outcome.status === "UNKNOWN") return outcome;
+  const isOrdered =
+    outcome.status === "FAILED" && (outcome.code === "CANCELLED" || outcome.code === "TIMEOUT");
+  const excess = describeExcess(usage, { memory });
+  if (excess !== null && !isOrdered) return fail("OUT_OF_MEMORY", excess);
+  if (outcome.status === "FAILED") return outcome;
+  return { ...outcome, metadata: addUsage(outcome.metadata, usage) };
+}
+
+/** The measured use of one execution. */
+export interface Meter {
+  /** @param read what it has used until now; null: it is not measured, or its processes are gone */
+  readonly attach: (read: () => Usage | null) => void;
+  /** Keeps what it has used until now; the first that can be read counts. */
+  readonly take: () => void;
+  /** Says that a process was killed because the memory limit was exceeded; null: none was. */
+  readonly findExcess: () => string | null;
+  /** See `applyUsage`. */
+  readonly apply: (outcome: Outcome | NotStarted) => Outcome | NotStarted;
+}
+
+/** Measures nothing until `attach`. */
+export function createMeter(resources: RunnableVersion["resources"]): Meter {
+  let read: (() => Usage | null) | null = null;
+  let usage: Usage | null = null;
+  return {
+    attach: (given) => {
+      read = given;
+    },
+    take: () => {
+      usage ??= read?.() ?? null;
+    },
+    findExcess: () => describeExcess(read?.() ?? null, resources),
+    apply: (outcome) => applyUsage(outcome, usage, resources),
+  };
+}
+
+/** Says that a process was killed because the memory limit was exceeded; null: none was. */
+function describeExcess(
+  usage: Usage | null,
+  { memory }: Pick<RunnableVersion["resources"], "memory">,
+): string | null {
+  if (usage === null || usage.outOfMemoryKills === 0) return null;
+  const { peakMemoryBytes } = usage;
+  const limit = `The memory limit of ${memory} GB (${Math.round((memory * GIGABYTE) / MEGABYTE)} MB) was exceeded`;
+  if (peakMemoryBytes === null) return `${limit}.`;
+  return `${limit}: the execution used ${Math.round(peakMemoryBytes / MEGABYTE)} MB at its peak.`;
+}
+
+/** Adds a member to the text of an object without parsing it: it may have a megabyte. */
+function addUsage(metadata: Uint8Array | null, { cpuSeconds, peakMemoryBytes }: Usage): Uint8Array {
+  const value = { cpuSeconds: Math.round(cpuSeconds * MICRO) / MICRO, peakMemoryBytes };
+  const member = `${JSON.stringify(MEMBER)}:${JSON.stringify(value)}}`;
+  if (metadata === null || metadata.length <= EMPTY_OBJECT_BYTES) return Buffer.from(`{${member}`);
+  return Buffer.concat([metadata.subarray(0, -1), Buffer.from(`,${member}`)]);
+}

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
+import type { RunnableVersion } from "./port/runtime.ts";
+import { findSandbox } from "./sandbox/find-sandbox.ts";
+
+const sandbox = await findSandbox({ searchPath: process.env["PATH"] ?? "" });
+
+/** Runs what `data.code` says, as user code that is not trusted; without it, it stays for a second. */
+const PROGRAM = `
+import mmap, os, resource, socket, tempfile, threading, time
+
+PAGE = 4096
+
+def touch(memory):
+    for at in range(0, len(memory), PAGE):
+        memory[at] = 1
+
+def fill(path, megabytes):
+    with open(path, "wb") as file:
+        for _ in range(megabytes):
+            file.write(bytes(1 << 20))
+
+def run(data):
+    print("begun")
+    if "code" not in data:
+        time.sleep(1)
+        return "untouched"
+    scope = {**globals()}
+    exec(data["code"], scope)
+    return scope.get("result")
+`;
+
+const MEMORY = [
+  ["private memory", "blocks = [bytearray(1 << 20) for _ in range(400)]"],
+  ["shared anonymous memory", "touch(mmap.mmap(-1, 400 << 20))"],
+  ["a memfd", "d = os.memfd_create('x')\nfor _ in range(400): os.write(d, bytes(1 << 20))"],
+  ["two tmpfs, each below its own limit", "fill('/tmp/a', 90); fill('/dev/shm/b', 90)"],
+  [
+    "256 processes, each below the limit",
+    "for _ in range(200):\n    if os.fork() == 0:\n        b = bytearray(4 << 20); touch(b); time.sleep(60)\ntime.sleep(60)",
+  ],
+  [
+    "a subprocess, while the run itself goes on",
+    "import subprocess, sys\nsubprocess.run([sys.executable, '-I', '-c', 'import mmap; m = mmap.mmap(-1, 400 << 20); [m.__setitem__(at, 1) for at in range(0, len(m), 4096)]'])",
+  ],
+] as const;
+
+const BOMBS = [
+  [
+    "a fork bomb",
+    "n = 0\ntry:\n    while True:\n        if os.fork() == 0: time.sleep(60)\n        n += 1\nexcept OSError:\n    result = n",
+    256,
+  ],
+  [
+    "a thread bomb",
+    "n = 0\nthreading.stack_size(1 << 16)\ntry:\n    while n < 5000:\n        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n        n += 1\nexcept RuntimeError:\n    result = n",
+    256,
+  ],
+  [
+    "a descriptor bomb",
+    "kept = []\ntry:\n    while True: kept.append(os.dup(0))\nexcept OSError:\n    result = len(kept)\n    for d in kept: os.close(d)",
+    5000,
+  ],
+  [
+    "an inode bomb",
+    "n = 0\ntry:\n    while n < 300_000:\n        os.close(os.open(f'/tmp/{n}', os.O_CREAT | os.O_WRONLY))\n        n += 1\nexcept OSError:\n    result = n",
+    100_000,
+  ],
+] as const;
+
+const WITH_GROUPS = [["A", sandbox]] as const;
+
+describe.runIf(sandbox.cgroups !== null).each(WITH_GROUPS)("limits at level %s", (_, used) => {
+  let fixture: Fixture;
+  let version: RunnableVersion;
+  let other: RunnableVersion;
+  beforeAll(async () => {
+    fixture = await createFixture({ sandbox: used });
+    version = fixture.createVersion(PROGRAM, { resources: { cpu: 1, memory: 0.1 } });
+    other = fixture.createVersion(PROGRAM);
+  });
+  afterAll(() => fixture.close());
+
+  /** Runs it beside an execution of the same version and one of another, which must not notice; the version serves afterwards. */
+  async function attack(code: string, timeoutSeconds = 20) {
+    const siblings = [version, other].map((of) => fixture.start(of, { data: {} }));
+    await waitFor("the siblings run", () => siblings.every(({ lines }) => lines.length > 0));
+    const finished = await fixture.finish(version, { data: { code }, timeoutSeconds });
+    for (const sibling of siblings) expect(await sibling.outcome).toMatchObject({ status: "SUCCEEDED" });
+    expect((await fixture.finish(version, { data: { code: "result = 7" } })).result).toEqual({ value: 7 });
+    return finished;
+  }
+
+  test.each(MEMORY)("more than its memory is OUT_OF_MEMORY, also as %s", async (_name, code) => {
+    const { outcome } = await attack(code);
+    expect(outcome).toMatchObject({ status: "FAILED", code: "OUT_OF_MEMORY" });
+    expect(outcome).toMatchObject({ detail: expect.stringMatching(/^The memory limit of 0\.1 GB/u) });
+  });
+
+  test.each(BOMBS)("%s is bounded", async (_name, code, most) => {
+    const { outcome, result } = await attack(code);
+    // What the kernel keeps of them is memory of the run, too.
+    const bounded =
+      outcome.status === "FAILED" ? outcome.code : (result as { readonly value: number }).value <= most;
+    expect([true, "OUT_OF_MEMORY"]).toContain(bounded);
+  });
+
+  test("what is read from files counts only as long as there is room", async () => {
+    const code = `
+read = 0
+for folder, _, names in os.walk("/usr/lib"):
+    for name in names:
+        if read < 400 << 20 and os.path.isfile(os.path.join(folder, name)):
+            with open(os.path.join(folder, name), "rb") as file:
+                read += len(file.read(8 << 20))
+result = read >= 400 << 20`;
+    expect((await attack(code)).result).toEqual({ value: true });
+  });
+
+  test("a disk bomb ends where its folder is full, or as OUT_OF_MEMORY", async () => {
+    const { outcome } = await attack("fill('/tmp/big', 4000)");
+    expect(outcome).toMatchObject({ status: "FAILED" });
+    expect(outcome).toMatchObject({ code: expect.stringMatching(/^(?:EXECUTION_ERROR|OUT_OF_MEMORY)$/u) });
+  });
+
+  test.each([
+    [1, 1],
+    [0.5, 0.5],
+  ])("four threads that spin get the %d vCPU of the version", async (cpu, most) => {
+    const spinning = fixture.createVersion(PROGRAM, { resources: { cpu, memory: 0.5 } });
+    const code = `
+import hashlib
+end = time.monotonic() + 1.5
+def spin():
+    while time.monotonic() < end: hashlib.sha256(bytes(1 << 20)).digest()
+threads = [threading.Thread(target=spin) for _ in range(4)]
+begun = time.monotonic(), time.process_time()
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+result = (time.process_time() - begun[1]) / (time.monotonic() - begun[0])`;
+    const { result } = await fixture.finish(spinning, { data: { code } });
+    const { value } = result as { readonly value: number };
+    expect(value).toBeLessThan(most * 1.15);
+    expect(value).toBeGreaterThan(most * 0.2);
+  });
+
+  test("a result says what the execution used", async () => {
+    const code =
+      "b = bytearray(50 << 20)\nend = time.process_time() + 0.2\nwhile time.process_time() < end: pass";
+    const { outcome } = await fixture.finish(version, { data: { code } });
+    const text = outcome.status === "SUCCEEDED" ? (outcome.metadata ?? []) : [];
+    const metadata = JSON.parse(Buffer.from(text).toString()) as Record<string, Record<string, number>>;
+    expect(metadata).toEqual({
+      _usage: { cpuSeconds: expect.any(Number), peakMemoryBytes: expect.any(Number) },
+    });
+    const { cpuSeconds = 0, peakMemoryBytes = 0 } = metadata["_usage"] ?? {};
+    expect(cpuSeconds).toBeGreaterThan(0.2);
+    expect(cpuSeconds).toBeLessThan(0.6);
+    expect(peakMemoryBytes).toBeGreaterThan(50 << 20);
+    expect(peakMemoryBytes).toBeLessThan(90 << 20);
+  });
+});

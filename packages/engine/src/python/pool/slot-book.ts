@@ -1,0 +1,69 @@
+import type { Group } from "../sandbox/cgroups/cgroups.ts";
+import type { ZygoteGroups } from "./zygote-groups.ts";
+
+const PAUSE_MS = 10;
+
+/**
+ * Which child of a zygote is in which control group (slot). A slot is given to another child only once it is empty: a zygote may say that
+ * a child is gone which is not.
+ */
+export interface SlotBook {
+  /** Empties the slot, then starts its measurement and calls back with the descriptors for joining it; at once if it is empty. */
+  readonly take: (child: number, slot: number, onReady: (joins: readonly number[]) => void) => void;
+  /** The group of a child; null: it has none, or it is gone. */
+  readonly find: (child: number) => Group | null;
+  /** Ends what is left of a child that is said to be gone, and forgets it; calls back, at once if it can, when nothing is left. */
+  readonly bury: (child: number, onEmpty: () => void) => void;
+}
+
+/** @param readGroups null until the process is started, and where there are no control groups */
+export function createSlotBook(readGroups: () => ZygoteGroups | null): SlotBook {
+  const slots = new Map<number, number>();
+  /** Callbacks for each slot that is being emptied. */
+  const waiting = new Map<number, Array<() => void>>();
+
+  function find(child: number): Group | null {
+    const slot = slots.get(child);
+    return slot === undefined ? null : (readGroups()?.find(slot) ?? null);
+  }
+
+  function forget(slot: number): void {
+    for (const [child, taken] of slots) if (taken === slot) slots.delete(child);
+  }
+
+  function empty(slot: number, onEmpty: () => void): void {
+    const others = waiting.get(slot);
+    if (others !== undefined) return void others.push(onEmpty);
+    waiting.set(slot, [onEmpty]);
+    look(slot);
+  }
+
+  function look(slot: number): void {
+    const group = readGroups()?.find(slot) ?? null;
+    if (group === null || group.isEmpty()) {
+      const callbacks = waiting.get(slot) ?? [];
+      waiting.delete(slot);
+      for (const call of callbacks) call();
+      return;
+    }
+    group.kill();
+    setTimeout(() => look(slot), PAUSE_MS);
+  }
+
+  return {
+    find,
+    take: (child, slot, onReady) =>
+      empty(slot, () => {
+        forget(slot);
+        slots.set(child, slot);
+        find(child)?.begin();
+        onReady(readGroups()?.joins[slot] ?? []);
+      }),
+    bury: (child, onEmpty) => {
+      const slot = slots.get(child);
+      if (slot === undefined) return onEmpty();
+      slots.delete(child);
+      return empty(slot, onEmpty);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from "node:crypto";
+import { closeSync } from "node:fs";
+import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
+import type { Resources } from "@platform/contract/project";
+import type { RunnableVersion } from "../port/runtime.ts";
+import type { Settings } from "../port/settings.ts";
+import type { Cgroups, Group } from "../sandbox/cgroups/cgroups.ts";
+import { joinFirst } from "../sandbox/cgroups/join-first.ts";
+import type { Command } from "../sandbox/cgroups/join-first.ts";
+
+/** Processes and threads of one execution, and of an import. */
+export const PROCESS_LIMIT = 256;
+/** Beside the limit of a version: enough for a MemoryError to be raised and reported before the kernel kills. The runner's own limits leave as much. */
+const RUN_RESERVE_BYTES = 32 * MEGABYTE;
+/** The interpreter and the runner, and the page tables of the children, before they are in groups of their own. */
+const ZYGOTE_RESERVE_BYTES = 96 * MEGABYTE;
+
+const MAX_SLOTS = 128;
+/** Where the capacity of the worker is not known. */
+const DEFAULT_SLOTS = 32;
+/** Children that have answered and have not ended. */
+const LEAVING_SLOTS = 4;
+
+/** How many children of a version can exist at the same time: as many as the worker can run, spare ones, and some that are ending. */
+export function countSlots(
+  resources: Resources,
+  { capacity, slots }: Pick<Settings, "capacity" | "slots">,
+): number {
+  if (capacity === null) return DEFAULT_SLOTS;
+  const running = Math.min(capacity.cpu / resources.cpu, capacity.memory / resources.memory);
+  return Math.min(MAX_SLOTS, Math.max(1, Math.floor(running)) + slots + LEAVING_SLOTS);
+}
+
+/** The control groups of one zygote: one for itself, and one (a slot) for each child that can exist at the same time. */
+export interface ZygoteGroups {
+  /** Open descriptors that the zygote's process inherits with consecutive numbers. Close them after its start. */
+  readonly descriptors: readonly number[];
+  readonly closeDescriptors: () => void;
+  /** The command, begun in the zygote's own group. */
+  readonly join: (command: Command) => Command;
+  /** For each slot, the numbers that the descriptors for joining it have in the zygote. */
+  readonly joins: readonly (readonly number[])[];
+  /** Null once they are being removed. */
+  readonly find: (slot: number) => Group | null;
+  /** SIGKILL to all processes in them. */
+  readonly kill: () => void;
+  /** Ends all processes in them; resolves when the groups are removed, or could not be in time. */
+  readonly remove: () => Promise<void>;
+}
+
+/** @param first the number that the first descriptor has in the zygote */
+export function createZygoteGroups(
+  cgroups: Cgroups,
+  { resources }: Pick<RunnableVersion, "resources">,
+  { slotCount, first }: { readonly slotCount: number; readonly first: number },
+): ZygoteGroups {
+  const name = randomBytes(6).toString("hex");
+  const memoryBytes = Math.round(resources.memory * GIGABYTE);
+  const zygote = cgroups.create(name);
+  // An import has at least one processor: it would otherwise take ten times as long for a version with a tenth of one.
+  zygote.limit({
+    memoryBytes: memoryBytes + ZYGOTE_RESERVE_BYTES,
+    cpus: Math.max(1, resources.cpu),
+    processes: PROCESS_LIMIT + slotCount,
+  });
+  zygote.begin();
+  const slots = Array.from({ length: slotCount }, (_, slot) => {
+    const group = cgroups.create(`${name}-${slot}`);
+    group.limit({
+      memoryBytes: memoryBytes + RUN_RESERVE_BYTES,
+      cpus: resources.cpu,
+      processes: PROCESS_LIMIT,
+    });
+    return group;
+  });
+  let groups = [zygote, ...slots];
+  const own = zygote.openJoins();
+  const descriptors = [...own, ...slots.flatMap((slot) => slot.openJoins())];
+  const numbers = descriptors.map((_, index) => first + index).slice(own.length);
+
+  return {
+    descriptors,
+    closeDescriptors: () => descriptors.forEach((descriptor) => closeSync(descriptor)),
+    join: (command) => joinFirst(command, first, own.length),
+    joins: slots.map((_, slot) => numbers.slice(slot * own.length, (slot + 1) * own.length)),
+    find: (slot) => groups[slot + 1] ?? null,
+    kill: () => groups.forEach((group) => group.kill()),
+    remove: async () => {
+      const removed = groups;
+      groups = [];
+      await Promise.all(removed.map((group) => group.remove()));
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { mkdirSync, openSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
+import { createGroupFile, killProcesses, listProcesses, readCount, writeIfPresent } from "./group-files.ts";
+import { removeGroups, removeTrees } from "./remove-groups.ts";
+
+/** The hierarchies that limit or measure a run; some systems mount `cpu` and `cpuacct` as one. */
+export const V1_CONTROLLERS = ["memory", "cpu", "cpuacct", "pids"] as const;
+
+/** A path for each controller. */
+export type V1Folders = Readonly<Record<(typeof V1_CONTROLLERS)[number], string>>;
+
+const PERIOD_MICROSECONDS = 100_000;
+/** The kernel refuses less. */
+const MIN_QUOTA_MICROSECONDS = 1000;
+const NANOSECONDS = 1e9;
+
+/** @param own the folder of this worker in each hierarchy; see admin-guide/cgroup-v1 of the kernel's documentation */
+export function createCgroupsV1(own: V1Folders): Cgroups {
+  return {
+    version: 1,
+    create: (name) => createGroup(name, own),
+    close: () => removeTrees(listFolders(own)),
+  };
+}
+
+/** Each folder once. */
+export function listFolders(folders: V1Folders): readonly string[] {
+  return [...new Set(V1_CONTROLLERS.map((controller) => folders[controller]))];
+}
+
+function createGroup(name: string, own: V1Folders): Group {
+  const memory = join(own.memory, name);
+  const cpuacct = join(own.cpuacct, name);
+  const folders = listFolders(own).map((folder) => join(folder, name));
+  for (const folder of folders) mkdirSync(folder, { recursive: true });
+  const peak = createGroupFile(join(memory, "memory.max_usage_in_bytes"), "r+");
+  const kills = createGroupFile(join(memory, "memory.oom_control"));
+  const cpu = createGroupFile(join(cpuacct, "cpuacct.usage"));
+  // Not cgroup.procs, of which the kernel may show a list from a second ago to those who read it again.
+  const processes = createGroupFile(join(own.pids, name, "pids.current"));
+  const countKills = (): number => readCount(kills.read(), "oom_kill");
+  let before = { kills: 0, cpu: 0 };
+
+  return {
+    openJoins: () => folders.map((folder) => openSync(join(folder, "cgroup.procs"), "w")),
+    limit: (limits) => limitGroup({ memory, cpu: join(own.cpu, name), pids: join(own.pids, name) }, limits),
+    begin: () => {
+      peak.write("0");
+      before = { kills: countKills(), cpu: Number(cpu.read()) };
+    },
+    measure: () => ({
+      cpuSeconds: (Number(cpu.read()) - before.cpu) / NANOSECONDS,
+      peakMemoryBytes: Number(peak.read()),
+      outOfMemoryKills: countKills() - before.kills,
+    }),
+    // What has ended but was not waited for is counted there, and not listed.
+    isEmpty: () => Number(processes.read()) === 0 || listProcesses(memory).length === 0,
+    kill: () => killProcesses(memory),
+    remove: () => {
+      for (const file of [peak, kills, cpu, processes]) file.close();
+      return removeGroups(folders);
+    },
+  };
+}
+
+function limitGroup(
+  { memory, cpu, pids }: Omit<V1Folders, "cpuacct">,
+  { memoryBytes, cpus, processes }: GroupLimits,
+): void {
+  writeFileSync(join(memory, "memory.limit_in_bytes"), String(memoryBytes));
+  // Memory and swap together; missing where the kernel does not count swap.
+  writeIfPresent(join(memory, "memory.memsw.limit_in_bytes"), String(memoryBytes));
+  const quota = Math.max(MIN_QUOTA_MICROSECONDS, Math.round(cpus * PERIOD_MICROSECONDS));
+  writeFileSync(join(cpu, "cpu.cfs_period_us"), String(PERIOD_MICROSECONDS));
+  writeFileSync(join(cpu, "cpu.cfs_quota_us"), String(quota));
+  writeFileSync(join(pids, "pids.max"), String(processes));
+}

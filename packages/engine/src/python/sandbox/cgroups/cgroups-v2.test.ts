@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCgroupsV2 } from "./cgroups-v2.ts";
+import { delegateV2 } from "./delegate-v2.ts";
+import { nameWorker } from "./names.ts";
+
+/*
+ * The formats of the files, as admin-guide/cgroup-v2 of the kernel's documentation describes them, in an ordinary folder: few machines
+ * have all these controllers below a group that a test may change. What joins, is killed and removed is tested in cgroups.test.ts.
+ */
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "cgroups-v2-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, text: string): void {
+  mkdirSync(join(folder, "run"), { recursive: true });
+  writeFileSync(join(folder, "run", name), text);
+}
+
+function read(name: string): string {
+  return readFileSync(join(folder, "run", name), "utf8");
+}
+
+function writeCounts(kills: number, microseconds: number, peak: string): void {
+  write("memory.events", `low 0\nhigh 0\nmax 12\noom 3\noom_kill ${kills}\noom_group_kill 1\n`);
+  write("cpu.stat", `usage_usec ${microseconds}\nuser_usec 1\nsystem_usec 2\n`);
+  write("memory.peak", peak);
+}
+
+test("limits of memory, swap, processors and processes are written as the kernel reads them", () => {
+  write("memory.swap.max", "max");
+  createCgroupsV2(folder).create("run").limit({ memoryBytes: 104_857_600, cpus: 0.5, processes: 256 });
+  expect([read("memory.max"), read("memory.swap.max"), read("memory.oom.group")]).toEqual([
+    "104857600",
+    "0",
+    "1",
+  ]);
+  expect([read("cpu.max"), read("pids.max")]).toEqual(["50000 100000", "256"]);
+});
+
+test("a share of a processor below the kernel's minimum becomes the minimum", () => {
+  createCgroupsV2(folder).create("run").limit({ memoryBytes: 1, cpus: 0.001, processes: 1 });
+  expect(read("cpu.max")).toBe("1000 100000");
+});
+
+test("processor time and kills count from the beginning of the run", () => {
+  const group = createCgroupsV2(folder).create("run");
+  writeCounts(2, 5_000_000, "1000\n");
+  group.begin();
+  writeCounts(3, 6_500_000, "4096\n");
+  expect(group.measure()).toEqual({ cpuSeconds: 1.5, peakMemoryBytes: 4096, outOfMemoryKills: 1 });
+});
+
+test("a kernel without memory.peak measures no peak", () => {
+  const group = createCgroupsV2(folder).create("run");
+  writeCounts(0, 0, "1000\n");
+  rmSync(join(folder, "run/memory.peak"));
+  group.begin();
+  expect(group.measure().peakMemoryBytes).toBeNull();
+});
+
+test.each([
+  ["populated 1\nfrozen 0\n", false],
+  ["populated 0\nfrozen 0\n", true],
+])("a group with the events %j is empty: %s", (events, isEmpty) => {
+  const group = createCgroupsV2(folder).create("run");
+  write("cgroup.events", events);
+  expect(group.isEmpty()).toBe(isEmpty);
+});
+
+test("a group whose controllers are in use already is shared with the worker that enabled them", () => {
+  writeFileSync(join(folder, "cgroup.controllers"), "cpuset cpu io memory hugetlb pids\n");
+  writeFileSync(join(folder, "cgroup.subtree_control"), "cpu memory pids\n");
+  const names = nameWorker();
+  const own = delegateV2(join(folder, names.self), names);
+  expect(own).toBe(join(folder, names.runs));
+  createCgroupsV2(own).create("run");
+  expect(readFileSync(join(folder, names.runs, "cgroup.subtree_control"), "utf8")).toBe("+memory +cpu +pids");
+});
+
+test("missing controllers are named", () => {
+  writeFileSync(join(folder, "cgroup.controllers"), "cpu hugetlb\n");
+  expect(() => delegateV2(folder, nameWorker())).toThrow(
+    `the controllers memory, pids are not available in ${folder}`,
+  );
+});

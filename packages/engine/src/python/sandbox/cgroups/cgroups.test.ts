@@ -1,0 +1,219 @@
+import { closeSync, existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { spawnTrusted } from "../../../host/processes.ts";
+import type { ChildProcess } from "../../../host/processes.ts";
+import { TrustedExecutable } from "../../../host/trusted-executable.ts";
+import { waitUntil } from "../../../testing/wait-until.ts";
+import type { Cgroups, Group } from "./cgroups.ts";
+import { createCgroupsV2 } from "./cgroups-v2.ts";
+import { findCgroups } from "./find-cgroups.ts";
+import { joinFirst } from "./join-first.ts";
+import { locateGroups } from "./locate.ts";
+import { isLeftOver, nameWorker } from "./names.ts";
+import { removeTrees } from "./remove-groups.ts";
+import { sweepLeftOvers } from "./sweep.ts";
+
+const PYTHON = TrustedExecutable.vouchFor("/usr/bin/python3", "named by the operator");
+const FIRST = 3;
+const ANY_UID = 200_000;
+
+const found = await findCgroups(process.getuid?.() === 0 ? ANY_UID : null);
+const own = locateGroups(
+  readFileSync("/proc/self/mountinfo", "latin1"),
+  readFileSync("/proc/self/cgroup", "latin1"),
+);
+/** The v2 hierarchy beside v1 has none of the controllers, but groups can be created, joined and killed there. */
+const unified = locateGroups(
+  readFileSync("/proc/self/mountinfo", "latin1").replaceAll(" - cgroup ", " - other "),
+  readFileSync("/proc/self/cgroup", "latin1"),
+);
+
+async function open(): Promise<Cgroups> {
+  const { cgroups } = await findCgroups(ANY_UID);
+  if (cgroups === null) throw new Error("no control groups");
+  return cgroups;
+}
+
+/** Runs a Python program, as a user without rights, that is in the group from the beginning. */
+function start(group: Group, program: string): ChildProcess {
+  const joins = group.openJoins();
+  const command = joinFirst({ executable: PYTHON, args: ["-I", "-S", "-c", program] }, FIRST, joins.length);
+  const child = spawnTrusted(command.executable, command.args, {
+    env: {},
+    cwd: "/",
+    stdio: ["ignore", "pipe", "ignore", ...joins],
+    uid: ANY_UID,
+    gid: ANY_UID,
+  });
+  joins.forEach(closeSync);
+  return child;
+}
+
+function waitForEnd(child: ChildProcess): Promise<string | number | null> {
+  return new Promise((resolve) => {
+    child.once("close", (code, signal) => resolve(signal ?? code));
+  });
+}
+
+function waitForOutput(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.stdout?.once("data", (chunk: Buffer) => resolve(chunk.toString().trim()));
+  });
+}
+
+describe.runIf(found.cgroups !== null)("the groups of this machine", () => {
+  let cgroups: Cgroups;
+  let group: Group;
+  beforeEach(async () => {
+    cgroups = await open();
+    group = cgroups.create("run");
+    group.limit({ memoryBytes: 64 << 20, cpus: 0.5, processes: 8 });
+    group.begin();
+  });
+  afterEach(async () => {
+    if (!(await cgroups.close())) throw new Error("groups are left");
+  });
+
+  test.each([
+    ["private", "b = bytearray(400 << 20)"],
+    ["shared", "import mmap\nb = mmap.mmap(-1, 400 << 20)\nfor at in range(0, len(b), 4096): b[at] = 1"],
+    ["memfd", "import os\nd = os.memfd_create('x')\nfor _ in range(400): os.write(d, bytes(1 << 20))"],
+  ])(
+    "%s memory above the limit ends the process, is counted, and the next run starts at 0",
+    async (_, program) => {
+      expect(await waitForEnd(start(group, program))).toBe("SIGKILL");
+      const usage = group.measure();
+      expect(usage.outOfMemoryKills).toBe(1);
+      expect(usage.peakMemoryBytes).toBeGreaterThan(60 << 20);
+      expect(usage.peakMemoryBytes).toBeLessThanOrEqual(64 << 20);
+      group.begin();
+      expect(await waitForEnd(start(group, "pass"))).toBe(0);
+      expect(group.measure()).toMatchObject({ outOfMemoryKills: 0 });
+      expect(group.measure().peakMemoryBytes).toBeLessThan(30 << 20);
+    },
+  );
+
+  test("four threads get the share of the processors that the group has", async () => {
+    const program = `
+import hashlib, threading, time
+end = time.monotonic() + 1
+def spin():
+    while time.monotonic() < end: hashlib.sha256(bytes(1 << 20)).digest()
+threads = [threading.Thread(target=spin) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+`;
+    const begun = performance.now();
+    expect(await waitForEnd(start(group, program))).toBe(0);
+    const share = group.measure().cpuSeconds / ((performance.now() - begun) / 1000);
+    expect(share).toBeLessThan(0.6);
+    expect(share).toBeGreaterThan(0.1);
+  });
+
+  test("a fork bomb ends at the limit of processes", async () => {
+    const program = `
+import os, time
+count = 0
+try:
+    while True:
+        if os.fork() == 0: time.sleep(60)
+        count += 1
+except BlockingIOError:
+    print(count, flush=True)
+time.sleep(60)
+`;
+    const child = start(group, program);
+    expect(await waitForOutput(child)).toBe("7");
+    expect(group.isEmpty()).toBe(false);
+    group.kill();
+    expect(await waitForEnd(child)).toBe("SIGKILL");
+    await waitUntil(() => group.isEmpty());
+  });
+
+  test("a group with processes is removed with them", async () => {
+    const child = start(group, "import os, time\nos.fork()\nprint('up', flush=True)\ntime.sleep(60)");
+    const ended = waitForEnd(child);
+    await waitForOutput(child);
+    expect(await group.remove()).toBe(true);
+    expect(await ended).toBe("SIGKILL");
+  });
+});
+
+test.runIf(process.getuid?.() === 0 && unified?.version === 2)(
+  "a v2 group is joined by a process without rights, killed with all that it started, and removed",
+  async () => {
+    const folder = unified?.version === 2 ? unified.folder : "";
+    const cgroups = createCgroupsV2(join(folder, nameWorker().runs), []);
+    const group = cgroups.create("run");
+    try {
+      expect(group.isEmpty()).toBe(true);
+      const child = start(
+        group,
+        "import os, time\nfor _ in range(3):\n    os.fork()\nos.setsid() if os.getpgrp() != os.getpid() else 0\nprint('up', flush=True)\ntime.sleep(60)",
+      );
+      const ended = waitForEnd(child);
+      await waitForOutput(child);
+      expect(group.isEmpty()).toBe(false);
+      group.kill();
+      expect(await ended).toBe("SIGKILL");
+      await waitUntil(() => group.isEmpty());
+    } finally {
+      expect(await group.remove()).toBe(true);
+      expect(await cgroups.close()).toBe(true);
+    }
+  },
+);
+
+test("a name says whether its worker lives; that of another container is left alone", () => {
+  const { runs, self } = nameWorker();
+  const [, namespace = "", pid = "", start = ""] = /-(\d+)-(\d+)-(\d+)-[0-9a-f]+$/u.exec(runs) ?? [];
+  expect([isLeftOver(runs), isLeftOver(self)]).toEqual([false, false]);
+  expect(isLeftOver(`platform-${namespace}-${pid}-${Number(start) + 1}`)).toBe(true);
+  expect(isLeftOver(`platform-self-${namespace}-4194305-1`)).toBe(true);
+  expect(isLeftOver(`platform-1-4194305-1`)).toBe(false);
+  expect(isLeftOver("system.slice")).toBe(false);
+});
+
+test.runIf(found.cgroups !== null && own?.version === 1)(
+  "a worker removes what a dead worker left, with the processes in it, and nothing else",
+  async () => {
+    const parent = own?.version === 1 ? own.folders.pids : "";
+    const { runs } = nameWorker();
+    const left = join(parent, runs.replace(/-\d+-\d+-[0-9a-f]+$/u, "-4194305-1"));
+    const foreign = join(parent, runs.replace(/-\d+-\d+-\d+-[0-9a-f]+$/u, "-1-4194305-1"));
+    mkdirSync(join(left, "run"), { recursive: true });
+    mkdirSync(foreign);
+    const child = spawnTrusted(
+      TrustedExecutable.vouchFor("/bin/sh", "search path"),
+      ["-c", 'echo 0 > "$0"/cgroup.procs && echo up && exec sleep 60', join(left, "run")],
+      { env: { PATH: "/usr/bin:/bin" }, stdio: ["ignore", "pipe", "ignore"] },
+    );
+    const ended = waitForEnd(child);
+    try {
+      await waitForOutput(child);
+      await sweepLeftOvers(parent);
+      expect(await ended).toBe("SIGKILL");
+      expect([existsSync(left), existsSync(foreign)]).toEqual([false, true]);
+    } finally {
+      await removeTrees([foreign, left]);
+    }
+  },
+);
+
+test("joining by more descriptors than a shell can name is refused", () => {
+  expect(() => joinFirst({ executable: PYTHON, args: [] }, 8, 3)).toThrow(
+    "Descriptor 10 has more than one digit.",
+  );
+});
+
+test.runIf(found.cgroups !== null && own?.version === 1)("nothing of a closed worker is left", async () => {
+  const folders = own?.version === 1 ? Object.values(own.folders) : [];
+  const list = () =>
+    folders.map((folder) => readdirSync(folder).filter((name) => name.includes(`-${process.pid}-`)));
+  const cgroups = await open();
+  cgroups.create("run");
+  expect(list()).toEqual(folders.map(() => [expect.stringContaining("platform-")]));
+  await cgroups.close();
+  expect(list()).toEqual(folders.map(() => []));
+});

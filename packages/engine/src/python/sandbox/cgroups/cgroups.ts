@@ -1,0 +1,41 @@
+/** Limits of the processes in one group; the kernel enforces them for all of them together. */
+export interface GroupLimits {
+  /** Private, shared and temporary memory, and the page cache of the files that they read. */
+  readonly memoryBytes: number;
+  /** Processors: 0.5 is half of one. */
+  readonly cpus: number;
+  /** Processes and threads. */
+  readonly processes: number;
+}
+
+/** What the processes of a group have used since `begin`. */
+export interface GroupUsage {
+  readonly cpuSeconds: number;
+  /** Largest amount at any time; null: this kernel cannot measure it anew (cgroup v2 before Linux 6.12). */
+  readonly peakMemoryBytes: number | null;
+  /** Processes that the kernel killed because the group was at its limit of memory. */
+  readonly outOfMemoryKills: number;
+}
+
+/** A control group of one run, used by one run after the other, or of a zygote. The methods throw the system's error. */
+export interface Group {
+  /** Opens the files that a process writes "0" to in order to join; the caller closes them. A process without any rights may write to them. */
+  readonly openJoins: () => number[];
+  readonly limit: (limits: GroupLimits) => void;
+  /** Starts a new measurement. */
+  readonly begin: () => void;
+  readonly measure: () => GroupUsage;
+  readonly isEmpty: () => boolean;
+  /** SIGKILL to all its processes; a process that forks meanwhile may need another call (cgroup v1). */
+  readonly kill: () => void;
+  /** Kills what is left in it and removes it. False: processes of it did not end in time; it is removed with the worker's own group. */
+  readonly remove: () => Promise<boolean>;
+}
+
+/** Creates the groups of one worker. Two adapters: cgroup v1 and v2. */
+export interface Cgroups {
+  readonly version: 1 | 2;
+  readonly create: (name: string) => Group;
+  /** Removes the worker's own group with all those that were created in it. It exists from the first `create` on, again after this. */
+  readonly close: () => Promise<boolean>;
+}

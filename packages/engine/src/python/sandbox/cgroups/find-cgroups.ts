@@ -1,0 +1,114 @@
+import { closeSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { spawnTrusted } from "../../../host/processes.ts";
+import { TrustedExecutable } from "../../../host/trusted-executable.ts";
+import type { MissingPiece } from "@platform/contract/sandbox";
+import type { Cgroups, Group } from "./cgroups.ts";
+import { createCgroupsV1, listFolders } from "./cgroups-v1.ts";
+import type { V1Folders } from "./cgroups-v1.ts";
+import { createCgroupsV2 } from "./cgroups-v2.ts";
+import { delegateV2 } from "./delegate-v2.ts";
+import { joinFirst } from "./join-first.ts";
+import { locateGroups } from "./locate.ts";
+import type { OwnGroups } from "./locate.ts";
+import { nameWorker } from "./names.ts";
+import { sweepLeftOvers } from "./sweep.ts";
+
+const TRIAL_LIMITS = { memoryBytes: 64 << 20, cpus: 1, processes: 16 };
+/** After the standard ones. */
+const FIRST_DESCRIPTOR = 3;
+const TRIAL_TIMEOUT_MS = 5000;
+const REMEDY =
+  "Run the worker as root, or as a systemd service with `Delegate=yes`; in a container, /sys/fs/cgroup must be writable (Docker: --cgroupns=private with --security-opt writable-cgroups=true, or --privileged).";
+
+/** The control groups of this worker, or why it has none and how to get them. */
+export type FoundCgroups =
+  | { readonly cgroups: Cgroups; readonly missing: null }
+  | { readonly cgroups: null; readonly missing: MissingPiece };
+
+/**
+ * The control groups that this worker can create, after a trial: a group is created, limited, joined by a process without rights, and removed.
+ * Removes what dead workers left. Never rejects.
+ *
+ * @param uid the uid and gid that the trial joins as; null: those of this process
+ */
+export async function findCgroups(uid: number | null): Promise<FoundCgroups> {
+  try {
+    const own = readOwnGroups();
+    if (own === null) return refuse("No control groups with memory, cpu and pids are mounted");
+    const cgroups = await openCgroups(own);
+    try {
+      await tryGroup(cgroups, uid);
+    } finally {
+      await cgroups.close();
+    }
+    return { cgroups, missing: null };
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function refuse(why: string): FoundCgroups {
+  return { cgroups: null, missing: { piece: "control groups", why: `${why}.`, remedy: REMEDY } };
+}
+
+function readOwnGroups(): OwnGroups | null {
+  if (process.platform !== "linux") return null;
+  return locateGroups(
+    readFileSync("/proc/self/mountinfo", "latin1"),
+    readFileSync("/proc/self/cgroup", "latin1"),
+  );
+}
+
+async function openCgroups(own: OwnGroups): Promise<Cgroups> {
+  const names = nameWorker();
+  const parents = own.version === 1 ? listFolders(own.folders) : [own.folder];
+  await Promise.all(parents.map(sweepLeftOvers));
+  if (own.version === 2) return createCgroupsV2(delegateV2(own.folder, names));
+  const { memory, cpu, cpuacct, pids } = own.folders;
+  const folders: V1Folders = {
+    memory: join(memory, names.runs),
+    cpu: join(cpu, names.runs),
+    cpuacct: join(cpuacct, names.runs),
+    pids: join(pids, names.runs),
+  };
+  return createCgroupsV1(folders);
+}
+
+async function tryGroup(cgroups: Cgroups, uid: number | null): Promise<void> {
+  const group = cgroups.create("trial");
+  group.limit(TRIAL_LIMITS);
+  group.begin();
+  await joinOnce(group, uid);
+  group.measure();
+  if (!(await group.remove())) throw new Error("A control group could not be removed");
+}
+
+async function joinOnce(group: Group, uid: number | null): Promise<void> {
+  const joins = group.openJoins();
+  try {
+    const shell = TrustedExecutable.vouchFor("/bin/sh", "search path");
+    const { executable, args } = joinFirst(
+      { executable: shell, args: ["-c", "exit 0"] },
+      FIRST_DESCRIPTOR,
+      joins.length,
+    );
+    const child = spawnTrusted(executable, args, {
+      env: {},
+      cwd: "/",
+      stdio: ["ignore", "ignore", "ignore", ...joins],
+      ...(uid === null ? {} : { uid, gid: uid }),
+    });
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => child.kill("SIGKILL"), TRIAL_TIMEOUT_MS);
+      child.once("error", reject);
+      child.once("close", (code) => {
+        clearTimeout(timer);
+        if (code === 0) resolve();
+        else reject(new Error("A process without rights could not join a control group"));
+      });
+    });
+  } finally {
+    joins.forEach(closeSync);
+  }
+}

@@ -1,0 +1,45 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { isCode, killProcesses, removeGroup } from "./group-files.ts";
+
+const ATTEMPTS = 100;
+const PAUSE_MS = 20;
+
+/** As `removeGroups`, with the groups directly below them. */
+export function removeTrees(paths: readonly string[]): Promise<boolean> {
+  return removeGroups(paths.flatMap((path) => [...listGroups(path).map((name) => join(path, name)), path]));
+}
+
+/** Kills what is in these groups, and removes them in this order. False: some of it did not end in 2 seconds. */
+export async function removeGroups(paths: readonly string[]): Promise<boolean> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    if (attempt > 0) await delay(PAUSE_MS);
+    if (paths.filter((path) => !tryToRemove(path)).length === 0) return true;
+  }
+  return false;
+}
+
+/** The kernel forgets a process a moment after its end was reported; until then the group is busy. */
+function tryToRemove(path: string): boolean {
+  try {
+    removeGroup(path);
+    return true;
+  } catch (error) {
+    if (!isCode(error, "EBUSY")) throw error;
+    killProcesses(path);
+    return false;
+  }
+}
+
+/** Names of the groups directly below a group; empty when it is missing. */
+export function listGroups(path: string): readonly string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name);
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return [];
+    throw error;
+  }
+}
