@@ -11,9 +11,10 @@ import type { Figures } from "./load.ts";
 
 const NO_OP = "def run():\n    return {}\n";
 const SLEEP = "import time\ndef run():\n    time.sleep(60)\n";
-/** Blocks as large arrays have them, written to, so that the memory is there. */
+/** Half of it blocks as large arrays have them, written to, so that the memory is there; half of it small objects. */
 const LARGE = `import os, time
-KEPT = [bytearray(os.urandom(1 << 20)) for _ in range(500)]
+BLOCKS = [bytearray(os.urandom(1 << 20)) for _ in range(250)]
+OBJECTS = [str(number) * 3 for number in range(3_000_000)]
 def run():
     times = []
     for _ in range(20):
@@ -25,6 +26,7 @@ def run():
         os.waitpid(child, 0)
     return sorted(times)[10]
 `;
+const LARGE_RESOURCES = { resources: { cpu: 1, memory: 2 } };
 const ROUNDS = 5;
 const CALLS = 100;
 const VERSIONS = 50;
@@ -63,7 +65,7 @@ async function measureRuntime(): Promise<RuntimeReport> {
   const handOverSpawned = await measureHandOver(fixture.createVersion(NO_OP, { startMode: "spawn" }));
   const many = await measureVersions();
   const cancel = await measureCancel();
-  const { result } = await fixture.finish(fixture.createVersion(LARGE));
+  const { result } = await fixture.finish(fixture.createVersion(LARGE, LARGE_RESOURCES));
   const rates = await measureRates(version);
   return { handOver, handOverSpawned, ...many, cancel, largeFork: readNumber(result), ...rates };
 }

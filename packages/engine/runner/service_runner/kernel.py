@@ -22,6 +22,7 @@ MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC = 0x2, 0x4, 0x8, 0x1000, 0x4000
 _PR_GET_TID_ADDRESS = 40
 _CLONE_CHILD_CLEARTID, _CLONE_CHILD_SETTID = 0x00200000, 0x01000000
 _SIGCHLD = 17
+_MADV_COLLAPSE = 25
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _CAPABILITY_VERSION_3 = 0x20080522
@@ -72,6 +73,11 @@ def clone(flags: int) -> int:
     pid: int = _libc_with_lock.syscall(number, ctypes.c_ulong(word), nothing, nothing, *last)
     _check(min(pid, 0), "clone")
     return pid
+
+
+def collapse_pages(start: int, size: int) -> bool:
+    """madvise(2) with MADV_COLLAPSE, since Linux 6.1; whether it was done."""
+    return bool(_libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), _MADV_COLLAPSE) == 0)
 
 
 def call(number: int, *arguments: int | bytes | None) -> int:

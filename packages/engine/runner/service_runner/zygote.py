@@ -13,7 +13,7 @@ import gc
 import os
 import platform
 
-from . import at_fork, blas, child, isolation, kernel, opened, randomness
+from . import at_fork, blas, child, huge_pages, isolation, kernel, opened, randomness
 from .capture import flush_streams, prepare_streams
 from .children import Children
 from .control import CONTROL, Control
@@ -98,6 +98,7 @@ def _import(control: Control, home: Home, boot: BootOrder) -> child.Program:
     setters = blas.find_setters()
     generators = randomness.find_unseeded()
     gc.freeze()
+    huge_pages.collapse()
 
     def prepare() -> None:
         opened.reopen(files)

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { release } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { LogFields } from "../base/logger.ts";
@@ -91,6 +92,29 @@ test("a version that failed to start three times in a row is parked: its traceba
   expect(started).toBe(3);
   expect(logged).toEqual([expect.objectContaining({ failures: 3, parkedSeconds: 60 })]);
 });
+
+const HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage/enabled";
+/** MADV_COLLAPSE is there since Linux 6.1, and refused where huge pages are switched off. */
+const canCollapse =
+  Number.parseFloat(release()) >= 6.1 &&
+  existsSync(HUGE_PAGES) &&
+  !readFileSync(HUGE_PAGES, "utf8").includes("[never]");
+
+test.runIf(canCollapse)(
+  "a large import of small objects is forked in huge pages, which a fork copies at once",
+  async () => {
+    fixture = await createFixture();
+    const program = `KEPT = [str(number) * 3 for number in range(2_400_000)]
+def run():
+    with open("/proc/self/smaps_rollup") as rollup:
+        fields = dict(line.split()[:2] for line in rollup if "kB" in line)
+    return int(fields["AnonHugePages:"]) // 1024
+`;
+    const { result } = await fixture.finish(fixture.createVersion(program));
+    expect(result).toEqual({ value: expect.any(Number) });
+    expect(Object(result).value).toBeGreaterThan(60);
+  },
+);
 
 test("versions that nobody uses cost neither a process nor a timer, and are forgotten", async () => {
   fixture = await createFixture();
