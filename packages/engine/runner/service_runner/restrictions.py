@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 
 DEVICES = [f"/dev/{name}" for name in ("full", "null", "random", "tty", "urandom", "zero")]
 
-OWN_MOUNTS = (["/dev", "/proc"], ["/tmp", "/dev/shm"])
-"""In namespaces: /dev has harmless devices only, and /proc none but the child's own processes."""
+OWN_MOUNTS = (["/dev"], ["/tmp", "/dev/shm"])
+"""In namespaces: /dev has harmless devices only.
+
+/proc is read only: a child that lowered its oom_score_adj would have its siblings killed in its
+place where the machine runs out of memory.
+"""
 
 
 class Restrictions:

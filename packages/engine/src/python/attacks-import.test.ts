@@ -64,4 +64,25 @@ def run(): return 1
     await fixture.runtime.retire(version.id);
     await waitFor("it has ended", () => findProcesses(marker).length === 0);
   });
+
+  test("an import that connects to its socket without end starts nothing any more, and keeps no other version waiting", async () => {
+    const program = `
+import os, socket
+def dial(address):
+    try:
+        socket.socket(socket.AF_UNIX).connect(address)
+        return True
+    except OSError:
+        return False
+for address in [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]:
+    while dial(address):
+        pass
+def run(): return 1
+`;
+    const hostile = fixture.finish(fixture.createVersion(program));
+    const beside = fixture.createVersion("def run(): return 2\n");
+    expect((await fixture.finish(beside)).result).toEqual({ value: 2 });
+    expect((await hostile).outcome).toMatchObject({ status: "NOT_STARTED", scope: "version" });
+    expect((await fixture.finish(beside)).result).toEqual({ value: 2 });
+  });
 });

@@ -119,4 +119,27 @@ describe.each(ATTACKED_LEVELS)("at level %s", (level) => {
     expect(await victim.outcome).toMatchObject({ code: "CANCELLED" });
     await victim.ended;
   });
+
+  test.each(["auto", "spawn"] as const)(
+    "a run cannot have others killed in its place where memory runs out (%s)",
+    async (startMode) => {
+      const program = `
+import os
+def lower(path):
+    try:
+        with open(path, "w") as file:
+            file.write("0")
+    except OSError:
+        pass
+    return open(path).read()
+def run():
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if lower(f"/proc/{os.getpid()}/oom_score_adj") == "1000\\n" else 1)
+    return [lower("/proc/self/oom_score_adj"), lower("/proc/thread-self/oom_score_adj"), os.waitpid(pid, 0)[1]]
+`;
+      const { result } = await fixture.finish(fixture.createVersion(program, { startMode }));
+      expect(result).toEqual({ value: ["1000\n", "1000\n", 0] });
+    },
+  );
 });

@@ -49,6 +49,10 @@ async function expectRefused(socket: Socket): Promise<void> {
   if (!socket.closed) await once(socket, "close");
 }
 
+async function sendStrangers(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) (await dial(n % 2 === 0 ? "" : hello("o"))).destroy();
+}
+
 test("three connections with the token and the word that it is ready make a child; what came early is not lost", async () => {
   const complete: Connections[] = [];
   home.expect(TOKEN, (connections) => complete.push(connections));
@@ -125,6 +129,18 @@ test("silent strangers keep nobody out: the oldest of them is closed", async () 
   await waitFor("a child is let in", () => complete.length === 1);
   await waitFor("the oldest are closed", () => silent.slice(0, 36).every((socket) => socket.closed));
   expect(silent.slice(39).some((socket) => socket.closed)).toBe(false);
+});
+
+test("a thousand strangers close the door for good; children that were expected do not count", async () => {
+  const complete: Connections[] = [];
+  for (let n = 0; n < 400; n += 1) {
+    const token = n.toString(16).padStart(32, "0");
+    home.expect(token, (connections) => complete.push(connections));
+    for (const channel of ["o", "e"]) await dial(hello(channel, token));
+    await dial(hello("c", token), READY);
+  }
+  await waitFor("all children are let in", () => complete.length === 400);
+  await expect(sendStrangers(1100)).rejects.toThrow(/ECONNREFUSED|ENOENT/u);
 });
 
 test("once it is hidden, only who holds a descriptor of the socket can connect", async () => {

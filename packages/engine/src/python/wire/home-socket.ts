@@ -14,6 +14,8 @@ const HELLO_DEADLINE_MS = 10_000;
 const READY = encodeFrame(FRAME.ready);
 /** Maximum number of connections that have not identified themselves yet; above it the oldest is closed, as honest ones speak at once. */
 const MAX_UNIDENTIFIED = 64;
+/** Connections of strangers after which nobody is let in any more: a zygote of ours makes none, and each costs the event loop. */
+const MAX_STRANGERS = 1000;
 
 /** The three connections of one child. They belong to their receiver: nothing else closes them. */
 export interface Connections {
@@ -47,6 +49,7 @@ type Channel = "c" | "o" | "e";
 export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSocket> {
   const guests = createGuests(paces);
   const unidentified = new Set<Socket>();
+  let strangers = 0;
   const server: Server = createServer((socket) => greet(socket));
   // Only the sandbox's uid can enter the folder; the socket itself must be writable for that uid.
   server.listen(path);
@@ -55,6 +58,8 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
 
   function greet(socket: Socket): void {
     socket.on("error", () => socket.destroy());
+    strangers += 1;
+    if (strangers > MAX_STRANGERS) server.close();
     for (const oldest of unidentified) {
       if (unidentified.size < MAX_UNIDENTIFIED) break;
       unidentified.delete(oldest);
@@ -66,7 +71,7 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
     readBytes(socket, HELLO_BYTES, Buffer.alloc(0), (hello, rest) => {
       socket.setTimeout(0);
       unidentified.delete(socket);
-      guests.identify(socket, hello, rest);
+      if (guests.identify(socket, hello, rest)) strangers -= 1;
     });
   }
 
@@ -84,25 +89,32 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
 
 /** The children that are expected, by their tokens, and what has come of them. */
 interface Guests extends Pick<HomeSocket, "expect" | "forget"> {
-  /** Turns away whoever is not expected; each channel of a child is taken once. */
-  readonly identify: (socket: Socket, hello: Buffer, rest: Buffer) => void;
+  /** Turns away whoever is not expected, and returns false; each channel of a child is taken once. */
+  readonly identify: (socket: Socket, hello: Buffer, rest: Buffer) => boolean;
   readonly forgetAll: () => void;
 }
 
 function createGuests(paces: Paces): Guests {
   const expected = new Map<string, Expected>();
 
-  function identify(socket: Socket, hello: Buffer, rest: Buffer): void {
+  function identify(socket: Socket, hello: Buffer, rest: Buffer): boolean {
     const token = hello.toString("latin1", HEADER_BYTES + 1);
     const entry = expected.get(token);
     const channel = readChannel(hello);
-    if (entry === undefined || channel === null || entry.sockets.has(channel)) return void socket.destroy();
+    if (entry === undefined || channel === null || entry.sockets.has(channel)) {
+      socket.destroy();
+      return false;
+    }
     entry.sockets.set(channel, socket);
-    if (channel !== "c") return admit(token, channel, createConnection(socket, rest, paces.logs));
+    if (channel !== "c") {
+      admit(token, channel, createConnection(socket, rest, paces.logs));
+      return true;
+    }
     readBytes(socket, READY.length, rest, (ready, early) => {
       if (ready.equals(READY)) admit(token, channel, createConnection(socket, early, paces.answers));
       else socket.destroy();
     });
+    return true;
   }
 
   function admit(token: string, channel: Channel, connection: Connection): void {
