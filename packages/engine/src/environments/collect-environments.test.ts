@@ -41,6 +41,22 @@ test("an environment that was not used for a week goes with link and log, one th
   expect(await readlink(join(root, "used"))).toBe("used-1");
 });
 
+test("downloads go when their owner built nothing for a week, or a day after they had become too large", async () => {
+  const caches = join(workspace.path, "cache");
+  for (const [name, days] of [
+    ["unused", 8],
+    ["used", 6],
+    ["large-1", 2],
+    ["large-2", 0],
+  ] as const) {
+    const then = new Date(Date.now() - days * DAY);
+    await mkdir(join(caches, name), { recursive: true });
+    await utimes(join(caches, name), then, then);
+  }
+  expect(await collect()).toBe(2);
+  expect((await readdir(caches)).toSorted()).toEqual(["large-2", "used"]);
+});
+
 test("what a dead build left behind goes after a day, a build that runs stays, and no directory is no error", async () => {
   await createBuild("dead-1", 2);
   await createBuild("running-1", 0);

@@ -1,6 +1,7 @@
 import { readdir, readlink, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTree } from "../files/remove-tree.ts";
+import { CACHES_FOLDER } from "./environment-folders.ts";
 import { looksUnused, removeUnused } from "../files/remove-unused.ts";
 
 /** Milliseconds since the epoch. */
@@ -11,7 +12,7 @@ export interface EnvironmentCutoffs {
   readonly abandonedSince: number;
 }
 
-/** Removes environments of any format from the directory of an environment builder; returns the number of folders and logs. */
+/** Removes environments of any format from the directory of an environment builder; and old downloads; returns the number of folders and logs. */
 export async function collectEnvironments(directory: string, cutoffs: EnvironmentCutoffs): Promise<number> {
   const root = join(directory, "environments");
   const names = await readdir(root).catch(() => []);
@@ -29,6 +30,21 @@ export async function collectEnvironments(directory: string, cutoffs: Environmen
     if (links.has(name) || published.has(name)) continue;
     if (!(await looksUnused(join(root, name), cutoffs.abandonedSince))) continue;
     await removeTree(join(root, name));
+    removed += 1;
+  }
+  return removed + (await collectCaches(join(directory, CACHES_FOLDER), cutoffs));
+}
+
+/** Of owners that build nothing any more; and those that became too large, whose names have a second part. */
+async function collectCaches(
+  root: string,
+  { unusedSince, abandonedSince }: EnvironmentCutoffs,
+): Promise<number> {
+  let removed = 0;
+  for (const name of await readdir(root).catch(() => [])) {
+    const path = join(root, name);
+    if (!(await looksUnused(path, name.includes("-") ? abandonedSince : unusedSince))) continue;
+    await removeTree(path);
     removed += 1;
   }
   return removed;

@@ -12,12 +12,16 @@ import type { Interpreter } from "./interpreter.ts";
  * Environments live below `<directory>/environments`:
  *
  *   <key>-<random>/venv    (<key> is v<format>-<hash>) one build, created at its final place; removed when it fails
+ *   <key>-<random>/owner.json   whose it is, and how large
  *   <key>-<random>.log     its log
  *   <key>                  a symbolic link to the build that serves the key: creating it completes the build
  *
  * Creating the link either succeeds or finds the link of another process: two processes may build the same key, the second one discards its
  * own build, and no lock is needed that could go stale. A build whose process died has no link; it is removed once it is too old to be running.
  */
+
+/** The folder of the downloads, one folder for each owner, beside that of the environments. */
+export const CACHES_FOLDER = "cache";
 
 /** The Python environment that a version runs in. */
 export interface Environment {

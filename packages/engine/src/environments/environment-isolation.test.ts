@@ -197,6 +197,43 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 `;
 
 test(
+  "the environments of one owner have a bound in all; those of others and those that all share do not count",
+  async () => {
+    const small = await scene.createTinyProject("first");
+    await scene.ensure(small);
+    const strict = scene.create({ ownerBytes: 1024 ** 2 });
+    const error = await catchProjectError(
+      strict.ensure(await scene.createTinyProject("second", 43), { owner: OWNER }),
+    );
+    expect([error.code, error.detail]).toEqual(["BUILD_FAILED", expect.stringContaining("more than 1 MB")]);
+    // What is there already is used.
+    expect((await strict.ensure(small, { owner: OWNER })).key).toMatch(/^v/);
+    const roomy = scene.create({ ownerBytes: 200 * 1024 ** 2 });
+    await roomy.ensure(await scene.createTinyProject("third", 44), { owner: "another" });
+    await Promise.all([strict.close(), roomy.close()]);
+    expect(await scene.listBuilds()).toHaveLength(2);
+  },
+  BUILD_TIME,
+);
+
+test(
+  "a build is stopped while the disk has not enough free space, and leaves nothing",
+  async () => {
+    const strict = scene.create({ minFreeBytes: 2 ** 60 });
+    const error = await catchProjectError(
+      strict.ensure(await scene.createTinyProject("tiny"), { owner: OWNER }),
+    );
+    expect([error.code, error.detail]).toEqual([
+      "BUILD_FAILED",
+      expect.stringContaining("not enough free space"),
+    ]);
+    expect(await readdir(join(scene.path, "cache", "environments"))).toEqual([]);
+    await strict.close();
+  },
+  BUILD_TIME,
+);
+
+test(
   "folders that lie too deep to be named fail the build of their package, and are removed like any other",
   async () => {
     const project = await scene.createProject("project", {

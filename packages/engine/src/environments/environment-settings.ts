@@ -28,13 +28,23 @@ export interface EnvironmentBuilderOptions {
   readonly timeout?: number;
   /** What one environment may hold, its build's files included. */
   readonly sizeLimits?: TreeLimits;
+  /** Bytes that builds leave free on the disk of the environments; default 0. */
+  readonly minFreeBytes?: number;
+  /** What the environments of one owner may take on this host; default: any size. */
+  readonly ownerBytes?: number;
   /** What the programs of one build may use. Needs bubblewrap. */
   readonly limits?: Partial<BuildLimits>;
 }
 
-const DEFAULT_TIMEOUT = 15 * MINUTE;
-/** The largest frameworks for machine learning take about 7 GB. */
-const DEFAULT_SIZE_LIMITS: TreeLimits = { bytes: 10 * GIGABYTE, entries: 500_000 };
+const DEFAULTS = {
+  allowsSourceBuilds: true,
+  variables: {},
+  timeout: 15 * MINUTE,
+  /** The largest frameworks for machine learning take about 7 GB. */
+  sizeLimits: { bytes: 10 * GIGABYTE, entries: 500_000 },
+  minFreeBytes: 0,
+  ownerBytes: Number.POSITIVE_INFINITY,
+} as const satisfies Partial<EnvironmentBuilderOptions>;
 
 /** The options of a builder, completed. */
 export interface EnvironmentSettings {
@@ -53,11 +63,14 @@ export interface EnvironmentSettings {
   /** Milliseconds. */
   readonly timeout: number;
   readonly sizeLimits: TreeLimits;
+  readonly minFreeBytes: number;
+  readonly ownerBytes: number;
   readonly limits: BuildLimits;
 }
 
 /** Adds the defaults. `buildUids` counts only for root, which without it builds without bubblewrap; with it, no downloads are kept. */
 export function completeSettings(options: EnvironmentBuilderOptions): EnvironmentSettings {
+  const completed = { ...DEFAULTS, ...options };
   const isRoot = process.getuid?.() === 0;
   const users = isRoot && options.buildUids !== undefined ? createBuildUsers(options.buildUids) : null;
   return {
@@ -68,11 +81,13 @@ export function completeSettings(options: EnvironmentBuilderOptions): Environmen
     // As root, bubblewrap would map the inner user to root. Without a build user, builds are trusted anyway.
     bubblewrap: isRoot && users === null ? null : (options.bubblewrap ?? null),
     users,
-    allowsSourceBuilds: options.allowsSourceBuilds ?? true,
-    hostVariables: options.variables ?? {},
+    allowsSourceBuilds: completed.allowsSourceBuilds,
+    hostVariables: completed.variables,
     keepsDownloads: users === null,
-    timeout: options.timeout ?? DEFAULT_TIMEOUT,
-    sizeLimits: options.sizeLimits ?? DEFAULT_SIZE_LIMITS,
+    timeout: completed.timeout,
+    sizeLimits: completed.sizeLimits,
+    minFreeBytes: completed.minFreeBytes,
+    ownerBytes: completed.ownerBytes,
     limits: { ...DEFAULT_BUILD_LIMITS, ...options.limits },
   };
 }

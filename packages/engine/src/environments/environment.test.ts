@@ -53,7 +53,7 @@ test(
     expect((await stat(module)).mode & 0o777).toBe(0o644);
     expect((await stat(module)).uid).toBe(process.getuid?.());
     expect(runIn(environment, "import tiny, os; print(os.path.exists(tiny.__cached__))")).toBe("True");
-    expect((await readdir(join(environment.interpreter, "../../.."))).sort()).toEqual(["venv"]);
+    expect((await readdir(join(environment.interpreter, "../../.."))).sort()).toEqual(["owner.json", "venv"]);
   },
   BUILD_TIME,
 );

@@ -9,6 +9,7 @@ import type { Sandbox } from "../python/sandbox/sandbox.ts";
 import type { SystemUser } from "./access.ts";
 import { createEnvironmentBuilder } from "./environment.ts";
 import type { EnvironmentBuilder } from "./environment.ts";
+import type { EnvironmentBuilderOptions } from "./environment-settings.ts";
 import type { UidRange } from "./build-users.ts";
 import { findInterpreter } from "./interpreter.ts";
 
@@ -18,6 +19,11 @@ const SANDBOX_USER: SystemUser = { uid: SANDBOX_UID, gid: SANDBOX_UID };
 /** Below them, but for the last thousand: PostgreSQL has one of those. */
 const BUILD_UIDS: UidRange = { first: SANDBOX_UID - 10_000, count: 9_000 };
 
+/** What the operator decides about builds; see EnvironmentBuilderOptions. */
+export type ConfinedBuilds = Readonly<
+  Required<Pick<EnvironmentBuilderOptions, "allowsSourceBuilds" | "minFreeBytes" | "ownerBytes">>
+>;
+
 /** What a process requires of the Python tools on its machine. */
 export interface PythonToolsOptions {
   /** `PATH`, as this process got it. */
@@ -25,7 +31,7 @@ export interface PythonToolsOptions {
   /** Folder of the environments. Versions run as `user`, which must be able to read it; null: as the user of this process. */
   readonly chooseDirectory: (user: SystemUser | null) => string | Promise<string>;
   /** Builds of code that is not trusted: sandboxed, as root under users of their own. Missing: they are the developer's own. */
-  readonly confinedBuilds?: { readonly allowsSourceBuilds: boolean };
+  readonly confinedBuilds?: ConfinedBuilds;
   /** What versions may reach over the network. */
   readonly network: Pick<FindSandboxOptions, "networkPolicy" | "networkFallback">;
   /** The host's variables; see EnvironmentBuilderOptions. */
@@ -72,6 +78,7 @@ async function confineBuilds({ searchPath, confinedBuilds }: PythonToolsOptions,
   const [bubblewrap = null] = await findExecutables("bwrap", `${searchPath}:${SYSTEM_FOLDERS}`);
   const isSandboxed = isAtLeast(level, "B");
   return {
+    ...confinedBuilds,
     // Without a sandbox, code of packages may only run where all code is trusted.
     allowsSourceBuilds: confinedBuilds.allowsSourceBuilds && (isSandboxed || level === "D"),
     bubblewrap: isSandboxed ? bubblewrap : null,

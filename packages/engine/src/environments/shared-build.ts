@@ -1,19 +1,25 @@
 import { createHash, randomBytes } from "node:crypto";
-import { chmod, mkdir } from "node:fs/promises";
+import { chmod, mkdir, rename, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { GIGABYTE } from "../base/bytes.ts";
 import { syncTree } from "../files/sync-tree.ts";
 import { formatBytes } from "../project/limits.ts";
 import { ProjectError } from "../project/project-error.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { createBuildLog } from "./build-log.ts";
 import type { BuildLog } from "./build-log.ts";
-import { publishBuild, removeBuild } from "./environment-folders.ts";
+import { CACHES_FOLDER, publishBuild, removeBuild } from "./environment-folders.ts";
 import type { Environment } from "./environment-folders.ts";
 import type { EnvironmentSettings } from "./environment-settings.ts";
 import { readIndexAccess } from "./index-access.ts";
 import type { Requirements } from "./requirements.ts";
-import { exceeds, watchSize } from "./watch-size.ts";
+import { checkOwnerQuota, noteOwner } from "./owner-quota.ts";
+import { exceeds, measureWithin, watchSize } from "./watch-size.ts";
 import type { TreeLimits } from "./watch-size.ts";
+import { watchSpace } from "./watch-space.ts";
+
+/** Downloads that are kept for one owner. */
+const CACHE_LIMITS: TreeLimits = { bytes: 5 * GIGABYTE, entries: 200_000 };
 
 /** A request for one environment. */
 export interface Wanted {
@@ -87,13 +93,20 @@ async function runBuild(settings: EnvironmentSettings, build: Build): Promise<En
   const { controller } = build;
   const timer = setTimeout(() => controller.abort(createTimeout(settings.timeout)), settings.timeout);
   const tooLarge = createTooLarge(settings.sizeLimits);
-  const stopWatching = watchSize(directory, settings.sizeLimits, () => controller.abort(tooLarge));
+  const watches = [
+    watchSize(directory, settings.sizeLimits, () => controller.abort(tooLarge)),
+    watchSpace(settings.environments, settings.minFreeBytes, () => controller.abort(createDiskLow())),
+  ];
   try {
+    await checkOwnerQuota(settings, build.owner, 0);
     await mkdir(directory);
     await chmod(directory, 0o755);
     await fill(settings, build, directory);
     controller.signal.throwIfAborted();
-    if (await exceeds(directory, settings.sizeLimits)) throw tooLarge;
+    const bytes = await measureWithin(directory, settings.sizeLimits);
+    if (bytes === null) throw tooLarge;
+    await checkOwnerQuota(settings, build.owner, bytes);
+    await noteOwner(directory, build.owner, bytes);
     await build.log.close();
     // The link publishes the environment permanently: after a power failure it must not lead to an incomplete one.
     await syncTree(directory, controller.signal);
@@ -103,7 +116,7 @@ async function runBuild(settings: EnvironmentSettings, build: Build): Promise<En
     await removeBuild(settings, build.name);
     throw error;
   } finally {
-    stopWatching();
+    for (const stopWatching of watches) stopWatching();
     clearTimeout(timer);
   }
 }
@@ -126,8 +139,12 @@ async function makeCache(
   owner: string | null,
 ): Promise<string | null> {
   if (!keepsDownloads || owner === null) return null;
-  const cache = join(directory, "cache", createHash("sha256").update(owner).digest("hex").slice(0, 32));
+  const cache = join(directory, CACHES_FOLDER, createHash("sha256").update(owner).digest("hex").slice(0, 32));
+  // One that has become too large is left to the collector: a build that reads it may be running.
+  if (await exceeds(cache, CACHE_LIMITS)) await rename(cache, `${cache}-${randomBytes(6).toString("hex")}`);
   await mkdir(cache, { recursive: true, mode: 0o700 });
+  const now = new Date();
+  await utimes(cache, now, now);
   return cache;
 }
 
@@ -135,6 +152,13 @@ function createTooLarge({ bytes, entries }: TreeLimits): ProjectError {
   return new ProjectError(
     "BUILD_FAILED",
     `The installed requirements take more than ${formatBytes(bytes)} or ${entries} files, the limit for one environment.`,
+  );
+}
+
+function createDiskLow(): ProjectError {
+  return new ProjectError(
+    "BUILD_FAILED",
+    "The build was stopped, since the disk of the environments has not enough free space. Try again later, with smaller requirements if this build filled it.",
   );
 }
 

@@ -11,18 +11,23 @@ export interface TreeLimits {
 const BLOCK = 512;
 const PAUSE_MS = 3_000;
 
-/**
- * Whether a folder exceeds the limits; stops as soon as that is known. Links are not followed, and entries that disappear do not count. A folder
- * that cannot be read exceeds them: it is closed, or nested deeper than a path can name.
- */
+/** Whether a folder exceeds the limits; see `measureWithin`. */
 export async function exceeds(directory: string, limits: TreeLimits): Promise<boolean> {
+  return (await measureWithin(directory, limits)) === null;
+}
+
+/**
+ * The bytes that a folder takes on its disk; null when it exceeds the limits, as soon as that is known. Links are not followed, and entries
+ * that disappear do not count. A folder that cannot be read exceeds them: it is closed, or nested deeper than a path can name.
+ */
+export async function measureWithin(directory: string, limits: TreeLimits): Promise<number | null> {
   let bytes = 0;
   let entries = 0;
   // Paths are bytes: a name need not be UTF-8.
   const waiting = [Buffer.from(directory)];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const found = await openFolder(folder);
-    if (found === "closed") return true;
+    if (found === "closed") return null;
     if (found === "gone") continue;
     for await (const entry of found) {
       const path = Buffer.concat([folder, Buffer.from(`/${entry.name}`, "latin1")]);
@@ -33,10 +38,10 @@ export async function exceeds(directory: string, limits: TreeLimits): Promise<bo
           ({ blocks }) => blocks * BLOCK,
           () => 0,
         );
-      if (bytes > limits.bytes || entries > limits.entries) return true;
+      if (bytes > limits.bytes || entries > limits.entries) return null;
     }
   }
-  return false;
+  return bytes;
 }
 
 async function openFolder(path: Buffer): Promise<Dir | "gone" | "closed"> {

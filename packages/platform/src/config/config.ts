@@ -127,6 +127,12 @@ const SETTINGS = {
     { min: 0.001, max: 1_000_000, isWhole: false },
     DEFAULT_BUILD_QUOTA.storedBytes / GIGABYTE,
   ),
+  "organization-environments": number(
+    "PLATFORM_ORGANIZATION_ENVIRONMENTS",
+    "GB that the installed requirements of one organisation may take on each host",
+    { min: 0.001, max: 1_000_000, isWhole: false },
+    50,
+  ),
   "min-free-disk": number(
     "PLATFORM_MIN_FREE_DISK",
     "GB that stay free on the data directory's disk: below that, no uploads, builds and new runs",
@@ -221,6 +227,8 @@ export interface Config {
   readonly drainSeconds: number;
   readonly retentionDays: number;
   readonly buildQuota: BuildQuota;
+  /** What the environments of one organisation may take on this host. */
+  readonly environmentBytes: number;
   readonly minFreeDiskBytes: number;
   readonly queueLimits: QueueLimits;
   /** A worker or builder that isolates user code less refuses to start. */
@@ -260,6 +268,7 @@ export function readConfig(): Config {
       builds: settings["organization-builds"],
       storedBytes: settings["organization-storage"] * GIGABYTE,
     }),
+    environmentBytes: settings["organization-environments"] * GIGABYTE,
     minFreeDiskBytes: settings["min-free-disk"] * GIGABYTE,
     queueLimits: Object.freeze({
       perOwner: settings["max-queued-per-subscription"],

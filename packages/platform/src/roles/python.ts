@@ -21,7 +21,12 @@ export async function startPython({ config, data, logger, closers, readiness }: 
   const { environments, ...tools } = await findPythonTools({
     searchPath: config.environment["PATH"] ?? "",
     chooseDirectory: () => data.environments,
-    confinedBuilds: { allowsSourceBuilds: config.allowsSourceBuilds },
+    confinedBuilds: {
+      allowsSourceBuilds: config.allowsSourceBuilds,
+      // No builds are claimed below the floor: one that is running may use half of it.
+      minFreeBytes: config.minFreeDiskBytes / 2,
+      ownerBytes: config.environmentBytes,
+    },
     network: { networkPolicy: config.network },
     variables: config.environment,
   });
