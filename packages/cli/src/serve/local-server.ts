@@ -149,6 +149,7 @@ async function startPython({ options, logger, closers }: Starting, directory: st
     chooseDirectory: (user) => chooseEnvironmentsDirectory(settings.cacheDirectory, user, output.note),
     network: { networkFallback: "host" },
     variables: settings.hostVariables,
+    ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
   });
   closers.add("environments", tools.environments.close);
   const runtime = createPythonRuntime({

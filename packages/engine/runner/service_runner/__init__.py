@@ -6,8 +6,20 @@ A package, because its submodules are found by its own `__path__`: its directory
 
 
 def main(arguments: list[str]) -> None:
-    """Starts as zygote (no argument), or as the fresh interpreter of one child (`spawned`)."""
-    if arguments == ["spawned"]:
+    """Starts as zygote (no argument), or as one of its helpers.
+
+    `spawned` is the fresh interpreter of one child, `confine` the launcher of isolation level C,
+    `trial` tries one piece of the isolation.
+    """
+    if arguments[:1] == ["confine"]:
+        from .confine import main_confine
+
+        main_confine(arguments[1])
+    elif arguments[:1] == ["trial"]:
+        from .trial import main_trial
+
+        main_trial(arguments[1:])
+    elif arguments == ["spawned"]:
         from .spawned import main_spawned
 
         main_spawned()

@@ -40,7 +40,15 @@ def lead_session(zygote: int) -> None:
         os._exit(0)  # the zygote died before the line above
     os.umask(0o077)
     if kernel.LINUX:
-        _write("/proc/self/oom_score_adj", "1000")
+        try:
+            die_first()
+        except PermissionError:
+            pass  # the launcher of isolation level C has done it, and left /proc read-only
+
+
+def die_first() -> None:
+    """Makes this process, and what it starts, the first to be killed when memory runs out."""
+    _write("/proc/self/oom_score_adj", "1000")
 
 
 def _write(path: str, text: str) -> None:

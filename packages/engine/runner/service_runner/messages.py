@@ -172,3 +172,19 @@ class SpawnedStart(TypedDict):
     boot: BootOrder
     id: int
     connections: list[int]
+
+
+class ConfineOrder(TypedDict):
+    """What the launcher of isolation level C gets as its argument.
+
+    `parent` is Node's process id. Of `readable`, `used` and `owned` says `landlock` what the
+    command may do there. `filter` is the base64 text of a seccomp program.
+    """
+
+    parent: int
+    command: list[str]
+    directory: str
+    readable: list[str]
+    used: list[str]
+    owned: list[str]
+    filter: str

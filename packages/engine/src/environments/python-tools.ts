@@ -28,6 +28,8 @@ export type ConfinedBuilds = Readonly<
 export interface PythonToolsOptions {
   /** `PATH`, as this process got it. */
   readonly searchPath: string;
+  /** Folder of the Python half; default: the one of the engine's sources. */
+  readonly runnerDirectory?: string;
   /** Folder of the environments. Versions run as `user`, which must be able to read it; null: as the user of this process. */
   readonly chooseDirectory: (user: SystemUser | null) => string | Promise<string>;
   /** Builds of code that is not trusted: sandboxed, as root under users of their own. Missing: they are the developer's own. */
@@ -55,13 +57,18 @@ export interface PythonTools {
  */
 export async function findPythonTools(options: PythonToolsOptions): Promise<PythonTools> {
   const { searchPath, variables } = options;
-  const sandbox = await findSandbox({ uidBase: SANDBOX_UID, searchPath, ...options.network });
-  const { level } = sandbox.report;
-  const user = getuid?.() === 0 && level !== "D" ? SANDBOX_USER : null;
-  const interpreter = await findInterpreter({
+  const isRoot = getuid?.() === 0;
+  const interpreter = await findInterpreter({ searchPath, ...(isRoot ? { readableBy: SANDBOX_USER } : {}) });
+  const sandbox = await findSandbox({
+    interpreter: interpreter.executable,
+    readablePaths: interpreter.readablePaths,
+    uidBase: SANDBOX_UID,
     searchPath,
-    ...(user === null ? {} : { readableBy: user }),
+    ...options.network,
+    ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
   });
+  const { level } = sandbox.report;
+  const user = isRoot && level !== "D" ? SANDBOX_USER : null;
   const [uv = null] = await findExecutables("uv", searchPath);
   const environments = createEnvironmentBuilder({
     directory: await options.chooseDirectory(user),

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import type { RunnableVersion } from "./port/runtime.ts";
-import { findSandbox } from "./sandbox/find-sandbox.ts";
 
-const sandbox = await findSandbox({ searchPath: process.env["PATH"] ?? "" });
+const sandbox = await findTestSandbox();
 
 /** Runs what `data.code` says, as user code that is not trusted; without it, it stays for a second. */
 const PROGRAM = `

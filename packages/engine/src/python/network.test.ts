@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Network } from "@platform/contract/network";
-import { createFixture } from "../testing/python-fixture.ts";
+import { createFixture, findTestSandbox } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import {
   createOutsideWorld,
@@ -16,7 +16,6 @@ import {
   PRIVATE,
 } from "../testing/outside-world.ts";
 import type { OutsideWorld } from "../testing/outside-world.ts";
-import { findSandbox } from "./sandbox/find-sandbox.ts";
 import { DEFAULT_NETWORK_POLICY } from "./sandbox/network/network-policy.ts";
 import { NETWORK } from "./sandbox/network/network-plan.ts";
 
@@ -190,7 +189,7 @@ test.runIf(IS_ROOT)(
   "a private range that the operator has opened is reached, apart from the host's own addresses in it",
   async () => {
     const networkPolicy = { ...DEFAULT_NETWORK_POLICY, open: ["10.99.0.0/16", `${HOST_SIDE}/32`] };
-    const sandbox = await findSandbox({ searchPath: SEARCH_PATH, networkPolicy });
+    const sandbox = await findTestSandbox({ searchPath: SEARCH_PATH, networkPolicy });
     const opened = await createFixture({ sandbox });
     const targets = [
       [PRIVATE, OUTSIDE_PORT],

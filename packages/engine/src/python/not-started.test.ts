@@ -1,9 +1,8 @@
 import { chmodSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import { createFixture, waitFor, findTestSandbox } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
-import { findSandbox } from "./sandbox/find-sandbox.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 
 let fixture: Fixture;
@@ -19,7 +18,6 @@ code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in
 program = struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code))
 assert ctypes.CDLL(None).prctl(22, 2, ctypes.c_char_p(program), 0, 0) == 0
 `;
-const SEARCH_PATH = process.env["PATH"] ?? "";
 
 /** A real bubblewrap behind a script that refuses as long as the file `refusing` lies beside it. */
 async function createFixtureWithGate(): Promise<{ readonly refuse: () => void; readonly allow: () => void }> {
@@ -31,10 +29,7 @@ async function createFixtureWithGate(): Promise<{ readonly refuse: () => void; r
     `#!/bin/sh\n[ -e ${refusing} ] && { echo 'No permissions to create new namespace' >&2; exit 1; }\nexec bwrap "$@"\n`,
     { mode: 0o755 },
   );
-  const sandbox = await findSandbox({
-    searchPath: SEARCH_PATH,
-    bubblewrapPath: gate,
-  });
+  const sandbox = await findTestSandbox({ bubblewrapPath: gate });
   const gated = await createFixture({ sandbox });
   const own = fixture;
   fixture = {

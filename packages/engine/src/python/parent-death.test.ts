@@ -12,6 +12,8 @@ test.each([
   ["B", "run", "1234.601"],
   ["D", "run", "1234.602"],
   ["B", "import", "1234.603"],
+  ["C", "run", "1234.604"],
+  ["C", "import", "1234.605"],
 ])(
   "no process outlives a Node that was killed by kill -9 (sandbox %s, during %s)",
   async (level, stage, seconds) => {

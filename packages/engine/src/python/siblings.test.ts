@@ -1,9 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
-import { findSandbox } from "./sandbox/find-sandbox.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 
 /* One run attacks the others of its version: they may be those of other callers. */
@@ -184,7 +183,7 @@ def run():
 async function createLeakySandbox(): Promise<Sandbox> {
   const gate = join(fixture.directory, "bwrap");
   writeFileSync(gate, '#!/bin/sh\nexec 7</dev/zero\nexec bwrap "$@"\n', { mode: 0o755 });
-  return findSandbox({ searchPath: process.env["PATH"] ?? "", bubblewrapPath: gate });
+  return findTestSandbox({ bubblewrapPath: gate });
 }
 
 test.each(["auto", "spawn"] as const)(

@@ -3,12 +3,11 @@ import { release } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { LogFields } from "../base/logger.ts";
-import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import { createFixture, waitFor, findTestSandbox } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import { createVersionPools } from "./pool/version-pools.ts";
 import { createZygoteFolders } from "./pool/zygote-folders.ts";
 import { readSettings } from "./port/settings.ts";
-import { findSandbox } from "./sandbox/find-sandbox.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { createPaces } from "./wire/pace.ts";
 
@@ -71,7 +70,7 @@ test("a zygote that cannot be replaced stays", async () => {
 });
 
 test("a version that failed to start three times in a row is parked: its traceback comes without a process", async () => {
-  const sandbox = await findSandbox({ searchPath: process.env["PATH"] ?? "" });
+  const sandbox = await findTestSandbox();
   let started = 0;
   const counting: Sandbox = {
     ...sandbox,
@@ -118,7 +117,7 @@ def run():
 
 test("versions that nobody uses cost neither a process nor a timer, and are forgotten", async () => {
   fixture = await createFixture();
-  const sandbox = await findSandbox({ searchPath: process.env["PATH"] ?? "" });
+  const sandbox = await findTestSandbox();
   const directory = join(fixture.directory, "pools");
   mkdirSync(directory);
   const options = { runDirectory: directory, sandbox, interpreter: null, logger: SILENT, idleSeconds: 0.05 };

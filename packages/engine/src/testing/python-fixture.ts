@@ -14,6 +14,7 @@ import type {
 import { isAtLeast } from "@platform/contract/sandbox";
 import type { SandboxLevel } from "@platform/contract/sandbox";
 import { findSandbox } from "../python/sandbox/find-sandbox.ts";
+import type { FindSandboxOptions } from "../python/sandbox/find-sandbox.ts";
 import { describeShortfall } from "../python/sandbox/grade.ts";
 import { createNoSandbox } from "../python/sandbox/no-sandbox.ts";
 import type { Sandbox } from "../python/sandbox/sandbox.ts";
@@ -23,6 +24,7 @@ import type { PythonRuntimeOptions } from "../python/port/settings.ts";
 
 /** A system Python: one in a home directory cannot be read by the uids that versions run as. */
 export const INTERPRETER = "/usr/bin/python3";
+const TRUSTED_INTERPRETER = TrustedExecutable.vouchFor(INTERPRETER, "named by the operator");
 
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -64,7 +66,7 @@ function openRuntime(
     return createPythonRuntime({
       runDirectory: join(directory, "run"),
       logger: SILENT,
-      interpreter: TrustedExecutable.vouchFor(INTERPRETER, "named by the operator"),
+      interpreter: TRUSTED_INTERPRETER,
       ...options,
     });
   } catch (error) {
@@ -74,10 +76,15 @@ function openRuntime(
   }
 }
 
-/** A sandbox of this level. @throws Error where this machine cannot have it */
+/** The sandbox that this machine offers. */
+export function findTestSandbox(options: Partial<FindSandboxOptions> = {}): Promise<Sandbox> {
+  return findSandbox({ interpreter: TRUSTED_INTERPRETER, searchPath: process.env["PATH"] ?? "", ...options });
+}
+
+/** A sandbox of this level, without what better levels need. @throws Error where this machine cannot have it */
 async function createSandbox(level: SandboxLevel): Promise<Sandbox> {
   if (level === "D") return createNoSandbox({ level: "D", missing: [] });
-  const sandbox = await findSandbox({ searchPath: process.env["PATH"] ?? "" });
+  const sandbox = await findTestSandbox(level === "C" ? { bubblewrapPath: "/nonexistent" } : {});
   if (!isAtLeast(sandbox.report.level, level)) throw new Error(describeShortfall(sandbox.report, level));
   return sandbox;
 }

@@ -6,7 +6,6 @@ import { Duplex } from "node:stream";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
-import { killLaunched } from "../../host/kill-launched.ts";
 import { spawnTrusted } from "../../host/processes.ts";
 import type { ChildProcess } from "../../host/processes.ts";
 import { createTimers } from "../../base/timers.ts";
@@ -160,7 +159,7 @@ function attendZygote(
   }
 
   function kill(): void {
-    killLaunched(child);
+    launch.kill(child);
     groups?.kill();
     // A process that still holds the pipes is not waited for: `closed` must resolve.
     if (!timers.has("hangUp"))

@@ -1,6 +1,6 @@
-import { chmodSync, chownSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxReport } from "@platform/contract/sandbox";
+import { killLaunched } from "../../host/kill-launched.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import type { Egress } from "./network/egress.ts";
 import { prepareNetwork } from "./network/version-network.ts";
@@ -11,6 +11,7 @@ import { openFilter } from "./seccomp/open-filter.ts";
 import { BASE_ENVIRONMENT, FIRST_DESCRIPTOR, STATUS_FD } from "./sandbox.ts";
 import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
 import { bind, bindAccounts, isBelow, listSystem, writeAccounts } from "./system-view.ts";
+import type { SandboxUser, SandboxUsers } from "./users.ts";
 
 /** Inside, the project and the runner are at fixed paths, so that tracebacks do not disclose paths of the host. */
 const PROJECT = "/app";
@@ -25,16 +26,8 @@ export interface BubblewrapOptions {
   readonly executable: TrustedExecutable;
   /** Whose system calls are filtered. */
   readonly architecture: Architecture;
-  /**
-   * First host uid (and gid) of the range that versions run as, used only when this process is root.
-   * Root must never start bwrap as itself: with a user namespace the inner uid would be the host's root.
-   */
-  readonly uidBase: number;
-  /** Maximum number of sandboxes at once. */
-  readonly uidCount: number;
-  /** This process' own uid and gid. */
-  readonly uid: number;
-  readonly gid: number;
+  /** Root must never start bwrap as itself: with a user namespace the inner uid would be the host's root. */
+  readonly users: SandboxUsers;
   readonly networks: Networks;
   /** Tries an empty sandbox; see `Sandbox`. */
   readonly findFault: Sandbox["findFault"];
@@ -42,19 +35,17 @@ export interface BubblewrapOptions {
 
 /** Namespaces for user, pid, ipc, uts and network, a read-only system, a uid per version. */
 export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
-  const uids = createUids(options);
-
   async function prepare(request: SandboxRequest): Promise<SandboxLaunch> {
-    const dropped = options.uid === 0 ? uids.take() : null;
+    const user = options.users.take();
     try {
-      const launch = await prepareLaunch(options, request, dropped);
+      const launch = await prepareLaunch(options, request, user);
       const release = (): void => {
         launch.release();
-        if (dropped !== null) uids.giveBack(dropped);
+        user.release();
       };
       return { ...launch, release };
     } catch (error) {
-      if (dropped !== null) uids.giveBack(dropped);
+      user.release();
       throw error;
     }
   }
@@ -62,17 +53,14 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   return { report: options.report, cgroups: options.cgroups, prepare, findFault: options.findFault };
 }
 
-/** @param dropped the uid to run as; null: that of this process, which is not root */
 async function prepareLaunch(
   options: BubblewrapOptions,
   request: SandboxRequest,
-  dropped: number | null,
+  user: SandboxUser,
 ): Promise<SandboxLaunch> {
-  const uid = dropped ?? options.uid;
-  const gid = dropped ?? options.gid;
+  const { uid, gid } = user;
   writeAccounts(request.zygoteDirectory, uid, gid);
-  chmodSync(request.zygoteDirectory, 0o700);
-  if (dropped !== null) chownSync(request.zygoteDirectory, uid, gid);
+  user.own(request.zygoteDirectory);
   const { bubblewrapArguments, children, own } = await prepareNetwork(
     options.networks,
     request.network,
@@ -103,29 +91,14 @@ async function prepareLaunch(
     // bwrap(1): written only when the program inside was executed and has ended.
     hasBegun: (status) => status.includes('"exit-code"'),
     descriptors: [openFilter(createBaseFilter(architecture, children), request.zygoteDirectory)],
-    ...(dropped === null || own !== null ? {} : { uid: dropped, gid: dropped }),
+    ...(user.isOwn && own === null ? { uid, gid } : {}),
     connect:
       own &&
       (async (pid) => {
         egress = await own.connect(pid);
       }),
+    kill: killLaunched,
     release: () => egress?.close(),
-  };
-}
-
-/** The uids that versions run as when this process is root. */
-function createUids({ uidBase, uidCount }: Pick<BubblewrapOptions, "uidBase" | "uidCount">) {
-  const taken = new Set<number>();
-  return {
-    take: (): number => {
-      for (let uid = uidBase; uid < uidBase + uidCount; uid += 1) {
-        if (taken.has(uid)) continue;
-        taken.add(uid);
-        return uid;
-      }
-      throw new Error(`all ${uidCount} uids from ${uidBase} on are in use`);
-    },
-    giveBack: (uid: number): void => void taken.delete(uid),
   };
 }
 

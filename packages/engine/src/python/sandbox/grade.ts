@@ -9,6 +9,11 @@ const NEEDS: Readonly<Record<SandboxLevel, readonly SandboxPiece[]>> = {
   D: [],
 };
 
+/** Whether a level is not reached without the piece. */
+export function isNeeded(piece: SandboxPiece, level: SandboxLevel): boolean {
+  return NEEDS[level].includes(piece);
+}
+
 /** The best level that does not need any of the missing pieces. */
 export function gradeSandbox(missing: readonly MissingPiece[]): SandboxReport {
   const lacking = new Set(missing.map(({ piece }) => piece));
@@ -18,7 +23,7 @@ export function gradeSandbox(missing: readonly MissingPiece[]): SandboxReport {
 
 /** Says, for the operator, what the machine lacks for a level, and how to get each piece; lines of text. */
 export function describeShortfall({ level, missing }: SandboxReport, wanted: SandboxLevel): string {
-  const needed = missing.filter(({ piece }) => NEEDS[wanted].includes(piece));
+  const needed = missing.filter(({ piece }) => isNeeded(piece, wanted));
   const lines = needed.map(({ piece, why, remedy }) => `- ${piece}: ${why} ${remedy}`);
   return [
     `This machine can isolate user code at level ${level} only; level ${wanted} is required.`,

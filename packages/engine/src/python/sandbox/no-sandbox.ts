@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxReport } from "@platform/contract/sandbox";
+import { killLaunched } from "../../host/kill-launched.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { BASE_ENVIRONMENT } from "./sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -26,6 +27,7 @@ export function createNoSandbox(report: SandboxReport): Sandbox {
         hasBegun: null,
         descriptors: [],
         connect: null,
+        kill: killLaunched,
         release: () => undefined,
       };
     },

@@ -1,6 +1,7 @@
 import type { Network } from "@platform/contract/network";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import type { Cgroups } from "./cgroups/cgroups.ts";
+import type { ChildProcess } from "../../host/processes.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 
 /** Descriptor on which a launcher reports; the process inside does not have it. */
@@ -66,11 +67,13 @@ export interface SandboxLaunch {
    * resolves; when it rejects, the sandbox cannot be used. Null: there is nothing to connect.
    */
   readonly connect: ((pid: number) => Promise<void>) | null;
+  /** Ends every process of the sandbox, given the one that was started. */
+  readonly kill: (child: ChildProcess) => void;
   /** Returns the uid and disconnects the network; call it once every process of the sandbox has ended. */
   readonly release: () => void;
 }
 
-/** Isolates the processes of one version from the host and from other versions. Two adapters: bubblewrap and none. */
+/** Isolates the processes of one version from the host and from other versions. Three adapters: bubblewrap, confined and none. */
 export interface Sandbox {
   /** What was found when it was tried at the start. */
   readonly report: SandboxReport;

@@ -30,6 +30,11 @@ export function listSystem({ network }: { readonly network: boolean }): readonly
   return [bind("/usr"), ...SYSTEM_LINKS.map(bindSystemLink), ...paths.map(bindIfPresent)].flat();
 }
 
+/** The same, for a sandbox without mounts: paths of the host that every version may read; some may be absent. */
+export function listSystemPaths(): readonly string[] {
+  return ["/usr", ...SYSTEM_LINKS, ...SYSTEM_PATHS, ...NETWORK_PATHS];
+}
+
 /** Libraries look up the name and home of the uid; the accounts of the host must not be visible. Written below `directory`. */
 export function writeAccounts(directory: string, uid: number, gid: number): void {
   const folder = join(directory, "etc");

@@ -2,6 +2,7 @@ import {
   CLONE_WITHOUT_NAMESPACES,
   FIREWALLS,
   MOUNTS_OF_A_RUN,
+  PATH_SOCKETS,
   PERSONALITY,
   TERMINALS,
 } from "./judged-calls.ts";
@@ -54,9 +55,9 @@ export function createChildFilter(architecture: Architecture, siblings: Siblings
 }
 
 /** The filter of a sandbox without the exceptions for runs: nothing inside makes namespaces, as in builds. */
-export function createClosedFilter(architecture: Architecture): Buffer {
+export function createClosedFilter(architecture: Architecture, network: FilteredNetwork = "shared"): Buffer {
   return assembleProgram(
-    [...CHILD_RULES, ...REFUSED_CALLS, PERSONALITY, TERMINALS, judgeSockets("shared"), FIREWALLS],
+    [...CHILD_RULES, ...REFUSED_CALLS, PERSONALITY, TERMINALS, judgeSockets(network), FIREWALLS],
     architecture,
   );
 }
@@ -70,6 +71,6 @@ const CHILD_RULES: readonly Rule[] = [
 
 const PROTECT_SIBLINGS: Readonly<Record<Siblings, readonly Rule[]>> = {
   hidden: [],
-  unsignalled: SETTINGS_OF_OTHERS,
-  exposed: [...SETTINGS_OF_OTHERS, ...SIGNALS_TO_OTHERS],
+  unsignalled: [PATH_SOCKETS, ...SETTINGS_OF_OTHERS],
+  exposed: [PATH_SOCKETS, ...SETTINGS_OF_OTHERS, ...SIGNALS_TO_OTHERS],
 };

@@ -5,8 +5,8 @@ import type { Clause, Rule } from "./rule.ts";
  * asm-generic/ioctls.h of Linux.
  */
 
-/** Whose network the processes of a sandbox use: each run has an empty one of its own, or all share that of the sandbox. */
-export type FilteredNetwork = "own" | "shared";
+/** Whose network the processes of a sandbox use: each run has an empty one of its own, all share that of the sandbox, or they may use none. */
+export type FilteredNetwork = "own" | "shared" | "refused";
 
 const CLONE_NEWNS = 0x0002_0000;
 const CLONE_NEWCGROUP = 0x0200_0000;
@@ -129,6 +129,12 @@ const ROUTES: Clause = {
   verdict: "allow",
 };
 
+const CLAUSES_OF_SOCKETS: Readonly<Record<FilteredNetwork, readonly Clause[]>> = {
+  own: [UNIX, INTERNET, OTHER_INTERNET],
+  shared: [UNIX, INTERNET, OTHER_INTERNET, ROUTES],
+  refused: [UNIX],
+};
+
 /**
  * UNIX, TCP, UDP and ping. Not: the machine below (AF_VSOCK reaches its hypervisor), crypto (AF_ALG), raw packets, firewalls and
  * other families with modules of their own. Where runs have a network of their own, its maker has CAP_NET_ADMIN over it, and
@@ -137,7 +143,7 @@ const ROUTES: Clause = {
 export function judgeSockets(network: FilteredNetwork): Rule {
   return {
     calls: ["socket", "socketpair"],
-    clauses: [UNIX, INTERNET, OTHER_INTERNET, ...(network === "own" ? [] : [ROUTES])],
+    clauses: CLAUSES_OF_SOCKETS[network],
     otherwise: "EAFNOSUPPORT",
   };
 }
@@ -165,6 +171,16 @@ export const FIREWALLS: Rule = {
 /** Stands for the process id of the child, which is known only there: `seccomp.py` replaces it. Above every real one (pid_max). */
 export const OWN_PID = 0x7fff_fff1;
 const SELF = [0, OWN_PID];
+
+/**
+ * Without a mount namespace a run can name the sockets of the host, and Landlock does not judge who connects to those that have a path: a
+ * database, a bus. Pairs are left (socketpair(2)), which asyncio and multiprocessing use.
+ */
+export const PATH_SOCKETS: Rule = {
+  calls: ["socket"],
+  clauses: [{ when: [{ argument: 0, isOneOf: [AF_UNIX] }], verdict: "EPERM" }],
+  otherwise: "allow",
+};
 
 /** Without a pid namespace a run can name its siblings: changing their limits and priority. */
 export const SETTINGS_OF_OTHERS: readonly Rule[] = [

@@ -1,0 +1,148 @@
+"""The launcher of a zygote where user namespaces are refused (isolation level C).
+
+Trusted code: the base installation's interpreter runs it (`-I -S`, standard library only) before
+anything of the version is loaded. It splits in two. One process gives up its rights and becomes the
+version's interpreter. The other stays behind as the warden of the version's processes: it adopts
+those whose parents have ended, and ends all of them on SIGTERM, with Node, or when the interpreter
+has ended.
+
+The warden puts itself and all that it starts under one Landlock domain. A signal to every process
+(kill(2) with -1) then reaches these alone, and none of them can fork away from it. The interpreter
+is in a domain below, and cannot signal the warden.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import struct
+
+from . import isolation, kernel, landlock, processes
+from .seccomp import Filter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from .messages import ConfineOrder
+
+STATUS = 4
+BEGUN = b"begun\n"
+"""Written to descriptor 4 when the interpreter was executed."""
+_CREATE_RULESET, _RESTRICT_SELF = 444, 446
+_SCOPE_VERSION, _SCOPE_SIGNALS = 6, 1 << 1
+_END_SECONDS = 4.0
+_REFUSED = 126
+
+
+def main_confine(text: str) -> NoReturn:
+    """Everything from the start of the interpreter to the end of the process."""
+    order: ConfineOrder = json.loads(text)
+    kernel.hide_session_keyring()
+    kernel.set_process_option(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    signals = {signal.SIGCHLD, signal.SIGTERM}
+    # Blocked signals wait for sigwait: none is lost between two calls.
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    kernel.set_process_option(kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
+    kernel.set_process_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    if os.getppid() != order["parent"]:
+        os._exit(0)  # Node ended before the lines above
+    _enter_scope()
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _become(order, writer)
+    _close_all_but(STATUS, reader)
+    # The end of the file without a byte: execve(2) has closed the writer.
+    if os.read(reader, 1) == b"":
+        os.write(STATUS, BEGUN)
+    _close_all_but()
+    os._exit(_guard(pid, signals))
+
+
+def _enter_scope() -> None:
+    """Keeps the signals of this process, and of all that it starts, among themselves.
+
+    Does nothing where the kernel is older than Linux 6.12; see `_is_alone`.
+    """
+    if landlock.find_version() < _SCOPE_VERSION:
+        return
+    ruleset = kernel.call(_CREATE_RULESET, struct.pack("<QQQ", 0, 0, _SCOPE_SIGNALS), 24, 0)
+    kernel.call(_RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+
+
+def _become(order: ConfineOrder, writer: int) -> NoReturn:
+    """In the child: gives up its rights and becomes the command. Says on stderr why it cannot."""
+    try:
+        os.close(STATUS)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.chdir(order["directory"])
+        isolation.die_first()
+        landlock.Confinement(order["readable"], order["used"], order["owned"]).enter()
+        Filter(order["filter"]).install()
+        os.execv(order["command"][0], order["command"])
+    except BaseException as error:
+        os.write(2, f"the version cannot be confined: {error}\n".encode())
+        os.write(writer, b"!")
+    finally:
+        os._exit(_REFUSED)
+
+
+def _close_all_but(*kept: int) -> None:
+    """Node waits until nobody holds the version's streams and descriptors any more."""
+    first = 1
+    for descriptor in sorted(kept):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, os.sysconf("SC_OPEN_MAX"))
+
+
+def _guard(pid: int, signals: set[signal.Signals]) -> int:
+    """Waits until the version shall end or has ended, and ends what is left of it.
+
+    Returns the exit code, for a signal 128 and its number.
+    """
+    code = None
+    while code is None:
+        if signal.sigwait(signals) == signal.SIGTERM:
+            code = 128 + signal.SIGKILL
+        while (ended := os.waitpid(-1, os.WNOHANG))[0] not in (0, pid):
+            pass
+        if ended[0] == pid:
+            code = os.waitstatus_to_exitcode(ended[1])
+    end_all()
+    return code if code >= 0 else 128 - code
+
+
+def end_all() -> None:
+    """Ends and reaps all that this process has started, directly or not."""
+    if not _is_alone():
+        processes.kill_everything(_END_SECONDS)
+        return
+    try:
+        while True:
+            os.kill(-1, signal.SIGKILL)
+            os.waitpid(-1, 0)
+    except (ChildProcessError, ProcessLookupError):
+        return
+
+
+def _is_alone() -> bool:
+    """Whether a signal to every process reaches none but those started here, by trying it.
+
+    Where Node has the same user, Landlock alone keeps the signal from it; where Node is root, the
+    user belongs to this version alone.
+    """
+    if os.getuid() == 0:
+        return False
+    try:
+        os.kill(os.getppid(), 0)
+    except PermissionError:
+        return True
+    except ProcessLookupError:
+        return False
+    return False

@@ -1,0 +1,137 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { findProcesses } from "../testing/find-processes.ts";
+import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
+import { readOutput, spawnWithoutNamespaces } from "../testing/without-namespaces.ts";
+
+const SAY_LEVEL = fileURLToPath(new URL("../testing/say-level.ts", import.meta.url));
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await createFixture({}, "C");
+});
+afterAll(() => fixture.close());
+
+/** Runs a body of `run` and returns what it returned. */
+async function call(body: string): Promise<unknown> {
+  const indented = body
+    .trim()
+    .split("\n")
+    .map((line) => `    ${line}`);
+  const program = ["import os, subprocess, sys", "def run(data, params):", ...indented, ""].join("\n");
+  const { outcome, result, lines } = await fixture.finish(fixture.createVersion(program));
+  if (outcome.status !== "SUCCEEDED") throw new Error(JSON.stringify([outcome, lines]));
+  return result;
+}
+
+function isLauncher(pid: number): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, "latin1").split("\0").includes("confine");
+}
+
+type User = readonly [who: string, identity: { readonly uid?: number; readonly gid?: number }];
+
+test("level C runs executions: files of their own, threads and programs", async () => {
+  expect(
+    await call(`
+open(os.path.join(os.environ["TMPDIR"], "x"), "w").write("1")
+return {"listed": os.listdir(os.environ["TMPDIR"]), "printed": subprocess.check_output(["echo", "hi"], text=True)}`),
+  ).toEqual({ listed: expect.arrayContaining(["x", "output"]), printed: "hi\n" });
+});
+
+test("level C shows neither the files of the host nor those of other versions", async () => {
+  const secret = join(fixture.directory, "secret");
+  writeFileSync(secret, "s", { mode: 0o644 });
+  const paths = ["/etc/passwd", "/etc/hostname", "/root", "/tmp", "/dev/shm", fixture.directory, secret];
+  const refused = await call(`
+refused = {}
+for path in ${JSON.stringify(paths)}:
+    try:
+        os.listdir(path) if os.path.isdir(path) else open(path).read()
+    except OSError as error:
+        refused[path] = type(error).__name__
+return refused`);
+  rmSync(secret);
+  expect(refused).toEqual(Object.fromEntries(paths.map((path) => [path, "PermissionError"])));
+});
+
+test("level C refuses namespaces, tracing, path sockets, the network and signals to the zygote", async () => {
+  expect(
+    await call(`
+import ctypes, socket
+libc = ctypes.CDLL(None, use_errno=True)
+def code(result): return ctypes.get_errno() if result == -1 else 0
+def refusal(action):
+    try:
+        action()
+    except OSError as error:
+        return error.errno
+    return 0
+return [code(libc.unshare(0x10000000)), code(libc.ptrace(0, 0, None, None)),
+    refusal(lambda: socket.socket(socket.AF_UNIX)), refusal(lambda: socket.socket(socket.AF_INET)), refusal(lambda: os.kill(os.getppid(), 0))]`),
+  ).toEqual({ value: [1, 1, 1, 97, 1] });
+});
+
+test("level C holds while a module is imported, too", async () => {
+  const program = `
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+found = [libc.unshare(0x10000000), ctypes.get_errno()]
+try:
+    found.append(open("/etc/passwd").read())
+except PermissionError as error:
+    found.append(error.errno)
+def run(params):
+    return found
+`;
+  const { result } = await fixture.finish(fixture.createVersion(program), { params: {} });
+  expect(result).toEqual({ value: [-1, 1, 13] });
+});
+
+test("level C ends what a version has started with its zygote, even from sessions of its own", async () => {
+  const marker = "1234.606";
+  const program = `
+import os, subprocess
+def run(params):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execvp("sleep", ["sleep", "${marker}"])
+        os._exit(0)
+    os.wait()
+    while True:
+        pass
+`;
+  const run = fixture.start(fixture.createVersion(program), { params: {}, timeoutSeconds: 60 });
+  await waitFor("user code runs", () => findProcesses(marker).length === 1);
+  const zygotes = findProcesses(`${fixture.directory}/run/runner`).filter((pid) => !isLauncher(pid));
+  // The zygote first: what it has adopted is the warden's from then on.
+  process.kill(Math.min(...zygotes), "SIGKILL");
+  expect(await run.outcome).toMatchObject({ status: "UNKNOWN" });
+  await run.ended;
+  expect(findProcesses(marker)).toEqual([]);
+});
+
+const OTHER_USERS: readonly User[] =
+  process.getuid?.() === 0 ? [["an ordinary user", { uid: 65_534, gid: 65_534 }]] : [];
+
+test.each<User>([["the user of this process", {}], ...OTHER_USERS])(
+  "a host that refuses user namespaces reaches level C as %s",
+  async (_who, identity) => {
+    const child = spawnWithoutNamespaces([process.execPath, SAY_LEVEL], {
+      env: { PATH: process.env["PATH"] },
+      stdio: ["ignore", "pipe", "inherit"],
+      ...identity,
+    });
+    expect(JSON.parse(await readOutput(child))).toMatchObject({
+      report: {
+        level: "C",
+        missing: expect.arrayContaining([expect.objectContaining({ piece: "user namespaces" })]),
+      },
+      status: "SUCCEEDED",
+      result: { canRead: false },
+    });
+  },
+);

@@ -1,0 +1,96 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { pid } from "node:process";
+import type { SandboxReport } from "@platform/contract/sandbox";
+import type { TrustedExecutable } from "../../host/trusted-executable.ts";
+import { decideNetwork } from "./network/network-policy.ts";
+import type { Networks } from "./network/version-network.ts";
+import { createChildFilter, createClosedFilter } from "./seccomp/filters.ts";
+import type { Architecture, Siblings } from "./seccomp/filters.ts";
+import { BASE_ENVIRONMENT } from "./sandbox.ts";
+import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
+import { listSystemPaths } from "./system-view.ts";
+import type { SandboxUsers } from "./users.ts";
+
+/** Devices that programs write to. Not /dev/shm and /dev/tty: the host's are everybody's. */
+const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/** What the launcher reports when it has executed the interpreter: `BEGUN` in `confine.py`. */
+const BEGUN = "begun";
+
+/** What the sandbox of level C is made of; found by `findSandbox`. */
+export interface ConfinedSandboxOptions {
+  readonly report: SandboxReport;
+  /** The base installation's interpreter, which runs the launcher: never a version's own. */
+  readonly interpreter: TrustedExecutable;
+  readonly users: SandboxUsers;
+  readonly networks: Networks;
+  /** Whose system calls are filtered. */
+  readonly architecture: Architecture;
+  /** Whether Landlock keeps the signals of an execution from its siblings. */
+  readonly siblings: Exclude<Siblings, "hidden">;
+  readonly findFault: Sandbox["findFault"];
+}
+
+/**
+ * Level C, where user namespaces are refused: Landlock, seccomp and, as root, a uid per version. Paths, processes and the network are
+ * the host's; what may be done with them is what the launcher (`confine.py`) leaves.
+ */
+export function createConfinedSandbox(options: ConfinedSandboxOptions): Sandbox {
+  const { architecture, siblings, interpreter, users, networks, report, findFault } = options;
+  const childFilter = createChildFilter(architecture, siblings).toString("base64");
+
+  async function prepare(request: SandboxRequest): Promise<SandboxLaunch> {
+    const { projectDirectory, runnerDirectory, zygoteDirectory } = request;
+    const { uid, gid, isOwn, own, release } = users.take();
+    const scratch = join(zygoteDirectory, "scratch");
+    mkdirSync(scratch, { mode: 0o700 });
+    for (const folder of [scratch, zygoteDirectory]) own(folder);
+    const readable = listReadable(request);
+    // Without a namespace of its own a version has the host's network or none.
+    const isOpen = networks.fallback === "host" && decideNetwork(networks.policy, request.network) !== "none";
+    const filter = createClosedFilter(architecture, isOpen ? "shared" : "refused").toString("base64");
+    const rights = { readable, used: DEVICES, owned: [scratch], filter };
+    return {
+      view: {
+        project: projectDirectory,
+        runner: runnerDirectory,
+        zygote: zygoteDirectory,
+        scratch,
+        isolation: { namespaces: false, network: "shared", filter: childFilter, landlock: readable },
+      },
+      wrap: (command) => ({
+        executable: interpreter,
+        args: [
+          "-I",
+          "-S",
+          runnerDirectory,
+          "confine",
+          writeOrder({ directory: projectDirectory, command, ...rights }),
+        ],
+      }),
+      environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },
+      hasBegun: (status) => status.startsWith(BEGUN),
+      descriptors: [],
+      connect: null,
+      ...(isOwn ? { uid, gid } : {}),
+      // The launcher's first process ends all others before itself; killed, it would leave them behind.
+      kill: (child) => void child.kill("SIGTERM"),
+      release,
+    };
+  }
+
+  return { report, cgroups: null, prepare, findFault };
+}
+
+function listReadable({
+  projectDirectory,
+  runnerDirectory,
+  readablePaths,
+}: SandboxRequest): readonly string[] {
+  return [...listSystemPaths(), "/proc", projectDirectory, runnerDirectory, ...readablePaths];
+}
+
+/** `ConfineOrder` in `messages.py`. */
+function writeOrder(order: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({ parent: pid, ...order });
+}

@@ -1,0 +1,15 @@
+import type { SandboxPiece } from "@platform/contract/sandbox";
+
+/** How to get bubblewrap itself. */
+export const INSTALL_BUBBLEWRAP =
+  "Install the package `bubblewrap` (apt-get install bubblewrap, dnf install bubblewrap).";
+
+/** How to get a piece that was tried and does not work; for the operator. `docs/guide/isolation.md` has the same in full. */
+export const REMEDIES: Readonly<Record<Exclude<SandboxPiece, "network" | "control groups">, string>> = {
+  "user namespaces":
+    "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on newer Ubuntu; user.max_user_namespaces must not be 0); in a container, its seccomp profile must allow clone, unshare and mount, and /proc must not be masked (Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined; Kubernetes: a seccomp profile of type Unconfined and procMount: Unmasked).",
+  seccomp:
+    "Use a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64; in a container, its seccomp profile must allow prctl and seccomp.",
+  Landlock:
+    "Use Linux 5.19 or newer with `landlock` in /sys/kernel/security/lsm (kernel parameter lsm=landlock,...); in a container, its seccomp profile must allow the three calls landlock_* (Docker 20.10.11 or newer does).",
+};

@@ -1,0 +1,62 @@
+import { chmodSync, chownSync } from "node:fs";
+
+/** The user that one sandbox runs as. */
+export interface SandboxUser {
+  readonly uid: number;
+  readonly gid: number;
+  /** Whether the program is to be started as another user than this process. */
+  readonly isOwn: boolean;
+  /** Gives the folder to the user, and closes it to others. */
+  readonly own: (folder: string) => void;
+  /** Call it once every process of the sandbox has ended. */
+  readonly release: () => void;
+}
+
+/** Hands out the users of sandboxes. */
+export interface SandboxUsers {
+  /** @throws Error when all of the range are in use */
+  readonly take: () => SandboxUser;
+}
+
+/** Where the users of sandboxes come from. */
+export interface SandboxUsersOptions {
+  /** First host uid (and gid) of the range that versions run as, used only when this process is root. */
+  readonly uidBase: number;
+  /** Maximum number of sandboxes at once. */
+  readonly uidCount: number;
+  /** This process' own uid and gid. */
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** A user for each sandbox when this process is root; the user of this process otherwise. */
+export function createSandboxUsers({ uidBase, uidCount, uid, gid }: SandboxUsersOptions): SandboxUsers {
+  const taken = new Set<number>();
+
+  function takeUid(): number {
+    for (let candidate = uidBase; candidate < uidBase + uidCount; candidate += 1) {
+      if (taken.has(candidate)) continue;
+      taken.add(candidate);
+      return candidate;
+    }
+    throw new Error(`all ${uidCount} uids from ${uidBase} on are in use`);
+  }
+
+  function take(): SandboxUser {
+    if (uid !== 0)
+      return { uid, gid, isOwn: false, own: (folder) => chmodSync(folder, 0o700), release: () => undefined };
+    const own = takeUid();
+    return {
+      uid: own,
+      gid: own,
+      isOwn: true,
+      own: (folder) => {
+        chmodSync(folder, 0o700);
+        chownSync(folder, own, own);
+      },
+      release: () => void taken.delete(own),
+    };
+  }
+
+  return { take };
+}

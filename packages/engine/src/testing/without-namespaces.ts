@@ -1,0 +1,38 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess, SpawnOptions } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { createClosedFilter, findArchitecture } from "../python/sandbox/seccomp/filters.ts";
+import { INTERPRETER } from "./python-fixture.ts";
+
+const RUNNER = fileURLToPath(new URL("../../runner", import.meta.url));
+/** Restricts itself and becomes the command. The right is taken away for good, as by the seccomp profile of a container. */
+const LAUNCHER = `
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from service_runner import kernel, seccomp
+kernel.set_process_option(kernel.PR_SET_NO_NEW_PRIVS, 1)
+seccomp.Filter(sys.argv[2]).install()
+os.execv(sys.argv[3], sys.argv[3:])
+`;
+
+/** Starts a program for which the kernel refuses every new namespace, and every mount: such a host has isolation level C. */
+export function spawnWithoutNamespaces(
+  command: readonly [string, ...string[]],
+  options: SpawnOptions,
+): ChildProcess {
+  const architecture = findArchitecture(process.arch);
+  if (architecture === null) throw new Error(`There is no filter for ${process.arch}.`);
+  const filter = createClosedFilter(architecture).toString("base64");
+  return spawn(INTERPRETER, ["-I", "-S", "-c", LAUNCHER, RUNNER, filter, ...command], options);
+}
+
+/** What a program printed, once it has ended. */
+export async function readOutput(child: ChildProcess): Promise<string> {
+  let printed = "";
+  child.stdout?.on("data", (chunk: Buffer) => {
+    printed += chunk.toString();
+  });
+  await once(child, "close");
+  return printed;
+}
