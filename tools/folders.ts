@@ -46,6 +46,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/host",
     "engine/project",
     "engine/python/sandbox",
+    "engine/python/sandbox/cgroups",
     "engine/python/sandbox/seccomp",
   ],
   "engine/versions": ["engine/environments", "engine/project", "engine/python/port"],

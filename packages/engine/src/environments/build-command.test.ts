@@ -44,6 +44,7 @@ async function createContext(signal: AbortSignal): Promise<BuildContext> {
       network: false,
       limits: DEFAULT_BUILD_LIMITS,
     }),
+    group: null,
     signal,
     onLine: () => undefined,
   };

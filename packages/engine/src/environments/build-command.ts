@@ -1,3 +1,4 @@
+import { closeSync } from "node:fs";
 import { Duplex } from "node:stream";
 import type { Readable } from "node:stream";
 import { SECOND } from "../base/time.ts";
@@ -5,6 +6,8 @@ import { killLaunched } from "../host/kill-launched.ts";
 import { spawnTrusted } from "../host/processes.ts";
 import type { ChildProcess } from "../host/processes.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
+import type { Group } from "../python/sandbox/cgroups/cgroups.ts";
+import { joinFirst } from "../python/sandbox/cgroups/join-first.ts";
 import type { SystemUser } from "./access.ts";
 
 const PIPE_GRACE = 2 * SECOND;
@@ -38,6 +41,8 @@ export interface BuildContext {
   readonly user: SystemUser | null;
   /** Puts a command into a sandbox. */
   readonly wrap: (command: BuildCommand) => HostCommand;
+  /** The control group that it is begun in; null: none. */
+  readonly group: Group | null;
   readonly signal: AbortSignal;
   readonly onLine: (line: string) => void;
 }
@@ -52,17 +57,8 @@ export type BuildExit = { readonly code: number | null };
  * @throws Error when the program cannot be started
  */
 export function runBuildCommand(command: BuildCommand, context: BuildContext): Promise<BuildExit> {
-  const { executable, args, filter } = context.wrap(command);
   return new Promise((resolve, reject) => {
-    const child = spawnTrusted(executable, args, {
-      cwd: context.directory,
-      env: context.variables,
-      // A group of its own, so that everything it starts can be killed at once.
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe", ...(filter === null ? [] : ["pipe" as const])],
-      ...(context.user === null ? {} : { uid: context.user.uid, gid: context.user.gid }),
-    });
-    if (filter !== null) writeFilter(child, filter);
+    const child = start(command, context);
     const closePipes = (): void => child.stdio.forEach((stream) => stream?.destroy());
     let grace: NodeJS.Timeout | undefined;
     let limit: NodeJS.Timeout | undefined;
@@ -95,6 +91,31 @@ export function runBuildCommand(command: BuildCommand, context: BuildContext): P
       resolve({ code });
     });
   });
+}
+
+function start(
+  command: BuildCommand,
+  { wrap, directory, variables, user, group }: BuildContext,
+): ChildProcess {
+  const wrapped = wrap(command);
+  const { filter } = wrapped;
+  const joins = group?.openJoins() ?? [];
+  const first = filter === null ? FILTER_FD : FILTER_FD + 1;
+  try {
+    const { executable, args } = joins.length === 0 ? wrapped : joinFirst(wrapped, first, joins.length);
+    const child = spawnTrusted(executable, args, {
+      cwd: directory,
+      env: variables,
+      // A process group of its own, so that everything it starts can be killed at once.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe", ...(filter === null ? [] : ["pipe" as const]), ...joins],
+      ...(user === null ? {} : { uid: user.uid, gid: user.gid }),
+    });
+    if (filter !== null) writeFilter(child, filter);
+    return child;
+  } finally {
+    joins.forEach(closeSync);
+  }
 }
 
 /** A sandbox that ends before it has read all of it says why by itself. */

@@ -1,4 +1,6 @@
 import { removeTree } from "../files/remove-tree.ts";
+import type { Group } from "../python/sandbox/cgroups/cgroups.ts";
+import { formatBytes } from "../project/limits.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { ProjectError } from "../project/project-error.ts";
 import { findAccessFault } from "./access.ts";
@@ -40,6 +42,8 @@ export interface EnvironmentBuild {
   readonly sourceBuilds: boolean;
   readonly indexAccess: IndexAccess;
   readonly limits: BuildLimits;
+  /** The control group of this build's processes; null: each has limits of its own only. */
+  readonly group: Group | null;
   readonly log: BuildLog;
   /** Stops the build; its running step is killed. */
   readonly signal: AbortSignal;
@@ -65,6 +69,7 @@ export async function buildEnvironment(build: EnvironmentBuild): Promise<void> {
     if (step.title !== "") build.log.write(step.title);
     const { code } = await runBuildCommand(command, await createContext(build, folders, step));
     if (build.signal.aborted) return;
+    if (code !== 0 && hasExhaustedMemory(build)) throw createOutOfMemory(build.limits);
     if (code !== 0 && step.failure !== null) throw createFailure(step.failure, build.log);
   }
   await removeTree(folders.work);
@@ -103,9 +108,19 @@ async function createContext(
             filter: null,
           })
         : createBuildSandbox({ bubblewrap, interpreter, accounts, readable, writable, network, limits }),
+    group: build.group,
     signal: build.signal,
     onLine: (line) => log.write(indexAccess.redact(line)),
   };
+}
+
+function hasExhaustedMemory({ group }: EnvironmentBuild): boolean {
+  return group !== null && group.measure().outOfMemoryKills > 0;
+}
+
+function createOutOfMemory({ memoryBytes }: BuildLimits): ProjectError {
+  const message = `The build took more than ${formatBytes(memoryBytes)} of memory. Name a version of the package that has a wheel.`;
+  return new ProjectError("BUILD_FAILED", message, { errors: [{ path: REQUIREMENTS_FILE, message }] });
 }
 
 function createFailure({ what, advice }: { what: string; advice: string }, log: BuildLog): ProjectError {

@@ -7,6 +7,7 @@ import { DEFAULT_BUILD_LIMITS } from "./build-limits.ts";
 import { createBuildUsers } from "./build-users.ts";
 import type { BuildUsers, UidRange } from "./build-users.ts";
 import type { Interpreter } from "./interpreter.ts";
+import type { Cgroups } from "../python/sandbox/cgroups/cgroups.ts";
 import type { TreeLimits } from "./watch-size.ts";
 
 /** What the creator of a builder decides; `completeSettings` adds the defaults. */
@@ -32,6 +33,8 @@ export interface EnvironmentBuilderOptions {
   readonly minFreeBytes?: number;
   /** What the environments of one owner may take on this host; default: any size. */
   readonly ownerBytes?: number;
+  /** Bounds the processes of a build together; null or missing: only each for itself. */
+  readonly cgroups?: Cgroups | null;
   /** What the programs of one build may use. Needs bubblewrap. */
   readonly limits?: Partial<BuildLimits>;
 }
@@ -42,6 +45,7 @@ const DEFAULTS = {
   timeout: 15 * MINUTE,
   /** The largest frameworks for machine learning take about 7 GB. */
   sizeLimits: { bytes: 10 * GIGABYTE, entries: 500_000 },
+  cgroups: null,
   minFreeBytes: 0,
   ownerBytes: Number.POSITIVE_INFINITY,
 } as const satisfies Partial<EnvironmentBuilderOptions>;
@@ -65,6 +69,7 @@ export interface EnvironmentSettings {
   readonly sizeLimits: TreeLimits;
   readonly minFreeBytes: number;
   readonly ownerBytes: number;
+  readonly cgroups: Cgroups | null;
   readonly limits: BuildLimits;
 }
 
@@ -88,6 +93,7 @@ export function completeSettings(options: EnvironmentBuilderOptions): Environmen
     sizeLimits: completed.sizeLimits,
     minFreeBytes: completed.minFreeBytes,
     ownerBytes: completed.ownerBytes,
+    cgroups: completed.cgroups,
     limits: { ...DEFAULT_BUILD_LIMITS, ...options.limits },
   };
 }

@@ -7,11 +7,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BUILD_TIME, BUILD_UIDS, isRoot, openEnvironmentScene, runIn } from "../testing/environment-scene.ts";
 import type { EnvironmentScene } from "../testing/environment-scene.ts";
+import { findCgroups } from "../python/sandbox/cgroups/find-cgroups.ts";
 import { catchProjectError, createRawZip, createWheel, writeFiles } from "../testing/project-fixtures.ts";
 
-/*
- * What a hostile author can try with the code that runs while a package is built. Each attack reports by a line of the build's log.
- */
+/* What a hostile author can try with code that runs while a package is built. Each attack reports by a line of the build's log. */
 
 let scene: EnvironmentScene;
 beforeEach(async () => {
@@ -247,6 +246,27 @@ attempt("descriptors", lambda: [os.open("/dev/null", 0) for _ in range(10_000)])
       tmp: "OSError",
       "shared memory": "OSError",
     });
+  },
+  BUILD_TIME,
+);
+
+test.runIf(isRoot)(
+  "the processes of a build share one bound of memory where there are control groups",
+  async () => {
+    const { cgroups } = await findCgroups(BUILD_UIDS.first);
+    scene.builder = scene.create({ cgroups, limits: { memoryBytes: 200 * 1024 ** 2 } });
+    const { error } = await attack(`
+import time
+for _ in range(8):
+    if os.fork() == 0:
+        held = bytearray(b"x") * (60 << 20)
+        time.sleep(3)
+        os._exit(0)
+for _ in range(8): os.wait()
+raise SystemExit(2)
+`);
+    await cgroups?.close();
+    expect(error.detail).toContain("took more than 200 MB of memory");
   },
   BUILD_TIME,
 );

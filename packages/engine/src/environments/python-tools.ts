@@ -1,6 +1,5 @@
 import { getuid } from "node:process";
 import { isAtLeast } from "@platform/contract/sandbox";
-import type { SandboxLevel } from "@platform/contract/sandbox";
 import { findExecutables, SYSTEM_FOLDERS } from "../host/find-executables.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import { findSandbox } from "../python/sandbox/find-sandbox.ts";
@@ -75,12 +74,13 @@ export async function findPythonTools(options: PythonToolsOptions): Promise<Pyth
     interpreter,
     uv,
     variables,
-    ...(await confineBuilds(options, level)),
+    ...(await confineBuilds(options, sandbox)),
   });
   return { sandbox, environments, interpreter: interpreter.executable, pythonVersion: interpreter.version };
 }
 
-async function confineBuilds({ searchPath, confinedBuilds }: PythonToolsOptions, level: SandboxLevel) {
+async function confineBuilds({ searchPath, confinedBuilds }: PythonToolsOptions, sandbox: Sandbox) {
+  const { level } = sandbox.report;
   if (confinedBuilds === undefined) return {};
   const [bubblewrap = null] = await findExecutables("bwrap", `${searchPath}:${SYSTEM_FOLDERS}`);
   const isSandboxed = isAtLeast(level, "B");
@@ -89,6 +89,7 @@ async function confineBuilds({ searchPath, confinedBuilds }: PythonToolsOptions,
     // Without a sandbox, code of packages may only run where all code is trusted.
     allowsSourceBuilds: confinedBuilds.allowsSourceBuilds && (isSandboxed || level === "D"),
     bubblewrap: isSandboxed ? bubblewrap : null,
+    cgroups: isSandboxed ? sandbox.cgroups : null,
     buildUids: BUILD_UIDS,
   };
 }

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, rename, utimes } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { GIGABYTE } from "../base/bytes.ts";
 import { syncTree } from "../files/sync-tree.ts";
+import type { Group } from "../python/sandbox/cgroups/cgroups.ts";
 import { formatBytes } from "../project/limits.ts";
 import { ProjectError } from "../project/project-error.ts";
 import { buildEnvironment } from "./build-environment.ts";
@@ -123,14 +125,37 @@ async function runBuild(settings: EnvironmentSettings, build: Build): Promise<En
 
 async function fill(settings: EnvironmentSettings, build: Build, directory: string): Promise<void> {
   const user = settings.users?.take() ?? null;
+  const group = openGroup(settings, build.name);
   try {
     const cacheDirectory = await makeCache(settings, build.owner);
     const indexAccess = await readIndexAccess(settings.hostVariables);
     const { signal } = build.controller;
-    await buildEnvironment({ ...settings, ...build, directory, user, cacheDirectory, indexAccess, signal });
+    await buildEnvironment({
+      ...settings,
+      ...build,
+      directory,
+      user,
+      group,
+      cacheDirectory,
+      indexAccess,
+      signal,
+    });
   } finally {
+    await group?.remove();
     if (user !== null) settings.users?.release(user);
   }
+}
+
+/** Room for what starts a program: a shell, bubblewrap and its own process. */
+const STARTING_PROCESSES = 8;
+
+function openGroup({ cgroups, limits }: EnvironmentSettings, name: string): Group | null {
+  if (cgroups === null) return null;
+  const group = cgroups.create(`build-${name.slice(-12)}`);
+  const { memoryBytes, processes } = limits;
+  group.limit({ memoryBytes, cpus: availableParallelism(), processes: processes + STARTING_PROCESSES });
+  group.begin();
+  return group;
 }
 
 /** Each owner has its own: what a requirement of one names by address is kept for no other. */
