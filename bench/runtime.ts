@@ -61,6 +61,8 @@ try {
 
 async function measureRuntime(): Promise<RuntimeReport> {
   const version = fixture.createVersion(NO_OP);
+  // Until Node has compiled what it runs often.
+  await fire(fixture, version);
   const handOver = await measureHandOver(version);
   const handOverSpawned = await measureHandOver(fixture.createVersion(NO_OP, { startMode: "spawn" }));
   const many = await measureVersions();
