@@ -334,6 +334,7 @@ create table version (
   retired_at timestamp(3) with time zone,
   stored_bytes bigint not null default 0,
   network jsonb,
+  output jsonb,
   constraint version_resources_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0) AND (timeout_seconds > 0))),
   constraint version_start_mode_known CHECK ((start_mode = ANY (ARRAY['auto'::text, 'spawn'::text]))),
   constraint version_service FOREIGN KEY (service_key) REFERENCES service(key),

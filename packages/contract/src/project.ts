@@ -47,6 +47,33 @@ export const DEFAULT_RESOURCES: Resources = { cpu: 1, memory: 1 };
 /** Wall-clock limit of one execution if the project declares none, in seconds: 1 hour. */
 export const DEFAULT_TIMEOUT_SECONDS = 60 * 60;
 
+/** The most that one execution may return and print, in MB (1024^2 bytes). */
+export const MAX_OUTPUT_MEGABYTES = 16;
+
+/** What one execution may return and print. */
+export const OutputLimitsSchema = Type.Object(
+  {
+    resultMegabytes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_OUTPUT_MEGABYTES,
+        description: "Largest result in MB of JSON text; default 16",
+      }),
+    ),
+    logMegabytes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_OUTPUT_MEGABYTES,
+        description: "Largest log in MB as stored; default 16",
+      }),
+    ),
+  },
+  { additionalProperties: false, description: "What one execution may return and print" },
+);
+
+/** What one execution may return and print, in MB (1024^2 bytes); what is missing has the platform's limit. */
+export type OutputLimits = Static<typeof OutputLimitsSchema>;
+
 /** JSON Schema of `platform.json`. */
 export const ProjectSchema = Type.Object(
   {
@@ -65,6 +92,7 @@ export const ProjectSchema = Type.Object(
       }),
     ),
     network: Type.Optional(NetworkSchema),
+    output: Type.Optional(OutputLimitsSchema),
     resources: Type.Optional(Type.Partial(ResourcesSchema, { additionalProperties: false })),
     runtime: Type.Literal("PYTHON_TEMPLATE"),
     sourceBuilds: Type.Optional(

@@ -40,6 +40,7 @@ test("a project with everything in it is read as it was written", async () => {
     resources: { cpu: 0.3, memory: 2 },
     isolation: "spawn",
     network: { hosts: ["api.example.org", "localhost", "203.0.113.7", "198.51.100.0/24"] },
+    output: { resultMegabytes: 1, logMegabytes: 16 },
     timeoutSeconds: 60,
   };
   expect(await readWith(document, { "README.md": "# hello" })).toEqual(document);
@@ -152,6 +153,16 @@ test("a __proto__ key is an unknown field and pollutes nothing", async () => {
   const text = '{"name":"demo","runtime":"PYTHON_TEMPLATE","__proto__":{"polluted":true}}';
   expect((await catchProjectError(readWith(text))).detail).toContain('"__proto__" is not a known field');
   expect("polluted" in {}).toBe(false);
+});
+
+test.each([
+  [{ resultMegabytes: 0 }, "/output/resultMegabytes"],
+  [{ logMegabytes: 17 }, "/output/logMegabytes"],
+  [{ logMegabytes: 1.5 }, "/output/logMegabytes"],
+  [{ megabytes: 1 }, "/output/megabytes"],
+])("an output of %j is refused where it is wrong", async (output, path) => {
+  const { errors } = await catchProjectError(readWith({ name: "demo", runtime: "PYTHON_TEMPLATE", output }));
+  expect(errors.map((error) => error.path)).toEqual([path]);
 });
 
 test("a missing src/program.py and a missing description are told together", async () => {

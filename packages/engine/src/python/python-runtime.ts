@@ -5,7 +5,7 @@ import { createPaces } from "./wire/pace.ts";
 import { probeVersion } from "./probe.ts";
 import type { PythonRuntime, Run, RunRequest } from "./port/runtime.ts";
 import { createZygoteFolders } from "./pool/zygote-folders.ts";
-import { readSettings } from "./port/settings.ts";
+import { limitOutput, readSettings } from "./port/settings.ts";
 import type { PythonRuntimeOptions } from "./port/settings.ts";
 import type { PoolHost } from "./pool/boot.ts";
 import type { VersionPool } from "./pool/version-pool.ts";
@@ -33,7 +33,8 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
 
   function run(request: RunRequest): Run {
     let pool: VersionPool | null = null;
-    const execution = createExecution(request, settings, () => pool?.withdraw(execution));
+    const own = limitOutput(settings, request.version.output);
+    const execution = createExecution(request, own, () => pool?.withdraw(execution));
     if (stopping.signal.aborted)
       execution.refuse(notStarted("worker", "The worker was stopped before the execution began."));
     else {

@@ -134,6 +134,29 @@ test.each([
   expect(outcome).toEqual({ status: "FAILED", code: "INVALID_RESULT", detail });
 });
 
+test("a version may return and print less than the platform allows, never more", async () => {
+  const program =
+    "def run(data):\n    for _ in range(data.get('print', 0)): print('x' * 1000)\n    return 'x' * data['return']\n";
+  const generous = await createFixture();
+  try {
+    const small = generous.createVersion(program, { output: { resultMegabytes: 1, logMegabytes: 1 } });
+    expect((await generous.finish(small, { data: { return: 1_048_000 } })).outcome.status).toBe("SUCCEEDED");
+    expect((await generous.finish(small, { data: { return: 1_048_577 } })).outcome).toMatchObject({
+      code: "RESULT_TOO_LARGE",
+      detail: expect.stringContaining("1048576 bytes"),
+    });
+    const { lines } = await generous.finish(small, { data: { print: 2000, return: 1 } });
+    expect(lines.length).toBeLessThan(1050);
+    expect(lines.at(-1)?.message).toContain("further output is dropped");
+  } finally {
+    await generous.close();
+  }
+  const large = fixture.createVersion(program, { output: { resultMegabytes: 16 } });
+  expect((await fixture.finish(large, { data: { return: 1_000_001 } })).outcome).toMatchObject({
+    code: "RESULT_TOO_LARGE",
+  });
+});
+
 test("a result above the limit is refused with both sizes", async () => {
   const { outcome } = await fixture.finish(version, { params: { value: "'x' * 50_000_000" } });
   const detail = "The result has 50000012 bytes of JSON text, the limit is 1000000 bytes.";

@@ -123,6 +123,7 @@ export async function createFixture(
       variables: {},
       startMode: "auto",
       network: null,
+      output: null,
       ...changes,
     };
   }

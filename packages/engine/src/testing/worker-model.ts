@@ -98,6 +98,7 @@ const VERSION = {
   variables: {},
   startMode: "auto",
   network: null,
+  output: null,
 } as const;
 
 const PREPARATIONS = {

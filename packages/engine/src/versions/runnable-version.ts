@@ -16,20 +16,38 @@ export interface VersionTarget {
 /** Adds the defaults of the contract to what `platform.json` leaves out. `timeoutSeconds`: wall-clock limit of a run. */
 export function readVersionSettings(
   project: Project,
-): Pick<RunnableVersion, "resources" | "startMode" | "network"> & Pick<VersionTarget, "timeoutSeconds"> {
+): Pick<RunnableVersion, "resources" | "startMode" | "network" | "output"> &
+  Pick<VersionTarget, "timeoutSeconds"> {
   return {
     resources: { ...DEFAULT_RESOURCES, ...project.resources },
     timeoutSeconds: project.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
     startMode: project.isolation === "spawn" ? "spawn" : "auto",
     network: project.network ?? null,
+    output: project.output ?? null,
   };
 }
 
 /** A version whose files lie in `projectDirectory`, with the environment that was built for them. */
 export function toRunnableVersion(
-  { id, resources, startMode, network }: Pick<RunnableVersion, "id" | "resources" | "startMode" | "network">,
+  {
+    id,
+    resources,
+    startMode,
+    network,
+    output,
+  }: Pick<RunnableVersion, "id" | "resources" | "startMode" | "network" | "output">,
   projectDirectory: string,
   { interpreter, readablePaths }: Pick<Environment, "interpreter" | "readablePaths">,
 ): RunnableVersion {
-  return { id, projectDirectory, interpreter, readablePaths, resources, variables: {}, startMode, network };
+  return {
+    id,
+    projectDirectory,
+    interpreter,
+    readablePaths,
+    resources,
+    variables: {},
+    startMode,
+    network,
+    output,
+  };
 }

@@ -11,6 +11,7 @@ const VERSION = {
   variables: {},
   startMode: "auto",
   network: null,
+  output: null,
 } as const;
 
 const READY: ClaimEvent = {

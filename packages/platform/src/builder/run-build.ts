@@ -114,6 +114,7 @@ async function succeed(
       timeoutSeconds: readVersionSettings(project).timeoutSeconds,
       startMode: version.startMode === "spawn" || probe.startMode === "spawn" ? "spawn" : "auto",
       network: version.network,
+      output: version.output,
       inputSchema: probe.inputSchema,
       outputSchema: probe.outputSchema,
       description: await readDescription(version.projectDirectory, project),

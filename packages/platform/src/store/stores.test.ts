@@ -35,6 +35,7 @@ function createVersion(serviceKey: string, version: string): NewVersion {
     timeoutSeconds: 60,
     startMode: "auto",
     network: null,
+    output: { logMegabytes: 2 },
     inputSchema: { type: "object" },
     outputSchema: null,
     description: "It counts.",

@@ -62,6 +62,7 @@ export async function createTestService(
     timeoutSeconds: 60,
     startMode: "auto",
     network: null,
+    output: null,
     inputSchema: {
       type: "object",
       properties: { data: { type: "object", properties: { n: { type: "integer" } } } },

@@ -57,6 +57,7 @@ async function createSource(setup: string, requirements = "./package\n") {
     timeoutSeconds: 60,
     startMode: "auto",
     network: null,
+    output: null,
     inputSchema: null,
     outputSchema: null,
     description: "",

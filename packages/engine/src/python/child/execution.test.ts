@@ -59,6 +59,7 @@ const REQUEST: RunRequest = {
     variables: {},
     startMode: "auto",
     network: null,
+    output: null,
   },
   input: { body: Buffer.from("{}") },
   timeoutSeconds: 60,

@@ -1,5 +1,5 @@
 import type { Network } from "@platform/contract/network";
-import type { Resources } from "@platform/contract/project";
+import type { OutputLimits, Resources } from "@platform/contract/project";
 
 /** A version that is ready to run: unpacked, with its environment built. Paths are absolute and readable by the sandbox. */
 export interface RunnableVersion {
@@ -21,6 +21,8 @@ export interface RunnableVersion {
   readonly startMode: "auto" | "spawn";
   /** What executions can reach; null: what the operator has set for versions that do not say. */
   readonly network: Network | null;
+  /** What one execution may return and print; null: what the platform allows. */
+  readonly output: OutputLimits | null;
 }
 
 /** JSON text, which Node does not parse after it was accepted. */

@@ -1,4 +1,5 @@
 import { totalmem } from "node:os";
+import type { OutputLimits } from "@platform/contract/project";
 import type { Resources } from "@platform/contract/project";
 import { MEGABYTE } from "../../base/bytes.ts";
 import { HOUR, MINUTE, SECOND } from "../../base/time.ts";
@@ -123,5 +124,16 @@ export function readSettings(options: PythonRuntimeOptions): Settings {
     ...options.limits,
     ...DEFAULT_TIMES,
     ...options.times,
+  };
+}
+
+/** The settings for one version, which may return and print less than the platform allows. */
+export function limitOutput(settings: Settings, output: OutputLimits | null): Settings {
+  if (output === null) return settings;
+  const { resultMegabytes = Infinity, logMegabytes = Infinity } = output;
+  return {
+    ...settings,
+    resultBytes: Math.min(settings.resultBytes, resultMegabytes * MEGABYTE),
+    logBytes: Math.min(settings.logBytes, logMegabytes * MEGABYTE),
   };
 }

@@ -97,6 +97,7 @@ describe("an organisation", () => {
         timeoutSeconds: 1,
         startMode: "auto",
         network: null,
+        output: null,
         inputSchema: null,
         outputSchema: null,
         description: "",

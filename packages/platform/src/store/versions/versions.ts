@@ -1,5 +1,5 @@
 import type { Network } from "@platform/contract/network";
-import type { Resources } from "@platform/contract/project";
+import type { OutputLimits, Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
@@ -31,6 +31,8 @@ export interface NewVersion {
   readonly startMode: "auto" | "spawn";
   /** What its project asks to reach; null: nothing in particular. */
   readonly network: Network | null;
+  /** What one execution may return and print; null: what the platform allows. */
+  readonly output: OutputLimits | null;
   readonly inputSchema: Record<string, unknown> | null;
   readonly outputSchema: Record<string, unknown> | null;
   readonly description: string;
@@ -86,7 +88,7 @@ interface Row extends StoredResources, VersionNumber, Omit<VersionRecord, "versi
 
 const COLUMNS = `v.id, v.service_key as "serviceKey", v.major, v.minor, v.patch, v.archive_hash as "archiveHash",
   v.content_hash as "contentHash", v.cpu_milli, v.memory_milli, v.timeout_seconds as "timeoutSeconds",
-  v.start_mode as "startMode", v.network, v.input_schema as "inputSchema", v.output_schema as "outputSchema", v.description,
+  v.start_mode as "startMode", v.network, v.output, v.input_schema as "inputSchema", v.output_schema as "outputSchema", v.description,
   ${selectMilliseconds("v.created_at")} as "createdAt", ${selectMilliseconds("v.retired_at")} as "retiredAt"`;
 
 const OF_ORGANISATION = `from version v join service s on s.key = v.service_key
@@ -173,6 +175,7 @@ export function toVersionValues(version: NewVersion): readonly unknown[] {
     version.timeoutSeconds,
     version.startMode,
     version.network === null ? null : JSON.stringify(version.network),
+    version.output === null ? null : JSON.stringify(version.output),
     version.inputSchema === null ? null : JSON.stringify(version.inputSchema),
     version.outputSchema === null ? null : JSON.stringify(version.outputSchema),
     version.description,
@@ -181,13 +184,13 @@ export function toVersionValues(version: NewVersion): readonly unknown[] {
 
 /** The columns of an insert into `version`. */
 export const VERSION_COLUMNS = `id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_milli,
-  timeout_seconds, start_mode, network, input_schema, output_schema, description`;
+  timeout_seconds, start_mode, network, output, input_schema, output_schema, description`;
 
 async function insertVersion(database: Database, version: NewVersion): Promise<VersionRecord | null> {
   const [row] = await database.query<Row>({
     text: `with v as (
         insert into version (${VERSION_COLUMNS})
-        values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13::jsonb, $14::jsonb, $15)
+        values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13::jsonb, $14::jsonb, $15::jsonb, $16)
         on conflict (service_key, major, minor, patch) do nothing returning *
       ) select ${COLUMNS} from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
     values: toVersionValues(version),
