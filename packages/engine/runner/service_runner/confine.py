@@ -50,6 +50,7 @@ def main_confine(text: str) -> NoReturn:
     if os.getppid() != order["parent"]:
         os._exit(0)  # Node ended before the lines above
     _enter_scope()
+    alone = is_alone(order["parent"])
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -59,13 +60,13 @@ def main_confine(text: str) -> NoReturn:
     if os.read(reader, 1) == b"":
         os.write(STATUS, BEGUN)
     _close_all_but()
-    os._exit(_guard(pid, signals))
+    os._exit(_guard(pid, signals, alone=alone))
 
 
 def _enter_scope() -> None:
     """Keeps the signals of this process, and of all that it starts, among themselves.
 
-    Does nothing where the kernel is older than Linux 6.12; see `_is_alone`.
+    Does nothing where the kernel is older than Linux 6.12; see `is_alone`.
     """
     if landlock.find_version() < _SCOPE_VERSION:
         return
@@ -101,7 +102,7 @@ def _close_all_but(*kept: int) -> None:
     os.closerange(first, os.sysconf("SC_OPEN_MAX"))
 
 
-def _guard(pid: int, signals: set[signal.Signals]) -> int:
+def _guard(pid: int, signals: set[signal.Signals], *, alone: bool) -> int:
     """Waits until the version shall end or has ended, and ends what is left of it.
 
     Returns the exit code, for a signal 128 and its number.
@@ -114,13 +115,13 @@ def _guard(pid: int, signals: set[signal.Signals]) -> int:
             pass
         if ended[0] == pid:
             code = os.waitstatus_to_exitcode(ended[1])
-    end_all()
+    _end_all(alone=alone)
     return code if code >= 0 else 128 - code
 
 
-def end_all() -> None:
+def _end_all(*, alone: bool) -> None:
     """Ends and reaps all that this process has started, directly or not."""
-    if not _is_alone():
+    if not alone:
         processes.kill_everything(_END_SECONDS)
         return
     try:
@@ -131,18 +132,19 @@ def end_all() -> None:
         return
 
 
-def _is_alone() -> bool:
+def is_alone(node: int) -> bool:
     """Whether a signal to every process reaches none but those started here, by trying it.
 
     Where Node has the same user, Landlock alone keeps the signal from it; where Node is root, the
-    user belongs to this version alone.
+    user belongs to this version alone. To be asked while Node lives: the process that adopts its
+    orphans may be root's, and would say nothing of the other processes of this user.
     """
     if os.getuid() == 0:
         return False
     try:
-        os.kill(os.getppid(), 0)
+        os.kill(node, 0)
     except PermissionError:
-        return True
+        return os.getppid() == node
     except ProcessLookupError:
         return False
     return False

@@ -3,6 +3,8 @@
 import base64
 import json
 import os
+import select
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -17,10 +19,30 @@ from .support import INTERPRETER, RUNNER
 
 _ALLOW_ALL = base64.b64encode(struct.pack("HBBI", 6, 0, 0, 0x7FFF0000)).decode("ascii")
 
+_LONELY_UID = 61_234
+"""Of no account: a signal to all its processes reaches those of a test alone."""
 
-def launch(command: list[str], parent: int, folder: str) -> subprocess.Popen[str]:
-    """Its descriptor 4 is that of this process."""
-    order = {
+_NODE = """
+import json, os, subprocess, sys
+order = {**json.loads(sys.argv[1]), "parent": os.getpid()}
+old_kernel = (
+    "import sys; from service_runner import confine, landlock;"
+    "landlock.find_version = lambda: 5; confine.main_confine(sys.argv[1])"
+)
+kept = [os.dup(0) for _ in range(5)]
+reader, writer = os.pipe()
+os.dup2(writer, 4)
+launcher = subprocess.Popen([*sys.argv[2:], "-c", old_kernel, json.dumps(order)], pass_fds=[4])
+os.read(reader, 100)
+print(launcher.pid, flush=True)
+sys.stdin.read()
+"""
+"""As Node starts the launcher, on a kernel whose Landlock knows no signals."""
+
+
+def create_order(command: list[str], parent: int, folder: str) -> dict[str, object]:
+    """The version writes below the folder only."""
+    return {
         "parent": parent,
         "command": command,
         "directory": folder,
@@ -29,6 +51,11 @@ def launch(command: list[str], parent: int, folder: str) -> subprocess.Popen[str
         "owned": [folder],
         "filter": _ALLOW_ALL,
     }
+
+
+def launch(command: list[str], parent: int, folder: str) -> subprocess.Popen[str]:
+    """Its descriptor 4 is that of this process."""
+    order = create_order(command, parent, folder)
     return subprocess.Popen(
         [*INTERPRETER, RUNNER, "confine", json.dumps(order)],
         stdout=subprocess.PIPE,
@@ -85,3 +112,37 @@ class Launcher(unittest.TestCase):
 
     def test_nothing_begins_when_node_is_gone_already(self) -> None:
         self.assertEqual(self.launch(["/bin/echo"], parent=1), (0, "", "", b""))
+
+    @unittest.skipUnless(LINUX and os.getuid() == 0, "starts processes of another user")
+    def test_the_end_of_node_costs_no_process_of_its_user_that_the_launcher_did_not_start(
+        self,
+    ) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            shutil.copytree(RUNNER, f"{folder}/runner", ignore=shutil.ignore_patterns("tests"))
+            order = create_order(["/bin/sleep", "60"], 0, folder)
+            try:
+                node = subprocess.Popen(
+                    [*INTERPRETER, "-c", _NODE, json.dumps(order), *INTERPRETER],
+                    user=_LONELY_UID,
+                    cwd=f"{folder}/runner",
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                )
+            except PermissionError:
+                self.skipTest("this Python cannot be executed by other users")
+            bystander = subprocess.Popen(["/bin/sleep", "60"], user=_LONELY_UID)
+            assert node.stdout is not None and node.stdin is not None
+            try:
+                launcher = os.pidfd_open(int(node.stdout.readline()))
+                node.kill()
+                node.wait()
+                ended, _, _ = select.select([launcher], [], [], 20)
+                os.close(launcher)
+                self.assertEqual((ended, bystander.poll()), ([launcher], None))
+            finally:
+                for process in (bystander, node):
+                    process.kill()
+                    process.wait()
+                node.stdin.close()
+                node.stdout.close()
