@@ -68,6 +68,43 @@ const BOMBS = [
   ],
 ] as const;
 
+/** The result is what the kernel took without anybody reading it, in megabytes; they ask for 400. */
+const SOCKETS = [
+  [
+    "TCP",
+    `
+server = socket.create_server(("127.0.0.1", 0), backlog=500)
+taken, kept = 0, []
+for _ in range(100):
+    kept += [sender := socket.create_connection(server.getsockname()), server.accept()[0]]
+    sender.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
+    sender.setblocking(False)
+    try:
+        while taken < 400 << 20: taken += sender.send(bytes(1 << 16))
+    except BlockingIOError:
+        pass
+result = taken >> 20`,
+  ],
+  [
+    "UDP",
+    `
+taken, kept = 0, []
+sender = socket.socket(type=socket.SOCK_DGRAM)
+for _ in range(2000):
+    kept.append(reader := socket.socket(type=socket.SOCK_DGRAM))
+    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+    reader.bind(("127.0.0.1", 0))
+    for _ in range(len(kept) < 100 and 140 or 8): sender.sendto(bytes(60_000), reader.getsockname())
+for reader in kept:
+    reader.setblocking(False)
+    try:
+        while True: taken += len(reader.recv(1 << 16))
+    except BlockingIOError:
+        pass
+result = taken >> 20`,
+  ],
+] as const;
+
 const WITH_GROUPS = [["A", sandbox]] as const;
 
 describe.runIf(sandbox.cgroups !== null).each(WITH_GROUPS)("limits at level %s", (_, used) => {
@@ -103,6 +140,18 @@ describe.runIf(sandbox.cgroups !== null).each(WITH_GROUPS)("limits at level %s",
     const bounded =
       outcome.status === "FAILED" ? outcome.code : (result as { readonly value: number }).value <= most;
     expect([true, "OUT_OF_MEMORY"]).toContain(bounded);
+  });
+
+  test.each(SOCKETS)("what sockets of %s keep for nobody is bounded", async (_name, code) => {
+    const local = fixture.createVersion(PROGRAM, {
+      resources: { cpu: 1, memory: 0.1 },
+      network: "none",
+    });
+    const { outcome, result } = await fixture.finish(local, { data: { code } });
+    expect(outcome).toMatchObject({ status: "SUCCEEDED" });
+    expect((result as { readonly value: number }).value).toBeLessThan(200);
+    // What was left of it when it ended is not taken from the next one.
+    expect((await fixture.finish(local, { data: { code: "result = 7" } })).result).toEqual({ value: 7 });
   });
 
   test("what is read from files counts only as long as there is room", async () => {

@@ -1,7 +1,8 @@
-import { mkdirSync, openSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
 import { createGroupFile, killProcesses, listProcesses, readCount, writeIfPresent } from "./group-files.ts";
+import type { GroupFile } from "./group-files.ts";
 import { removeGroups, removeTrees } from "./remove-groups.ts";
 
 /** The hierarchies that limit or measure a run; some systems mount `cpu` and `cpuacct` as one. */
@@ -39,14 +40,19 @@ function createGroup(name: string, own: V1Folders): Group {
   const cpu = createGroupFile(join(cpuacct, "cpuacct.usage"));
   // Not cgroup.procs, of which the kernel may show a list from a second ago to those who read it again.
   const processes = createGroupFile(join(own.pids, name, "pids.current"));
+  const sockets = createSocketMemory(memory);
   const countKills = (): number => readCount(kills.read(), "oom_kill");
   let before = { kills: 0, cpu: 0 };
 
   return {
     openJoins: () => folders.map((folder) => openSync(join(folder, "cgroup.procs"), "w")),
-    limit: (limits) => limitGroup({ memory, cpu: join(own.cpu, name), pids: join(own.pids, name) }, limits),
+    limit: (limits) => {
+      limitGroup({ memory, cpu: join(own.cpu, name), pids: join(own.pids, name) }, limits);
+      sockets.limit(limits.memoryBytes);
+    },
     begin: () => {
       peak.write("0");
+      sockets.begin();
       before = { kills: countKills(), cpu: Number(cpu.read()) };
     },
     measure: () => ({
@@ -58,7 +64,7 @@ function createGroup(name: string, own: V1Folders): Group {
     isEmpty: () => Number(processes.read()) === 0 || listProcesses(memory).length === 0,
     kill: () => killProcesses(memory),
     remove: () => {
-      for (const file of [peak, kills, cpu, processes]) file.close();
+      for (const file of [peak, kills, cpu, processes, sockets]) file.close();
       return removeGroups(folders);
     },
   };
@@ -75,4 +81,35 @@ function limitGroup(
   writeFileSync(join(cpu, "cpu.cfs_period_us"), String(PERIOD_MICROSECONDS));
   writeFileSync(join(cpu, "cpu.cfs_quota_us"), String(quota));
   writeFileSync(join(pids, "pids.max"), String(processes));
+}
+
+interface SocketMemory extends Pick<GroupFile, "close"> {
+  readonly limit: (bytes: number) => void;
+  readonly begin: () => void;
+}
+
+/**
+ * What sockets of TCP and UDP hold in their buffers is no part of a group's memory here, and is counted for a group only if it has a limit
+ * of its own: without, one run could take what the kernel allows to all sockets of the host together (net.ipv4.tcp_mem, udp_mem).
+ * Connections outlive the process that closed them while they have something to send: a run must not find its share taken by the run before it.
+ */
+function createSocketMemory(memory: string): SocketMemory {
+  const path = join(memory, "memory.kmem.tcp.limit_in_bytes");
+  const used = createGroupFile(join(memory, "memory.kmem.tcp.usage_in_bytes"));
+  let most: number | null = null;
+  let left = 0;
+  return {
+    limit: (bytes) => {
+      most = existsSync(path) ? bytes : null; // missing where the kernel does not count it
+      if (most !== null) writeFileSync(path, String(most));
+    },
+    begin: () => {
+      if (most === null) return;
+      const now = Number(used.read());
+      if (now === left) return;
+      left = now;
+      writeFileSync(path, String(most + left));
+    },
+    close: used.close,
+  };
 }
