@@ -224,12 +224,17 @@ async function connectNetwork(
   try {
     if (connect === null) return null;
     await begun;
+    if (hasEnded(child)) return null; // its process id may be another process' by now, with another network
     await connect(child.pid ?? 0);
     return null;
   } catch (error) {
-    if (child.exitCode !== null || child.signalCode !== null) return null;
+    if (hasEnded(child)) return null;
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 function createBootOrder(

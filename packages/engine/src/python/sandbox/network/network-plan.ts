@@ -13,12 +13,16 @@ export const DEVICE = "tap0";
 /** Throughput grows with it; the largest that slirp4netns accepts is 65521. */
 export const MTU = 65_520;
 
-/** Not the internet (IANA's registry of special-purpose addresses): private, link-local, carrier-grade, multicast, reserved. */
+/**
+ * Not the internet (IANA's registry of special-purpose addresses): private, link-local, carrier-grade, multicast, reserved. And one public
+ * address that is none either: at 168.63.129.16 Azure answers its virtual machines alone, also with what their extensions keep secret.
+ */
 const CLOSED = parseRanges([
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
+  "168.63.129.16/32",
   "169.254.0.0/16",
   "172.16.0.0/12",
   "192.0.0.0/24",
