@@ -72,6 +72,8 @@ def settle(boot: BootOrder, identity: int, data_size: int, restrictions: Restric
     isolation.create_folders(is_private, boot["scratch"], str(identity))
     processes = PROCESS_LIMIT if is_private else None
     isolation.limit_resources(boot["memory"], data_size, processes)
+    if not is_private:
+        isolation.leave_processes_to_zygote()
     restrictions.apply(os.environ["HOME"])
 
 

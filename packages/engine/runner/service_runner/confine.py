@@ -35,6 +35,7 @@ _CREATE_RULESET, _RESTRICT_SELF = 444, 446
 _SCOPE_VERSION, _SCOPE_SIGNALS = 6, 1 << 1
 _END_SECONDS = 4.0
 _REFUSED = 126
+_MANY = 65_536
 
 
 def main_confine(text: str) -> NoReturn:
@@ -81,6 +82,7 @@ def _become(order: ConfineOrder, writer: int) -> NoReturn:
         os.close(STATUS)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        limit_processes(order["processes"])
         os.chdir(order["directory"])
         isolation.die_first()
         landlock.Confinement(order["readable"], order["used"], order["owned"]).enter()
@@ -91,6 +93,35 @@ def _become(order: ConfineOrder, writer: int) -> NoReturn:
         os.write(writer, b"!")
     finally:
         os._exit(_REFUSED)
+
+
+def limit_processes(step: int) -> None:
+    """Lets the user of this process have `step` to twice as many processes and threads more.
+
+    The kernel counts them for each user of the host, also in containers that are not seen from
+    here, and does not tell the number: it is found by trying. What this process starts inherits the
+    limit and cannot raise it.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    most = _MANY if hard == resource.RLIM_INFINITY else hard
+    for limit in range(step, most, step):
+        resource.setrlimit(resource.RLIMIT_NPROC, (limit, hard))
+        if _can_fork():
+            bound = min(limit + step, most)
+            resource.setrlimit(resource.RLIMIT_NPROC, (bound, bound))
+            return
+    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+
+
+def _can_fork() -> bool:
+    try:
+        pid = os.fork()
+    except BlockingIOError:
+        return False
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return True
 
 
 def _close_all_but(*kept: int) -> None:

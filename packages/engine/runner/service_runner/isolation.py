@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 OUTPUT_FOLDER = "output"
 NOFILE_LIMIT = 4096
+PROCESSES_OF_ZYGOTE = 128
+"""What an execution that takes all processes leaves to the zygote, for the next ones."""
 MEMORY_RESERVE = 32 << 20
 """Bytes between the soft and the hard limit, so that a MemoryError can still be reported."""
 
@@ -156,6 +158,14 @@ def limit_resources(memory: int, data_size: int, processes: int | None) -> None:
         _lower(resource.RLIMIT_DATA, data_size + memory, data_size + memory + MEMORY_RESERVE)
     if processes is not None:
         _lower(resource.RLIMIT_NPROC, processes, processes)
+
+
+def leave_processes_to_zygote() -> None:
+    """For the next children, where all processes of a version count together (level C)."""
+    _, most = resource.getrlimit(resource.RLIMIT_NPROC)
+    if most != resource.RLIM_INFINITY:
+        less = max(1, most - PROCESSES_OF_ZYGOTE)
+        resource.setrlimit(resource.RLIMIT_NPROC, (less, less))
 
 
 def limit_import(memory: int, processes: int) -> None:

@@ -178,7 +178,8 @@ class ConfineOrder(TypedDict):
     """What the launcher of isolation level C gets as its argument.
 
     `parent` is Node's process id. Of `readable`, `used` and `owned` says `landlock` what the
-    command may do there. `filter` is the base64 text of a seccomp program.
+    command may do there. `filter` is the base64 text of a seccomp program. Its user may have
+    `processes` processes and threads more than before, or twice as many.
     """
 
     parent: int
@@ -188,3 +189,4 @@ class ConfineOrder(TypedDict):
     used: list[str]
     owned: list[str]
     filter: str
+    processes: int

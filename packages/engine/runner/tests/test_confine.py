@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from service_runner import confine, landlock
 from service_runner.kernel import LINUX
 
-from .support import INTERPRETER, RUNNER
+from .support import INTERPRETER, RUNNER, read_output
 
 _ALLOW_ALL = base64.b64encode(struct.pack("HBBI", 6, 0, 0, 0x7FFF0000)).decode("ascii")
 
@@ -50,6 +50,7 @@ def create_order(command: list[str], parent: int, folder: str) -> dict[str, obje
         "used": ["/dev/null"],
         "owned": [folder],
         "filter": _ALLOW_ALL,
+        "processes": 1024,
     }
 
 
@@ -146,3 +147,35 @@ class Launcher(unittest.TestCase):
                     process.wait()
                 node.stdin.close()
                 node.stdout.close()
+
+
+@unittest.skipUnless(LINUX, "counts for each user")
+class Processes(unittest.TestCase):
+    def test_a_fork_bomb_of_a_version_is_bounded_and_the_bound_cannot_be_raised(self) -> None:
+        printed = read_output("""
+            import os, resource, signal, time
+            from service_runner import confine
+            if os.getuid() == 0:
+                os.setgid(61_234)
+                os.setuid(61_234)
+            confine.limit_processes(50)
+            made = []
+            try:
+                while len(made) < 250:
+                    pid = os.fork()
+                    if pid == 0:
+                        time.sleep(60)
+                        os._exit(0)
+                    made.append(pid)
+            except BlockingIOError:
+                pass
+            for pid in made:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            bound, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+            try:
+                resource.setrlimit(resource.RLIMIT_NPROC, (bound + 1, bound + 1))
+            except ValueError:
+                print(25 < len(made) < 200)
+        """)
+        self.assertEqual(printed, "True\n")

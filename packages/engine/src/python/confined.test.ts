@@ -123,6 +123,26 @@ def run(params):
   expect(findProcesses(marker)).toEqual([]);
 });
 
+test("level C bounds the processes of a version, and leaves some to its zygote; a run cannot raise the limit", async () => {
+  const program = `
+import resource
+IMPORTED = resource.getrlimit(resource.RLIMIT_NPROC)
+def run(params):
+    limits = resource.getrlimit(resource.RLIMIT_NPROC)
+    try:
+        resource.setrlimit(resource.RLIMIT_NPROC, IMPORTED)
+    except ValueError:
+        return [*IMPORTED, *limits]
+`;
+  const { result } = await fixture.finish(fixture.createVersion(program), { params: {} });
+  const { value } = result as { readonly value: readonly number[] };
+  const [most = 0] = value;
+  expect(value).toEqual([most, most, most - 128, most - 128]);
+  expect(most).toBeGreaterThanOrEqual(2048);
+  // As root the count is that of the version alone.
+  expect(process.getuid?.() === 0 ? most : 2048).toBe(2048);
+});
+
 const OTHER_USERS: readonly User[] =
   process.getuid?.() === 0 ? [["an ordinary user", { uid: 65_534, gid: 65_534 }]] : [];
 

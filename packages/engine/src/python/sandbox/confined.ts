@@ -14,12 +14,18 @@ import type { SandboxUsers } from "./users.ts";
 
 /** Devices that programs write to. Not /dev/shm and /dev/tty: the host's are everybody's. */
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+/**
+ * Processes and threads that one version may add to those of its user; `limit_processes` of the launcher allows up to twice as many. For all
+ * executions of the version together: control groups, where there are any, give each its own 256.
+ */
+const PROCESS_STEP = 1024;
 /** What the launcher reports when it has executed the interpreter: `BEGUN` in `confine.py`. */
 const BEGUN = "begun";
 
 /** What the sandbox of level C is made of; found by `findSandbox`. */
 export interface ConfinedSandboxOptions {
   readonly report: SandboxReport;
+  readonly cgroups: Sandbox["cgroups"];
   /** The base installation's interpreter, which runs the launcher: never a version's own. */
   readonly interpreter: TrustedExecutable;
   readonly users: SandboxUsers;
@@ -36,7 +42,7 @@ export interface ConfinedSandboxOptions {
  * the host's; what may be done with them is what the launcher (`confine.py`) leaves.
  */
 export function createConfinedSandbox(options: ConfinedSandboxOptions): Sandbox {
-  const { architecture, siblings, interpreter, users, networks, report, findFault } = options;
+  const { architecture, siblings, interpreter, users, networks, report, cgroups, findFault } = options;
   const childFilter = createChildFilter(architecture, siblings).toString("base64");
 
   async function prepare(request: SandboxRequest): Promise<SandboxLaunch> {
@@ -49,7 +55,7 @@ export function createConfinedSandbox(options: ConfinedSandboxOptions): Sandbox 
     // Without a namespace of its own a version has the host's network or none.
     const isOpen = networks.fallback === "host" && decideNetwork(networks.policy, request.network) !== "none";
     const filter = createClosedFilter(architecture, isOpen ? "shared" : "refused").toString("base64");
-    const rights = { readable, used: DEVICES, owned: [scratch], filter };
+    const rights = { readable, used: DEVICES, owned: [scratch], filter, processes: PROCESS_STEP };
     return {
       view: {
         project: projectDirectory,
@@ -79,7 +85,7 @@ export function createConfinedSandbox(options: ConfinedSandboxOptions): Sandbox 
     };
   }
 
-  return { report, cgroups: null, prepare, findFault };
+  return { report, cgroups, prepare, findFault };
 }
 
 function listReadable({

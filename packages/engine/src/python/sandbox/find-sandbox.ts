@@ -66,9 +66,9 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   const findFault: Sandbox["findFault"] = async () =>
     (await tryPieces(tools, needed))[0]?.why ?? (isMissing(egress) ? null : await tryEgress(egress));
   const networks = createNetworks(options, egress);
-  const parts = { report, architecture, users, networks, findFault };
+  const parts = { report, cgroups, architecture, users, networks, findFault };
   if (report.level !== "C" && bubblewrap instanceof TrustedExecutable)
-    return createBubblewrapSandbox({ ...parts, cgroups, executable: bubblewrap });
+    return createBubblewrapSandbox({ ...parts, executable: bubblewrap });
   return createConfinedSandbox({ ...parts, interpreter, siblings: await judgeSiblings(tools) });
 }
 
