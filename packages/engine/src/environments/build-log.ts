@@ -63,7 +63,9 @@ export function findReason(tail: readonly string[]): string {
   const exception = lines.findLast((line) => /^[A-Za-z_.]*(Error|Exception)\b: /.test(line));
   const because = lines.findLast((line) => /^(cause: )?Because /.test(line));
   const cause = lines.findLast((line) => line.startsWith("cause: "));
-  const pip = lines.findLast((line) => /^ERROR: (?!.*(exit code|metadata-generation-failed))/.test(line));
+  const pip = lines.findLast((line) =>
+    /^ERROR: (?!.*(exit code|metadata-generation-failed|one or more wheels))/.test(line),
+  );
   const plain = lines.findLast((line) => /^(ERROR|error): /.test(line));
   const best =
     because ??

@@ -65,9 +65,12 @@ function describeFetch(build: EnvironmentBuild, folders: BuildFolders): BuildSte
   };
 }
 
-/** Runs code of packages: it can write neither the environment nor what was downloaded. */
+/**
+ * Runs code of packages: it can write neither the environment nor what was downloaded. `--use-pep517`: pip before 23.1 builds a package that
+ * has only a `setup.py` with what the environment has, which lacks `wheel`.
+ */
 function describeBuild(build: EnvironmentBuild, { fetched, project, built }: BuildFolders): BuildStep {
-  const offline = ["--no-index", "--no-deps", "--no-cache-dir", "--wheel-dir", built];
+  const offline = ["--use-pep517", "--no-index", "--no-deps", "--no-cache-dir", "--wheel-dir", built];
   const links = ["build", "packages"].flatMap((folder) => ["--find-links", join(fetched, folder)]);
   return {
     name: "build",

@@ -302,6 +302,14 @@ test.each([
     ["  ValueError: odd", "ERROR: Failed to build installable wheels", "error: metadata-generation-failed"],
     "Failed to build installable wheels",
   ],
+  [
+    [
+      "ERROR: Failed building wheel for docopt",
+      "Failed to build docopt",
+      "ERROR: Failed to build one or more wheels",
+    ],
+    "Failed building wheel for docopt",
+  ],
   [["some", "words", ""], "words"],
   [[], "it printed nothing."],
 ])("of a failed build's last lines %j the telling one is kept", (tail, expected) => {
