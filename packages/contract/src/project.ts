@@ -25,7 +25,7 @@ export const ResourcesSchema = Type.Object(
       description: "vCPUs of one execution; fractions such as 0.5 are accepted",
     }),
     memory: Type.Number({
-      exclusiveMinimum: 0,
+      minimum: 0.01,
       maximum: 4096,
       default: 1,
       description: "Memory of one execution in GB",

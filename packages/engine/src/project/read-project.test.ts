@@ -72,17 +72,26 @@ test("an unknown runtime is named with the one that is allowed", async () => {
 test("every fault of the document is told with its path and what was expected", async () => {
   const document = {
     name: "My Service",
-    resources: { cpu: -1, gpu: 1 },
+    resources: { cpu: -1, memory: 0.0001, gpu: 1 },
     isolation: "fast",
     timeoutSeconds: "10",
   };
   const { errors } = await catchProjectError(readWith(document));
   const byPath = Object.fromEntries(errors.map((fault) => [fault.path, fault.message]));
   expect(Object.keys(byPath).sort()).toEqual(
-    ["/name", "/resources/cpu", "/resources/gpu", "/isolation", "/runtime", "/timeoutSeconds"].sort(),
+    [
+      "/name",
+      "/resources/cpu",
+      "/resources/memory",
+      "/resources/gpu",
+      "/isolation",
+      "/runtime",
+      "/timeoutSeconds",
+    ].sort(),
   );
   expect(byPath["/name"]).toContain("lower-case letters, digits and hyphens");
   expect(byPath["/resources/cpu"]).toContain("must be > 0");
+  expect(byPath["/resources/memory"]).toContain("must be >= 0.01");
   expect(byPath["/resources/gpu"]).toContain("known are cpu, memory");
   expect(byPath["/runtime"]).toBe("runtime is missing.");
   expect(byPath["/isolation"]).toBe('isolation must be "fork" or "spawn", not "fast".');
@@ -93,10 +102,14 @@ test.each([
   ["host", ["/network"], 'network must be "none", "egress" or {"hosts": ['],
   [7, ["/network"], "not 7."],
   [{}, ["/network"], "not {}."],
-  [{ hosts: [] }, ["/network/hosts"], "must NOT have fewer than 1 items"],
+  [{ hosts: [] }, ["/network/hosts"], "network.hosts is empty; at least one item is needed."],
   [{ hosts: ["api.example.org"], ports: [1] }, ["/network"], 'or {"hosts": ['],
   [{ hosts: ["10.0.0.0/33"] }, ["/network/hosts/0"], "IPv4 address or range such as 203.0.113.0/24"],
-  [{ hosts: ["https://example.org"] }, ["/network/hosts/0"], "a host name"],
+  [
+    { hosts: ["https://example.org"] },
+    ["/network/hosts/0"],
+    'network.hosts.0 cannot be "https://example.org"; expected: a host name, or an IPv4 address',
+  ],
   [
     { hosts: ["example.org", "256.1.1.1", "2001:db8::1"] },
     ["/network/hosts/1", "/network/hosts/2"],
@@ -106,6 +119,7 @@ test.each([
   const { errors } = await catchProjectError(readWith({ name: "demo", runtime: "PYTHON_TEMPLATE", network }));
   expect(errors.map(({ path }) => path)).toEqual(paths);
   expect(errors[0]?.message).toContain(message);
+  expect(errors[0]?.message).not.toContain("pattern");
 });
 
 const SENTENCE = /[^.]\.$/u;

@@ -48,6 +48,16 @@ function describeFault(error: ErrorObject): ProjectFault {
         message: `${name} must be of type ${expected}, not ${nameType(error.data)}.`,
       };
     }
+    case "pattern": {
+      // The pattern itself tells nobody anything.
+      const expected = readDescription(error.parentSchema) ?? "another form";
+      return {
+        path: error.instancePath,
+        message: `${name} cannot be ${quote(error.data)}; expected: ${expected}.`,
+      };
+    }
+    case "minItems":
+      return { path: error.instancePath, message: `${name} is empty; at least one item is needed.` };
     default: {
       const hint = readDescription(error.parentSchema);
       const message = `${name} ${error.message ?? "is invalid"}, not ${quote(error.data)}${hint === null ? "" : ` (${hint})`}.`;
