@@ -220,6 +220,22 @@ def run():
   expect(result).toEqual({ value: [["lo"], "connected", "ENETUNREACH"] });
 });
 
+test("a failed connection says that the version has no network, in the words of its platform.json", async () => {
+  const program = `
+import socket
+def run():
+    socket.create_connection(("192.0.2.1", 80), 1)
+`;
+  const { outcome } = await fixture.finish(fixture.createVersion(program, { network: "none" }));
+  expect(outcome).toMatchObject({ status: "FAILED", code: "CONNECTION_ERROR" });
+  expect(outcome).toHaveProperty(
+    "detail",
+    expect.stringMatching(
+      /^Could not connect to 192\.0\.2\.1: OSError: .*unreachable\. The service has no network: "network" in platform\.json is "none"\.$/,
+    ),
+  );
+});
+
 test.runIf(IS_ROOT)("the import of a version has the network already", async () => {
   const program = `${PRELUDE}
 at_import = attempt("${OUTSIDE}", ${OUTSIDE_PORT})

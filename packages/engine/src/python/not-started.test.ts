@@ -47,6 +47,7 @@ describe("an execution that the machine could not start is not blamed on the pro
     const sandbox: Sandbox = {
       report: { level: "D", missing: [] },
       cgroups: null,
+      explainNetwork: () => null,
       findFault: async () => null,
       prepare: () => {
         throw new Error("no uid is free");

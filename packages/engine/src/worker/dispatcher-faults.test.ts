@@ -80,6 +80,7 @@ describe("what the platform cannot start", () => {
       sandbox: {
         report: { level: "D", missing: [] },
         cgroups: null,
+        explainNetwork: () => null,
         findFault: async () => null,
         prepare: () => {
           throw new Error("no uid is free");

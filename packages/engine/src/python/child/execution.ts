@@ -24,6 +24,8 @@ const ANSWER_MS = SECOND;
 export interface ExecutionHost {
   /** Sends a signal to the whole execution through its zygote; SIGKILL ends every process of it. */
   readonly signal: (signal: 9 | 15) => void;
+  /** What keeps the execution from other hosts, as a sentence; null: nothing but the network itself. */
+  readonly explainNetwork: () => string | null;
   /** What the execution has used until now; null: it is not measured, or its processes are gone. */
   readonly measure: () => Usage | null;
   /** The answer is known; the process may still be running. */
@@ -166,8 +168,21 @@ function attendChild(options: ChildOptions): (action: ChildAction) => void {
   };
 }
 
-function serve({ connections, journal, request, settings, dispatch }: ChildOptions): void {
+function serve({ connections, host, journal, request, settings, dispatch }: ChildOptions): void {
   connections.control.write(encodeRequest(request, settings.resultBytes));
   journal.read(connections.stdout, connections.stderr);
-  listenForAnswer(connections.control, settings.resultBytes, dispatch);
+  listenForAnswer(connections.control, settings.resultBytes, (event) =>
+    dispatch(
+      event.type === "answer" ? { ...event, outcome: explain(event.outcome, host.explainNetwork) } : event,
+    ),
+  );
+}
+
+/** The errors of a sandbox without a network are those of a network that is down. */
+function explain(outcome: Outcome, explainNetwork: ExecutionHost["explainNetwork"]): Outcome {
+  if (outcome.status !== "FAILED" || outcome.code !== "CONNECTION_ERROR") return outcome;
+  const reason = explainNetwork();
+  return reason === null
+    ? outcome
+    : { ...outcome, detail: `${outcome.detail.replace(/\.$/, "")}. ${reason}` };
 }

@@ -186,6 +186,7 @@ function handOver(handles: Handles, child: number, ticket: Ticket): void {
   if (execution === undefined || opened === undefined) return;
   connections.delete(child);
   execution.handOver(opened, {
+    explainNetwork: () => host.sandbox.explainNetwork(version.network),
     signal: (signal) => handles.boot?.order({ order: "signal", id: child, signal }),
     measure: () => handles.boot?.measure(child) ?? null,
     onAnswered: () => dispatch({ type: "answered" }),

@@ -3,6 +3,7 @@ import type { SandboxReport } from "@platform/contract/sandbox";
 import { killLaunched } from "../../host/kill-launched.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import type { Egress } from "./network/egress.ts";
+import { explainNetwork } from "./network/explain-network.ts";
 import { prepareNetwork } from "./network/version-network.ts";
 import type { Networks } from "./network/version-network.ts";
 import { createBaseFilter, createChildFilter } from "./seccomp/filters.ts";
@@ -50,7 +51,14 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
     }
   }
 
-  return { report: options.report, cgroups: options.cgroups, prepare, findFault: options.findFault };
+  const { report, cgroups, networks, findFault } = options;
+  return {
+    report,
+    cgroups,
+    explainNetwork: (asked) => explainNetwork(networks, asked),
+    prepare,
+    findFault,
+  };
 }
 
 async function prepareLaunch(

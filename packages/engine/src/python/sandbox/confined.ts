@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pid } from "node:process";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
+import { explainNetwork } from "./network/explain-network.ts";
 import { decideNetwork } from "./network/network-policy.ts";
 import type { Networks } from "./network/version-network.ts";
 import { createChildFilter, createClosedFilter } from "./seccomp/filters.ts";
@@ -85,7 +86,14 @@ export function createConfinedSandbox(options: ConfinedSandboxOptions): Sandbox 
     };
   }
 
-  return { report, cgroups, prepare, findFault };
+  const reachable = { ...networks, egress: null };
+  return {
+    report,
+    cgroups,
+    explainNetwork: (asked) => explainNetwork(reachable, asked),
+    prepare,
+    findFault,
+  };
 }
 
 function listReadable({

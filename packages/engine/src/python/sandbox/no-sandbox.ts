@@ -11,6 +11,7 @@ export function createNoSandbox(report: SandboxReport): Sandbox {
   return {
     report,
     cgroups: null,
+    explainNetwork: () => null,
     prepare: async (request) => {
       const scratch = join(request.zygoteDirectory, "scratch");
       mkdirSync(scratch, { recursive: true, mode: 0o700 });

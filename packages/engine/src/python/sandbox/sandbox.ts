@@ -79,6 +79,8 @@ export interface Sandbox {
   readonly report: SandboxReport;
   /** Enforce the limits of executions and of imports; null: this machine has none for this process. */
   readonly cgroups: Cgroups | null;
+  /** What keeps a version that asks for this network from other hosts, as a sentence; null: nothing but the network itself. */
+  readonly explainNetwork: (asked: Network | null) => string | null;
   readonly prepare: (request: SandboxRequest) => Promise<SandboxLaunch>;
   /** Tries an empty sandbox: why it does not work on this machine at present; null when it works. */
   readonly findFault: () => Promise<string | null>;

@@ -25,11 +25,12 @@ export async function findEgress(
     return lack("The worker is not root, so versions have no network.", ROOT_HINT);
   const names = ["ip", "nsenter", "slirp4netns", "unshare"] as const;
   const folders = `${searchPath}:${SYSTEM_FOLDERS}:${ADMINISTRATION_FOLDERS}`;
-  const [ip, nsenter, slirp, unshare] = await Promise.all(
-    names.map(async (name) => (await findExecutables(name, folders))[0]),
-  );
-  if (ip === undefined || nsenter === undefined || slirp === undefined || unshare === undefined)
-    return lack(`Of ${names.join(", ")} not all were found in ${folders}.`, INSTALL_HINT);
+  const found = await Promise.all(names.map(async (name) => (await findExecutables(name, folders))[0]));
+  const [ip, nsenter, slirp, unshare] = found;
+  if (ip === undefined || nsenter === undefined || slirp === undefined || unshare === undefined) {
+    const absent = names.filter((_, at) => found[at] === undefined);
+    return lack(`Not found in ${folders}: ${absent.join(", ")}.`, INSTALL_HINT);
+  }
   const tools = { bubblewrap, ip, nsenter, slirp, unshare };
   const fault = await tryEgress(tools);
   return fault === null ? tools : lack(fault, ALLOW_HINT);
