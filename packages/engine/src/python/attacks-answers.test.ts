@@ -1,7 +1,6 @@
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ATTACKED_LEVELS } from "../testing/attack-levels.ts";
-import { createFixture } from "../testing/python-fixture.ts";
+import { ATTACKED_LEVELS, createAttackedFixture } from "../testing/attack-levels.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 
 /* A run holds its three connections, and may write to them whatever it likes. */
@@ -84,7 +83,7 @@ const ATTACKS: ReadonlyArray<readonly [name: string, program: string, outcome: o
 describe.each(ATTACKED_LEVELS)("at level %s", (level) => {
   let fixture: Fixture;
   beforeAll(async () => {
-    fixture = await createFixture({ times: { exitMs: 300 } }, level);
+    fixture = await createAttackedFixture(level, { times: { exitMs: 300 } });
   });
   afterAll(() => fixture.close());
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ATTACKED_LEVELS } from "../testing/attack-levels.ts";
+import { ATTACKED_LEVELS, createAttackedFixture } from "../testing/attack-levels.ts";
 import { findProcesses } from "../testing/find-processes.ts";
-import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import { waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 
 /* What a project brings along is executed as its program, and never in the place of the runner. */
@@ -28,7 +28,7 @@ const SHADOWED = [
 describe.each(ATTACKED_LEVELS)("at level %s", (level) => {
   let fixture: Fixture;
   beforeAll(async () => {
-    fixture = await createFixture({ times: { exitMs: 300 } }, level);
+    fixture = await createAttackedFixture(level, { times: { exitMs: 300 } });
   });
   afterAll(() => fixture.close());
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ATTACKED_LEVELS } from "../testing/attack-levels.ts";
-import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import { ATTACKED_LEVELS, createAttackedFixture } from "../testing/attack-levels.ts";
+import { waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 
 /* A run attacks another that runs at the same time, of its own version or of another; siblings.test.ts has what only siblings share. */
@@ -20,8 +20,11 @@ def stay(secret):
     for path in paths:
         open(path, "w").write(secret)
     LIBC.shmat.restype = ctypes.c_void_p
-    segment = ctypes.cast(LIBC.shmat(LIBC.shmget(0x5EC, 4096, 0o1666), 0, 0), ctypes.c_char_p)
-    ctypes.memmove(segment, secret.encode(), len(secret))
+    identity = LIBC.shmget(0x5EC, 4096, 0o1666)
+    segment = ctypes.create_string_buffer(4096)
+    if identity >= 0:
+        segment = (ctypes.c_char * 4096).from_address(LIBC.shmat(identity, 0, 0))
+    segment.value = secret.encode()
     while True:
         kept = [memory.decode(), os.environ["SECRET"], shared[:len(secret)].decode(), segment.value.decode(), *(open(path).read() for path in paths)]
         print("intact" if kept == [secret] * len(kept) else kept, flush=True)
@@ -42,6 +45,10 @@ def read_tree(folder):
         found += [read(os.path.join(root, name)) for name in names]
     return b"".join(found)
 
+def list_scratch():
+    """Where there is no private /tmp, the folders of siblings lie beside one's own."""
+    return [] if os.environ["TMPDIR"] == "/tmp" else [os.path.dirname(os.environ["TMPDIR"])]
+
 def list_others():
     return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in (os.getpid(), os.getppid())]
 
@@ -56,8 +63,8 @@ def attack(secret):
     LIBC = ctypes.CDLL(None, use_errno=True)
     LIBC.shmat.restype = ctypes.c_void_p
     texts = {
-        "files": b"".join(map(read_tree, ["/tmp", "/dev/shm", "/app", "/run", "/var/tmp"])),
-        "folders": b"".join(read(f"/proc/{pid}/root{path}") for pid in list_others() for path in ("/tmp/secret", "/dev/shm/secret")),
+        "files": b"".join(map(read_tree, ["/tmp", "/dev/shm", "/run", "/var/tmp", os.getcwd(), *list_scratch()])),
+        "folders": b"".join(read(f"/proc/{pid}/root{path}") for pid in list_others() for path in ("/tmp/secret", "/dev/shm/secret")) + b"".join(read(f"/proc/{pid}/fd/{number}") for pid in list_others() for number in range(3, 10)),
         "processes": b"".join(read(f"/proc/{pid}/{name}") for pid in list_others() for name in ("environ", "cmdline", "mem")),
     }
     segment = LIBC.shmat(LIBC.shmget(0x5EC, 4096, 0o666), 0, 0)
@@ -95,7 +102,7 @@ const PARTS = SECRET.split("-");
 describe.each(ATTACKED_LEVELS)("at level %s", (level) => {
   let fixture: Fixture;
   beforeAll(async () => {
-    fixture = await createFixture({}, level);
+    fixture = await createAttackedFixture(level);
   });
   afterAll(() => fixture.close());
 

@@ -1,4 +1,21 @@
+import { isAtLeast } from "@platform/contract/sandbox";
 import type { SandboxLevel } from "@platform/contract/sandbox";
+import type { PythonRuntimeOptions } from "../python/port/settings.ts";
+import { createFixture, findTestSandbox } from "./python-fixture.ts";
+import type { Fixture } from "./python-fixture.ts";
 
-/** The levels at which the attacks are tried: those that promise isolation and that a test can have on its machine. */
-export const ATTACKED_LEVELS: readonly SandboxLevel[] = ["B"];
+const { level: best, missing } = (await findTestSandbox()).report;
+
+/** The isolated levels that this machine offers, as this user. */
+export const ATTACKED_LEVELS: readonly SandboxLevel[] = (["A", "B", "C"] as const).filter(
+  (level) => isAtLeast(best, level) && (level !== "C" || missing.every(({ piece }) => piece !== "Landlock")),
+);
+
+/** A runtime at exactly this level: what better ones need is taken away. */
+export async function createAttackedFixture(
+  level: SandboxLevel,
+  options: Partial<PythonRuntimeOptions> = {},
+): Promise<Fixture> {
+  if (level !== "B") return createFixture(options, level);
+  return createFixture({ ...options, sandbox: { ...(await findTestSandbox()), cgroups: null } });
+}

@@ -22,8 +22,12 @@ export interface HostVictims {
   readonly close: () => Promise<void>;
 }
 
-/** Close it: it has a process and a server. */
-export async function createHostVictims(): Promise<HostVictims> {
+/**
+ * Close it: it has a process and a server.
+ *
+ * @param socketMode of the folder of the socket
+ */
+export async function createHostVictims(socketMode: number): Promise<HostVictims> {
   const directory = mkdtempSync(join(tmpdir(), "victims-"));
   chmodSync(directory, 0o755);
   const secret = randomBytes(16).toString("hex");
@@ -32,7 +36,9 @@ export async function createHostVictims(): Promise<HostVictims> {
     mkdirSync(join(file, ".."), { recursive: true });
     writeFileSync(file, secret);
   }
-  const socket = join(directory, ".s.PGSQL.5432");
+  const sockets = join(directory, "sockets");
+  mkdirSync(sockets);
+  const socket = join(sockets, ".s.PGSQL.5432");
   let visits = 0;
   const server = createServer((connection) => {
     visits += 1;
@@ -40,6 +46,7 @@ export async function createHostVictims(): Promise<HostVictims> {
   }).listen(socket);
   await once(server, "listening");
   chmodSync(socket, 0o777);
+  chmodSync(sockets, socketMode);
   const victim = spawn("sleep", ["1000"], { stdio: "ignore", env: { SECRET: secret } });
   await once(victim, "spawn");
   return {

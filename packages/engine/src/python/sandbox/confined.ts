@@ -6,7 +6,7 @@ import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { explainNetwork } from "./network/explain-network.ts";
 import { decideNetwork } from "./network/network-policy.ts";
 import type { Networks } from "./network/version-network.ts";
-import { createChildFilter, createClosedFilter } from "./seccomp/filters.ts";
+import { createChildFilter, createConfinedFilter } from "./seccomp/filters.ts";
 import type { Architecture, Siblings } from "./seccomp/filters.ts";
 import { BASE_ENVIRONMENT } from "./sandbox.ts";
 import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
@@ -55,7 +55,7 @@ export function createConfinedSandbox(options: ConfinedSandboxOptions): Sandbox 
     const readable = listReadable(request);
     // Without a namespace of its own a version has the host's network or none.
     const isOpen = networks.fallback === "host" && decideNetwork(networks.policy, request.network) !== "none";
-    const filter = createClosedFilter(architecture, isOpen ? "shared" : "refused").toString("base64");
+    const filter = createConfinedFilter(architecture, isOpen ? "shared" : "refused").toString("base64");
     const rights = { readable, used: DEVICES, owned: [scratch], filter, processes: PROCESS_STEP };
     return {
       view: {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { runBpf } from "../../../testing/run-bpf.ts";
 import type { Decision } from "../../../testing/run-bpf.ts";
-import { createBaseFilter, createClosedFilter, createChildFilter } from "./filters.ts";
+import { createBaseFilter, createChildFilter, createClosedFilter, createConfinedFilter } from "./filters.ts";
 import { REFUSED_CALLS } from "./refused-calls.ts";
 import { SYSCALLS } from "./syscalls.ts";
 import type { Architecture } from "./syscalls.ts";
@@ -268,6 +268,14 @@ test("without Landlock's scopes too, a run signals itself only", () => {
   }
   for (const name of ["tkill", "pidfd_open", "pidfd_send_signal"] as const)
     expect(judge(program, name, [OWN_PID, 9])).toEqual(REFUSAL);
+});
+
+test("without an IPC namespace there are no objects that belong to the whole host", () => {
+  const confined = createConfinedFilter("x86_64", "refused");
+  for (const call of ["shmget", "shmat", "semget", "semop", "msgget", "msgrcv", "mq_open"] as const) {
+    expect(judge(confined, call, [])).toEqual({ errno: 38 });
+    expect(judge(build, call, [])).toBe("allow");
+  }
 });
 
 const HEADERS = [

@@ -4,6 +4,7 @@ import {
   MOUNTS_OF_A_RUN,
   PATH_SOCKETS,
   PERSONALITY,
+  SHARED_IPC,
   TERMINALS,
 } from "./judged-calls.ts";
 import { judgeClone, judgeSockets, SETTINGS_OF_OTHERS, SIGNALS_TO_OTHERS } from "./judged-calls.ts";
@@ -25,7 +26,7 @@ export type Siblings = "hidden" | "unsignalled" | "exposed";
 
 /**
  * The filter of a whole sandbox, in force from its first program on: the bytes of an array of struct sock_filter. It lets the
- * zygote make the namespaces of runs; where runs have none, `createClosedFilter` is the one to take.
+ * zygote make the namespaces of runs; where runs have none, `createConfinedFilter` is the one to take.
  *
  * A list of what is refused, not of what is allowed: which calls the libraries of a service make is not known, and Docker's list
  * of the allowed ones has over 350. That such a list ages is met otherwise: calls that are newer than it do not exist.
@@ -55,11 +56,17 @@ export function createChildFilter(architecture: Architecture, siblings: Siblings
 }
 
 /** The filter of a sandbox without the exceptions for runs: nothing inside makes namespaces, as in builds. */
-export function createClosedFilter(architecture: Architecture, network: FilteredNetwork = "shared"): Buffer {
-  return assembleProgram(
-    [...CHILD_RULES, ...REFUSED_CALLS, PERSONALITY, TERMINALS, judgeSockets(network), FIREWALLS],
-    architecture,
-  );
+export function createClosedFilter(architecture: Architecture): Buffer {
+  return assembleProgram(listClosedRules("shared"), architecture);
+}
+
+/** The filter of a sandbox that has no namespaces: a closed one that also keeps from what these would have separated. */
+export function createConfinedFilter(architecture: Architecture, network: FilteredNetwork): Buffer {
+  return assembleProgram([SHARED_IPC, ...listClosedRules(network)], architecture);
+}
+
+function listClosedRules(network: FilteredNetwork): readonly Rule[] {
+  return [...CHILD_RULES, ...REFUSED_CALLS, PERSONALITY, TERMINALS, judgeSockets(network), FIREWALLS];
 }
 
 const UNSHARE_REFUSED: Rule = { calls: ["unshare"], verdict: "EPERM" };

@@ -182,6 +182,18 @@ export const PATH_SOCKETS: Rule = {
   otherwise: "allow",
 };
 
+/**
+ * Without an IPC namespace these are objects of the whole host, by keys and numbers that anybody can guess: siblings, which are one
+ * user, read them, and they outlive the processes of a version. Memory is shared with own processes by mmap(2) or a file.
+ */
+export const SHARED_IPC: Rule = {
+  calls: [
+    ...(["shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl"] as const),
+    ...(["msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink"] as const),
+  ],
+  verdict: "ENOSYS",
+};
+
 /** Without a pid namespace a run can name its siblings: changing their limits and priority. */
 export const SETTINGS_OF_OTHERS: readonly Rule[] = [
   {
