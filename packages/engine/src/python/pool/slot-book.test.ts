@@ -1,12 +1,16 @@
 import { expect, test, vi } from "vitest";
+import { MEGABYTE } from "../../base/bytes.ts";
 import type { Group } from "../sandbox/cgroups/cgroups.ts";
 import { createSlotBook } from "./slot-book.ts";
 import type { ZygoteGroups } from "./zygote-groups.ts";
 
 const JOINS = [[9], [10]];
 
-/** Groups whose processes are what the test says; what was done to them is listed. */
-function createGroups(processes: number[]): { readonly groups: ZygoteGroups; readonly done: string[] } {
+/** Groups whose processes and shared memory are what the test says; what was done to them is listed. */
+function createGroups(
+  processes: number[],
+  memory: number[] = [],
+): { readonly groups: ZygoteGroups; readonly done: string[] } {
   const done: string[] = [];
   const all = processes.map((_, slot): Group => ({
     openJoins: () => [],
@@ -14,6 +18,7 @@ function createGroups(processes: number[]): { readonly groups: ZygoteGroups; rea
     begin: () => void done.push(`begin ${slot}`),
     measure: () => ({ cpuSeconds: slot, peakMemoryBytes: null, outOfMemoryKills: 0 }),
     isEmpty: () => processes[slot] === 0,
+    readSharedMemory: () => memory[slot] ?? 0,
     kill: () => void done.push(`kill ${slot}`),
     remove: async () => true,
   }));
@@ -55,6 +60,19 @@ test("a child that is said to be gone is gone when nothing is left of it; who ta
   processes[0] = 0;
   await vi.waitFor(() => expect(done).toContain("2 joins"));
   expect(done.filter((what) => what !== "kill 0")).toEqual(["begin 0", "1 is gone", "begin 0", "2 joins"]);
+});
+
+test("a slot with memory that a child has left is given to the next one when that is free, or after a second", async () => {
+  const memory = [100 * MEGABYTE, 100 * MEGABYTE];
+  const { groups, done } = createGroups([0, 0], memory);
+  const book = createSlotBook(() => groups);
+  book.take(1, 0, () => done.push("1 joins"));
+  book.take(2, 1, () => done.push("2 joins"));
+  expect(done).toEqual([]);
+  memory[0] = 0;
+  await vi.waitFor(() => expect(done).toContain("1 joins"));
+  expect(done).toEqual(["begin 0", "1 joins"]);
+  await vi.waitFor(() => expect(done).toContain("2 joins"), { timeout: 5000 });
 });
 
 test("the group of a slot belongs to the child that took it last", () => {

@@ -1,11 +1,16 @@
+import { MEGABYTE } from "../../base/bytes.ts";
 import type { Group } from "../sandbox/cgroups/cgroups.ts";
 import type { ZygoteGroups } from "./zygote-groups.ts";
 
 const PAUSE_MS = 10;
+/** What a child leaves in its slot is waited for this often: a descriptor that it sent along with its output lives until that is read. */
+const MAX_LOOKS_AT_MEMORY = 100;
+/** What nobody misses. */
+const LEFT_BYTES = 4 * MEGABYTE;
 
 /**
  * Which child of a zygote is in which control group (slot). A slot is given to another child only once it is empty: a zygote may say that
- * a child is gone which is not.
+ * a child is gone which is not, and memory that it has left would be missing to the next one.
  */
 export interface SlotBook {
   /** Empties the slot, then starts its measurement and calls back with the descriptors for joining it; at once if it is empty. */
@@ -35,19 +40,20 @@ export function createSlotBook(readGroups: () => ZygoteGroups | null): SlotBook 
     const others = waiting.get(slot);
     if (others !== undefined) return void others.push(onEmpty);
     waiting.set(slot, [onEmpty]);
-    look(slot);
+    look(slot, MAX_LOOKS_AT_MEMORY);
   }
 
-  function look(slot: number): void {
+  function look(slot: number, looksAtMemory: number): void {
     const group = readGroups()?.find(slot) ?? null;
-    if (group === null || group.isEmpty()) {
+    const hasEnded = group === null || group.isEmpty();
+    if (hasEnded && (group === null || looksAtMemory === 0 || group.readSharedMemory() < LEFT_BYTES)) {
       const callbacks = waiting.get(slot) ?? [];
       waiting.delete(slot);
       for (const call of callbacks) call();
       return;
     }
-    group.kill();
-    setTimeout(() => look(slot), PAUSE_MS);
+    if (!hasEnded) group.kill();
+    setTimeout(() => look(slot, hasEnded ? looksAtMemory - 1 : looksAtMemory), PAUSE_MS);
   }
 
   return {

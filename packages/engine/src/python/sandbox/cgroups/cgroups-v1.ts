@@ -1,7 +1,14 @@
 import { existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
-import { createGroupFile, killProcesses, listProcesses, readCount, writeIfPresent } from "./group-files.ts";
+import {
+  createGroupFile,
+  killProcesses,
+  listProcesses,
+  readCount,
+  readSharedMemory,
+  writeIfPresent,
+} from "./group-files.ts";
 import type { GroupFile } from "./group-files.ts";
 import { removeGroups, removeTrees } from "./remove-groups.ts";
 
@@ -41,6 +48,8 @@ function createGroup(name: string, own: V1Folders): Group {
   // Not cgroup.procs, of which the kernel may show a list from a second ago to those who read it again.
   const processes = createGroupFile(join(own.pids, name, "pids.current"));
   const sockets = createSocketMemory(memory);
+  const total = createGroupFile(join(memory, "memory.usage_in_bytes"));
+  const parts = createGroupFile(join(memory, "memory.stat"));
   const countKills = (): number => readCount(kills.read(), "oom_kill");
   let before = { kills: 0, cpu: 0 };
 
@@ -62,9 +71,10 @@ function createGroup(name: string, own: V1Folders): Group {
     }),
     // What has ended but was not waited for is counted there, and not listed.
     isEmpty: () => Number(processes.read()) === 0 || listProcesses(memory).length === 0,
+    readSharedMemory: () => readSharedMemory(total, parts),
     kill: () => killProcesses(memory),
     remove: () => {
-      for (const file of [peak, kills, cpu, processes, sockets]) file.close();
+      for (const file of [peak, kills, cpu, processes, sockets, total, parts]) file.close();
       return removeGroups(folders);
     },
   };

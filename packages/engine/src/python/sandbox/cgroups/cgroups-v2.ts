@@ -1,7 +1,14 @@
 import { mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
-import { createGroupFile, isCode, killProcesses, readCount, writeIfPresent } from "./group-files.ts";
+import {
+  createGroupFile,
+  isCode,
+  killProcesses,
+  readCount,
+  readSharedMemory,
+  writeIfPresent,
+} from "./group-files.ts";
 import type { GroupFile } from "./group-files.ts";
 import { removeGroups, removeTrees } from "./remove-groups.ts";
 
@@ -36,6 +43,8 @@ function createGroup(folder: string): Group {
   const events = createGroupFile(join(folder, "memory.events"));
   const cpu = createGroupFile(join(folder, "cpu.stat"));
   const state = createGroupFile(join(folder, "cgroup.events"));
+  const total = createGroupFile(join(folder, "memory.current"));
+  const parts = createGroupFile(join(folder, "memory.stat"));
   const peak = createPeak(join(folder, "memory.peak"));
   const countKills = (): number => readCount(events.read(), "oom_kill");
   const readCpu = (): number => readCount(cpu.read(), "usage_usec");
@@ -54,9 +63,10 @@ function createGroup(folder: string): Group {
       outOfMemoryKills: countKills() - before.kills,
     }),
     isEmpty: () => readCount(state.read(), "populated") === 0,
+    readSharedMemory: () => readSharedMemory(total, parts),
     kill: () => killGroup(folder),
     remove: () => {
-      for (const file of [events, cpu, state, peak]) file.close();
+      for (const file of [events, cpu, state, total, parts, peak]) file.close();
       return removeGroups([folder]);
     },
   };

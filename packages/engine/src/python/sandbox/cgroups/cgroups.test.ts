@@ -94,6 +94,24 @@ describe.runIf(found.cgroups !== null)("the groups of this machine", () => {
     },
   );
 
+  test("memory of a file that a process has sent away is seen after its end, as long as nobody takes it", async () => {
+    const program = `
+import array, os, socket
+d = os.memfd_create("x")
+for _ in range(40): os.write(d, bytes(1 << 20))
+out = socket.socket(fileno=1)
+out.sendall(bytes(100_000))  # more than Node reads before anybody asks
+out.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [d]))])
+`;
+    const child = start(group, program);
+    const left = await new Promise((resolve) => {
+      // Node reads what is left of the output right after this.
+      child.once("exit", () => resolve([group.isEmpty(), group.readSharedMemory() > 32 << 20]));
+    });
+    expect(left).toEqual([true, true]);
+    await waitUntil(() => group.readSharedMemory() === 0);
+  });
+
   test("four threads get the share of the processors that the group has", async () => {
     const program = `
 import hashlib, threading, time

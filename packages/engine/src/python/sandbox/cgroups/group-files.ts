@@ -40,6 +40,14 @@ export function readCount(text: string, name: string): number {
   return line === undefined ? 0 : Number(line.slice(name.length + 1));
 }
 
+/** Less memory than this in total is little: it is not looked at what it consists of. */
+const LITTLE_BYTES = 16 * 1024 ** 2;
+
+/** See `Group.readSharedMemory`; the total is cheap to read, its parts are not. */
+export function readSharedMemory(total: GroupFile, parts: GroupFile): number {
+  return Number(total.read()) < LITTLE_BYTES ? 0 : readCount(parts.read(), "shmem");
+}
+
 /** Ids of the processes in a group, as this process sees them. */
 export function listProcesses(folder: string): readonly number[] {
   const ids = readFileSync(`${folder}/cgroup.procs`, "latin1").split("\n").map(Number);
