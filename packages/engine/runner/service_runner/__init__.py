@@ -6,7 +6,7 @@ A package, because its submodules are found by its own `__path__`: its directory
 
 
 def main(arguments: list[str]) -> None:
-    """Starts as zygote (no argument), or as one of its helpers.
+    """Starts as zygote (no argument, or `confined`), or as one of its helpers.
 
     `spawned` is the fresh interpreter of one child, `confine` the launcher of isolation level C,
     `trial` tries one piece of the isolation.
@@ -26,4 +26,4 @@ def main(arguments: list[str]) -> None:
     else:
         from .zygote import main_zygote
 
-        main_zygote()
+        main_zygote(is_confined=arguments == ["confined"])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from resource import struct_rusage
     from typing import NoReturn
 
-    from .home import Connections, Home
+    from .home import Connections, DistantHome, Home
     from .messages import BootOrder, ForkOrder, Order
 
 _IDLE_POLL_MS = 1000
@@ -39,7 +39,11 @@ class Children:
     """
 
     def __init__(
-        self, control: Control, home: Home, boot: BootOrder, program: child.Program | None
+        self,
+        control: Control,
+        home: Home | DistantHome,
+        boot: BootOrder,
+        program: child.Program | None,
     ) -> None:
         self._control = control
         self._home = home

@@ -4,7 +4,8 @@ Trusted code: the base installation's interpreter runs it (`-I -S`, standard lib
 anything of the version is loaded. It splits in two. One process gives up its rights and becomes the
 version's interpreter. The other stays behind as the warden of the version's processes: it adopts
 those whose parents have ended, and ends all of them on SIGTERM, with Node, or when the interpreter
-has ended.
+has ended. It also connects the version's executions to Node: the version itself may make no sockets
+that reach others, since it can name those of the host.
 
 The warden puts itself and all that it starts under one Landlock domain. A signal to every process
 (kill(2) with -1) then reaches these alone, and none of them can fork away from it. The interpreter
@@ -13,13 +14,16 @@ is in a domain below, and cannot signal the warden.
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import resource
 import signal
+import socket
 import struct
 
 from . import isolation, kernel, landlock, processes
+from .home import LINE, Home, dial_for_others
 from .seccomp import Filter
 
 TYPE_CHECKING = False
@@ -52,15 +56,19 @@ def main_confine(text: str) -> NoReturn:
         os._exit(0)  # Node ended before the lines above
     _enter_scope()
     alone = is_alone(order["parent"])
+    home = Home(order["home"])
+    line, others = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _become(order, writer)
-    _close_all_but(STATUS, reader)
+        _become(order, others.fileno(), writer)
+    kept = (line.fileno(), *home.list_descriptors())
+    _close_all_but(STATUS, reader, *kept)
     # The end of the file without a byte: execve(2) has closed the writer.
     if os.read(reader, 1) == b"":
         os.write(STATUS, BEGUN)
-    _close_all_but()
+    _close_all_but(*kept)
+    _thread.start_new_thread(dial_for_others, (line, home))
     os._exit(_guard(pid, signals, alone=alone))
 
 
@@ -76,10 +84,10 @@ def _enter_scope() -> None:
     os.close(ruleset)
 
 
-def _become(order: ConfineOrder, writer: int) -> NoReturn:
+def _become(order: ConfineOrder, line: int, writer: int) -> NoReturn:
     """In the child: gives up its rights and becomes the command. Says on stderr why it cannot."""
     try:
-        os.close(STATUS)
+        os.dup2(line, LINE)  # in the place of STATUS
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         limit_processes(order["processes"])

@@ -177,12 +177,13 @@ class SpawnedStart(TypedDict):
 class ConfineOrder(TypedDict):
     """What the launcher of isolation level C gets as its argument.
 
-    `parent` is Node's process id. Of `readable`, `used` and `owned` says `landlock` what the
-    command may do there. `filter` is the base64 text of a seccomp program. Its user may have
-    `processes` processes and threads more than before, or twice as many.
+    `parent` is Node's process id, `home` the path of its socket. Of `readable`, `used` and `owned`
+    says `landlock` what the command may do there. `filter` is the base64 text of a seccomp program.
+    Its user may have `processes` processes and threads more than before, or twice as many.
     """
 
     parent: int
+    home: str
     command: list[str]
     directory: str
     readable: list[str]

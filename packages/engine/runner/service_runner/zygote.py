@@ -19,7 +19,7 @@ from .children import Children
 from .control import CONTROL, Control
 from .failure import Failure
 from .fork_safety import find_fork_hazard
-from .home import Home
+from .home import LINE, DistantHome, Home
 from .loader import load_program
 from .log_records import install_log_records
 from .processes import kill_everything, reclaim_child_signal
@@ -35,12 +35,15 @@ if TYPE_CHECKING:
 LEAVE_SECONDS = 0.8  # Node kills the sandbox after 1 s
 
 
-def main_zygote() -> NoReturn:
-    """Everything from the start of the interpreter to the end of the process."""
+def main_zygote(*, is_confined: bool) -> NoReturn:
+    """Everything from the start of the interpreter to the end of the process.
+
+    `is_confined` says that `confine` has started it.
+    """
     control = Control()
     kernel.hide_session_keyring()
     boot, orders = _read_boot(control)
-    home = Home(boot["home"])
+    home = DistantHome(LINE) if is_confined else Home(boot["home"])
     control.emit({"event": "hello", "pid": os.getpid(), "python": platform.python_version()})
     _prepare_process(boot)
     if boot["probe"]:
@@ -89,7 +92,7 @@ def _prepare_process(boot: BootOrder) -> None:
         isolation.limit_import(boot["memory"], child.PROCESS_LIMIT)
 
 
-def _import(control: Control, home: Home, boot: BootOrder) -> child.Program:
+def _import(control: Control, home: Home | DistantHome, boot: BootOrder) -> child.Program:
     install_log_records()
     binder, hazard, files = _load(control, home, boot)
     if hazard is not None:
@@ -108,7 +111,9 @@ def _import(control: Control, home: Home, boot: BootOrder) -> child.Program:
     return child.Program(lambda: binder, prepare)
 
 
-def _load(control: Control, home: Home, boot: BootOrder) -> tuple[Binder, str | None, list[int]]:
+def _load(
+    control: Control, home: Home | DistantHome, boot: BootOrder
+) -> tuple[Binder, str | None, list[int]]:
     """Imports the module as a forking zygote does.
 
     Returns `run`, the reason why it cannot be forked (None when it can), and the files that each
@@ -130,7 +135,7 @@ def _load(control: Control, home: Home, boot: BootOrder) -> tuple[Binder, str | 
     return binder, hazard, opened.list_reopenable(before) if hazard is None else []
 
 
-def _probe(control: Control, home: Home, boot: BootOrder) -> NoReturn:
+def _probe(control: Control, home: Home | DistantHome, boot: BootOrder) -> NoReturn:
     install_log_records()
     binder, hazard, _ = _load(control, home, boot)
     from .schema import derive_schemas

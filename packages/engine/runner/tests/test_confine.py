@@ -50,6 +50,7 @@ def create_order(command: list[str], parent: int, folder: str) -> dict[str, obje
         "used": ["/dev/null"],
         "owned": [folder],
         "filter": _ALLOW_ALL,
+        "home": folder,
         "processes": 1024,
     }
 

@@ -3,10 +3,11 @@
 import os
 import socket
 import tempfile
+import threading
 import unittest
 
 from service_runner import wire
-from service_runner.home import Home
+from service_runner.home import DistantHome, Home, dial_for_others
 from service_runner.kernel import LINUX
 
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -50,6 +51,41 @@ class Dialling(unittest.TestCase):
         os.close(descriptor)
         with self.assertRaises(OSError):
             home.dial(TOKEN)
+
+    def start_warden(self) -> DistantHome:
+        line, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        warden = threading.Thread(target=dial_for_others, args=(line, Home(self.path)))
+        warden.start()
+
+        def end() -> None:
+            distant._line.close()
+            warden.join()
+
+        distant = DistantHome(far.detach())
+        self.addCleanup(end)
+        return distant
+
+    @unittest.skipUnless(LINUX, "only Linux has level C")
+    def test_the_warden_dials_for_who_may_make_no_sockets(self) -> None:
+        connections = self.start_warden().dial(TOKEN)
+        accepted = [self.accept() for _ in range(3)]
+        self.assertEqual([hello for _, hello in accepted], [name + TOKEN for name in "coe"])
+        for descriptor, (connection, _) in zip(connections.list(), accepted, strict=True):
+            os.write(descriptor, b"x")
+            self.assertEqual(connection.recv(1), b"x")
+            self.assertFalse(os.get_inheritable(descriptor))
+        connections.close()
+        self.assertEqual([connection.recv(1) for connection, _ in accepted], [b""] * 3)
+
+    @unittest.skipUnless(LINUX, "only Linux has level C")
+    def test_the_warden_goes_on_after_nonsense_and_when_it_cannot_connect(self) -> None:
+        distant = self.start_warden()
+        self.server.close()
+        for token in (b"\xff" * 32, TOKEN.encode()):
+            distant._line.send(token)
+            self.assertEqual(socket.recv_fds(distant._line, 1, 3)[:2], (b"-", []))
+        with self.assertRaises(ConnectionRefusedError):
+            distant.dial(TOKEN)
 
     def test_nothing_stays_open_when_node_is_gone(self) -> None:
         home = Home(self.path)

@@ -74,8 +74,20 @@ def dial(address):
         return True
     except OSError:
         return False
-for address in [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]:
-    while dial(address):
+def ask_warden(name):
+    try:
+        line = socket.socket(fileno=os.dup(int(name)))
+        line.send(b"0" * 32)
+        answer, descriptors, _, _ = socket.recv_fds(line, 1, 3)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return answer == b"+"
+    except OSError:
+        return False
+for name in os.listdir("/proc/self/fd"):
+    while dial(f"/proc/self/fd/{name}"):
+        pass
+    while int(name) > 3 and ask_warden(name):
         pass
 def run(): return 1
 `;

@@ -85,18 +85,24 @@ return [code(libc.unshare(0x10000000)), code(libc.ptrace(0, 0, None, None)),
 
 test("level C holds while a module is imported, too", async () => {
   const program = `
-import ctypes
+import ctypes, socket
 libc = ctypes.CDLL(None, use_errno=True)
 found = [libc.unshare(0x10000000), ctypes.get_errno()]
-try:
-    found.append(open("/etc/passwd").read())
-except PermissionError as error:
-    found.append(error.errno)
+def refusal(action):
+    try:
+        action()
+    except OSError as error:
+        return error.errno
+    return 0
+found.append(refusal(lambda: open("/etc/passwd").read()))
+found += [refusal(lambda: socket.socket(socket.AF_UNIX)), refusal(lambda: socket.socketpair(type=socket.SOCK_DGRAM))]
+found += [refusal(lambda: socket.socket(type=kind)) for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM)]
+socket.socketpair()
 def run(params):
     return found
 `;
   const { result } = await fixture.finish(fixture.createVersion(program), { params: {} });
-  expect(result).toEqual({ value: [-1, 1, 13] });
+  expect(result).toEqual({ value: [-1, 1, 13, 1, 1, 97, 97] });
 });
 
 test("level C ends what a version has started with its zygote, even from sessions of its own", async () => {

@@ -56,6 +56,7 @@ export function createConfinedSandbox(options: ConfinedSandboxOptions): Sandbox 
     // Without a namespace of its own a version has the host's network or none.
     const isOpen = networks.fallback === "host" && decideNetwork(networks.policy, request.network) !== "none";
     const filter = createConfinedFilter(architecture, isOpen ? "shared" : "refused").toString("base64");
+    const home = join(zygoteDirectory, "home");
     const rights = { readable, used: DEVICES, owned: [scratch], filter, processes: PROCESS_STEP };
     return {
       view: {
@@ -72,7 +73,7 @@ export function createConfinedSandbox(options: ConfinedSandboxOptions): Sandbox 
           "-S",
           runnerDirectory,
           "confine",
-          writeOrder({ directory: projectDirectory, command, ...rights }),
+          writeOrder({ directory: projectDirectory, home, command: [...command, "confined"], ...rights }),
         ],
       }),
       environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },

@@ -237,6 +237,22 @@ test("where runs make networks of their own, no routes can be set", () => {
   expect(judge(own, "socket", [2, 1, 0])).toBe("allow");
 });
 
+test("without a mount namespace, sockets are connected pairs, and the network where there is one", () => {
+  const open = createConfinedFilter("x86_64", "shared");
+  const shut = createConfinedFilter("x86_64", "refused");
+  for (const program of [open, shut]) {
+    for (const type of [1, 2, 5]) expect(judge(program, "socket", [1, type, 0])).toEqual(REFUSAL);
+    for (const type of [1, 5, 0x80801]) expect(judge(program, "socketpair", [1, type, 0])).toBe("allow");
+    // Datagrams of a pair can be sent to any address; the kernel takes raw ones for datagrams.
+    for (const type of [2, 3, 0x80802]) expect(judge(program, "socketpair", [1, type, 0])).toEqual(REFUSAL);
+    expect(judge(program, "socket", [38, 5, 0])).toEqual({ errno: 97 });
+  }
+  for (const type of [1, 2]) {
+    expect(judge(open, "socket", [2, type, 0])).toBe("allow");
+    expect(judge(shut, "socket", [2, type, 0])).toEqual({ errno: 97 });
+  }
+});
+
 const OWN_PID = 0x7ffffff1;
 
 test("without a pid namespace a run changes no limits and priorities of others", () => {

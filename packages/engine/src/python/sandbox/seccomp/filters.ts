@@ -2,12 +2,17 @@ import {
   CLONE_WITHOUT_NAMESPACES,
   FIREWALLS,
   MOUNTS_OF_A_RUN,
-  PATH_SOCKETS,
   PERSONALITY,
   SHARED_IPC,
   TERMINALS,
 } from "./judged-calls.ts";
-import { judgeClone, judgeSockets, SETTINGS_OF_OTHERS, SIGNALS_TO_OTHERS } from "./judged-calls.ts";
+import {
+  judgeClone,
+  judgeSockets,
+  judgeSocketsByPath,
+  SETTINGS_OF_OTHERS,
+  SIGNALS_TO_OTHERS,
+} from "./judged-calls.ts";
 import type { FilteredNetwork } from "./judged-calls.ts";
 import { assembleProgram } from "./program.ts";
 import { REFUSED_CALLS } from "./refused-calls.ts";
@@ -57,16 +62,12 @@ export function createChildFilter(architecture: Architecture, siblings: Siblings
 
 /** The filter of a sandbox without the exceptions for runs: nothing inside makes namespaces, as in builds. */
 export function createClosedFilter(architecture: Architecture): Buffer {
-  return assembleProgram(listClosedRules("shared"), architecture);
+  return assembleProgram([...CLOSED_RULES, judgeSockets("shared")], architecture);
 }
 
 /** The filter of a sandbox that has no namespaces: a closed one that also keeps from what these would have separated. */
 export function createConfinedFilter(architecture: Architecture, network: FilteredNetwork): Buffer {
-  return assembleProgram([SHARED_IPC, ...listClosedRules(network)], architecture);
-}
-
-function listClosedRules(network: FilteredNetwork): readonly Rule[] {
-  return [...CHILD_RULES, ...REFUSED_CALLS, PERSONALITY, TERMINALS, judgeSockets(network), FIREWALLS];
+  return assembleProgram([SHARED_IPC, ...CLOSED_RULES, ...judgeSocketsByPath(network)], architecture);
 }
 
 const UNSHARE_REFUSED: Rule = { calls: ["unshare"], verdict: "EPERM" };
@@ -75,9 +76,10 @@ const CHILD_RULES: readonly Rule[] = [
   UNSHARE_REFUSED,
   { calls: ["mount"], verdict: "EPERM" },
 ];
+const CLOSED_RULES: readonly Rule[] = [...CHILD_RULES, ...REFUSED_CALLS, PERSONALITY, TERMINALS, FIREWALLS];
 
 const PROTECT_SIBLINGS: Readonly<Record<Siblings, readonly Rule[]>> = {
   hidden: [],
-  unsignalled: [PATH_SOCKETS, ...SETTINGS_OF_OTHERS],
-  exposed: [PATH_SOCKETS, ...SETTINGS_OF_OTHERS, ...SIGNALS_TO_OTHERS],
+  unsignalled: SETTINGS_OF_OTHERS,
+  exposed: [...SETTINGS_OF_OTHERS, ...SIGNALS_TO_OTHERS],
 };

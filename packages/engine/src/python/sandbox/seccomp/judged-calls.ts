@@ -101,6 +101,7 @@ const AF_INET6 = 10;
 const AF_NETLINK = 16;
 const SOCK_STREAM = 1;
 const SOCK_DGRAM = 2;
+const SOCK_SEQPACKET = 5;
 /** The other bits of the type are SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const SOCK_TYPE_MASK = 0xf;
 const NETLINK_ROUTE = 0;
@@ -148,6 +149,33 @@ export function judgeSockets(network: FilteredNetwork): Rule {
   };
 }
 
+/**
+ * Without a mount namespace a version can name the sockets of the host, and Landlock does not judge who connects to those that have a path: a
+ * database, a bus. Connected pairs are left, which asyncio and multiprocessing use; those of datagrams could send to any address.
+ */
+export function judgeSocketsByPath(network: FilteredNetwork): readonly Rule[] {
+  return [
+    {
+      calls: ["socket"],
+      clauses: [
+        { when: UNIX.when, verdict: "EPERM" },
+        ...CLAUSES_OF_SOCKETS[network].filter((clause) => clause !== UNIX),
+      ],
+      otherwise: "EAFNOSUPPORT",
+    },
+    {
+      calls: ["socketpair"],
+      clauses: [
+        {
+          when: [...UNIX.when, { argument: 1, mask: SOCK_TYPE_MASK, isOneOf: [SOCK_STREAM, SOCK_SEQPACKET] }],
+          verdict: "allow",
+        },
+      ],
+      otherwise: "EPERM",
+    },
+  ];
+}
+
 const IPPROTO_IP = 0;
 const IPPROTO_IPV6 = 41;
 /** Tables of ip_tables and ip6_tables, arp_tables, ebtables: replaced by the first option from each base. */
@@ -171,16 +199,6 @@ export const FIREWALLS: Rule = {
 /** Stands for the process id of the child, which is known only there: `seccomp.py` replaces it. Above every real one (pid_max). */
 export const OWN_PID = 0x7fff_fff1;
 const SELF = [0, OWN_PID];
-
-/**
- * Without a mount namespace a run can name the sockets of the host, and Landlock does not judge who connects to those that have a path: a
- * database, a bus. Pairs are left (socketpair(2)), which asyncio and multiprocessing use.
- */
-export const PATH_SOCKETS: Rule = {
-  calls: ["socket"],
-  clauses: [{ when: [{ argument: 0, isOneOf: [AF_UNIX] }], verdict: "EPERM" }],
-  otherwise: "allow",
-};
 
 /**
  * Without an IPC namespace these are objects of the whole host, by keys and numbers that anybody can guess: siblings, which are one
