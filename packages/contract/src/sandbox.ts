@@ -14,12 +14,12 @@ export const SANDBOX_LEVELS = {
   B: {
     needs: "Linux with user namespaces and seccomp.",
     gives:
-      "Each execution has namespaces and filters of system calls of its own; its memory and CPU are limited less exactly than with control groups.",
+      "Each execution has namespaces and filters of system calls of its own; its memory is limited for each of its processes, its CPU only by its time limit.",
   },
   C: {
     needs: "Linux with Landlock and seccomp; no user namespaces.",
     gives:
-      "Each execution is confined to its own files by Landlock and system call filters; it sees the processes of the host, and has no network.",
+      "Each execution is confined to its own files by Landlock and system call filters; it sees the processes of the host.",
   },
   D: { needs: "Nothing.", gives: "User code is not isolated: run only code that you trust." },
 } as const satisfies Record<string, LevelRule>;

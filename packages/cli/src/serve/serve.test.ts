@@ -48,6 +48,13 @@ test("start answers 201 with Location, id, PENDING, and createdAt", async () => 
   expect(body).toEqual({ id: idOf(body), status: "PENDING", createdAt: TIMESTAMP, terminal: false });
 });
 
+test.skipIf(process.getuid?.() === 0)(
+  "an ordinary user is told that the code uses the network of this machine",
+  () => {
+    expect(project.running.stderr()).toContain("Network        this machine's");
+  },
+);
+
 test("a page of another name that leads here is refused", async () => {
   const status = await new Promise((resolve, reject) => {
     const { hostname, port } = new URL(project.url);

@@ -54,11 +54,12 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   const bubblewrap = await findBubblewrap(options);
   const architecture = findArchitecture(arch);
   const trials = listTrials(bubblewrap, architecture, users);
-  const [faults, egress, { cgroups, missing }] = await Promise.all([
+  const [faults, found, { cgroups, missing }] = await Promise.all([
     tryPieces(tools, trials),
     tryNetwork(bubblewrap, options),
     findCgroups(tools.user?.uid ?? null),
   ]);
+  const egress = limitEgress(found, faults);
   const others = [missing, isMissing(egress) ? egress : null].filter((piece) => piece !== null);
   const report = gradeSandbox([...faults, ...others]);
   if (report.level === "D" || architecture === null) return createNoSandbox(report);
@@ -78,6 +79,16 @@ function tryNetwork(
 ): Promise<EgressTools | MissingPiece> | MissingPiece {
   if (bubblewrap instanceof TrustedExecutable) return findEgress(bubblewrap, searchPath);
   return { piece: "network", why: "It needs namespaces, and so bubblewrap.", remedy: bubblewrap.remedy };
+}
+
+/** Root can make network namespaces where bubblewrap cannot make any of its own; versions are then started without either (level C). */
+function limitEgress(
+  found: EgressTools | MissingPiece,
+  faults: readonly MissingPiece[],
+): EgressTools | MissingPiece {
+  const fault = faults.find(({ piece }) => piece === "user namespaces");
+  if (fault === undefined || isMissing(found)) return found;
+  return { piece: "network", why: "It needs user namespaces.", remedy: fault.remedy };
 }
 
 /** As root, versions and trials run as users of their own. */

@@ -44,7 +44,8 @@ export async function findCgroups(uid: number | null): Promise<FoundCgroups> {
     }
     return { cgroups, missing: null };
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
+    const reason = error instanceof Error ? error.message : String(error);
+    return refuse(`No control group could be made and used (${reason})`);
   }
 }
 
