@@ -3,6 +3,7 @@ import { release } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { LogFields } from "../base/logger.ts";
+import { findZygote, listChildren } from "../testing/find-zygote.ts";
 import { createFixture, waitFor, findTestSandbox } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import { createVersionPools } from "./pool/version-pools.ts";
@@ -55,6 +56,19 @@ def run():
   const outcome = await fixture.start(version).outcome;
   expect(outcome).toMatchObject({ status: "SUCCEEDED" });
   expect(outcome).not.toMatchObject({ result: Buffer.from(JSON.stringify(first)) });
+});
+
+test("an execution that waits for a child of a stuck zygote is not forgotten when another zygote takes over", async () => {
+  const times = { canaryMs: 60_000, canaryLateMs: 300, bootMs: 3000, confirmMs: 500 };
+  fixture = await createFixture({ times, idleSeconds: 1 });
+  const version = fixture.createVersion(`${ZYGOTE}def run():\n    return ZYGOTE\n`);
+  await fixture.finish(version);
+  const zygote = findZygote(version);
+  await waitFor("its spare children have ended", () => listChildren(zygote).length === 0);
+  process.kill(zygote, "SIGSTOP");
+  const run = fixture.start(version);
+  await waitFor("another zygote has taken over", () => listZygotes().includes(2));
+  expect((await run.outcome).status).toBe("SUCCEEDED");
 });
 
 test("a zygote that cannot be replaced stays", async () => {

@@ -48,7 +48,9 @@ export function createVersionPools(host: PoolHost): VersionPools {
     tick: () => {
       const plan = keeper.plan(serving);
       cut(pools, plan);
-      for (const pool of [...serving.values(), ...successors.values()]) pool.tick(plan.memory);
+      // Also those that leave: an execution may wait there for a child that does not come up, or lose a process to its memory limit.
+      const all = new Set([...serving.values(), ...successors.values(), ...retiring.keys()]);
+      for (const pool of all) pool.tick(plan.memory);
       forget(pools);
       exchange(pools);
       void keeper.measure(serving.values());
