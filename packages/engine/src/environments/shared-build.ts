@@ -6,7 +6,7 @@ import { GIGABYTE } from "../base/bytes.ts";
 import { syncTree } from "../files/sync-tree.ts";
 import type { Group } from "../python/sandbox/cgroups/cgroups.ts";
 import { formatBytes } from "../project/limits.ts";
-import { ProjectError } from "../project/project-error.ts";
+import { getSystemCode, ProjectError } from "../project/project-error.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { createBuildLog } from "./build-log.ts";
 import type { BuildLog } from "./build-log.ts";
@@ -166,11 +166,20 @@ async function makeCache(
   if (!keepsDownloads || owner === null) return null;
   const cache = join(directory, CACHES_FOLDER, createHash("sha256").update(owner).digest("hex").slice(0, 32));
   // One that has become too large is left to the collector: a build that reads it may be running.
-  if (await exceeds(cache, CACHE_LIMITS)) await rename(cache, `${cache}-${randomBytes(6).toString("hex")}`);
+  if (await exceeds(cache, CACHE_LIMITS)) await moveAway(cache);
   await mkdir(cache, { recursive: true, mode: 0o700 });
   const now = new Date();
   await utimes(cache, now, now);
   return cache;
+}
+
+/** Another build of the same owner may have done so just now. */
+async function moveAway(cache: string): Promise<void> {
+  try {
+    await rename(cache, `${cache}-${randomBytes(6).toString("hex")}`);
+  } catch (error) {
+    if (getSystemCode(error) !== "ENOENT") throw error;
+  }
 }
 
 function createTooLarge({ bytes, entries }: TreeLimits): ProjectError {

@@ -1,9 +1,21 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import { findExecutables, SYSTEM_FOLDERS } from "../host/find-executables.ts";
+import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import { createOutsideWorld, OUTSIDE, OUTSIDE_PORT } from "../testing/outside-world.ts";
 import type { OutsideWorld } from "../testing/outside-world.ts";
@@ -106,6 +118,30 @@ test.runIf(IS_ROOT)(
     await fixture.runtime.retire(version.id);
   },
 );
+
+test.runIf(IS_ROOT)("a slirp4netns that cannot be started again at once is tried again", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "bubblewrap-"));
+  const link = join(folder, "bwrap");
+  const [bubblewrap] = await findExecutables("bwrap", SYSTEM_FOLDERS);
+  const show = (): void => symlinkSync(bubblewrap?.path ?? "", link);
+  chmodSync(folder, 0o755);
+  show();
+  const own = await createFixture({ sandbox: await findTestSandbox({ bubblewrapPath: link }) });
+  try {
+    await own.finish(own.createVersion(CONNECT));
+    const [first] = listSlirps();
+    rmSync(link);
+    process.kill(first?.pid ?? 0, "SIGKILL");
+    await waitFor("it has ended", () => listSlirps().length === 0);
+    await delay(1500); // the first attempt comes after a second
+    show();
+    await waitFor("another one runs", () => listSlirps().length === 1);
+    expect(listSlirps()[0]?.pid).not.toBe(first?.pid);
+  } finally {
+    await own.close();
+    rmSync(folder, { recursive: true });
+  }
+});
 
 test.runIf(IS_ROOT)(
   "no slirp4netns and no namespace outlives a Node that was killed by kill -9",

@@ -4,7 +4,7 @@ import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
 import type { Resources } from "@platform/contract/project";
 import type { RunnableVersion } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
-import type { Cgroups, Group } from "../sandbox/cgroups/cgroups.ts";
+import type { Cgroups, Group, GroupLimits } from "../sandbox/cgroups/cgroups.ts";
 import { joinFirst } from "../sandbox/cgroups/join-first.ts";
 import type { Command } from "../sandbox/cgroups/join-first.ts";
 
@@ -48,34 +48,18 @@ export interface ZygoteGroups {
   readonly remove: () => Promise<void>;
 }
 
-/** @param first the number that the first descriptor has in the zygote */
+/**
+ * @param first the number that the first descriptor has in the zygote
+ * @throws the system's error when a group or a descriptor is refused; none is left then
+ */
 export function createZygoteGroups(
   cgroups: Cgroups,
   { resources }: Pick<RunnableVersion, "resources">,
   { slotCount, first }: { readonly slotCount: number; readonly first: number },
 ): ZygoteGroups {
-  const name = randomBytes(6).toString("hex");
-  const memoryBytes = Math.round(resources.memory * GIGABYTE);
-  const zygote = cgroups.create(name);
-  // An import has at least one processor: it would otherwise take ten times as long for a version with a tenth of one.
-  zygote.limit({
-    memoryBytes: memoryBytes + ZYGOTE_RESERVE_BYTES,
-    cpus: Math.max(1, resources.cpu),
-    processes: PROCESS_LIMIT + slotCount,
-  });
-  zygote.begin();
-  const slots = Array.from({ length: slotCount }, (_, slot) => {
-    const group = cgroups.create(`${name}-${slot}`);
-    group.limit({
-      memoryBytes: memoryBytes + RUN_RESERVE_BYTES,
-      cpus: resources.cpu,
-      processes: PROCESS_LIMIT,
-    });
-    return group;
-  });
-  let groups = [zygote, ...slots];
-  const own = zygote.openJoins();
-  const descriptors = [...own, ...slots.flatMap((slot) => slot.openJoins())];
+  let groups: readonly Group[] = createGroups(cgroups, resources, slotCount);
+  const [own = [], ...slots] = openJoins(groups);
+  const descriptors = [...own, ...slots.flat()];
   const numbers = descriptors.map((_, index) => first + index).slice(own.length);
 
   return {
@@ -88,7 +72,54 @@ export function createZygoteGroups(
     remove: async () => {
       const removed = groups;
       groups = [];
-      await Promise.all(removed.map((group) => group.remove()));
+      await removeAll(removed);
     },
   };
+}
+
+/** That of the zygote, then one for each slot. */
+function createGroups(cgroups: Cgroups, resources: Resources, slotCount: number): readonly Group[] {
+  const name = randomBytes(6).toString("hex");
+  const memoryBytes = Math.round(resources.memory * GIGABYTE);
+  const groups: Group[] = [];
+  function create(suffix: string, limits: GroupLimits): void {
+    const group = cgroups.create(`${name}${suffix}`);
+    groups.push(group);
+    group.limit(limits);
+  }
+  try {
+    // An import has at least one processor: it would otherwise take ten times as long for a version with a tenth of one.
+    create("", {
+      memoryBytes: memoryBytes + ZYGOTE_RESERVE_BYTES,
+      cpus: Math.max(1, resources.cpu),
+      processes: PROCESS_LIMIT + slotCount,
+    });
+    groups[0]?.begin();
+    for (let slot = 0; slot < slotCount; slot += 1)
+      create(`-${slot}`, {
+        memoryBytes: memoryBytes + RUN_RESERVE_BYTES,
+        cpus: resources.cpu,
+        processes: PROCESS_LIMIT,
+      });
+    return groups;
+  } catch (error) {
+    void removeAll(groups);
+    throw error;
+  }
+}
+
+function openJoins(groups: readonly Group[]): ReadonlyArray<readonly number[]> {
+  const opened: Array<readonly number[]> = [];
+  try {
+    for (const group of groups) opened.push(group.openJoins());
+    return opened;
+  } catch (error) {
+    opened.flat().forEach((descriptor) => closeSync(descriptor));
+    void removeAll(groups);
+    throw error;
+  }
+}
+
+async function removeAll(groups: readonly Group[]): Promise<void> {
+  await Promise.all(groups.map((group) => group.remove()));
 }

@@ -1,10 +1,12 @@
-import { existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
 import {
   createGroupFile,
   killProcesses,
   listProcesses,
+  makeGroups,
+  openAll,
   readCount,
   readSharedMemory,
   writeIfPresent,
@@ -41,7 +43,7 @@ function createGroup(name: string, own: V1Folders): Group {
   const memory = join(own.memory, name);
   const cpuacct = join(own.cpuacct, name);
   const folders = listFolders(own).map((folder) => join(folder, name));
-  for (const folder of folders) mkdirSync(folder, { recursive: true });
+  makeGroups(folders);
   const peak = createGroupFile(join(memory, "memory.max_usage_in_bytes"), "r+");
   const kills = createGroupFile(join(memory, "memory.oom_control"));
   const cpu = createGroupFile(join(cpuacct, "cpuacct.usage"));
@@ -54,7 +56,7 @@ function createGroup(name: string, own: V1Folders): Group {
   let before = { kills: 0, cpu: 0 };
 
   return {
-    openJoins: () => folders.map((folder) => openSync(join(folder, "cgroup.procs"), "w")),
+    openJoins: () => openAll(folders.map((folder) => join(folder, "cgroup.procs"))),
     limit: (limits) => {
       limitGroup({ memory, cpu: join(own.cpu, name), pids: join(own.pids, name) }, limits);
       sockets.limit(limits.memoryBytes);

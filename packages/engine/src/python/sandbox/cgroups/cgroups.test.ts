@@ -1,4 +1,14 @@
-import { closeSync, existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { spawnTrusted } from "../../../host/processes.ts";
@@ -218,6 +228,16 @@ test.runIf(found.cgroups !== null && own?.version === 1)(
     }
   },
 );
+
+test("what cannot be removed does not keep a worker from starting", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "groups-"));
+  const left = join(folder, nameWorker().runs.replace(/-\d+-\d+-[0-9a-f]+$/u, "-4194305-1"));
+  mkdirSync(left);
+  writeFileSync(join(left, "kept"), "");
+  await sweepLeftOvers(folder);
+  expect(existsSync(left)).toBe(true);
+  rmSync(folder, { recursive: true });
+});
 
 test("joining by more descriptors than a shell can name is refused", () => {
   expect(() => joinFirst({ executable: PYTHON, args: [] }, 8, 3)).toThrow(

@@ -1,6 +1,7 @@
 import {
   closeSync,
   existsSync,
+  mkdirSync,
   openSync,
   readFileSync,
   readSync,
@@ -68,6 +69,32 @@ export function killProcesses(folder: string): void {
 /** Writes, unless the kernel does not have the file. */
 export function writeIfPresent(path: string, text: string): void {
   if (existsSync(path)) writeFileSync(path, text);
+}
+
+/** Creates a group in each hierarchy; when one is refused, none is left. @throws the system's error */
+export function makeGroups(folders: readonly string[]): void {
+  const made: string[] = [];
+  try {
+    for (const folder of folders) {
+      mkdirSync(folder, { recursive: true });
+      made.push(folder);
+    }
+  } catch (error) {
+    for (const folder of made) removeGroup(folder);
+    throw error;
+  }
+}
+
+/** Descriptors for writing to these files; when one cannot be opened, none stays open. @throws the system's error */
+export function openAll(paths: readonly string[]): number[] {
+  const opened: number[] = [];
+  try {
+    for (const path of paths) opened.push(openSync(path, "w"));
+    return opened;
+  } catch (error) {
+    opened.forEach((descriptor) => closeSync(descriptor));
+    throw error;
+  }
 }
 
 /** Removes a group; one that is missing is fine. */

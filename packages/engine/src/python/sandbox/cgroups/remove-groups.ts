@@ -11,7 +11,7 @@ export function removeTrees(paths: readonly string[]): Promise<boolean> {
   return removeGroups(paths.flatMap((path) => [...listGroups(path).map((name) => join(path, name)), path]));
 }
 
-/** Kills what is in these groups, and removes them in this order. False: some of it did not end in 2 seconds. */
+/** Kills what is in these groups, and removes them in this order. False: some of it did not end in 2 seconds, or may not be removed. Never rejects. */
 export async function removeGroups(paths: readonly string[]): Promise<boolean> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (attempt > 0) await delay(PAUSE_MS);
@@ -20,15 +20,22 @@ export async function removeGroups(paths: readonly string[]): Promise<boolean> {
   return false;
 }
 
-/** The kernel forgets a process a moment after its end was reported; until then the group is busy. */
+/** The kernel forgets a process a moment after its end was reported; until then the group is busy. Another worker may remove it as well. */
 function tryToRemove(path: string): boolean {
   try {
     removeGroup(path);
     return true;
-  } catch (error) {
-    if (!isCode(error, "EBUSY")) throw error;
-    killProcesses(path);
+  } catch {
+    tryToKill(path);
     return false;
+  }
+}
+
+function tryToKill(path: string): void {
+  try {
+    killProcesses(path);
+  } catch {
+    // It is gone, or not this user's.
   }
 }
 

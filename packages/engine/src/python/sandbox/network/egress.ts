@@ -49,33 +49,41 @@ export async function openEgress(tools: EgressTools, pid: number, plan: NetworkP
   let slirp: ChildProcess | null = null;
   let timer: NodeJS.Timeout | undefined;
   let state: "opening" | "open" | "closed" = "opening";
+  let connecting: Promise<void> = Promise.resolve();
 
   function close(): void {
     if (state === "closed") return;
     state = "closed";
     clearTimeout(timer);
     if (slirp !== null) killLaunched(slirp);
-    closeSync(namespace);
+    // Not while a program enters the namespace by this number, which may be that of another namespace a moment later.
+    void connecting.catch(() => undefined).then(() => closeSync(namespace));
   }
 
   async function connect(): Promise<void> {
     slirp = startSlirp(tools, namespace, plan);
-    slirp.once("exit", () => {
-      if (state === "open") timer = setTimeout(reconnect, RESTART_MS).unref();
-    });
+    slirp.once("exit", reconnectLater);
     await waitUntilReady(slirp);
     await configure(tools, namespace, plan);
   }
 
+  function reconnectLater(): void {
+    if (state !== "open") return;
+    clearTimeout(timer);
+    timer = setTimeout(reconnect, RESTART_MS).unref();
+  }
+
   function reconnect(): void {
-    connect().catch(() => {
+    connecting = connect();
+    connecting.catch(() => {
       if (slirp !== null) killLaunched(slirp);
+      reconnectLater(); // one that could not be started has no exit
     });
   }
 
   try {
     refuseOwnNamespace(namespace);
-    await connect();
+    await (connecting = connect());
     state = "open";
     return { close };
   } catch (error) {
@@ -138,7 +146,10 @@ function waitUntilReady(slirp: ChildProcess): Promise<void> {
       () => fail(`was not ready within ${SETUP_TIMEOUT_MS / SECOND} s`),
       SETUP_TIMEOUT_MS,
     );
-    slirp.once("error", (error) => fail(`could not be started (${error.message})`));
+    slirp.once("error", (error) => {
+      clearTimeout(timer);
+      fail(`could not be started (${error.message})`);
+    });
     slirp.once("close", () => {
       clearTimeout(timer);
       fail("ended");
