@@ -93,7 +93,7 @@ function printAddresses(context: CommandContext, server: LocalServer): void {
   output.print(`  Isolation      level ${sandbox.level}: ${SANDBOX_LEVELS[sandbox.level].gives}`);
   const network = sandbox.missing.find(({ piece }) => piece === "network");
   if (network !== undefined)
-    output.print(`  Network        this machine's, unless platform.json says "none": ${network.why}`);
+    output.note(`  Network        this machine's, unless platform.json says "none": ${network.why}`);
   if (sandbox.level === "D")
     for (const { piece, why, remedy } of sandbox.missing) output.note(`  Without ${piece}: ${why} ${remedy}`);
   output.print("Edits are reloaded. Ctrl-C stops the server.");

@@ -44,11 +44,18 @@ test("a bubblewrap that the kernel refuses is told apart from one that is missin
   });
   const { report } = await findTestSandbox({ bubblewrapPath });
   expect(isAtLeast(report.level, "B")).toBe(false);
-  // Also where root could connect a network namespace: no version is started in one.
-  expect(report.missing.map(({ piece }) => piece)).toContain("network");
   expect(describeShortfall(report, "B")).toMatch(
     /No permissions to create new namespace.*Allow unprivileged user namespaces/su,
   );
+});
+
+test("where bubblewrap makes no user namespaces, versions have no network, also where root can connect one", async () => {
+  const bubblewrapPath = join(directory, "bwrap-for-root");
+  const script = `#!/bin/sh\ncase "$*" in *--unshare-user*) exit 1 ;; esac\nexec /usr/bin/bwrap "$@"\n`;
+  writeFileSync(bubblewrapPath, script, { mode: 0o755 });
+  const { report } = await findTestSandbox({ bubblewrapPath });
+  expect(report.level).toBe("C");
+  expect(report.missing.map(({ piece }) => piece)).toContain("network");
 });
 
 const PATHS = {
