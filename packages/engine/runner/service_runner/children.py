@@ -137,11 +137,16 @@ class Children:
         return pid
 
     def _become_child(self, identity: int, joins: list[int], connections: Connections) -> NoReturn:
-        cgroup.join(joins, self._boot["joins"])
-        for descriptor in (CONTROL, *self._wakeup, *self._home.list_descriptors()):
-            os.close(descriptor)
-        for others in self._dialled.values():
-            others.close()
+        try:
+            cgroup.join(joins, self._boot["joins"])
+            for descriptor in (CONTROL, *self._wakeup, *self._home.list_descriptors()):
+                os.close(descriptor)
+            for others in self._dialled.values():
+                others.close()
+        except OSError as error:
+            # Never back into the loop: this copy of the zygote would end the other children.
+            child.report_failed_start(identity, error)
+            os._exit(70)
         if self._program is None:
             spawned.start_spawned(self._boot, identity, connections, self._parent)
         child.run_forked_child(self._boot, identity, connections, self._parent, self._program)

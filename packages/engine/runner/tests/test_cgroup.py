@@ -8,6 +8,8 @@ import unittest
 
 from service_runner import cgroup
 
+from .support import run_python
+
 FIRST = 200
 
 
@@ -26,3 +28,21 @@ class Join(unittest.TestCase):
     def test_without_groups_nothing_is_closed(self) -> None:
         cgroup.join([], [])
         os.fstat(0)
+
+    def test_a_child_that_cannot_join_ends_itself_and_nothing_else(self) -> None:
+        done = run_python("""
+            import os
+            from service_runner.children import Children
+            zygote = Children.__new__(Children)
+            zygote._boot = {"joins": [999]}
+            zygote._wakeup = ()
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    zygote._become_child(7, [999], None)
+                finally:
+                    os._exit(1)  # where the loop would end all children
+            print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        """)
+        self.assertEqual(done.stdout, "70\n")
+        self.assertIn("child 7 could not start: OSError: [Errno 9]", done.stderr)
