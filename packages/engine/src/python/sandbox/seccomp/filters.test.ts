@@ -187,6 +187,18 @@ describe.each([
       expect(judge(program, "ioctl", [0, request])).toEqual(REFUSAL);
   });
 
+  test("takes no pages that the operator has set aside", () => {
+    expect(judge(program, "mmap", [0, 4096, 3, 0x22])).toBe("allow");
+    expect(judge(program, "memfd_create", [1, 0x1])).toBe("allow");
+    expect(judge(program, "shmget", [1, 4096, 0o1600])).toBe("allow");
+    // Also with the size of the pages in the upper bits.
+    for (const flags of [0x4_0022, 0x4_0000, 0x5404_0022])
+      expect(judge(program, "mmap", [0, 4096, 3, flags])).toEqual(REFUSAL);
+    for (const flags of [0x4, 0x5, 0x5400_0005])
+      expect(judge(program, "memfd_create", [1, flags])).toEqual(REFUSAL);
+    for (const flags of [0o4000, 0o5600]) expect(judge(program, "shmget", [1, 4096, flags])).toEqual(REFUSAL);
+  });
+
   test("sets no rules of firewalls", () => {
     expect(judge(program, "setsockopt", [3, 1, 64])).toBe("allow"); // SOL_SOCKET
     expect(judge(program, "setsockopt", [3, 6, 1])).toBe("allow"); // TCP_NODELAY
@@ -301,7 +313,7 @@ const HEADERS = [
 test.each(HEADERS.filter(([, path]) => existsSync(path)))(
   "the numbers of %s are those of the kernel's header %s",
   (_architecture, path, column) => {
-    const lines = readFileSync(path, "utf8").matchAll(/^#define __NR_(\w+)\s+(\d+)$/gmu);
+    const lines = readFileSync(path, "utf8").matchAll(/^#define __NR(?:3264)?_(\w+)\s+(\d+)$/gmu);
     const header = new Map(Array.from(lines, ([, name, number]) => [name, Number(number)]));
     const newest = Math.max(...header.values());
     const judged = Object.entries(SYSCALLS).filter(([, numbers]) => (numbers[column] ?? 0) < newest);

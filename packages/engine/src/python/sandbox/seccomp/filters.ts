@@ -3,6 +3,7 @@ import {
   FIREWALLS,
   MOUNTS_OF_A_RUN,
   PERSONALITY,
+  RESERVED_PAGES,
   SHARED_IPC,
   TERMINALS,
 } from "./judged-calls.ts";
@@ -39,6 +40,7 @@ export type Siblings = "hidden" | "unsignalled" | "exposed";
 export function createBaseFilter(architecture: Architecture, network: FilteredNetwork): Buffer {
   return assembleProgram(
     [
+      ...RESERVED_PAGES,
       ...REFUSED_CALLS,
       UNSHARE_REFUSED,
       judgeClone(network),
@@ -76,7 +78,14 @@ const CHILD_RULES: readonly Rule[] = [
   UNSHARE_REFUSED,
   { calls: ["mount"], verdict: "EPERM" },
 ];
-const CLOSED_RULES: readonly Rule[] = [...CHILD_RULES, ...REFUSED_CALLS, PERSONALITY, TERMINALS, FIREWALLS];
+const CLOSED_RULES: readonly Rule[] = [
+  ...RESERVED_PAGES,
+  ...CHILD_RULES,
+  ...REFUSED_CALLS,
+  PERSONALITY,
+  TERMINALS,
+  FIREWALLS,
+];
 
 const PROTECT_SIBLINGS: Readonly<Record<Siblings, readonly Rule[]>> = {
   hidden: [],

@@ -196,6 +196,28 @@ export const FIREWALLS: Rule = {
   otherwise: "allow",
 };
 
+const MAP_HUGETLB = 0x4_0000;
+const MFD_HUGETLB = 0x4;
+const SHM_HUGETLB = 0x800;
+
+/**
+ * Pages that the operator has set aside (vm.nr_hugepages), for a database, say: no limit of memory counts them, and a run could take all. Pages
+ * that the kernel joins by itself (madvise(2) with MADV_HUGEPAGE) are something else. To stand first: memory is mapped often.
+ */
+export const RESERVED_PAGES: readonly Rule[] = [
+  refuseFlag("mmap", 3, MAP_HUGETLB),
+  refuseFlag("memfd_create", 1, MFD_HUGETLB),
+  refuseFlag("shmget", 2, SHM_HUGETLB),
+];
+
+function refuseFlag(call: "mmap" | "memfd_create" | "shmget", argument: number, flag: number): Rule {
+  return {
+    calls: [call],
+    clauses: [{ when: [{ argument, mask: flag, isOneOf: [flag] }], verdict: "EPERM" }],
+    otherwise: "allow",
+  };
+}
+
 /** Stands for the process id of the child, which is known only there: `seccomp.py` replaces it. Above every real one (pid_max). */
 export const OWN_PID = 0x7fff_fff1;
 const SELF = [0, OWN_PID];
