@@ -129,6 +129,24 @@ def run(params):
   expect(findProcesses(marker)).toEqual([]);
 });
 
+test.each(["auto", "spawn"] as const)(
+  "level C gives a run its connections, and no other descriptor of the platform (%s)",
+  async (startMode) => {
+    const program = `
+import os
+def describe(name):
+    try:
+        return os.readlink(f"/proc/self/fd/{name}").split(":")[0]
+    except OSError:
+        return None  # the one that listed the folder
+def run(params):
+    return sorted(text for text in map(describe, os.listdir("/proc/self/fd")) if text)
+`;
+    const { result } = await fixture.finish(fixture.createVersion(program, { startMode }), { params: {} });
+    expect(result).toEqual({ value: ["/dev/null", "socket", "socket", "socket"] });
+  },
+);
+
 test("level C bounds the processes of a version, and leaves some to its zygote; a run cannot raise the limit", async () => {
   const program = `
 import resource

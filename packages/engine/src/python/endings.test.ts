@@ -1,76 +1,11 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ATTACKED_LEVELS, createAttackedFixture } from "../testing/attack-levels.ts";
 import { findProcesses } from "../testing/find-processes.ts";
-import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import { waitFor } from "../testing/python-fixture.ts";
 import { findZygote, listChildren } from "../testing/find-zygote.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 
-let fixture: Fixture;
-beforeEach(async () => {
-  fixture = await createFixture({ times: { graceMs: 300 } });
-});
-afterEach(() => fixture.close());
-
 const LOOP = "def run():\n    print('begun')\n    while True:\n        pass\n";
-
-test("an endless loop ends at its time limit", async () => {
-  const version = fixture.createVersion(LOOP);
-  const { outcome, lines } = await fixture.finish(version, { timeoutSeconds: 2 });
-  expect(outcome).toEqual({
-    status: "FAILED",
-    code: "TIMEOUT",
-    detail: "The execution exceeded its time limit of 2 s.",
-  });
-  expect(lines.map((line) => line.message)).toEqual(["begun"]);
-});
-
-test("cancelling ends a run, and one that catches SIGTERM and goes on is killed after the grace", async () => {
-  const program =
-    "import signal, time\ndef run(data):\n    if data['deaf']:\n        signal.signal(signal.SIGTERM, lambda *_: None)\n    print('begun')\n    time.sleep(60)\n";
-  const version = fixture.createVersion(program);
-  for (const deaf of [false, true]) {
-    const run = fixture.start(version, { data: { deaf } });
-    await waitFor("the run has begun", () => run.lines.length > 0);
-    const before = performance.now();
-    run.kill({ code: "CANCELLED", detail: "cancelled by the caller" });
-    expect(await run.outcome).toEqual({
-      status: "FAILED",
-      code: "CANCELLED",
-      detail: "cancelled by the caller",
-    });
-    await run.ended;
-    // Without a handler nothing is waited for.
-    const took = performance.now() - before;
-    expect(took >= 299).toBe(deaf);
-  }
-});
-
-test("a run that is cancelled while it waits never begins", async () => {
-  const program = `
-import subprocess, time
-time.sleep(0.3)
-def run(data):
-    if data["wait"]:
-        subprocess.run(["sleep", "1234.503"])
-`;
-  const version = fixture.createVersion(program);
-  const run = fixture.start(version, { data: { wait: true } });
-  const other = fixture.start(version, { data: { wait: false } });
-  run.kill({ code: "CANCELLED", detail: "too late" });
-  expect(await run.outcome).toMatchObject({ code: "CANCELLED" });
-  await run.ended;
-  expect(await other.outcome).toMatchObject({ status: "SUCCEEDED" });
-  expect((await fixture.finish(version, { data: { wait: false } })).outcome.status).toBe("SUCCEEDED");
-  expect(findProcesses("1234.503")).toEqual([]);
-});
-
-test("an outcome that is known is not changed by a later kill", async () => {
-  const run = fixture.start(fixture.createVersion("def run():\n    return 1"));
-  const outcome = await run.outcome;
-  run.kill({ code: "CANCELLED", detail: "late" });
-  expect(outcome.status).toBe("SUCCEEDED");
-  expect(await run.outcome).toBe(outcome);
-  await run.ended;
-});
 
 const GRANDCHILDREN = `
 import subprocess, time
@@ -83,22 +18,89 @@ def run(data):
         time.sleep(60)
 `;
 
-test.each([
-  ["after a cancel", true, "1234.501"],
-  ["after a run that simply returned", false, "1234.502"],
-])("grandchildren are gone, also those with a session of their own: %s", async (_, wait, seconds) => {
-  const run = fixture.start(fixture.createVersion(GRANDCHILDREN), { data: { wait, seconds } });
-  await waitFor("the run has begun", () => run.lines.length > 0);
-  if (wait) {
-    await waitFor("grandchildren run", () => findProcesses(seconds).length >= 4);
-    run.kill({ code: "CANCELLED", detail: "enough" });
-  }
-  await run.ended;
-  expect(findProcesses(seconds)).toEqual([]);
-});
+describe.each(ATTACKED_LEVELS)("at level %s", (level) => {
+  let fixture: Fixture;
+  beforeEach(async () => {
+    fixture = await createAttackedFixture(level, { times: { graceMs: 300 } });
+  });
+  afterEach(() => fixture.close());
 
-test("a fork bomb hits its own execution only", async () => {
-  const program = `
+  test("an endless loop ends at its time limit", async () => {
+    const version = fixture.createVersion(LOOP);
+    const { outcome, lines } = await fixture.finish(version, { timeoutSeconds: 2 });
+    expect(outcome).toEqual({
+      status: "FAILED",
+      code: "TIMEOUT",
+      detail: "The execution exceeded its time limit of 2 s.",
+    });
+    expect(lines.map((line) => line.message)).toEqual(["begun"]);
+  });
+
+  test("cancelling ends a run, and one that catches SIGTERM and goes on is killed after the grace", async () => {
+    const program =
+      "import signal, time\ndef run(data):\n    if data['deaf']:\n        signal.signal(signal.SIGTERM, lambda *_: None)\n    print('begun')\n    time.sleep(60)\n";
+    const version = fixture.createVersion(program);
+    for (const deaf of [false, true]) {
+      const run = fixture.start(version, { data: { deaf } });
+      await waitFor("the run has begun", () => run.lines.length > 0);
+      const before = performance.now();
+      run.kill({ code: "CANCELLED", detail: "cancelled by the caller" });
+      expect(await run.outcome).toEqual({
+        status: "FAILED",
+        code: "CANCELLED",
+        detail: "cancelled by the caller",
+      });
+      await run.ended;
+      // Without a handler nothing is waited for.
+      const took = performance.now() - before;
+      expect(took >= 299).toBe(deaf);
+    }
+  });
+
+  test("a run that is cancelled while it waits never begins", async () => {
+    const program = `
+import subprocess, time
+time.sleep(0.3)
+def run(data):
+    if data["wait"]:
+        subprocess.run(["sleep", "1234.503"])
+`;
+    const version = fixture.createVersion(program);
+    const run = fixture.start(version, { data: { wait: true } });
+    const other = fixture.start(version, { data: { wait: false } });
+    run.kill({ code: "CANCELLED", detail: "too late" });
+    expect(await run.outcome).toMatchObject({ code: "CANCELLED" });
+    await run.ended;
+    expect(await other.outcome).toMatchObject({ status: "SUCCEEDED" });
+    expect((await fixture.finish(version, { data: { wait: false } })).outcome.status).toBe("SUCCEEDED");
+    expect(findProcesses("1234.503")).toEqual([]);
+  });
+
+  test("an outcome that is known is not changed by a later kill", async () => {
+    const run = fixture.start(fixture.createVersion("def run():\n    return 1"));
+    const outcome = await run.outcome;
+    run.kill({ code: "CANCELLED", detail: "late" });
+    expect(outcome.status).toBe("SUCCEEDED");
+    expect(await run.outcome).toBe(outcome);
+    await run.ended;
+  });
+
+  test.each([
+    ["after a cancel", true, "1234.501"],
+    ["after a run that simply returned", false, "1234.502"],
+  ])("grandchildren are gone, also those with a session of their own: %s", async (_, wait, seconds) => {
+    const run = fixture.start(fixture.createVersion(GRANDCHILDREN), { data: { wait, seconds } });
+    await waitFor("the run has begun", () => run.lines.length > 0);
+    if (wait) {
+      await waitFor("grandchildren run", () => findProcesses(seconds).length >= 4);
+      run.kill({ code: "CANCELLED", detail: "enough" });
+    }
+    await run.ended;
+    expect(findProcesses(seconds)).toEqual([]);
+  });
+
+  test("a fork bomb hits its own execution only", async () => {
+    const program = `
 import os, time
 ZYGOTE = os.urandom(8).hex()
 def run(data):
@@ -113,59 +115,62 @@ def run(data):
         time.sleep(0.05)
     return ZYGOTE
 `;
-  const version = fixture.createVersion(program);
-  const sibling = fixture.start(version);
-  const bomb = fixture.start(version, { data: { bomb: true }, timeoutSeconds: 1 });
-  expect(await bomb.outcome).toMatchObject({ code: "TIMEOUT" });
-  expect(await sibling.outcome).toMatchObject({ status: "SUCCEEDED" });
-  await bomb.ended;
-  const { result } = await fixture.finish(version);
-  const before = await sibling.outcome;
-  expect(before.status === "SUCCEEDED" ? JSON.parse(Buffer.from(before.result).toString()) : null).toEqual(
-    result,
-  );
-});
-
-test("when the zygote dies, its runs are UNKNOWN and the next run boots another", async () => {
-  const program =
-    "import time\ndef run(data):\n    print('begun')\n    if data.get('wait'):\n        time.sleep(60)\n    return 1\n";
-  const version = fixture.createVersion(program);
-  const runs = [1, 2].map(() => fixture.start(version, { data: { wait: true } }));
-  await waitFor("both have begun", () => runs.every((run) => run.lines.length > 0));
-  process.kill(findZygote(version), "SIGKILL");
-  for (const run of runs) {
-    expect(await run.outcome).toMatchObject({ status: "UNKNOWN", code: "WORKER_LOST" });
-    await run.ended;
-  }
-  expect((await fixture.finish(version)).result).toEqual({ value: 1 });
-});
-
-test("a run that the system kills is told so, and that memory may be why", async () => {
-  const version = fixture.createVersion("import time\ndef run():\n    print('begun')\n    time.sleep(60)\n");
-  const run = fixture.start(version);
-  await waitFor("it has begun", () => run.lines.length > 0);
-  for (const child of listChildren(findZygote(version))) process.kill(Number(child), "SIGKILL");
-  expect(await run.outcome).toEqual({
-    status: "FAILED",
-    code: "EXECUTION_ERROR",
-    detail: "The process was killed by SIGKILL, possibly because it ran out of memory before run returned.",
+    const version = fixture.createVersion(program);
+    const sibling = fixture.start(version);
+    const bomb = fixture.start(version, { data: { bomb: true }, timeoutSeconds: 1 });
+    expect(await bomb.outcome).toMatchObject({ code: "TIMEOUT" });
+    expect(await sibling.outcome).toMatchObject({ status: "SUCCEEDED" });
+    await bomb.ended;
+    const { result } = await fixture.finish(version);
+    const before = await sibling.outcome;
+    expect(before.status === "SUCCEEDED" ? JSON.parse(Buffer.from(before.result).toString()) : null).toEqual(
+      result,
+    );
   });
-  await run.ended;
-});
 
-test("closing the runtime ends what runs, and retiring a version waits for it", async () => {
-  const slow = fixture.createVersion(
-    "import time\ndef run():\n    print('begun')\n    time.sleep(0.3)\n    return 1\n",
-  );
-  const run = fixture.start(slow);
-  await waitFor("the run has begun", () => run.lines.length > 0);
-  await fixture.runtime.retire(slow.id);
-  expect(await run.outcome).toMatchObject({ status: "SUCCEEDED" });
-  const endless = fixture.start(fixture.createVersion(LOOP));
-  await waitFor("the run has begun", () => endless.lines.length > 0);
-  await fixture.runtime.close();
-  expect(await endless.outcome).toMatchObject({ status: "UNKNOWN", code: "WORKER_LOST" });
-  await endless.ended;
-  expect(findProcesses(fixture.directory)).toEqual([]);
-  expect(await fixture.start(slow).outcome).toMatchObject({ status: "NOT_STARTED" });
+  test("when the zygote dies, its runs are UNKNOWN and the next run boots another", async () => {
+    const program =
+      "import time\ndef run(data):\n    print('begun')\n    if data.get('wait'):\n        time.sleep(60)\n    return 1\n";
+    const version = fixture.createVersion(program);
+    const runs = [1, 2].map(() => fixture.start(version, { data: { wait: true } }));
+    await waitFor("both have begun", () => runs.every((run) => run.lines.length > 0));
+    process.kill(findZygote(version), "SIGKILL");
+    for (const run of runs) {
+      expect(await run.outcome).toMatchObject({ status: "UNKNOWN", code: "WORKER_LOST" });
+      await run.ended;
+    }
+    expect((await fixture.finish(version)).result).toEqual({ value: 1 });
+  });
+
+  test("a run that the system kills is told so, and that memory may be why", async () => {
+    const version = fixture.createVersion(
+      "import time\ndef run():\n    print('begun')\n    time.sleep(60)\n",
+    );
+    const run = fixture.start(version);
+    await waitFor("it has begun", () => run.lines.length > 0);
+    for (const child of listChildren(findZygote(version))) process.kill(Number(child), "SIGKILL");
+    expect(await run.outcome).toEqual({
+      status: "FAILED",
+      code: "EXECUTION_ERROR",
+      detail: "The process was killed by SIGKILL, possibly because it ran out of memory before run returned.",
+    });
+    await run.ended;
+  });
+
+  test("closing the runtime ends what runs, and retiring a version waits for it", async () => {
+    const slow = fixture.createVersion(
+      "import time\ndef run():\n    print('begun')\n    time.sleep(0.3)\n    return 1\n",
+    );
+    const run = fixture.start(slow);
+    await waitFor("the run has begun", () => run.lines.length > 0);
+    await fixture.runtime.retire(slow.id);
+    expect(await run.outcome).toMatchObject({ status: "SUCCEEDED" });
+    const endless = fixture.start(fixture.createVersion(LOOP));
+    await waitFor("the run has begun", () => endless.lines.length > 0);
+    await fixture.runtime.close();
+    expect(await endless.outcome).toMatchObject({ status: "UNKNOWN", code: "WORKER_LOST" });
+    await endless.ended;
+    expect(findProcesses(fixture.directory)).toEqual([]);
+    expect(await fixture.start(slow).outcome).toMatchObject({ status: "NOT_STARTED" });
+  });
 });

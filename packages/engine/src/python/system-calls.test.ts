@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAttackedFixture, FILTERED_LEVELS } from "../testing/attack-levels.ts";
 import { createFixture, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 
@@ -30,15 +31,16 @@ def make_namespaces(flags):
         os.waitpid(pid, 0)
     return "done" if pid > 0 else errno.errorcode[ctypes.get_errno()]
 def type_into_terminal(request, value):
-    controller, terminal = pty.openpty()
+    opened = []
     try:
-        fcntl.ioctl(terminal, request, value)
+        opened += pty.openpty()
+        fcntl.ioctl(opened[1], request, value)
         return "done"
     except OSError as error:
-        return errno.errorcode[error.errno]
+        return errno.errorcode.get(error.errno, "no terminal")
     finally:
-        os.close(controller)
-        os.close(terminal)
+        for descriptor in opened:
+            os.close(descriptor)
 def call_32_bit():
     code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     code.write(bytes([0x53, 0xB8, 20, 0, 0, 0, 0xCD, 0x80, 0x5B, 0xC3]))  # getpid by int 0x80
@@ -60,7 +62,7 @@ ATTACKS = {
     "clone user": lambda: make_namespaces(USER),
     "clone user and net": lambda: make_namespaces(USER | NET),
     "clone uts": lambda: make_namespaces(UTS),
-    "setns": lambda: call(308, 268, os.open("/proc/self/ns/user", os.O_RDONLY), USER),
+    "setns": lambda: call(308, 268, -1, USER),
     "chroot": lambda: call(161, 51, AT),
     "pivot_root": lambda: call(155, 41, AT, AT),
     "umount": lambda: call(166, 39, AT, 0),
@@ -126,30 +128,45 @@ function listErrors(error: string, names: string): Record<string, string> {
   return Object.fromEntries(names.split(", ").map((name) => [name, error]));
 }
 
-describe.each(["auto", "spawn"] as const)("start mode %s", (startMode) => {
-  test("a run cannot reach what the kernel keeps for the system", async () => {
-    const program = `${CALLS}
+/** At level C there are no terminals, and no network. */
+const ALSO_AT_C = {
+  ...listErrors("no terminal", "TIOCSTI, TIOCSETD"),
+  ...listErrors("EAFNOSUPPORT", "raw socket, SCTP"),
+};
+
+describe.each(FILTERED_LEVELS)("at level %s", (level) => {
+  let attacked: Fixture;
+  beforeAll(async () => {
+    attacked = await createAttackedFixture(level);
+  });
+  afterAll(() => attacked.close());
+  const refused = level === "C" ? { ...REFUSED, ...ALSO_AT_C } : REFUSED;
+
+  test.each(["auto", "spawn"] as const)(
+    "a run cannot reach what the kernel keeps for the system (%s)",
+    async (startMode) => {
+      const program = `${CALLS}
 def run():
     return attack({**ATTACKS, **ONLY_OF_RUNS})
 `;
-    const { result } = await fixture.finish(fixture.createVersion(program, { startMode }));
-    const ofRuns = listErrors("EPERM", "namespaces of a run, mount");
-    expect(result).toEqual({ ...REFUSED, ...ofRuns });
-  });
-});
+      const { result } = await attacked.finish(attacked.createVersion(program, { startMode }));
+      const ofRuns = listErrors("EPERM", "namespaces of a run, mount");
+      expect(result).toEqual({ ...refused, ...ofRuns });
+    },
+  );
 
-test("code at import cannot either", async () => {
-  const program = `${CALLS}
+  test("code at import cannot either", async () => {
+    const program = `${CALLS}
 FOUND = attack(ATTACKS)
 def run():
     return FOUND
 `;
-  const { result } = await fixture.finish(fixture.createVersion(program));
-  expect(result).toEqual(REFUSED);
-});
+    const { result } = await attacked.finish(attacked.createVersion(program));
+    expect(result).toEqual(refused);
+  });
 
-test("what a run starts is restricted as it is itself, and no thread is without", async () => {
-  const program = `${CALLS}
+  test("what a run starts is restricted as it is itself, and no thread is without", async () => {
+    const program = `${CALLS}
 import subprocess, sys, threading
 STARTED = []
 def run():
@@ -160,16 +177,25 @@ def run():
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
     return [STARTED, printed, open("/proc/thread-self/status").read().count("Seccomp:\\t2")]
 `;
-  const { result } = await fixture.finish(fixture.createVersion(program));
-  expect(result).toEqual({ value: [["EPERM"], "refused\n", 1] });
-});
+    const { result } = await attacked.finish(attacked.createVersion(program));
+    expect(result).toEqual({ value: [["EPERM"], "refused\n", 1] });
+  });
 
-test("a run writes below its own folders only, and neither moves nor creates anything else", async () => {
-  const program = `
+  test("a run writes below its own folders only, and neither moves nor creates anything else", async () => {
+    const program = `
 import os, stat
 from ctypes import CDLL
+def list_roots():
+    home = os.environ["TMPDIR"]
+    if home == "/tmp":
+        return ["/"]
+    return [home, os.path.dirname(home), "/", "/tmp", "/var/tmp", "/dev", "/dev/shm", "/etc", "/usr", os.getcwd()]
 def walk():
-    for folder, folders, names in os.walk("/"):
+    for root in list_roots():
+        yield root, True
+        yield from walk_below(root)
+def walk_below(root):
+    for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if os.path.join(folder, name) not in ("/proc", "/sys")]
         yield folder, True
         yield from ((os.path.join(folder, name), False) for name in names)
@@ -185,11 +211,15 @@ def is_open(path, is_folder):
     except OSError:
         return False
 def run():
-    found = sorted(path for path, is_folder in walk() if is_open(path, is_folder))
+    found = sorted({path for path, is_folder in walk() if is_open(path, is_folder)})
     return [found, is_open("/proc/self/comm", False), CDLL(None).prctl(15, b"name"), open("/proc/self/comm").read()]
 `;
-  const { result } = await fixture.finish(fixture.createVersion(program));
-  expect(result).toEqual({ value: [["/dev/shm", "/tmp", "/tmp/output"], false, 0, "name\n"] });
+    const { result } = await attacked.finish(attacked.createVersion(program));
+    const [folders] = (result as { readonly value: readonly [readonly string[]] }).value;
+    const home = level === "C" ? folders[0] : "/tmp";
+    const own = level === "C" ? [] : ["/dev/shm"];
+    expect(result).toEqual({ value: [[...own, home, `${home}/output`], false, 0, "name\n"] });
+  });
 });
 
 test("a run opens no terminal of another, and its own work", async () => {

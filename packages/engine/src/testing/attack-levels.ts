@@ -11,6 +11,11 @@ export const ATTACKED_LEVELS: readonly SandboxLevel[] = (["A", "B", "C"] as cons
   (level) => isAtLeast(best, level) && (level !== "C" || missing.every(({ piece }) => piece !== "Landlock")),
 );
 
+/** The same without B where there is A: what differs between the two is control groups. */
+export const FILTERED_LEVELS: readonly SandboxLevel[] = ATTACKED_LEVELS.filter(
+  (level) => level !== "B" || best === "B",
+);
+
 /** A runtime at exactly this level: what better ones need is taken away. */
 export async function createAttackedFixture(
   level: SandboxLevel,

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import type { RunnableVersion } from "../python/port/runtime.ts";
 
-/** Host pid of the zygote of a version in bubblewrap: the one process below those that name the project which does not. */
+/** Host pid of the zygote of a version: the one process below those that name the project (bubblewrap, the launcher of level C) which does not. */
 export function findZygote({ projectDirectory }: Pick<RunnableVersion, "projectDirectory">): number {
   const launchers = readdirSync("/proc").filter(
     (name) => /^\d+$/u.test(name) && names(name, projectDirectory),
@@ -12,7 +12,8 @@ export function findZygote({ projectDirectory }: Pick<RunnableVersion, "projectD
 }
 
 function names(pid: string, directory: string): boolean {
-  return read(`/proc/${pid}/cmdline`).split("\0").includes(directory);
+  const args = read(`/proc/${pid}/cmdline`).split("\0");
+  return args.some((text) => text === directory || text.includes(`"${directory}"`));
 }
 
 /** Host pids of the direct children of a process. */

@@ -22,12 +22,8 @@ export interface HostVictims {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Close it: it has a process and a server.
- *
- * @param socketMode of the folder of the socket
- */
-export async function createHostVictims(socketMode: number): Promise<HostVictims> {
+/** Close it: it has a process and a server. */
+export async function createHostVictims(): Promise<HostVictims> {
   const directory = mkdtempSync(join(tmpdir(), "victims-"));
   chmodSync(directory, 0o755);
   const secret = randomBytes(16).toString("hex");
@@ -36,9 +32,7 @@ export async function createHostVictims(socketMode: number): Promise<HostVictims
     mkdirSync(join(file, ".."), { recursive: true });
     writeFileSync(file, secret);
   }
-  const sockets = join(directory, "sockets");
-  mkdirSync(sockets);
-  const socket = join(sockets, ".s.PGSQL.5432");
+  const socket = join(directory, ".s.PGSQL.5432");
   let visits = 0;
   const server = createServer((connection) => {
     visits += 1;
@@ -46,7 +40,6 @@ export async function createHostVictims(socketMode: number): Promise<HostVictims
   }).listen(socket);
   await once(server, "listening");
   chmodSync(socket, 0o777);
-  chmodSync(sockets, socketMode);
   const victim = spawn("sleep", ["1000"], { stdio: "ignore", env: { SECRET: secret } });
   await once(victim, "spawn");
   return {
