@@ -21,6 +21,7 @@ _ERRNO_NAMES = (
     "EHOSTDOWN",
     "ECONNREFUSED",
     "ETIMEDOUT",
+    "EAFNOSUPPORT",  # no sockets of the internet: an isolation level without a network
 )
 _ERRNOS = {getattr(errno, name) for name in _ERRNO_NAMES if hasattr(errno, name)}
 _CLIENTS = ("requests", "httpx", "httpcore", "urllib3", "aiohttp", "botocore")

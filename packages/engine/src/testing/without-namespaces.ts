@@ -16,15 +16,20 @@ seccomp.Filter(sys.argv[2]).install()
 os.execv(sys.argv[3], sys.argv[3:])
 `;
 
-/** Starts a program for which the kernel refuses every new namespace, and every mount: such a host has isolation level C. */
-export function spawnWithoutNamespaces(
-  command: readonly [string, ...string[]],
-  options: SpawnOptions,
-): ChildProcess {
+type Command = readonly [string, ...string[]];
+
+/** A command that becomes the given one, for which the kernel refuses every new namespace, and every mount: such a host has isolation level C. */
+export function refuseNamespaces(command: Command): Command {
   const architecture = findArchitecture(process.arch);
   if (architecture === null) throw new Error(`There is no filter for ${process.arch}.`);
   const filter = createClosedFilter(architecture).toString("base64");
-  return spawn(INTERPRETER, ["-I", "-S", "-c", LAUNCHER, RUNNER, filter, ...command], options);
+  return [INTERPRETER, "-I", "-S", "-c", LAUNCHER, RUNNER, filter, ...command];
+}
+
+/** Starts a program with `refuseNamespaces`. */
+export function spawnWithoutNamespaces(command: Command, options: SpawnOptions): ChildProcess {
+  const [file, ...args] = refuseNamespaces(command);
+  return spawn(file, args, options);
 }
 
 /** What a program printed, once it has ended. */
