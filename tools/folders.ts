@@ -24,6 +24,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "engine/python/port": ["engine/host", "engine/python/sandbox"],
   "engine/python/wire": ["engine/python/sandbox"],
   "engine/python/child": ["engine/python/port", "engine/python/wire"],
+  "engine/python/watch": ["engine/python/child"],
   "engine/python/pool": [
     "engine/files",
     "engine/host",
@@ -31,6 +32,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/python/port",
     "engine/python/sandbox",
     "engine/python/sandbox/cgroups",
+    "engine/python/watch",
     "engine/python/wire",
   ],
   "engine/python": [
@@ -39,6 +41,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/python/child",
     "engine/python/pool",
     "engine/python/port",
+    "engine/python/watch",
     "engine/python/wire",
   ],
   "engine/environments": [

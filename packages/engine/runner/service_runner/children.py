@@ -121,6 +121,8 @@ class Children:
                 self._become_child(identity, joins, connections)
             self._identities[pid] = identity
             self._leaders[identity] = pid
+            if not self._boot["joins"]:
+                self._control.emit({"event": "forked", "id": identity, "pid": pid})
         connections.close()
         signal.signal(signal.SIGCHLD, _wake)
 

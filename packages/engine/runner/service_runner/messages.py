@@ -128,6 +128,14 @@ class ExitEvent(TypedDict):
     rss: int
 
 
+class ForkedEvent(TypedDict):
+    """A child was forked. Node limits what it uses, where it is in no control group of its own."""
+
+    event: Literal["forked"]
+    id: int
+    pid: int
+
+
 class RefusedEvent(TypedDict):
     """The system refused to fork: no process came of the order."""
 
@@ -150,6 +158,7 @@ Event: TypeAlias = (
     | FailedEvent
     | ProbedEvent
     | ExitEvent
+    | ForkedEvent
     | RefusedEvent
     | GoneEvent
 )

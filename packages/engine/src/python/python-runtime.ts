@@ -1,3 +1,4 @@
+import { platform } from "node:process";
 import { removeTree } from "../files/remove-tree.ts";
 import { notStarted } from "./child/answers.ts";
 import { createExecution } from "./child/execution.ts";
@@ -10,6 +11,7 @@ import type { PythonRuntimeOptions } from "./port/settings.ts";
 import type { PoolHost } from "./pool/boot.ts";
 import type { VersionPool } from "./pool/version-pool.ts";
 import { createVersionPools } from "./pool/version-pools.ts";
+import { createWatcher } from "./watch/watcher.ts";
 import { compileRunner, installRunner } from "./runner.ts";
 
 const TICK_MS = 1000;
@@ -20,7 +22,14 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   const settings = readSettings(options);
   const runnerDirectory = installRunner(options);
   const folders = createZygoteFolders(runDirectory, logger);
-  const host: PoolHost = { settings, logger, sandbox, runnerDirectory, folders, paces: createPaces() };
+  const watcher = sandbox.cgroups === null && platform === "linux" ? createWatcher() : null;
+  if (watcher !== null)
+    logger.warn(
+      {},
+      "there are no control groups: the memory and the vCPUs of executions are sampled, what is exceeded is seen up to a second later",
+    );
+  const paces = createPaces();
+  const host: PoolHost = { settings, logger, sandbox, runnerDirectory, folders, paces, watcher };
   const pools = createVersionPools(host);
   const stopping = new AbortController();
   let compiling: Promise<void> | null = null;

@@ -9,6 +9,8 @@ export interface Usage {
   readonly peakMemoryBytes: number | null;
   /** Processes that were killed because the memory limit was exceeded. */
   readonly outOfMemoryKills: number;
+  /** The kernel did not count: processes were looked at from time to time. */
+  readonly isSampled?: true;
 }
 
 /** The name of the measured values in the metadata; like `_links`, no name that services choose. */
@@ -77,8 +79,10 @@ function describeExcess(
 }
 
 /** Adds a member to the text of an object without parsing it: it may have a megabyte. */
-function addUsage(metadata: Uint8Array | null, { cpuSeconds, peakMemoryBytes }: Usage): Uint8Array {
-  const value = { cpuSeconds: Math.round(cpuSeconds * MICRO) / MICRO, peakMemoryBytes };
+function addUsage(metadata: Uint8Array | null, usage: Usage): Uint8Array {
+  const { peakMemoryBytes, isSampled: sampled } = usage;
+  const cpuSeconds = Math.round(usage.cpuSeconds * MICRO) / MICRO;
+  const value = { cpuSeconds, peakMemoryBytes, sampled };
   const member = `${JSON.stringify(MEMBER)}:${JSON.stringify(value)}}`;
   if (metadata === null || metadata.length <= EMPTY_OBJECT_BYTES) return Buffer.from(`{${member}`);
   return Buffer.concat([metadata.subarray(0, -1), Buffer.from(`,${member}`)]);

@@ -1,15 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { beginBoot, reduceBoot } from "./boot-machine.ts";
-import type { BootEffect, BootEvent, BootState } from "./boot-machine.ts";
+import type { BootEffect, BootEvent, BootState, SaidEvent } from "./boot-machine.ts";
 import type { BootFailure } from "./start-failure.ts";
 import { BootWorld } from "../../testing/boot-world.ts";
-import type { ZygoteEvent } from "../wire/control-messages.ts";
 
 const SETTINGS = { helloMs: 2000, bootMs: 5000 };
 const line = (message: string) => ({ time: 0, severity: "INFO", message }) as const;
 
-const said = (event: ZygoteEvent): BootEvent => ({ type: "said", said: event, time: 0 });
+const said = (event: SaidEvent): BootEvent => ({ type: "said", said: event, time: 0 });
 const HELLO = said({ event: "hello", pid: 1, python: "3.11" });
 const READY = said({ event: "ready", mode: "fork" });
 const UNSAFE = said({ event: "unsafe", reason: "a thread was started" });

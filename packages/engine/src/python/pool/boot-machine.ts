@@ -35,11 +35,14 @@ export type PoolOrder =
   /** `stop` lets it end its process tree and exit; `kill` ends every process of the sandbox at once. */
   | { readonly order: "stop" | "kill" };
 
+/** What changes nothing about the zygote is not its concern. */
+export type SaidEvent = Exclude<ZygoteEvent, { readonly event: "forked" }>;
+
 /** What the machine is informed of, by the pool, the process and the timer. */
 export type BootEvent =
   | { readonly type: "ordered"; readonly order: PoolOrder }
   /** `time` in milliseconds since the epoch. The event may have been written by user code. */
-  | { readonly type: "said"; readonly said: ZygoteEvent; readonly time: number }
+  | { readonly type: "said"; readonly said: SaidEvent; readonly time: number }
   | { readonly type: "printed"; readonly lines: readonly LogLine[] }
   | { readonly type: "limit" }
   | { readonly type: "unstartable"; readonly reason: string }

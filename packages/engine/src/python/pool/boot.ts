@@ -4,14 +4,19 @@ import { createTimers } from "../../base/timers.ts";
 import type { Timers } from "../../base/timers.ts";
 import type { LogLine, RunnableVersion } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
+import type { ZygoteEvent } from "../wire/control-messages.ts";
 import { TOKEN_LENGTH } from "../wire/home-socket.ts";
 import type { Connections } from "../wire/home-socket.ts";
 import { beginBoot, reduceBoot } from "./boot-machine.ts";
 import type { BootEffect, BootEvent, PoolOrder, BootReport } from "./boot-machine.ts";
 import { runMachine } from "../../base/machine.ts";
-import type { GroupUsage } from "../sandbox/cgroups/cgroups.ts";
+import type { Usage } from "../child/usage.ts";
+import { createWatchedChildren } from "../watch/watched-children.ts";
+import type { WatchedChildren } from "../watch/watched-children.ts";
+import type { Watcher } from "../watch/watcher.ts";
 import { createSlotBook } from "./slot-book.ts";
 import type { SlotBook } from "./slot-book.ts";
+import { limitRun } from "./zygote-groups.ts";
 import { startZygote } from "./zygote.ts";
 import type { Zygote, ZygoteHost } from "./zygote.ts";
 
@@ -21,6 +26,8 @@ const SIGKILL = 9;
 export interface PoolHost extends ZygoteHost {
   readonly settings: Settings;
   readonly logger: Logger;
+  /** Limits executions where there are no control groups; null: it is not needed, or cannot be. */
+  readonly watcher: Watcher | null;
 }
 
 /** What to start, and who is informed: a version's pool. */
@@ -40,8 +47,10 @@ export interface BootOptions {
 /** A zygote from its start to its end. Accepts orders at any time: they wait until the process is started. */
 export interface Boot {
   readonly order: (order: PoolOrder) => void;
-  /** What a child has used until now; null: it has no control group. */
-  readonly measure: (id: number) => GroupUsage | null;
+  /** An execution was handed over to a child: it is limited from now on. */
+  readonly begin: (id: number) => void;
+  /** What a child has used until now; null: it is not measured. */
+  readonly measure: (id: number) => Usage | null;
   /** Ends what is left of a child that is said to be gone; calls back, at once if it can, when nothing is. */
   readonly bury: (id: number, onEmpty: () => void) => void;
 }
@@ -54,6 +63,7 @@ interface Handles {
   /** Tokens of the children that were ordered and have not connected. */
   readonly tokens: Map<number, string>;
   readonly slots: SlotBook;
+  readonly watched: WatchedChildren;
   /** Output of the zygote from before it was ready. */
   readonly kept: LogLine[];
   readonly dispatch: (event: BootEvent) => void;
@@ -71,12 +81,14 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
   );
   const timers = createTimers<"limit">();
   const slots = createSlotBook(() => (Array.isArray(handles.zygote) ? null : handles.zygote.groups));
+  const watched = createWatchedChildren(host.watcher, limitRun(options.version.resources));
   const handles: Handles = {
     host,
     options,
     timers,
     tokens: new Map(),
     slots,
+    watched,
     kept: [],
     dispatch,
     zygote: [],
@@ -85,8 +97,12 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
   void live(handles);
   return {
     order: (order) => dispatch({ type: "ordered", order }),
-    measure: (id) => slots.find(id)?.measure() ?? null,
-    bury: slots.bury,
+    begin: watched.begin,
+    measure: (id) => slots.find(id)?.measure() ?? watched.measure(id),
+    bury: (id, onEmpty) => {
+      watched.end(id);
+      slots.bury(id, onEmpty);
+    },
   };
 }
 
@@ -98,7 +114,7 @@ async function live(handles: Handles): Promise<void> {
       version: options.version,
       startMode: options.startMode,
       probe: false,
-      onEvent: (said) => dispatch({ type: "said", said, time: Date.now() }),
+      onEvent: (said) => hear(handles, said),
       slotCount: options.slotCount,
       onOutput: (lines) => dispatch({ type: "printed", lines }),
     });
@@ -110,7 +126,15 @@ async function live(handles: Handles): Promise<void> {
   const waiting = handles.zygote;
   handles.zygote = zygote;
   if (Array.isArray(waiting)) for (const order of waiting) obey(handles, zygote, order);
-  dispatch({ type: "ended", end: await zygote.closed, kept });
+  const end = await zygote.closed;
+  handles.watched.close();
+  dispatch({ type: "ended", end, kept });
+}
+
+function hear({ dispatch, watched, zygote }: Handles, said: ZygoteEvent): void {
+  if (said.event === "hello" && !Array.isArray(zygote)) watched.open(zygote.pid, said.pid);
+  if (said.event === "forked") return watched.meet(said.id, said.pid);
+  dispatch({ type: "said", said, time: Date.now() });
 }
 
 function perform(handles: Handles, effect: BootEffect): void {
@@ -139,7 +163,7 @@ function perform(handles: Handles, effect: BootEffect): void {
 }
 
 function obey(handles: Handles, { home, send, stop, kill }: Zygote, order: PoolOrder): void {
-  const { options, tokens, slots } = handles;
+  const { options, tokens, slots, watched } = handles;
   switch (order.order) {
     case "fork": {
       const token = randomBytes(TOKEN_LENGTH / 2).toString("hex");
@@ -157,6 +181,7 @@ function obey(handles: Handles, { home, send, stop, kill }: Zygote, order: PoolO
     case "signal":
       // Not only by the zygote, which runs code of the project.
       if (order.signal === SIGKILL) slots.find(order.id)?.kill();
+      else watched.release(order.id);
       return send({ order: "kill", id: order.id, signal: order.signal });
     case "stop":
       return stop();

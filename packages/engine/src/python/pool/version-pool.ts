@@ -185,6 +185,7 @@ function handOver(handles: Handles, child: number, ticket: Ticket): void {
   const opened = connections.get(child);
   if (execution === undefined || opened === undefined) return;
   connections.delete(child);
+  handles.boot?.begin(child);
   execution.handOver(opened, {
     explainNetwork: () => host.sandbox.explainNetwork(version.network),
     signal: (signal) => handles.boot?.order({ order: "signal", id: child, signal }),

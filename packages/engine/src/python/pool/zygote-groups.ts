@@ -31,6 +31,14 @@ export function countSlots(
   return Math.min(MAX_SLOTS, Math.max(1, Math.floor(running)) + slots + LEAVING_SLOTS);
 }
 
+/** What one execution may use; `version.resources` with what the runner needs to report that they are exceeded. */
+export function limitRun({ cpu, memory }: Resources): {
+  readonly memoryBytes: number;
+  readonly cpus: number;
+} {
+  return { memoryBytes: Math.round(memory * GIGABYTE) + RUN_RESERVE_BYTES, cpus: cpu };
+}
+
 /** The control groups of one zygote: one for itself, and one (a slot) for each child that can exist at the same time. */
 export interface ZygoteGroups {
   /** Open descriptors that the zygote's process inherits with consecutive numbers. Close them after its start. */
@@ -96,11 +104,7 @@ function createGroups(cgroups: Cgroups, resources: Resources, slotCount: number)
     });
     groups[0]?.begin();
     for (let slot = 0; slot < slotCount; slot += 1)
-      create(`-${slot}`, {
-        memoryBytes: memoryBytes + RUN_RESERVE_BYTES,
-        cpus: resources.cpu,
-        processes: PROCESS_LIMIT,
-      });
+      create(`-${slot}`, { ...limitRun(resources), processes: PROCESS_LIMIT });
     return groups;
   } catch (error) {
     void removeAll(groups);

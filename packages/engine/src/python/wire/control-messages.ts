@@ -78,6 +78,8 @@ export type ZygoteEvent =
   | FailedEvent
   | ProbedEvent
   | ExitEvent
+  /** A child was forked, and has this number in the zygote's pid namespace. Only where there are no control groups. */
+  | { readonly event: "forked"; readonly id: number; readonly pid: number }
   /** The system refused to fork: the order has started no process. */
   | { readonly event: "refused"; readonly id: number; readonly reason: string }
   /** Nothing that the child started is left. */
@@ -130,6 +132,7 @@ const EVENT_PARSERS: ReadonlyMap<string, EventParser> = new Map<ZygoteEvent["eve
   ["failed", readFailed],
   ["probed", readProbed],
   ["exit", readExit],
+  ["forked", readForked],
   ["refused", readRefused],
   ["gone", readGone],
 ]);
@@ -161,6 +164,10 @@ function readExit({ id, code, signal, cpu, rss }: Record<string, unknown>): Zygo
   return isCount(id) && isCountOrNull(code) && isCountOrNull(signal) && isCount(cpu) && isCount(rss)
     ? { event: "exit", id, code, signal, cpu, rss }
     : null;
+}
+
+function readForked({ id, pid }: Record<string, unknown>): ZygoteEvent | null {
+  return isCount(id) && isCount(pid) ? { event: "forked", id, pid } : null;
 }
 
 function readRefused({ id, reason }: Record<string, unknown>): ZygoteEvent | null {

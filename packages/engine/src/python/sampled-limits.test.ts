@@ -1,0 +1,122 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
+import { listChildren } from "./watch/process-files.ts";
+
+/** Runs what `data.code` says, as user code that is not trusted. */
+const PROGRAM = `
+import mmap, os, signal, subprocess, sys, threading, time
+
+def touch(memory):
+    for at in range(0, len(memory), 4096):
+        memory[at] = 1
+
+def spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end: pass
+
+def run(data):
+    scope = {**globals()}
+    print("begun", flush=True)
+    exec(data["code"], scope)
+    return scope.get("result")
+`;
+const ORPHAN = `
+if os.fork() == 0:
+    if os.fork() == 0:
+        touch(mmap.mmap(-1, 400 << 20)); time.sleep(60)
+    os._exit(0)
+time.sleep(60)`;
+/** Two processes, since a machine may have two processors only. */
+const HOGS =
+  "others = [subprocess.Popen([sys.executable, '-I', '-c', 'while True: pass']) for _ in range(2)]";
+
+const LEVELS = ["B", "C"] as const;
+
+describe.each(LEVELS)("without control groups, at level %s", (level) => {
+  let fixture: Fixture;
+  beforeAll(async () => {
+    const sandbox = await findTestSandbox(level === "C" ? { bubblewrapPath: "/nonexistent" } : {});
+    fixture = await createFixture({ sandbox: { ...sandbox, cgroups: null } });
+  });
+  afterAll(() => fixture.close());
+
+  function createVersion(cpu: number) {
+    return fixture.createVersion(PROGRAM, { resources: { cpu, memory: 0.1 } });
+  }
+
+  test.each([
+    ["shared memory", "touch(mmap.mmap(-1, 400 << 20)); time.sleep(60)"],
+    ["shared memory of an orphan", ORPHAN],
+    [
+      "files without a name",
+      "d = os.memfd_create('x')\nfor _ in range(400): os.write(d, bytes(1 << 20))\ntime.sleep(60)",
+    ],
+  ])("400 MB of %s under 0.1 GB are OUT_OF_MEMORY; the version serves on", async (_, code) => {
+    const version = createVersion(1);
+    const { outcome } = await fixture.finish(version, { data: { code } });
+    expect(outcome).toMatchObject({ status: "FAILED", code: "OUT_OF_MEMORY" });
+    expect(outcome).toMatchObject({ detail: expect.stringMatching(/ used \d{3} MB at its peak\.$/u) });
+    const next = await fixture.finish(version, { data: { code: "result = 7" } });
+    expect(next.result).toEqual({ value: 7 });
+  });
+
+  test("processes of a run together get its share of a processor", async () => {
+    const code = `
+${HOGS}
+begun = time.monotonic()
+time.sleep(2)
+for other in others: other.kill()
+for other in others: other.wait()
+result = sum(os.times()[2:4]) / (time.monotonic() - begun)`;
+    const { result } = await fixture.finish(createVersion(0.3), { data: { code } });
+    const { value } = result as { readonly value: number };
+    expect(value).toBeLessThan(0.3 * 1.15);
+    expect(value).toBeGreaterThan(0.3 * 0.2);
+  });
+
+  test("a run that is stopped goes on for a cancellation, so that it can clean up", async () => {
+    const code = `
+def clean(*_):
+    for other in others: other.kill()
+    print("cleaned", flush=True)
+    os._exit(0)
+signal.signal(signal.SIGTERM, clean)
+${HOGS}
+print("spinning", flush=True)
+while True: pass`;
+    const run = fixture.start(createVersion(0.02), { data: { code } });
+    await waitFor(
+      "it is held back",
+      () => run.lines.some(({ message }) => message === "spinning") && listStopped().length > 0,
+    );
+    run.kill({ code: "CANCELLED", detail: "asked" });
+    expect(await run.outcome).toMatchObject({ code: "CANCELLED" });
+    await run.ended;
+    expect(run.lines.map(({ message }) => message)).toContain("cleaned");
+  });
+
+  test("a run that is stopped ends at its time limit, and leaves nothing behind that is stopped", async () => {
+    const before = listStopped().length;
+    const code = `${HOGS}\ntime.sleep(60)`;
+    const { outcome } = await fixture.finish(createVersion(0.02), { data: { code }, timeoutSeconds: 1 });
+    expect(outcome).toMatchObject({ code: "TIMEOUT" });
+    await waitFor("none is stopped", () => listStopped().length <= before);
+  });
+});
+
+/** The processes below this one that are stopped. */
+function listStopped(): readonly number[] {
+  const below = [process.pid];
+  for (const pid of below) below.push(...listChildren(pid));
+  return below.filter((pid) => /^State:\sT/mu.test(readStatus(pid)));
+}
+
+function readStatus(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { enterSample, isAhead, openLedger } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
+
+const GIGABYTE = 1_000_000_000;
+const LIMITS = { memoryBytes: 4 * GIGABYTE, cpus: 0.5 };
+
+/** Enters the samples of a run that began at 0: milliseconds, seconds of processor time, memory. */
+function follow(...samples: readonly (readonly [number, number, number])[]): Ledger {
+  return samples.reduce(
+    (ledger, [at, cpuSeconds, memoryBytes]) => enterSample(ledger, { at, cpuSeconds, memoryBytes }, LIMITS),
+    openLedger(0, 0),
+  );
+}
+
+test("a run that uses more than its share is ahead for as long as its share takes to come up to it", () => {
+  const ahead = follow([100, 0.2, 0]);
+  expect(isAhead(ahead)).toBe(true);
+  expect(ahead.nextMs).toBeCloseTo(300);
+  expect(isAhead(enterSample(ahead, { at: 390, cpuSeconds: 0.2, memoryBytes: 0 }, LIMITS))).toBe(true);
+  expect(isAhead(enterSample(ahead, { at: 401, cpuSeconds: 0.2, memoryBytes: 0 }, LIMITS))).toBe(false);
+});
+
+test("a run that waited for an hour has saved up no more than a tenth of a second of its share", () => {
+  expect(follow([3_600_000, 0, 0]).credit).toBeCloseTo(0.05);
+});
+
+test("what a run used before it began is not held against it", () => {
+  const begun = openLedger(1000, 7);
+  expect(isAhead(enterSample(begun, { at: 1100, cpuSeconds: 7.04, memoryBytes: 0 }, LIMITS))).toBe(false);
+});
+
+test("processes that end without being waited for take nothing back from what was used", () => {
+  const ledger = follow([1000, 0.4, 0], [2000, 0.1, 0], [3000, 0.4, 0]);
+  expect(ledger.cpuSeconds).toBeCloseTo(0.7);
+});
+
+test.each([
+  ["far from both limits, after a second", 0.1, GIGABYTE, 1000],
+  ["near its share, after 100 ms", 0.45, GIGABYTE, 100],
+  ["where the memory may be full sooner, after that time", 0.1, 3.5 * GIGABYTE, 500],
+  ["near the limit of memory, after 100 ms", 0.1, 3.99 * GIGABYTE, 100],
+])("a run is looked at again %s", (_, cpuSeconds, memoryBytes, nextMs) => {
+  expect(follow([1000, cpuSeconds, memoryBytes]).nextMs).toBeCloseTo(nextMs);
+});
+
+test("a run that was held back is looked at soon after it is let go", () => {
+  expect(follow([100, 0.2, 0], [401, 0.2, 0]).nextMs).toBe(25);
+});
+
+test("the largest sample is the peak", () => {
+  expect(follow([100, 0, 5], [200, 0, 9], [300, 0, 7]).peakBytes).toBe(9);
+});

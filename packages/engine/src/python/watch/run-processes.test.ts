@@ -1,0 +1,73 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { waitFor } from "../../testing/python-fixture.ts";
+import { parseRollup, readStat } from "./process-files.ts";
+import { findLeader, listProcesses, signalProcesses, sumMemory } from "./run-processes.ts";
+
+const MEGABYTE = 1 << 20;
+let child: ChildProcess;
+
+beforeEach(async () => {
+  child = spawn("/bin/sh", ["-c", "sleep 60 & echo begun; wait"], { stdio: ["ignore", "pipe", "ignore"] });
+  if (child.stdout !== null) await once(child.stdout, "data");
+});
+afterEach(async () => {
+  const ended = once(child, "close");
+  const found = findLeader(process.pid, child.pid ?? 0);
+  if (found !== null) signalProcesses(await listProcesses(found, []), "SIGKILL");
+  await ended;
+});
+
+function readState(pid: number): string | undefined {
+  return /^State:\s(\w)/mu.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+}
+
+test("a signal goes to the process that was found, and to no other that was given its number", async () => {
+  const pid = child.pid ?? 0;
+  const found = readStat(pid);
+  if (found === null) throw new Error("the process has ended");
+  signalProcesses([{ ...found, start: `${found.start}0` }], "SIGKILL");
+  signalProcesses([found], "SIGSTOP");
+  // Signals are delivered one after the other: a kill would have come first.
+  await waitFor("it is stopped", () => readState(pid) === "T");
+  expect(child.exitCode ?? child.signalCode).toBeNull();
+  signalProcesses([found], "SIGCONT");
+});
+
+test("a number that is not that of a child of the zygote names nobody, whatever the zygote says", () => {
+  expect(findLeader(child.pid ?? 0, process.pid)).toBeNull();
+  expect(findLeader(child.pid ?? 0, 1)).toBeNull();
+});
+
+test("all that a run has started is found below it", async () => {
+  const leader = findLeader(process.pid, child.pid ?? 0);
+  if (leader === null) throw new Error("the process has ended");
+  const processes = await listProcesses(leader, []);
+  expect(processes).toHaveLength(2);
+  expect(processes[0]?.pid).toBe(child.pid);
+});
+
+test("what a process has of the zygote's memory does not count as its own, but no more than there is of that", () => {
+  const zygote = { anonymous: 30 * MEGABYTE, shared: 0, own: 10 * MEGABYTE, mapped: 70 * MEGABYTE };
+  const forked = { anonymous: 25 * MEGABYTE, shared: 0, own: 5 * MEGABYTE, mapped: 65 * MEGABYTE };
+  expect(sumMemory(zygote, [forked], 0)).toBe(5 * MEGABYTE);
+  expect(sumMemory(null, [forked], 0)).toBe(25 * MEGABYTE);
+  const executed = Array.from({ length: 20 }, () => forked);
+  expect(sumMemory(zygote, executed, 0)).toBe((20 * 25 - 40) * MEGABYTE);
+});
+
+test("mapped files of a tmpfs count once, those that are not mapped as well", () => {
+  const mapping = { anonymous: 0, shared: 8, own: 0, mapped: 0 };
+  expect(sumMemory(null, [mapping, mapping], 16)).toBe(16);
+  expect(sumMemory(null, [mapping, mapping], 90)).toBe(90);
+  expect(sumMemory(null, [mapping, mapping], 0)).toBe(16);
+});
+
+test("the kernel's summary of a process's memory is read", () => {
+  const text =
+    "Rss: 9 kB\nPss_Anon: 3 kB\nPss_Shmem:  2 kB\nPrivate_Dirty: 1 kB\nAnonymous: 4 kB\nSwapPss: 5 kB\n";
+  expect(parseRollup(text)).toEqual({ anonymous: 8192, shared: 2048, own: 1024, mapped: 4096 });
+});
