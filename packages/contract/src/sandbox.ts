@@ -36,7 +36,13 @@ export function isAtLeast(level: SandboxLevel, minimum: SandboxLevel): boolean {
 }
 
 /** A part of the isolation that a machine may or may not offer. */
-export type SandboxPiece = "user namespaces" | "seccomp" | "Landlock" | "control groups" | "network";
+export type SandboxPiece =
+  | "user namespaces"
+  | "seccomp"
+  | "Landlock"
+  | "control groups"
+  | "network"
+  | "users of their own";
 
 /** A part that a worker tried in vain at its start. */
 export interface MissingPiece {

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findProcesses } from "../testing/find-processes.ts";
-import { createFixture, waitFor } from "../testing/python-fixture.ts";
+import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import { readOutput, spawnWithoutNamespaces } from "../testing/without-namespaces.ts";
 
@@ -167,12 +167,55 @@ def run(params):
   expect(process.getuid?.() === 0 ? most : 2048).toBe(2048);
 });
 
+const TOO_MUCH = [
+  ["shared memory", "import mmap\nm = mmap.mmap(-1, 400 << 20)\nfor at in range(0, len(m), 4096): m[at] = 1"],
+  [
+    "200 processes, each below the limit",
+    "import time\nfor _ in range(200):\n    if os.fork() == 0:\n        b = bytearray(4 << 20); b[::4096] = bytes(len(b) // 4096); time.sleep(60)\ntime.sleep(60)",
+  ],
+] as const;
+const hasGroups = (await findTestSandbox()).cgroups !== null;
+
+describe.runIf(hasGroups)("with control groups, level C limits an execution as a whole", () => {
+  const program =
+    "import os, time\ndef run(data):\n    exec(data['code'], scope := {**globals()})\n    return scope.get('made')\n";
+
+  test.each(TOO_MUCH)("its memory: %s", async (_name, code) => {
+    const version = fixture.createVersion(program, { resources: { cpu: 1, memory: 0.1 } });
+    const { outcome } = await fixture.finish(version, { data: { code } });
+    expect(outcome).toMatchObject({ status: "FAILED", code: "OUT_OF_MEMORY" });
+    expect((await fixture.finish(version, { data: { code: "made = 7" } })).result).toEqual({ value: 7 });
+  });
+
+  test("its processes: a fork bomb makes no more than 256, and a sibling starts beside it", async () => {
+    const version = fixture.createVersion(program);
+    const code = `
+made = 0
+try:
+    while True:
+        if os.fork() == 0: time.sleep(60)
+        made += 1
+except OSError:
+    print("full")
+    time.sleep(1)`;
+    const bomb = fixture.start(version, { data: { code } });
+    await waitFor("the bomb is full", () => bomb.lines.length > 0);
+    expect((await fixture.finish(version, { data: { code: "made = 7" } })).result).toEqual({ value: 7 });
+    const outcome = await bomb.outcome;
+    await bomb.ended;
+    const made = outcome.status === "SUCCEEDED" ? Buffer.from(outcome.result).toString() : "";
+    expect(JSON.parse(made)).toEqual({ value: expect.any(Number) });
+    expect((JSON.parse(made) as { readonly value: number }).value).toBeLessThan(256);
+  });
+});
+
 const OTHER_USERS: readonly User[] =
   process.getuid?.() === 0 ? [["an ordinary user", { uid: 65_534, gid: 65_534 }]] : [];
 
 test.each<User>([["the user of this process", {}], ...OTHER_USERS])(
   "a host that refuses user namespaces reaches level C as %s",
   async (_who, identity) => {
+    const isRoot = (identity.uid ?? process.getuid?.()) === 0;
     const child = spawnWithoutNamespaces([process.execPath, SAY_LEVEL], {
       env: { PATH: process.env["PATH"] },
       stdio: ["ignore", "pipe", "inherit"],
@@ -181,7 +224,12 @@ test.each<User>([["the user of this process", {}], ...OTHER_USERS])(
     expect(JSON.parse(await readOutput(child))).toMatchObject({
       report: {
         level: "C",
-        missing: expect.arrayContaining([expect.objectContaining({ piece: "user namespaces" })]),
+        // An ordinary user is told that all code must be trusted.
+        missing: expect.arrayContaining(
+          ["user namespaces", ...(isRoot ? [] : ["users of their own"])].map((piece) =>
+            expect.objectContaining({ piece }),
+          ),
+        ),
       },
       status: "SUCCEEDED",
       result: { canRead: false },

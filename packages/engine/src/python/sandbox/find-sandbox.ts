@@ -12,7 +12,7 @@ import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";
 import type { NetworkPolicy } from "./network/network-policy.ts";
 import type { Networks } from "./network/version-network.ts";
 import { createNoSandbox } from "./no-sandbox.ts";
-import { REMEDIES } from "./remedies.ts";
+import { REMEDIES, SHARED_USER } from "./remedies.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { createBaseFilter, findArchitecture } from "./seccomp/filters.ts";
 import type { Architecture } from "./seccomp/filters.ts";
@@ -70,7 +70,12 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   const parts = { report, cgroups, architecture, users, networks, findFault };
   if (report.level !== "C" && bubblewrap instanceof TrustedExecutable)
     return createBubblewrapSandbox({ ...parts, executable: bubblewrap });
-  return createConfinedSandbox({ ...parts, interpreter, siblings: await judgeSiblings(tools) });
+  return createConfinedSandbox({
+    ...parts,
+    report: tools.user === null ? { ...report, missing: [...report.missing, SHARED_USER] } : report,
+    interpreter,
+    siblings: await judgeSiblings(tools),
+  });
 }
 
 function tryNetwork(
