@@ -1,3 +1,5 @@
+import { linkSync } from "node:fs";
+import { join } from "node:path";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createDispatcher } from "../worker/dispatcher.ts";
 import type { Dispatcher, DispatcherOptions } from "../worker/dispatcher.ts";
@@ -29,10 +31,10 @@ export interface DispatchScene {
   readonly sources: Pick<DispatcherOptions, "versions" | "inputs">;
   /** Stopped when the scene is closed. */
   readonly createDispatcher: (overrides?: Partial<DispatcherOptions>) => Dispatcher;
-  /** Starts an execution of a version of its own; gives its id. */
+  /** Starts an execution of a version of its own, which finds the socket at this path as `line`; gives its id. */
   readonly start: (
     program: string,
-    change?: Partial<NewExecution> & { readonly json?: unknown },
+    change?: Partial<NewExecution> & { readonly json?: unknown; readonly line?: string },
   ) => Promise<string>;
   /** Stops a dispatcher that runs on the fixture's runtime as its process does: drained, the runtime closed, closed. */
   readonly stop: (dispatcher: Dispatcher, seconds: number) => Promise<void>;
@@ -92,8 +94,9 @@ export async function createDispatchScene(): Promise<DispatchScene> {
       dispatchers.push(dispatcher);
       return dispatcher;
     },
-    start: async (program, { json, ...change } = {}) => {
+    start: async (program, { json, line, ...change } = {}) => {
       const version = fixture.createVersion(program);
+      if (line !== undefined) linkSync(line, join(version.projectDirectory, "line"));
       versions.set(version.id, version);
       const id = createUuidV7();
       await store.create({

@@ -1,6 +1,9 @@
 import { EventEmitter, once } from "node:events";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createDeferred } from "../base/deferred.ts";
 import { createUuidV7 } from "../base/uuid.ts";
@@ -26,18 +29,22 @@ afterEach(() => scene.close());
 /** Where runs of `program` come in and stay until they are let go, so that how many run together does not depend on time. */
 async function openGate() {
   const inside = new Set<Socket>();
+  const folder = mkdtempSync(join(tmpdir(), "gate-"));
+  const line = join(folder, "line");
   let most = 0;
   const server = createServer((socket) => {
     inside.add(socket);
     most = Math.max(most, inside.size);
     socket.on("error", () => undefined).on("close", () => inside.delete(socket));
-  }).listen(0, "127.0.0.1");
+  }).listen(line);
   await once(server, "listening");
+  chmodSync(line, 0o777);
   return {
-    port: (server.address() as AddressInfo).port,
+    line,
     program: `import socket
-def run(data):
-    with socket.create_connection(("127.0.0.1", data["port"])) as gate:
+def run():
+    with socket.socket(socket.AF_UNIX) as gate:
+        gate.connect("line")
         gate.recv(1)
 `,
     inside,
@@ -51,6 +58,7 @@ def run(data):
     close: async () => {
       server.close();
       await once(server, "close");
+      rmSync(folder, { recursive: true });
     },
   };
 }
@@ -90,7 +98,7 @@ describe("dispatcher", () => {
     for (let count = 0; count < total; count++)
       ids.push(
         await scene.start(gate.program, {
-          json: { data: { port: gate.port } },
+          line: gate.line,
           resources: { cpu: 0.1, memory: 0.1 },
         }),
       );
@@ -249,7 +257,7 @@ describe("dispatcher", () => {
 
   test("what is still running after the drain is killed with the runtime, and then is UNKNOWN", async () => {
     const gate = await openGate();
-    const id = await scene.start(gate.program, { json: { data: { port: gate.port } } });
+    const id = await scene.start(gate.program, { line: gate.line });
     const dispatcher = scene.createDispatcher();
     dispatcher.start();
     await expect.poll(() => gate.inside.size, WITHIN).toBe(1);
@@ -268,7 +276,7 @@ describe("dispatcher", () => {
       await allowed;
       return scene.store.finish(claim, outcome);
     };
-    const id = await scene.start(gate.program, { json: { data: { port: gate.port } } });
+    const id = await scene.start(gate.program, { line: gate.line });
     const dispatcher = scene.createDispatcher({ store: { ...scene.store, finish } });
     dispatcher.start();
     await expect.poll(() => gate.inside.size, WITHIN).toBe(1);
