@@ -20,7 +20,12 @@ test.each([
     "egress",
     /no network: the worker cannot .* \/readyz say what is missing\.$/,
   ],
-  ["its own list", able, LISTED, /can reach only what "network" in platform\.json lists\.$/],
+  [
+    "its own list",
+    able,
+    LISTED,
+    /can reach only what "network" in platform\.json lists, and private addresses only/,
+  ],
 ] as const)("who cannot connect because of %s is told so", (_name, networks, asked, expected) => {
   expect(explainNetwork(networks, asked)).toMatch(expected);
 });

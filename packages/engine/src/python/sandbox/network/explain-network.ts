@@ -15,7 +15,9 @@ export function explainNetwork({ policy, egress, fallback }: Networks, asked: Ne
     return fallback === "host"
       ? null
       : "The service has no network: the worker cannot give it one; its log and /readyz say what is missing.";
-  return network === "egress" ? null : 'The service can reach only what "network" in platform.json lists.';
+  return network === "egress"
+    ? null
+    : 'The service can reach only what "network" in platform.json lists, and private addresses only where the operator has opened them.';
 }
 
 function explainNone(asked: Network | null): string {
