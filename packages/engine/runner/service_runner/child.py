@@ -45,25 +45,28 @@ class Program:
 class Parent:
     """The zygote as its children need it.
 
-    Process id, user, data size (RLIMIT_DATA), and the restrictions that it has prepared for them.
+    Process id, data size (RLIMIT_DATA), and what it has prepared for them: their namespaces (None
+    where they have none of their own) and restrictions.
     """
 
-    __slots__ = ("data_size", "gid", "pid", "restrictions", "uid")
+    __slots__ = ("data_size", "namespaces", "pid", "restrictions")
 
     def __init__(self, boot: BootOrder) -> None:
         self.restrictions = Restrictions(boot["isolation"])
+        self.namespaces = (
+            isolation.Namespaces(boot, os.getuid(), os.getgid())
+            if boot["isolation"]["namespaces"]
+            else None
+        )
         self.pid = os.getpid()
-        self.uid = os.getuid()
-        self.gid = os.getgid()
         self.data_size = isolation.read_data_size()
 
 
-def separate(boot: BootOrder, parent: Parent) -> None:
+def separate(parent: Parent) -> None:
     """Leaves the zygote and its other children; raises OSError. Lasts beyond an exec."""
-    has_namespaces = boot["isolation"]["namespaces"]
-    isolation.lead_session(0 if has_namespaces else parent.pid)
-    if has_namespaces:
-        isolation.furnish_namespaces(boot, parent.uid, parent.gid)
+    isolation.lead_session(parent.pid if parent.namespaces is None else 0)
+    if parent.namespaces is not None:
+        parent.namespaces.furnish()
 
 
 def settle(boot: BootOrder, identity: int, data_size: int, restrictions: Restrictions) -> None:
@@ -107,7 +110,7 @@ def run_forked_child(
     """Everything from the fork to the end of the process."""
     try:
         signal.set_wakeup_fd(-1)
-        separate(boot, parent)
+        separate(parent)
         settle(boot, identity, parent.data_size, parent.restrictions)
         if boot["isolation"]["namespaces"]:
             at_fork.renew()

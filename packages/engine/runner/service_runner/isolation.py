@@ -50,15 +50,7 @@ def lead_session(zygote: int) -> None:
 
 def die_first() -> None:
     """Makes this process, and what it starts, the first to be killed when memory runs out."""
-    _write("/proc/self/oom_score_adj", "1000")
-
-
-def _write(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY)
-    try:
-        os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)
+    kernel.write_file(b"/proc/self/oom_score_adj", b"1000")
 
 
 def list_namespaces(isolation: Isolation) -> int:
@@ -67,35 +59,64 @@ def list_namespaces(isolation: Isolation) -> int:
     return own | kernel.CLONE_NEWNET if isolation["network"] == "own" else own
 
 
-def furnish_namespaces(boot: BootOrder, uid: int, gid: int) -> None:
-    """Sets up the namespaces in which this process began; raises OSError.
+class Namespaces:
+    """The namespaces of a child as `furnish` sets them up.
 
-    The user is the zygote's, `uid` and `gid`. /tmp and /dev/shm are private, of at most `memory`
-    bytes each; paths of `keep` lie below them and are mounted again. /proc and /dev/pts show this
-    execution only.
+    The zygote makes the arguments ready for all its children: what a child computes costs it pages
+    of its own. `uid` and `gid` are the zygote's, which the child keeps. /tmp and /dev/shm are
+    private, of at most `memory` bytes each; paths of `keep` lie below them and are mounted again.
+    /proc and /dev/pts show this execution only.
     """
-    _write("/proc/self/setgroups", "deny")
-    _write("/proc/self/uid_map", f"{uid} {uid} 1")
-    _write("/proc/self/gid_map", f"{gid} {gid} 1")
-    if boot["isolation"]["network"] == "own":
-        kernel.raise_loopback()
-    kept = [(path, os.open(path, os.O_PATH)) for path in boot["keep"]]
-    options = f"size={boot['memory']},nr_inodes=100000,mode=0700"
-    flags = kernel.MS_NOSUID | kernel.MS_NODEV
-    for folder in ("/tmp", "/dev/shm"):
-        kernel.mount("tmpfs", folder, "tmpfs", flags, options)
-    for path, descriptor in kept:
-        os.makedirs(path, exist_ok=True)
-        source = f"/proc/self/fd/{descriptor}"
-        kernel.mount(source, path, "none", kernel.MS_BIND | kernel.MS_REC, "")
-        os.close(descriptor)
-    kernel.mount("proc", "/proc", "proc", flags | kernel.MS_NOEXEC, "")
-    # Of the sandbox's terminals, any child could open those of the others.
-    flags = kernel.MS_NOSUID | kernel.MS_NOEXEC
-    kernel.mount("devpts", "/dev/pts", "devpts", flags, "newinstance,ptmxmode=0666,mode=0600")
-    # Namespaces inside count against the number that the zygote may make.
-    _write("/proc/sys/user/max_user_namespaces", "0")
-    kernel.drop_capabilities()
+
+    __slots__ = ("_has_own_network", "_keep", "_maps", "_private", "_views")
+
+    def __init__(self, boot: BootOrder, uid: int, gid: int) -> None:
+        self._has_own_network = boot["isolation"]["network"] == "own"
+        self._keep = boot["keep"]
+        self._maps = (
+            (b"/proc/self/setgroups", b"deny"),
+            (b"/proc/self/uid_map", f"{uid} {uid} 1".encode()),
+            (b"/proc/self/gid_map", f"{gid} {gid} 1".encode()),
+        )
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV
+        options = f"size={boot['memory']},nr_inodes=100000,mode=0700"
+        self._private = [
+            kernel.Mount("tmpfs", folder, "tmpfs", flags, options)
+            for folder in ("/tmp", "/dev/shm")
+        ]
+        # Of the sandbox's terminals, any child could open those of the others.
+        terminals = "newinstance,ptmxmode=0666,mode=0600"
+        self._views = [
+            kernel.Mount("proc", "/proc", "proc", flags | kernel.MS_NOEXEC, ""),
+            kernel.Mount(
+                "devpts", "/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, terminals
+            ),
+        ]
+
+    def furnish(self) -> None:
+        """Sets up the namespaces in which this process began; raises OSError."""
+        for file, text in self._maps:
+            kernel.write_file(file, text)
+        if self._has_own_network:
+            kernel.raise_loopback()
+        kept = [(path, os.open(path, os.O_PATH)) for path in self._keep]
+        for mount in self._private:
+            mount.attach()
+        for path, descriptor in kept:
+            _put_back(path, descriptor)
+        for mount in self._views:
+            mount.attach()
+        # Namespaces inside count against the number that the zygote may make.
+        kernel.write_file(b"/proc/sys/user/max_user_namespaces", b"0")
+        kernel.drop_capabilities()
+
+
+def _put_back(path: str, descriptor: int) -> None:
+    """Mounts what was opened at a path before another mount covered it."""
+    os.makedirs(path, exist_ok=True)
+    source = f"/proc/self/fd/{descriptor}"
+    kernel.Mount(source, path, "none", kernel.MS_BIND | kernel.MS_REC, "").attach()
+    os.close(descriptor)
 
 
 def explain_refusal(error: OSError) -> str:

@@ -32,10 +32,12 @@ _KEYCTL_JOIN_SESSION_KEYRING, _KEYCTL_SETPERM = 1, 5
 if LINUX:
     import ctypes
 
-    _libc = ctypes.CDLL(None, use_errno=True)
-    _libc_with_lock = ctypes.PyDLL(None, use_errno=True)
-    """Keeps the interpreter's lock during a call."""
-    # Made here: the types alone would cost each child 0.1 ms.
+    _libc = ctypes.PyDLL(None, use_errno=True)
+    """Keeps the interpreter's lock during a call: releasing it costs a child pages of its own."""
+    # Made here: looking up functions and making types would cost each child 0.1 ms and more.
+    _prctl, _syscall, _madvise = _libc.prctl, _libc.syscall, _libc.madvise
+    _mount, _capset = _libc.mount, _libc.capset
+    _open, _write, _close = _libc.open, _libc.write, _libc.close
     _CAPABILITY_HEADER = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
 
@@ -49,7 +51,7 @@ def _check(result: int, name: str) -> None:
 def set_process_option(option: int, value: int) -> None:
     """prctl(2); raises OSError."""
     if LINUX:
-        _check(_libc.prctl(option, value, 0, 0, 0), "prctl")
+        _check(_prctl(option, value, 0, 0, 0), "prctl")
 
 
 def clone(flags: int) -> int:
@@ -65,24 +67,24 @@ def clone(flags: int) -> int:
     if number is None:
         raise OSError(errno.ENOSYS, f"no executions are isolated on {machine}")
     address = ctypes.c_ulong()
-    _check(_libc.prctl(_PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0), "prctl: tid address")
+    _check(_prctl(_PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0), "prctl: tid address")
     # The order of the last two differs between machines; neither flag reads the one that is 0.
     last = (address, ctypes.c_ulong()) if machine == "x86_64" else (ctypes.c_ulong(), address)
     word = flags | _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID | _SIGCHLD
     nothing = ctypes.c_ulong()
-    pid: int = _libc_with_lock.syscall(number, ctypes.c_ulong(word), nothing, nothing, *last)
+    pid: int = _syscall(number, ctypes.c_ulong(word), nothing, nothing, *last)
     _check(min(pid, 0), "clone")
     return pid
 
 
 def collapse_pages(start: int, size: int) -> bool:
     """madvise(2) with MADV_COLLAPSE, since Linux 6.1; whether it was done."""
-    return bool(_libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), _MADV_COLLAPSE) == 0)
+    return bool(_madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), _MADV_COLLAPSE) == 0)
 
 
 def call(number: int, *arguments: int | bytes | None) -> int:
     """A system call that libc has no function for; raises OSError."""
-    result: int = _libc.syscall(number, *arguments)
+    result: int = _syscall(number, *arguments)
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"system call {number}: {os.strerror(code)}")
@@ -95,13 +97,40 @@ def install_filter(program: bytes) -> None:
     The process must have no_new_privs.
     """
     mode = ctypes.c_ulong(_SECCOMP_MODE_FILTER)
-    _check(_libc.prctl(_PR_SET_SECCOMP, mode, program, 0, 0), "prctl: seccomp")
+    _check(_prctl(_PR_SET_SECCOMP, mode, program, 0, 0), "prctl: seccomp")
 
 
-def mount(source: str, target: str, kind: str, flags: int, options: str) -> None:
-    """mount(2); raises OSError."""
-    names = (source.encode(), target.encode(), kind.encode())
-    _check(_libc.mount(*names, ctypes.c_ulong(flags), options.encode()), "mount")
+class Mount:
+    """The arguments of mount(2): the zygote makes them ready for all its children."""
+
+    __slots__ = ("_arguments",)
+
+    def __init__(self, source: str, target: str, kind: str, flags: int, options: str) -> None:
+        names = (source.encode(), target.encode(), kind.encode())
+        self._arguments = (*names, ctypes.c_ulong(flags), options.encode())
+
+    def attach(self) -> None:
+        """Raises OSError."""
+        _check(_mount(*self._arguments), "mount")
+
+
+def open_path(path: bytes) -> int:
+    """A descriptor that names a path and opens nothing (O_PATH); raises OSError."""
+    descriptor: int = _open(path, os.O_PATH | os.O_CLOEXEC)
+    _check(min(descriptor, 0), "open")
+    return descriptor
+
+
+def write_file(path: bytes, text: bytes) -> None:
+    """Writes to a file that exists; raises OSError.
+
+    Touches less memory than `os.open` and `os.write` do, which counts in a process just forked.
+    """
+    descriptor = _open(path, os.O_WRONLY)
+    _check(min(descriptor, 0), "open")
+    written = _write(descriptor, text, len(text))
+    _close(descriptor)
+    _check(min(written, 0), "write")
 
 
 def raise_loopback() -> None:
@@ -123,9 +152,9 @@ def hide_session_keyring() -> None:
     number = _KEYCTL.get(os.uname().machine) if LINUX else None
     if number is None:
         return
-    keyring = _libc.syscall(number, _KEYCTL_JOIN_SESSION_KEYRING, None)
+    keyring = _syscall(number, _KEYCTL_JOIN_SESSION_KEYRING, None)
     if keyring > 0:
-        _libc.syscall(number, _KEYCTL_SETPERM, keyring, 0)
+        _syscall(number, _KEYCTL_SETPERM, keyring, 0)
 
 
 def drop_capabilities() -> None:
@@ -133,4 +162,4 @@ def drop_capabilities() -> None:
 
     With no_new_privs, which the sandbox sets, none can be regained in this namespace.
     """
-    _check(_libc.capset(_CAPABILITY_HEADER, _NO_CAPABILITIES), "capset")
+    _check(_capset(_CAPABILITY_HEADER, _NO_CAPABILITIES), "capset")

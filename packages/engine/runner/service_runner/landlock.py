@@ -7,8 +7,8 @@ the child starts, and cannot be taken back (Documentation/userspace-api/landlock
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 import struct
 
 from . import kernel
@@ -61,12 +61,13 @@ class Confinement:
     """What a child may use.
 
     Below `readable`, it may read and execute files; below `used`, write those that exist as well;
-    below `owned`, do everything but make devices. Paths that do not exist are passed over. It
+    below `owned`, do everything but make devices. Paths that do not exist are passed over, also
+    those that did not when this was made: the zygote makes it ready for all its children. It
     connects to abstract sockets of its own processes only, and signals only them (from version 6
     on). TCP is refused where `tcp` is False (from version 4 on).
     """
 
-    __slots__ = ("_flags", "_folders", "_ruleset")
+    __slots__ = ("_flags", "_rules", "_ruleset")
 
     def __init__(
         self,
@@ -84,10 +85,11 @@ class Confinement:
         # Each version before took a shorter struct, and refuses a longer one only if it is not 0.
         self._ruleset = _RULESET.pack(rights, refused, scopes)
         self._flags = _NO_LOG if known >= _LOG_VERSION else 0
-        self._folders = [
-            (path, allowed & rights)
+        self._rules = [
+            _Rule(path, allowed & rights)
             for paths, allowed in ((readable, _READ), (used, _USE), (owned, _OWN))
             for path in paths
+            if os.path.exists(path)
         ]
 
     def enter(self) -> None:
@@ -98,8 +100,8 @@ class Confinement:
         """
         ruleset = kernel.call(_CREATE_RULESET, self._ruleset, _RULESET.size, 0)
         try:
-            for path, rights in self._folders:
-                _allow(ruleset, path, rights)
+            for rule in self._rules:
+                rule.add(ruleset)
             kernel.call(_RESTRICT_SELF, ruleset, self._flags)
         finally:
             os.close(ruleset)
@@ -111,15 +113,26 @@ def _list_rights(version: int) -> int:
     return (1 << count) - 1
 
 
-def _allow(ruleset: int, path: str, rights: int) -> None:
-    try:
-        parent = os.open(path, os.O_PATH)
-    except FileNotFoundError:
-        return
-    try:
-        if not stat.S_ISDIR(os.fstat(parent).st_mode):
-            rights &= _OF_FILES
-        rule = _PATH_BENEATH.pack(rights, parent)
-        kernel.call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, rule, 0)
-    finally:
-        os.close(parent)
+class _Rule:
+    """What is allowed at a path, and below it where it is a folder."""
+
+    __slots__ = ("_path", "_rights")
+
+    def __init__(self, path: str, rights: int) -> None:
+        self._path = os.fsencode(path)
+        # The kernel refuses rights of folders for something else.
+        self._rights = rights if os.path.isdir(path) else rights & _OF_FILES
+
+    def add(self, ruleset: int) -> None:
+        """Adds it to an open ruleset; raises OSError."""
+        try:
+            parent = kernel.open_path(self._path)
+        except OSError as error:
+            if error.errno == errno.ENOENT:
+                return
+            raise
+        try:
+            rule = _PATH_BENEATH.pack(self._rights, parent)
+            kernel.call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, rule, 0)
+        finally:
+            os.close(parent)

@@ -24,22 +24,30 @@ place where the machine runs out of memory.
 class Restrictions:
     """Landlock and a system call filter; the zygote makes them ready once for all its children."""
 
-    __slots__ = ("_filter", "_has_namespaces", "_readable", "_version")
+    __slots__ = ("_confinement", "_filter", "_readable", "_version")
 
     def __init__(self, isolation: Isolation) -> None:
         program = isolation["filter"]
         self._filter = None if program is None else seccomp.Filter(program)
-        self._has_namespaces = isolation["namespaces"]
-        self._readable = isolation["landlock"]
-        self._version = 0 if self._readable is None else landlock.find_version()
+        readable = isolation["landlock"]
+        self._version = 0 if readable is None else landlock.find_version()
+        if self._version < landlock.LEAST_VERSION:
+            readable = None
+        self._readable = readable
+        self._confinement = (
+            landlock.Confinement(readable, *OWN_MOUNTS, version=self._version)
+            if readable is not None and isolation["namespaces"]
+            else None
+        )
 
     def apply(self, home: str) -> None:
         """Restricts this thread and all that it starts; `home` is its own folder. Raises OSError.
 
         The filter comes last: it may refuse what Landlock needs.
         """
-        if self._readable is not None and self._version >= landlock.LEAST_VERSION:
-            used, owned = OWN_MOUNTS if self._has_namespaces else (DEVICES, [home])
-            landlock.Confinement(self._readable, used, owned, version=self._version).enter()
+        if self._confinement is not None:
+            self._confinement.enter()
+        elif self._readable is not None:
+            landlock.Confinement(self._readable, DEVICES, [home], version=self._version).enter()
         if self._filter is not None:
             self._filter.install()

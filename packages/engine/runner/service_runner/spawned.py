@@ -35,7 +35,7 @@ def start_spawned(
 ) -> NoReturn:
     """In the forked child of the spawning zygote: replaces itself by a fresh interpreter."""
     try:
-        child.separate(boot, parent)
+        child.separate(parent)
         reader, writer = os.pipe()
         inherited = connections.list()
         # The variables are in the environment already, and the groups are joined.

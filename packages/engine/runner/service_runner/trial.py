@@ -87,7 +87,7 @@ def try_namespaces(isolation_of_child: Isolation) -> str | None:
     pid = kernel.clone(isolation.list_namespaces(isolation_of_child))
     if pid == 0:
         try:
-            isolation.furnish_namespaces(boot, uid, gid)
+            isolation.Namespaces(boot, uid, gid).furnish()
             Restrictions(isolation_of_child).apply("/tmp")
             os.close(os.open("/tmp/trial", os.O_CREAT | os.O_WRONLY))
             os._exit(0 if os.getpid() == 1 else 1)

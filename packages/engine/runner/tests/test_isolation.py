@@ -102,14 +102,14 @@ import os, socket, sys
 from service_runner import child, isolation, kernel
 separation = {"namespaces": True, "network": sys.argv[1], "filter": None, "landlock": None}
 boot = {"isolation": separation, "memory": 1 << 20, "keep": []}
-parent = child.Parent(boot)
+parent, user = child.Parent(boot), (os.getuid(), os.getgid())
 try:
     pid = kernel.clone(isolation.list_namespaces(boot["isolation"]))
 except OSError as error:
     sys.exit(f"refused: {error}")
 if pid > 0:
     os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-child.separate(boot, parent)
+child.separate(parent)
 """
 
 
@@ -127,7 +127,7 @@ class Namespaces(unittest.TestCase):
 names = [name for name in os.listdir("/proc") if name.isdigit()]
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 rights = [int(status[name], 16) for name in ("CapEff", "CapPrm", "CapInh", "CapAmb")]
-same_user = (os.getuid(), os.getgid()) == (parent.uid, parent.gid)
+same_user = (os.getuid(), os.getgid()) == user
 print(os.getpid(), os.getppid(), names, rights, same_user, os.listdir("/tmp"), flush=True)
 """
         expected = "1 0 ['1'] [0, 0, 0, 0] True []\n"

@@ -55,7 +55,7 @@ attempt("usr write", lambda: write("/usr/new"))
 attempt("other read", lambda: read(f"{other}/old"))
 attempt("other list", lambda: os.listdir(other))
 attempt("other truncate", lambda: os.truncate(f"{other}/old", 0))
-attempt("mount", lambda: kernel.mount("tmpfs", own, "tmpfs", 0, ""))
+attempt("mount", lambda: kernel.Mount("tmpfs", own, "tmpfs", 0, "").attach())
 """
         lines = dict(line.rsplit(" ", 1) for line in read_output(CONFINED + program).splitlines())
         if landlock.find_version() < 3:
