@@ -105,6 +105,20 @@ result = taken >> 20`,
   ],
 ] as const;
 
+/** Code at import that goes from one control group for executions to the next, and takes memory in each. */
+const HOARDER = `
+import os, resource
+most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+links = {fd: f"/proc/self/fd/{fd}" for fd in range(6, 60)}
+groups = [fd for fd, link in links.items() if os.path.exists(link) and "cgroup.procs" in os.readlink(link)]
+each = len(set(map(os.path.dirname, map(os.path.dirname, map(os.readlink, map(links.get, groups))))))
+kept = []
+for at in range(0, 6 * each, each):
+    for fd in groups[at : at + each]: os.write(fd, b"0")
+    kept.append(bytearray(90 << 20))
+`;
+
 /** The same sandbox, without the right to make control groups: its limits are sampled. */
 const LEVELS = [
   ...(sandbox.cgroups === null ? [] : [["A", sandbox] as const]),
@@ -161,6 +175,15 @@ describe.each(LEVELS)("limits at level %s", (level, used) => {
       expect((await fixture.finish(local, { data: { code: "result = 7" } })).result).toEqual({ value: 7 });
     },
   );
+
+  test.runIf(level === "A")("an import that takes memory of the groups for executions is ended", async () => {
+    const hoarding = fixture.createVersion(HOARDER + PROGRAM, { resources: { cpu: 1, memory: 0.1 } });
+    const { outcome } = await fixture.finish(hoarding, {
+      data: { code: "time.sleep(60)" },
+      timeoutSeconds: 50,
+    });
+    expect(outcome).toMatchObject({ status: "UNKNOWN" });
+  });
 
   test("what is read from files counts only as long as there is room", async () => {
     const code = `

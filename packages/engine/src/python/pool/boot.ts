@@ -53,6 +53,8 @@ export interface Boot {
   readonly measure: (id: number) => Usage | null;
   /** Ends what is left of a child that is said to be gone; calls back, at once if it can, when nothing is. */
   readonly bury: (id: number, onEmpty: () => void) => void;
+  /** See SlotBook. */
+  readonly findIntruder: () => boolean;
 }
 
 /** The resources that the effects of the machine work on. */
@@ -103,6 +105,7 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
       watched.end(id);
       slots.bury(id, onEmpty);
     },
+    findIntruder: slots.findIntruder,
   };
 }
 

@@ -19,6 +19,7 @@ function createGroups(
     measure: () => ({ cpuSeconds: slot, peakMemoryBytes: null, outOfMemoryKills: 0 }),
     isEmpty: () => processes[slot] === 0,
     readSharedMemory: () => memory[slot] ?? 0,
+    readAnonymousMemory: () => memory[slot] ?? 0,
     kill: () => void done.push(`kill ${slot}`),
     remove: async () => true,
   }));
@@ -73,6 +74,21 @@ test("a slot with memory that a child has left is given to the next one when tha
   await vi.waitFor(() => expect(done).toContain("1 joins"));
   expect(done).toEqual(["begin 0", "1 joins"]);
   await vi.waitFor(() => expect(done).toContain("2 joins"), { timeout: 5000 });
+});
+
+test("memory in a slot that no child has is that of an intruder, if it stays", () => {
+  const memory = [0, 0];
+  const book = createSlotBook(() => createGroups([0, 0], memory).groups);
+  book.take(1, 0, () => undefined);
+  memory[0] = 100 * MEGABYTE;
+  const look = (times: number) => Array.from({ length: times }, book.findIntruder).includes(true);
+  expect(look(10)).toBe(false);
+  memory[1] = 100 * MEGABYTE;
+  expect(look(3)).toBe(false);
+  memory[1] = 0;
+  expect(look(3)).toBe(false);
+  memory[1] = 100 * MEGABYTE;
+  expect(look(5)).toBe(true);
 });
 
 test("the group of a slot belongs to the child that took it last", () => {

@@ -7,6 +7,7 @@ const PAUSE_MS = 10;
 const MAX_LOOKS_AT_MEMORY = 100;
 /** What nobody misses. */
 const LEFT_BYTES = 4 * MEGABYTE;
+const ENOUGH_SIGHTINGS = 4;
 
 /**
  * Which child of a zygote is in which control group (slot). A slot is given to another child only once it is empty: a zygote may say that
@@ -19,6 +20,12 @@ export interface SlotBook {
   readonly find: (child: number) => Group | null;
   /** Ends what is left of a child that is said to be gone, and forgets it; calls back, at once if it can, when nothing is left. */
   readonly bury: (child: number, onEmpty: () => void) => void;
+  /**
+   * Whether a slot that no child has holds memory of a process: the zygote has moved into it. It has the descriptors for joining all slots,
+   * and code at import could collect the memory of each. Looks at one slot a call, about every second, and several times before it says so:
+   * the kernel may count what has ended for two seconds.
+   */
+  readonly findIntruder: () => boolean;
 }
 
 /** @param readGroups null until the process is started, and where there are no control groups */
@@ -56,7 +63,13 @@ export function createSlotBook(readGroups: () => ZygoteGroups | null): SlotBook 
     setTimeout(() => look(slot, hasEnded ? looksAtMemory - 1 : looksAtMemory), PAUSE_MS);
   }
 
+  function hasIntruder(slot: number): boolean {
+    if (waiting.has(slot) || [...slots.values()].includes(slot)) return false;
+    return (readGroups()?.find(slot)?.readAnonymousMemory() ?? 0) >= LEFT_BYTES;
+  }
+
   return {
+    findIntruder: createSearch(() => readGroups()?.joins.length ?? 0, hasIntruder),
     find,
     take: (child, slot, onReady) =>
       empty(slot, () => {
@@ -71,5 +84,18 @@ export function createSlotBook(readGroups: () => ZygoteGroups | null): SlotBook 
       slots.delete(child);
       return empty(slot, onEmpty);
     },
+  };
+}
+
+/** Looks at one slot a call, and at the same again as long as something is there. */
+function createSearch(count: () => number, hasIntruder: (slot: number) => boolean): () => boolean {
+  let looked = -1;
+  let sightings = 0;
+  return () => {
+    const slots = count();
+    if (slots === 0) return false;
+    if (sightings === 0) looked = (looked + 1) % slots;
+    sightings = hasIntruder(looked) ? sightings + 1 : 0;
+    return sightings >= ENOUGH_SIGHTINGS;
   };
 }

@@ -174,8 +174,13 @@ function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
   });
 }
 
-function tick({ executions, dispatch }: Handles, memory: PoolState["memory"]): void {
+function tick({ executions, dispatch, boot, host, version }: Handles, memory: PoolState["memory"]): void {
   for (const execution of executions.values()) execution.checkMemory();
+  if (boot?.findIntruder() === true) {
+    const message = "a zygote took memory of the groups that are for executions: the whole sandbox is killed";
+    host.logger.warn({ versionId: version.id }, message);
+    boot.order({ order: "kill" });
+  }
   dispatch({ type: "tick", memory });
 }
 

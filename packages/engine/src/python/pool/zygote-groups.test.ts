@@ -29,6 +29,7 @@ function createCounted(refusal: Refusal) {
       measure: () => ({ cpuSeconds: 0, peakMemoryBytes: null, outOfMemoryKills: 0 }),
       isEmpty: () => true,
       readSharedMemory: () => 0,
+      readAnonymousMemory: () => 0,
       kill: () => undefined,
       remove: async () => left.delete(name),
     };

@@ -8,7 +8,7 @@ import {
   makeGroups,
   openAll,
   readCount,
-  readSharedMemory,
+  readPart,
   writeIfPresent,
 } from "./group-files.ts";
 import type { GroupFile } from "./group-files.ts";
@@ -73,7 +73,8 @@ function createGroup(name: string, own: V1Folders): Group {
     }),
     // What has ended but was not waited for is counted there, and not listed.
     isEmpty: () => Number(processes.read()) === 0 || listProcesses(memory).length === 0,
-    readSharedMemory: () => readSharedMemory(total, parts),
+    readSharedMemory: () => readPart(total, parts, "shmem"),
+    readAnonymousMemory: () => readPart(total, parts, "rss"),
     kill: () => killProcesses(memory),
     remove: () => {
       for (const file of [peak, kills, cpu, processes, sockets, total, parts]) file.close();

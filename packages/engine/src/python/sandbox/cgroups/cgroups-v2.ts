@@ -6,7 +6,7 @@ import {
   isCode,
   killProcesses,
   readCount,
-  readSharedMemory,
+  readPart,
   writeIfPresent,
 } from "./group-files.ts";
 import type { GroupFile } from "./group-files.ts";
@@ -63,7 +63,8 @@ function createGroup(folder: string): Group {
       outOfMemoryKills: countKills() - before.kills,
     }),
     isEmpty: () => readCount(state.read(), "populated") === 0,
-    readSharedMemory: () => readSharedMemory(total, parts),
+    readSharedMemory: () => readPart(total, parts, "shmem"),
+    readAnonymousMemory: () => readPart(total, parts, "anon"),
     kill: () => killGroup(folder),
     remove: () => {
       for (const file of [events, cpu, state, total, parts, peak]) file.close();

@@ -28,6 +28,8 @@ export interface Group {
   readonly isEmpty: () => boolean;
   /** Memory of files that it wrote to tmpfs, memfds and the like, in bytes; 0 when it is little. Once it is empty, what ended processes have left. */
   readonly readSharedMemory: () => number;
+  /** Memory of its processes that no file is behind, in bytes; 0 when it uses little in total. It goes with the process that took it. */
+  readonly readAnonymousMemory: () => number;
   /** SIGKILL to all its processes; a process that forks meanwhile may need another call (cgroup v1). */
   readonly kill: () => void;
   /** Kills what is left in it and removes it. False: processes of it did not end in time; it is removed with the worker's own group. */

@@ -44,9 +44,9 @@ export function readCount(text: string, name: string): number {
 /** Less memory than this in total is little: it is not looked at what it consists of. */
 const LITTLE_BYTES = 16 * 1024 ** 2;
 
-/** See `Group.readSharedMemory`; the total is cheap to read, its parts are not. */
-export function readSharedMemory(total: GroupFile, parts: GroupFile): number {
-  return Number(total.read()) < LITTLE_BYTES ? 0 : readCount(parts.read(), "shmem");
+/** A part of a group's memory, by its name in `memory.stat`; 0 when the total, which is cheaper to read, is little. */
+export function readPart(total: GroupFile, parts: GroupFile, name: "shmem" | "rss" | "anon"): number {
+  return Number(total.read()) < LITTLE_BYTES ? 0 : readCount(parts.read(), name);
 }
 
 /** Ids of the processes in a group, as this process sees them. */
