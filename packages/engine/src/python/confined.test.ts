@@ -174,21 +174,40 @@ const TOO_MUCH = [
     "import time\nfor _ in range(200):\n    if os.fork() == 0:\n        b = bytearray(4 << 20); b[::4096] = bytes(len(b) // 4096); time.sleep(60)\ntime.sleep(60)",
   ],
 ] as const;
+const PROGRAM =
+  "import os, time\ndef run(data):\n    exec(data['code'], scope := {**globals()})\n    return scope.get('made')\n";
 const hasGroups = (await findTestSandbox()).cgroups !== null;
+const sandbox = await findTestSandbox({ bubblewrapPath: "/nonexistent" });
+const LIMITED = [
+  ...(hasGroups ? [["with control groups", sandbox, {}] as const] : []),
+  ["without control groups", { ...sandbox, cgroups: null }, { sampled: true }] as const,
+];
 
-describe.runIf(hasGroups)("with control groups, level C limits an execution as a whole", () => {
-  const program =
-    "import os, time\ndef run(data):\n    exec(data['code'], scope := {**globals()})\n    return scope.get('made')\n";
-
-  test.each(TOO_MUCH)("its memory: %s", async (_name, code) => {
-    const version = fixture.createVersion(program, { resources: { cpu: 1, memory: 0.1 } });
-    const { outcome } = await fixture.finish(version, { data: { code } });
-    expect(outcome).toMatchObject({ status: "FAILED", code: "OUT_OF_MEMORY" });
-    expect((await fixture.finish(version, { data: { code: "made = 7" } })).result).toEqual({ value: 7 });
+describe.each(LIMITED)("level C %s limits the memory of an execution as a whole", (_name, used, usage) => {
+  let limited: Fixture;
+  beforeAll(async () => {
+    limited = await createFixture({ sandbox: used });
   });
+  afterAll(() => limited.close());
 
+  test.each(TOO_MUCH)("%s", async (_what, code) => {
+    const version = limited.createVersion(PROGRAM, { resources: { cpu: 1, memory: 0.1 } });
+    expect((await limited.finish(version, { data: { code } })).outcome).toMatchObject({
+      status: "FAILED",
+      code: "OUT_OF_MEMORY",
+    });
+    const { outcome, result } = await limited.finish(version, { data: { code: "made = 7" } });
+    expect(result).toEqual({ value: 7 });
+    const metadata = outcome.status === "SUCCEEDED" ? (outcome.metadata ?? []) : [];
+    expect(JSON.parse(Buffer.from(metadata).toString())).toEqual({
+      _usage: { cpuSeconds: expect.any(Number), peakMemoryBytes: expect.any(Number), ...usage },
+    });
+  });
+});
+
+describe.runIf(hasGroups)("with control groups, level C limits each execution", () => {
   test("its processes: a fork bomb makes no more than 256, and a sibling starts beside it", async () => {
-    const version = fixture.createVersion(program);
+    const version = fixture.createVersion(PROGRAM);
     const code = `
 made = 0
 try:
