@@ -10,7 +10,7 @@ import { createWorld } from "../support/world.ts";
 
 const CONNECT = "import socket\n\ndef run():\n    socket.create_connection(('192.0.2.1', 80), 1)\n";
 
-test("a worker below its least level does not start, and says what is missing and how to get it", async () => {
+test("a worker below its least level does not start, says what is missing and how to get it, and leaves the database as it is", async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), "platform-level-"));
   const platform = await spawnPlatform({ dataDirectory, command: CONFINED_PLATFORM });
   try {
@@ -18,6 +18,7 @@ test("a worker below its least level does not start, and says what is missing an
     const log = platform.readLog();
     expect(log).toContain("This machine can isolate user code at level C only; level B is required.");
     expect(log).toMatch(/^- user namespaces: .* Allow unprivileged user namespaces /mu);
+    expect(log).not.toContain("migrated the database");
     expect(log).toMatch(/^Or lower --sandbox-min \(PLATFORM_SANDBOX_MIN\)\. Isolation level C: /mu);
   } finally {
     await platform.kill();

@@ -9,8 +9,9 @@ import { startHousekeeping } from "./housekeeping/housekeeping.ts";
 import { runProcess } from "./roles/host-process.ts";
 import type { HostProcess } from "./roles/host-process.ts";
 import { createHttpServers, listAddresses } from "./roles/http-servers.ts";
+import { findTools } from "./roles/python.ts";
 import { startRoles } from "./roles/roles.ts";
-import { createShared } from "./roles/shared.ts";
+import { createShared, openData } from "./roles/shared.ts";
 import type { Shared } from "./roles/shared.ts";
 
 async function main(): Promise<void> {
@@ -24,10 +25,12 @@ async function serve(host: HostProcess): Promise<void> {
   const { config, logger, closers } = host;
   // Before anything slow, so that a port in use is reported at once.
   await checkAddresses(Object.values(listAddresses(config)));
-  const shared = await createShared(host);
+  const data = await openData(host);
+  const tools = await findTools(host, data);
+  const shared = await createShared(host, data);
   await bootstrap(shared);
   const servers = createHttpServers(shared);
-  await startRoles(shared, servers);
+  await startRoles(shared, servers, tools);
   closers.add(
     "housekeeping",
     startHousekeeping({
@@ -58,7 +61,7 @@ async function bootstrap({ config, identity, maintenance, logger }: Shared): Pro
 
 /** The command `rotate-signing-key`. */
 async function rotateKey(host: HostProcess): Promise<void> {
-  const { stores, secret } = await createShared(host);
+  const { stores, secret } = await createShared(host, await openData(host));
   const retired = await rotateSigningKey(stores.signingKeys, secret);
   if (retired.length > 0)
     host.logger.info(

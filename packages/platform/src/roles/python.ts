@@ -5,7 +5,9 @@ import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import { describeShortfall } from "@platform/engine/python/sandbox/grade";
 import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
 import type { PythonRuntime } from "@platform/engine/python/port/runtime";
+import type { DataDirectory } from "../host/data-directory.ts";
 import { StartError } from "../host/start-error.ts";
+import type { HostProcess } from "./host-process.ts";
 import type { Shared } from "./shared.ts";
 
 /** What the roles worker and builder share to run user code. */
@@ -16,9 +18,21 @@ export interface Python {
   readonly sandbox: SandboxReport;
 }
 
-/** Finds the tools for user code and starts the runtime. @throws StartError, ProjectError when this machine lacks one of them */
-export async function startPython({ config, data, logger, closers, readiness }: Shared): Promise<Python> {
-  const { environments, ...tools } = await findPythonTools({
+/** What this machine has for user code. */
+export type Tools = Awaited<ReturnType<typeof findPythonTools>>;
+
+/**
+ * Finds the tools for user code; null for roles that run none. To be called before the database is opened, so that a process that refuses to
+ * start has migrated nothing.
+ *
+ * @throws StartError, ProjectError when this machine lacks one of them
+ */
+export async function findTools(
+  { config, logger, closers }: HostProcess,
+  data: DataDirectory,
+): Promise<Tools | null> {
+  if (!config.roles.has("worker") && !config.roles.has("builder")) return null;
+  const tools = await findPythonTools({
     searchPath: config.environment["PATH"] ?? "",
     chooseDirectory: () => data.environments,
     confinedBuilds: {
@@ -30,16 +44,21 @@ export async function startPython({ config, data, logger, closers, readiness }: 
     network: { networkPolicy: config.network },
     variables: config.environment,
   });
-  closers.add("environments", environments.close);
+  closers.add("environments", tools.environments.close);
   const { report } = tools.sandbox;
   if (!isAtLeast(report.level, config.sandboxMin))
     throw new StartError(
       `${describeShortfall(report, config.sandboxMin)}\nOr lower --sandbox-min (PLATFORM_SANDBOX_MIN). ${describeLevel(report)}`,
     );
-  readiness.addSandbox(report);
   logger.info({ level: report.level, missing: report.missing }, describeLevel(report));
-  const { zygoteMemoryBytes } = config;
-  const { capacity } = config;
+  return tools;
+}
+
+/** Starts the runtime. */
+export function startPython({ config, data, logger, closers, readiness }: Shared, found: Tools): Python {
+  const { environments, ...tools } = found;
+  const { zygoteMemoryBytes, capacity } = config;
+  readiness.addSandbox(tools.sandbox.report);
   const runtime = createPythonRuntime({
     runDirectory: data.run,
     ...tools,
@@ -48,7 +67,7 @@ export async function startPython({ config, data, logger, closers, readiness }: 
     logger,
   });
   closers.add("Python", runtime.close);
-  return { runtime, environments, sandbox: report };
+  return { runtime, environments, sandbox: tools.sandbox.report };
 }
 
 /** A sentence for the log and the operator. */

@@ -9,16 +9,20 @@ import { createNoDataPools } from "../pools/no-data-pools.ts";
 import { createVersionSource } from "../versions/version-source.ts";
 import type { HttpServers } from "./http-servers.ts";
 import { startPython } from "./python.ts";
-import type { Python } from "./python.ts";
+import type { Python, Tools } from "./python.ts";
 import type { Shared } from "./shared.ts";
 
 /** Starts the roles of this process. Their routes are registered before the servers listen. */
-export async function startRoles(shared: Shared, { gateway, api }: HttpServers): Promise<void> {
+export async function startRoles(
+  shared: Shared,
+  { gateway, api }: HttpServers,
+  tools: Tools | null,
+): Promise<void> {
   const plays = (role: Role) => shared.config.roles.has(role);
   if (plays("gateway")) await startGateway(shared, gateway);
   if (plays("control")) await startControl(shared, api);
-  if (!plays("worker") && !plays("builder")) return;
-  const python = await startPython(shared);
+  if (tools === null) return;
+  const python = startPython(shared, tools);
   // Names this process in the claims of both roles.
   const workerId = randomUUID();
   if (plays("worker")) startWorker(shared, python, workerId);

@@ -42,11 +42,16 @@ export interface Shared extends HostProcess {
   readonly readiness: Readiness;
 }
 
-/** Opens data directory, databases and stores. @throws StartError, EmbeddedPostgresError, Problem UNAVAILABLE */
-export async function createShared(host: HostProcess): Promise<Shared> {
-  const { config, logger, closers, stop } = host;
+/** Opens the data directory. @throws StartError */
+export async function openData({ config, logger, closers }: HostProcess): Promise<DataDirectory> {
   const data = await openDataDirectory(config.dataDirectory, logger);
   closers.add("run directory", () => removeTree(data.run));
+  return data;
+}
+
+/** Opens databases, which applies new migrations, and stores. @throws StartError, EmbeddedPostgresError, Problem UNAVAILABLE */
+export async function createShared(host: HostProcess, data: DataDirectory): Promise<Shared> {
+  const { config, logger, closers, stop } = host;
   const disk = await startDiskGuard(host, data);
   const secret = await readSecret(data.root, config.secret);
   const { database, maintenance, executionStore: unguarded } = await openDatabases(host, data);
