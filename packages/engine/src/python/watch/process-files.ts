@@ -10,6 +10,7 @@ import { KILOBYTE } from "../../base/bytes.ts";
 /** One process. `pid` may be given to another process once it has ended; together with `start` it is unique. */
 export interface ProcessStat {
   readonly pid: number;
+  readonly parent: number;
   readonly session: number;
   /** Time of its start, in ticks since the boot of the machine. */
   readonly start: string;
@@ -36,6 +37,7 @@ const TICKS = 100;
 const PAGE_BYTES = readPageSize();
 const STATS_BLOCK_BYTES = 512;
 const NANO = 1e9;
+const PARENT = 1;
 const SESSION = 3;
 const TIMES = [11, 12, 13, 14] as const;
 const START = 19;
@@ -51,6 +53,7 @@ export function readStat(pid: number): ProcessStat | null {
   const ticks = TIMES.reduce((sum, index) => sum + Number(fields[index]), 0);
   return {
     pid,
+    parent: Number(fields[PARENT]),
     session: Number(fields[SESSION]),
     start,
     cpuSeconds: ticks / TICKS,
@@ -115,24 +118,23 @@ export function readFileSystemUse(pid: number, path: string): number {
   }
 }
 
-/** The memory files (memfd_create(2)) that it has open: the size of each, by its inode. */
-export function readMemoryFiles(pid: number): ReadonlyMap<number, number> {
-  const found = new Map<number, number>();
+/** Paths that lead to what it has open. */
+export function listDescriptors(pid: number): readonly string[] {
   try {
-    for (const name of readdirSync(`/proc/${pid}/fd`)) addMemoryFile(`/proc/${pid}/fd/${name}`, found);
+    return readdirSync(`/proc/${pid}/fd`).map((name) => `/proc/${pid}/fd/${name}`);
   } catch {
-    // It has ended.
+    return []; // It has ended.
   }
-  return found;
 }
 
-function addMemoryFile(path: string, found: Map<number, number>): void {
+/** Inode and size of a memory file (memfd_create(2)), from the path of a descriptor; null: it is something else, or was closed. */
+export function readMemoryFile(path: string): readonly [number, number] | null {
   try {
-    if (!readlinkSync(path).startsWith("/memfd:")) return;
+    if (!readlinkSync(path).startsWith("/memfd:")) return null;
     const { ino, blocks } = statSync(path);
-    found.set(ino, blocks * STATS_BLOCK_BYTES);
+    return [ino, blocks * STATS_BLOCK_BYTES];
   } catch {
-    // It was closed meanwhile.
+    return null;
   }
 }
 

@@ -5,7 +5,14 @@ import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { waitFor } from "../../testing/python-fixture.ts";
 import { parseRollup, readStat } from "./process-files.ts";
-import { findLeader, listProcesses, signalProcesses, sumMemory } from "./run-processes.ts";
+import {
+  findLeader,
+  isOfRun,
+  listProcesses,
+  measureFiles,
+  signalProcesses,
+  sumMemory,
+} from "./run-processes.ts";
 
 const MEGABYTE = 1 << 20;
 let child: ChildProcess;
@@ -48,6 +55,36 @@ test("all that a run has started is found below it", async () => {
   const processes = await listProcesses(leader, []);
   expect(processes).toHaveLength(2);
   expect(processes[0]?.pid).toBe(child.pid);
+});
+
+test("a number that was listed, and was given to a process of the host meanwhile, is none of the run", () => {
+  const leader = findLeader(process.pid, child.pid ?? 0);
+  const [stranger, leading] = [readStat(process.ppid), readStat(child.pid ?? 0)];
+  if (leader === null || stranger === null || leading === null) throw new Error("a process has ended");
+  const known = { starts: new Map([[leading.pid, leading.start]]), found: new Map([[leading.pid, leading]]) };
+  expect(isOfRun(stranger, leader, known)).toBe(false);
+  expect(isOfRun(leading, leader, known)).toBe(true);
+  expect(isOfRun({ ...leading, start: "1" }, leader, known)).toBe(false);
+  expect(isOfRun({ ...stranger, parent: leading.pid }, leader, known)).toBe(true);
+});
+
+test("a run with very many descriptors keeps nobody waiting, and has an end", async () => {
+  const leader = findLeader(process.pid, child.pid ?? 0);
+  const stat = readStat(child.pid ?? 0);
+  if (leader === null || stat === null) throw new Error("the process has ended");
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  await measureFiles(
+    leader,
+    Array.from({ length: 100_000 }, () => stat),
+  );
+  clearImmediate(next);
+  expect(turns).toBeGreaterThan(30);
+  expect(turns).toBeLessThan(200);
 });
 
 test("what a process has of the zygote's memory does not count as its own, but no more than there is of that", () => {

@@ -1,8 +1,9 @@
 import { setImmediate as pause } from "node:timers/promises";
 import {
   listChildren,
+  listDescriptors,
   readFileSystemUse,
-  readMemoryFiles,
+  readMemoryFile,
   readNumbers,
   readProportional,
   readStat,
@@ -13,6 +14,8 @@ import type { ProcessStat, ProportionalMemory } from "./process-files.ts";
 const MAX_PROCESSES = 1024;
 /** Processes that are read in one turn of the event loop: 1 ms. */
 const PER_TURN = 32;
+const MAX_DESCRIPTORS = 16_384;
+const DESCRIPTORS_PER_TURN = 256;
 const OWN_FILE_SYSTEMS = ["/tmp", "/dev/shm"];
 
 /** The process that runs the code of one execution, and its zygote, as this process numbers them. */
@@ -67,11 +70,31 @@ export async function listProcesses(
     if (found.has(pid) || found.size >= MAX_PROCESSES) continue;
     if ((count += 1) % PER_TURN === 0) await pause();
     const stat = readStat(pid);
-    if (stat === null || (starts.get(pid) ?? stat.start) !== stat.start) continue;
+    if (stat === null || !isOfRun(stat, leader, { starts, found })) continue;
     found.set(pid, stat);
     queue.push(...listChildren(pid));
   }
   return [...found.values()];
+}
+
+/** What is known of a run's processes: their times of start, and those that were found in this look. */
+interface Found {
+  readonly starts: ReadonlyMap<number, string>;
+  readonly found: ReadonlyMap<number, ProcessStat>;
+}
+
+/**
+ * Whether a process that was listed belongs to the run. Turns of the event loop pass between the listing and the look, in which a process of the
+ * run may end and its number be given to any process of the host, which must not be signalled: a run can use up all numbers in seconds.
+ */
+export function isOfRun(
+  stat: ProcessStat,
+  { stat: leader, isApart }: Leader,
+  { starts, found }: Found,
+): boolean {
+  const start = starts.get(stat.pid);
+  if (start !== undefined) return start === stat.start;
+  return found.has(stat.parent) || (!isApart && stat.session === leader.pid);
 }
 
 function listAdopted({ stat, zygote, isApart }: Leader): readonly number[] {
@@ -81,12 +104,22 @@ function listAdopted({ stat, zygote, isApart }: Leader): readonly number[] {
 
 /** Files in the memory of the machine that the run alone can have: those of its own file systems, and memfds. */
 export async function measureFiles(leader: Leader, processes: readonly ProcessStat[]): Promise<number> {
-  const memoryFiles = new Map<number, number>();
-  for (const [index, { pid }] of processes.entries()) {
-    if (index % PER_TURN === PER_TURN - 1) await pause();
-    for (const [inode, bytes] of readMemoryFiles(pid)) memoryFiles.set(inode, bytes);
-  }
+  const memoryFiles = await readMemoryFiles(processes);
   return [...memoryFiles.values()].reduce((sum, bytes) => sum + bytes, measureFileSystems(leader));
+}
+
+/** By inode. Not all where there are very many descriptors: 256 processes with 4,096 each would take seconds. */
+async function readMemoryFiles(processes: readonly ProcessStat[]): Promise<ReadonlyMap<number, number>> {
+  const files = new Map<number, number>();
+  let count = 0;
+  for (const { pid } of processes)
+    for (const path of listDescriptors(pid)) {
+      if ((count += 1) > MAX_DESCRIPTORS) return files;
+      if (count % DESCRIPTORS_PER_TURN === 0) await pause();
+      const file = readMemoryFile(path);
+      if (file !== null) files.set(...file);
+    }
+  return files;
 }
 
 /** The files of its own file systems, which are in memory. */
