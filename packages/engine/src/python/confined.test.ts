@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -127,6 +127,20 @@ def run(params):
   expect(await run.outcome).toMatchObject({ status: "UNKNOWN" });
   await run.ended;
   expect(findProcesses(marker)).toEqual([]);
+});
+
+test("level C starts a version again whose launcher was killed, without which no execution can be connected", async () => {
+  const own = await createFixture({}, "C");
+  try {
+    const version = own.createVersion("def run():\n    return 1");
+    await own.finish(version);
+    const all = findProcesses(`${own.directory}/run/runner`);
+    for (const pid of all.filter(isLauncher)) killIfAlive(pid);
+    await waitFor("its zygote has ended", () => all.every((pid) => !existsSync(`/proc/${pid}`)));
+    expect((await own.finish(version)).outcome.status).toBe("SUCCEEDED");
+  } finally {
+    await own.close();
+  }
 });
 
 test.each(["auto", "spawn"] as const)(

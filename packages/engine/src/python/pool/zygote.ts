@@ -140,14 +140,12 @@ function attendZygote(
   child: ChildProcess,
   { launch, home, groups, release }: Holdings,
 ): Zygote {
-  const control = child.stdio[CONTROL_FD];
-  if (!(control instanceof Duplex)) throw new Error("the zygote has no control pipe");
+  const control = openControl(child);
   const events = createEventReader(MAX_EVENT_BYTES, hear, kill);
   const readings = [
     readToEnd(control, paces.answers, events.read),
     ...collectOutput(child, paces.logs, options.onOutput),
   ];
-  control.on("error", () => control.destroy());
   const status = collectStatus(child);
   const orders = createOrders(control);
   const timers = createTimers<"leave" | "hangUp">();
@@ -167,7 +165,7 @@ function attendZygote(
   }
 
   function stop(): void {
-    control?.destroy();
+    control.destroy();
     if (!timers.has("leave")) timers.set("leave", LEAVE_MS, kill);
   }
 
@@ -192,6 +190,16 @@ function attendZygote(
 
   const booting = boot();
   return { pid: child.pid ?? 0, home, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
+}
+
+/** The pipe of orders and events. It takes no more orders when the process that was started has ended. */
+function openControl(child: ChildProcess): Duplex {
+  const control = child.stdio[CONTROL_FD];
+  if (!(control instanceof Duplex)) throw new Error("the zygote has no control pipe");
+  control.on("error", () => control.destroy());
+  // A launcher may be killed alone: at the end of its orders the zygote ends too, and nobody holds the pipes any more.
+  child.once("exit", () => control.end());
+  return control;
 }
 
 /** Writes orders; those that are given before the first, the boot order, wait for it. */
