@@ -69,7 +69,7 @@ def main_spawned() -> NoReturn:
         take_over(out, err)
         faulthandler.enable(2)
         install_log_records()
-        load = _load(boot["project"])
+        load = _load(boot["project"], boot["memory"])
         child.serve_child(control, load)
     except BaseException as error:
         child.report_failed_start(identity, error)
@@ -83,10 +83,10 @@ def _close_stdin() -> None:
     os.close(null)
 
 
-def _load(project: str) -> Callable[[], Binder]:
+def _load(project: str, memory: int) -> Callable[[], Binder]:
     """Imports before the request arrives; a failure is kept until there is a request to answer."""
     try:
-        binder = load_program(project)
+        binder = load_program(project, memory)
     except Failure as failure:
         kept = failure
 

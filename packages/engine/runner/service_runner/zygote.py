@@ -125,7 +125,7 @@ def _load(
     randomness.watch()
     at_fork.watch()
     try:
-        binder = load_program(boot["project"])
+        binder = load_program(boot["project"], boot["memory"])
     except Failure as failure:
         _fail(control, failure)
     reclaim_child_signal()

@@ -15,7 +15,7 @@ import json, sys
 from service_runner.failure import Failure
 from service_runner.loader import load_program
 try:
-    print(json.dumps({"returned": load_program(sys.argv[1]).run()}))
+    print(json.dumps({"returned": load_program(sys.argv[1], 1 << 30).run()}))
 except Failure as failure:
     print(json.dumps(vars(failure)))
 """

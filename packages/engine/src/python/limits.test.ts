@@ -152,6 +152,30 @@ describe.each(LEVELS)("limits at level %s", (level, used) => {
     expect(outcome).toMatchObject({ detail: expect.stringMatching(/^The memory limit of 0\.1 GB/u) });
   });
 
+  test.each([
+    ["private memory", "blocks = bytearray(400 << 20)"],
+    // Looking at processes begins with the execution: without groups, only the private memory of an import is bounded.
+    ...(level === "A"
+      ? [
+          [
+            "shared memory",
+            "import mmap\nm = mmap.mmap(-1, 400 << 20)\nfor at in range(0, len(m), 4096): m[at] = 1",
+          ],
+        ]
+      : []),
+  ])("an import of more than its memory is OUT_OF_MEMORY, also as %s", async (_, code) => {
+    const large = fixture.createVersion(`${code}\ndef run(data): return 1`, {
+      resources: { cpu: 1, memory: 0.1 },
+    });
+    const expected = {
+      code: "OUT_OF_MEMORY",
+      detail:
+        "The import of src/program.py exceeded the memory limit of the version, 0.1 GB. Raise resources.memory in platform.json.",
+    };
+    expect((await fixture.finish(large, { data: {} })).outcome).toMatchObject(expected);
+    expect(await fixture.runtime.probe(large)).toMatchObject(expected);
+  });
+
   test.each(BOMBS)("%s is bounded", async (_name, code, most) => {
     const { outcome, result } = await attack(code);
     // What the kernel keeps of them is memory of the run, too.

@@ -72,10 +72,16 @@ function readProbe(event: ZygoteEvent): Probe | null {
 }
 
 /** The result for a zygote that ended without reporting one. */
-function describeEnd({ description, hasBegun }: ZygoteEnd, stage: Stage, printed: readonly LogLine[]): Probe {
+function describeEnd(
+  { description, hasBegun, excess }: ZygoteEnd,
+  stage: Stage,
+  printed: readonly LogLine[],
+): Probe {
   const output = printed.map((line) => line.message).join("\n");
   if (stage === "starting" && !hasBegun)
     throw new Error(`the sandbox of the version ${description}${output === "" ? "" : `: ${output}`}`);
+  if (excess !== null)
+    return { ok: false, code: excess.code, detail: excess.detail, traceback: output || null };
   const doing =
     stage === "importing" ? "while it imported src/program.py" : "before it could import src/program.py";
   return failStartup(`The process ${description} ${doing}.`, output || null);

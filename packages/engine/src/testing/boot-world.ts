@@ -34,7 +34,7 @@ export class BootWorld {
 
   /** The process ends in the end, and the question for the sandbox is answered. */
   finish(later: readonly BootEvent[]): void {
-    this.play({ type: "ended", end: { description: "ended", hasBegun: true }, kept: [] });
+    this.play({ type: "ended", end: { description: "ended", hasBegun: true, excess: null }, kept: [] });
     this.play({ type: "diagnosed", fault: null });
     demand(this.#reports.at(-1) === "closed", "the end is reported");
     for (const event of later)

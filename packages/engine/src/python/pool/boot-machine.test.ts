@@ -30,7 +30,7 @@ const WORKS: BootEvent = { type: "diagnosed", fault: null };
 const BROKEN: BootEvent = { type: "diagnosed", fault: "bwrap: no permissions" };
 const ended = (hasBegun: boolean): BootEvent => ({
   type: "ended",
-  end: { description: "ended with exit code 3", hasBegun },
+  end: { description: "ended with exit code 3", hasBegun, excess: null },
   kept: [line("importing")],
 });
 

@@ -180,12 +180,12 @@ function giveUp(state: BootState, settings: BootSettings): BootStep {
 }
 
 function bury(state: BootState, end: ZygoteEnd, kept: readonly LogLine[]): BootStep {
-  const { description, hasBegun } = end;
+  const { description, hasBegun, excess } = end;
   const fail = (outcome: StartOutcome, lines: readonly LogLine[] = []): BootStep =>
     close(description, { outcome, lines: [...kept, ...lines] });
   if (state.name === "ending" && state.failure !== null)
     return fail(state.failure.outcome, state.failure.lines);
-  if (state.name === "importing") return fail(describeEndedImport(description));
+  if (state.name === "importing") return fail(excess ?? describeEndedImport(description));
   if (state.name !== "starting") return close(description, null);
   if (hasBegun) return fail(describeEndedInterpreter(description));
   const printed = kept.map((line) => line.message).join("; ");

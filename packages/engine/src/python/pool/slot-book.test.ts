@@ -29,6 +29,7 @@ function createGroups(
     join: (command) => command,
     joins: JOINS,
     find: (slot) => all[slot] ?? null,
+    hasExceeded: () => false,
     kill: () => undefined,
     remove: async () => undefined,
   } satisfies ZygoteGroups;

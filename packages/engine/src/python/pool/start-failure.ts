@@ -52,6 +52,15 @@ export function describeEndedImport(description: string): StartOutcome {
   return failStart(`The process ${description} while it imported src/program.py.`);
 }
 
+/** For a process that the kernel killed during the import: the memory of all its processes was above the limit. */
+export function describeLargeImport({ memory }: Pick<RunnableVersion["resources"], "memory">): Failed {
+  const limit = `the memory limit of the version, ${memory} GB`;
+  return fail(
+    "OUT_OF_MEMORY",
+    `The import of src/program.py exceeded ${limit}. Raise resources.memory in platform.json.`,
+  );
+}
+
 /** Before the zygote's first event only the environment of the project has run (a start-up hook that ends the interpreter, say). */
 export function describeEndedInterpreter(description: string): StartOutcome {
   return failStart(`The interpreter ${description} before it could import src/program.py.`);

@@ -50,6 +50,8 @@ export interface ZygoteGroups {
   readonly joins: readonly (readonly number[])[];
   /** Null once they are being removed. */
   readonly find: (slot: number) => Group | null;
+  /** Whether the kernel killed a process of the zygote's own group because of its memory; false once they are being removed. */
+  readonly hasExceeded: () => boolean;
   /** SIGKILL to all processes in them. */
   readonly kill: () => void;
   /** Ends all processes in them; resolves when the groups are removed, or could not be in time. */
@@ -76,6 +78,7 @@ export function createZygoteGroups(
     join: (command) => joinFirst(command, first, own.length),
     joins: slots.map((_, slot) => numbers.slice(slot * own.length, (slot + 1) * own.length)),
     find: (slot) => groups[slot + 1] ?? null,
+    hasExceeded: () => (groups[0]?.measure().outOfMemoryKills ?? 0) > 0,
     kill: () => groups.forEach((group) => group.kill()),
     remove: async () => {
       const removed = groups;

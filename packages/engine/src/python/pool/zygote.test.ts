@@ -107,11 +107,6 @@ const BROKEN: ReadonlyArray<readonly [name: string, program: string, detail: str
     /^The process ended with exit code 2 while it imported src\/program.py/u,
   ],
   [
-    "an import that takes all memory",
-    "data = bytearray(3_000_000_000)",
-    "src/program.py cannot be imported: MemoryError",
-  ],
-  [
     "an import that forks without end",
     "import os, time\npid = os.getpid()\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        if os.getpid() == pid:\n            raise\n        time.sleep(0.01)",
     "src/program.py cannot be imported: BlockingIOError: [Errno 11] Resource temporarily unavailable",

@@ -10,6 +10,7 @@ import { spawnTrusted } from "../../host/processes.ts";
 import type { ChildProcess } from "../../host/processes.ts";
 import { createTimers } from "../../base/timers.ts";
 import { describeExit } from "../child/answers.ts";
+import type { Failed } from "../child/answers.ts";
 import { encodeOrder } from "../wire/control-messages.ts";
 import type { Order, ZygoteEvent } from "../wire/control-messages.ts";
 import { createEventReader } from "../wire/event-reader.ts";
@@ -20,7 +21,7 @@ import type { Pace, Paces } from "../wire/pace.ts";
 import { createPacedReader } from "../wire/paced-reader.ts";
 import type { Consumer, Taken } from "../wire/paced-reader.ts";
 import type { LogLine, RunnableVersion } from "../port/runtime.ts";
-import { BOOT_LINE_BYTES, BOOT_LOG_BYTES } from "./start-failure.ts";
+import { BOOT_LINE_BYTES, BOOT_LOG_BYTES, describeLargeImport } from "./start-failure.ts";
 import { FIRST_DESCRIPTOR, STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
 import { createZygoteGroups } from "./zygote-groups.ts";
@@ -80,6 +81,8 @@ export interface ZygoteEnd {
   readonly description: string;
   /** Whether code of the version has certainly run; if false, the sandbox itself may have been refused. */
   readonly hasBegun: boolean;
+  /** Its outcome if it ended during the import, and the kernel had killed a process of it because of its memory. Null: it had not. */
+  readonly excess: Failed | null;
 }
 
 /** The resources of one zygote, apart from its process. */
@@ -182,10 +185,11 @@ function attendZygote(
     timers.clear("leave");
     timers.clear("hangUp");
     const fault = await booting;
+    const excess = groups?.hasExceeded() === true ? describeLargeImport(options.version.resources) : null;
     await release();
     if (fault !== null)
-      return { description: `could not be connected to the network: ${fault}`, hasBegun: false };
-    return { description, hasBegun: launch.hasBegun?.(status.read()) ?? true };
+      return { description: `could not be connected to the network: ${fault}`, hasBegun: false, excess };
+    return { description, hasBegun: launch.hasBegun?.(status.read()) ?? true, excess };
   }
 
   const booting = boot();
