@@ -28,6 +28,8 @@ export interface EnvironmentBuild {
   /** An empty folder of its own, at its final place: the scripts of an environment name their interpreter by absolute path. */
   readonly directory: string;
   readonly projectDirectory: string;
+  /** Folder of the Python half, which has the program that downloads. */
+  readonly runnerDirectory: string;
   readonly requirements: Requirements;
   readonly interpreter: Interpreter;
   /** Null: venv and pip are used. */

@@ -1,6 +1,5 @@
 import { chmod, chown, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { writeAccounts } from "../python/sandbox/system-view.ts";
 import { listProjectFiles } from "../project/list-files.ts";
 import type { SystemUser } from "./access.ts";
@@ -30,8 +29,6 @@ export interface Scratch {
   readonly temporary: string;
 }
 
-const DOWNLOADER = fileURLToPath(new URL("../../installer/download.py", import.meta.url));
-
 /** The folder of the environment inside the folder of its build. */
 export function getEnvironmentFolder(directory: string): string {
   return join(directory, "venv");
@@ -57,7 +54,7 @@ export async function makeBuildFolders(build: EnvironmentBuild): Promise<BuildFo
   writeAccounts(work, user?.uid ?? process.getuid?.() ?? 0, user?.gid ?? process.getgid?.() ?? 0);
   await writeFile(join(work, REQUIREMENTS_FILE), requirements.text, { mode: 0o644 });
   await writeFile(join(work, CONSTRAINTS_FILE), requirements.constraints, { mode: 0o644 });
-  await copyFile(DOWNLOADER, folders.downloader);
+  await copyFile(join(build.runnerDirectory, "installer/download.py"), folders.downloader);
   await chmod(folders.downloader, 0o644);
   for (const path of [folders.project, folders.fetched, folders.built, getEnvironmentFolder(directory)])
     await makeFolder(path, user);

@@ -82,5 +82,5 @@ function listMounts({ interpreter, readable, writable }: BuildSandboxOptions): r
     ...shown.map((path) => ({ path, args: ["--ro-bind-try", path, path] })),
     ...writable.map((path) => ({ path, args: ["--bind", path, path] })),
   ];
-  return mounts.toSorted((a, b) => a.path.length - b.path.length).flatMap(({ args }) => args);
+  return [...mounts].sort((a, b) => a.path.length - b.path.length).flatMap(({ args }) => args);
 }

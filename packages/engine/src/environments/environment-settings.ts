@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { GIGABYTE } from "../base/bytes.ts";
 import { MINUTE } from "../base/time.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
@@ -15,6 +16,8 @@ export interface EnvironmentBuilderOptions {
   /** Folder of the environments. Every folder above it must be open (o+x) to the users of sandboxes and builds. */
   readonly directory: string;
   readonly interpreter: Interpreter;
+  /** Folder of the Python half, which has the program that downloads; default: the one of the engine's sources. */
+  readonly runnerDirectory?: string;
   /** Null or missing: venv and pip. */
   readonly uv?: TrustedExecutable | null;
   /** Null or missing: all code is trusted, and builds see and use what their user can. */
@@ -56,6 +59,7 @@ export interface EnvironmentSettings {
   /** The folder in `directory` that holds the builds and the links to them. */
   readonly environments: string;
   readonly interpreter: Interpreter;
+  readonly runnerDirectory: string;
   readonly uv: TrustedExecutable | null;
   readonly bubblewrap: TrustedExecutable | null;
   /** The users that builds run as; null: the user of this process. */
@@ -82,6 +86,7 @@ export function completeSettings(options: EnvironmentBuilderOptions): Environmen
     directory: options.directory,
     environments: join(options.directory, "environments"),
     interpreter: options.interpreter,
+    runnerDirectory: options.runnerDirectory ?? fileURLToPath(new URL("../../runner", import.meta.url)),
     uv: options.uv ?? null,
     // As root, bubblewrap would map the inner user to root. Without a build user, builds are trusted anyway.
     bubblewrap: isRoot && users === null ? null : (options.bubblewrap ?? null),

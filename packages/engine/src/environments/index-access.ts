@@ -137,8 +137,6 @@ function decode(text: string): string {
 
 /** The longest first: one may contain another. */
 function createRedaction(secrets: readonly string[]): (line: string) => string {
-  const known = [...new Set(secrets)]
-    .filter((secret) => secret !== "")
-    .toSorted((a, b) => b.length - a.length);
+  const known = [...new Set(secrets)].filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
   return (line) => known.reduce((text, secret) => text.replaceAll(secret, "****"), line);
 }

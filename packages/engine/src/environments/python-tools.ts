@@ -74,6 +74,7 @@ export async function findPythonTools(options: PythonToolsOptions): Promise<Pyth
     interpreter,
     uv,
     variables,
+    ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
     ...(await confineBuilds(options, sandbox)),
   });
   return { sandbox, environments, interpreter: interpreter.executable, pythonVersion: interpreter.version };

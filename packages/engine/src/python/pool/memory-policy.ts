@@ -42,7 +42,7 @@ const TIGHT = 0.9;
  * booted for each execution.
  */
 export function planMemory(zygotes: readonly WarmZygote[], limits: MemoryLimits): MemoryPlan {
-  const oldestFirst = zygotes.toSorted((left, right) => left.lastUsed - right.lastUsed);
+  const oldestFirst = [...zygotes].sort((left, right) => left.lastUsed - right.lastUsed);
   const idle = oldestFirst.filter(({ use }) => use === "idle");
   const newest = oldestFirst.at(-1);
   let bytes = zygotes.reduce((sum, zygote) => sum + countBytes(zygote), 0);

@@ -86,7 +86,7 @@ function assembleRule(rule: Rule, architecture: Architecture): Instruction[] {
   const numbers = rule.calls
     .map((name) => findNumber(name, architecture))
     .filter((number) => number !== null)
-    .toSorted((left, right) => left - right);
+    .sort((left, right) => left - right);
   if (numbers.length === 0) return [];
   const body = "verdict" in rule ? [decide(rule.verdict)] : judgeArguments(rule.clauses, rule.otherwise);
   return [
