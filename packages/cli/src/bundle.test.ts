@@ -133,9 +133,16 @@ test(
   async () => {
     const served = await serveProject("def run():\n    return {'answer': 'old'}\n", { node, program });
     try {
+      // A package is downloaded by a program that the bundle has beside it.
+      await served.write("requirements.txt", "six\n");
+      await waitFor("the environment", () =>
+        served.running.stderr().includes("Reloaded") ? true : undefined,
+      );
       expect(await served.execute({})).toMatchObject({ answer: "old" });
       await served.write("src/program.py", "def run():\n    return {'answer': 'new'}\n");
-      await waitFor("the reload", () => (served.running.stderr().includes("Reloaded") ? true : undefined));
+      await waitFor("the reload", () =>
+        served.running.stderr().split("Reloaded").length > 2 ? true : undefined,
+      );
       expect(await served.execute({})).toMatchObject({ answer: "new" });
       for (const path of ["/docs", "/docs/swagger-ui-bundle.js", "/openapi.json"]) {
         expect((await served.call(path)).status).toBe(200);

@@ -46,7 +46,9 @@ export async function measureWithin(directory: string, limits: TreeLimits): Prom
 
 async function openFolder(path: Buffer): Promise<Dir | "gone" | "closed"> {
   try {
-    return await opendir(path, { encoding: "latin1" });
+    // Node.js 18 joins the text of a name to no path of bytes.
+    const text = path.toString();
+    return await opendir(Buffer.from(text).equals(path) ? text : path, { encoding: "latin1" });
   } catch (error) {
     const code = getSystemCode(error);
     return code === "ENOENT" || code === "ENOTDIR" ? "gone" : "closed";
