@@ -175,7 +175,7 @@ class Sources:
             raise SystemExit(
                 "ERROR: this version of pip cannot download sources without running them"
             )
-        SourceDistribution.prepare_distribution_metadata = prepare
+        SourceDistribution.prepare_distribution_metadata = prepare  # type: ignore[method-assign, assignment]
 
 
 def download(target: str, arguments: list[str]) -> int:
