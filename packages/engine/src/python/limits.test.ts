@@ -32,9 +32,9 @@ def run(data):
 
 const MEMORY = [
   ["private memory", "blocks = [bytearray(1 << 20) for _ in range(400)]"],
-  ["shared anonymous memory", "touch(mmap.mmap(-1, 400 << 20))"],
-  ["a memfd", "d = os.memfd_create('x')\nfor _ in range(400): os.write(d, bytes(1 << 20))"],
-  ["two tmpfs, each below its own limit", "fill('/tmp/a', 90); fill('/dev/shm/b', 90)"],
+  ["shared anonymous memory", "m = mmap.mmap(-1, 400 << 20)\ntouch(m)\ntime.sleep(60)"],
+  ["a memfd", "d = os.memfd_create('x')\nfor _ in range(400): os.write(d, bytes(1 << 20))\ntime.sleep(60)"],
+  ["two tmpfs, each below its own limit", "fill('/tmp/a', 90); fill('/dev/shm/b', 90)\ntime.sleep(60)"],
   [
     "256 processes, each below the limit",
     "for _ in range(200):\n    if os.fork() == 0:\n        b = bytearray(4 << 20); touch(b); time.sleep(60)\ntime.sleep(60)",
