@@ -1,4 +1,5 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
 import {
@@ -24,12 +25,19 @@ const PERIOD_MICROSECONDS = 100_000;
 /** The kernel refuses less. */
 const MIN_QUOTA_MICROSECONDS = 1000;
 const NANOSECONDS = 1e9;
+/** The weight that a process without a group has. */
+const SHARES_OF_A_PROCESSOR = 1024;
 
 /** @param own the folder of this worker in each hierarchy; see admin-guide/cgroup-v1 of the kernel's documentation */
 export function createCgroupsV1(own: V1Folders): Cgroups {
   return {
     version: 1,
-    create: (name) => createGroup(name, own),
+    create: (name) => {
+      // Else all executions together have the weight of one other process of the host.
+      if (mkdirSync(own.cpu, { recursive: true }) !== undefined)
+        writeFileSync(join(own.cpu, "cpu.shares"), String(SHARES_OF_A_PROCESSOR * availableParallelism()));
+      return createGroup(name, own);
+    },
     close: () => removeTrees(listFolders(own)),
   };
 }

@@ -1,4 +1,5 @@
 import { mkdirSync, openSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
 import {
@@ -19,13 +20,21 @@ const PERIOD_MICROSECONDS = 100_000;
 /** The kernel refuses less. */
 const MIN_QUOTA_MICROSECONDS = 1000;
 const MICROSECONDS = 1e6;
+/** The default of every group. */
+const WEIGHT_OF_A_PROCESSOR = 100;
+const MAX_WEIGHT = 10_000;
 
 /** @param own the folder of this worker, below one that `delegateV2` prepared; see admin-guide/cgroup-v2 of the kernel's documentation */
 export function createCgroupsV2(own: string, controllers: readonly string[] = V2_CONTROLLERS): Cgroups {
   return {
     version: 2,
     create: (name) => {
-      if (mkdirSync(own, { recursive: true }) !== undefined) enableControllers(own, controllers);
+      if (mkdirSync(own, { recursive: true }) !== undefined) {
+        enableControllers(own, controllers);
+        const weight = Math.min(MAX_WEIGHT, WEIGHT_OF_A_PROCESSOR * availableParallelism());
+        // Else all executions together have the weight of one other group of the host.
+        writeIfPresent(join(own, "cpu.weight"), String(weight));
+      }
       return createGroup(join(own, name));
     },
     close: () => removeTrees([own]),

@@ -8,7 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { spawnTrusted } from "../../../host/processes.ts";
@@ -138,6 +138,16 @@ for thread in threads: thread.join()
     expect(share).toBeLessThan(0.15);
     expect(share).toBeGreaterThan(0.02);
   });
+
+  test.runIf(own?.version === 1)(
+    "all groups of a worker together weigh as many processes as there are processors",
+    () => {
+      const folder = own?.version === 1 ? own.folders.cpu : "";
+      const names = readdirSync(folder).filter((name) => name.includes(`-${process.pid}-`));
+      const weights = names.map((name) => Number(readFileSync(join(folder, name, "cpu.shares"), "latin1")));
+      expect(weights).toContain(1024 * availableParallelism());
+    },
+  );
 
   test("a fork bomb ends at the limit of processes", async () => {
     const program = `
