@@ -14,7 +14,7 @@ export type ProcessEnd =
   | { readonly how: "lost"; readonly detail: string };
 
 /** The facts from which the outcome of a run is decided; null: has not happened. */
-export interface Ending {
+interface Ending {
   /** The first kill that was ordered before the outcome was decided. */
   readonly kill: KillReason | null;
   /** What the code sent. */

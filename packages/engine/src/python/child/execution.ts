@@ -21,7 +21,7 @@ const SIGKILL = 9;
 const ANSWER_MS = SECOND;
 
 /** The parts of the pool that an execution uses. */
-export interface ExecutionHost {
+interface ExecutionHost {
   /** Sends a signal to the whole execution through its zygote; SIGKILL ends every process of it. */
   readonly signal: (signal: 9 | 15) => void;
   /** What keeps the execution from other hosts, as a sentence; null: nothing but the network itself. */

@@ -22,7 +22,7 @@ const CHEAP_BYTES = 8;
 const MAX_PARTS = 64;
 
 /** What one execution may still log, shared by its stdout and stderr. Settled once: after the marker nothing more passes. */
-export interface LogBudget {
+interface LogBudget {
   /** Whether a line may pass that takes so many bytes as it is kept; says `last` for the line that no longer does, once. */
   readonly spend: (renderedBytes: number) => "pass" | "last" | "drop";
   readonly isSpent: () => boolean;
@@ -67,7 +67,7 @@ export interface LogSplitter {
 }
 
 /** How the lines of one stream are read. */
-export interface LogSplitterOptions {
+interface LogSplitterOptions {
   /** Severity of lines without a mark. */
   readonly severity: Severity;
   /** Longest line in bytes; the rest of a longer one is cut off and said so. */

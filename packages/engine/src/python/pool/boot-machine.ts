@@ -1,3 +1,4 @@
+import type { Step } from "../../base/machine.ts";
 import type { LogLine } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
 import type { ExitEvent, ZygoteEvent } from "../wire/control-messages.ts";
@@ -69,12 +70,7 @@ export type BootEffect =
   | { readonly type: "keepLines" | "logLines"; readonly lines: readonly LogLine[] }
   | { readonly type: "report"; readonly report: BootReport };
 
-/** The result of an event: the next state, and the effects. */
-export interface BootStep {
-  readonly state: BootState;
-  readonly effects: readonly BootEffect[];
-}
-
+type BootStep = Step<BootState, BootEffect>;
 type BootSettings = Pick<Settings, "helloMs" | "bootMs">;
 
 /** The first step: the process is being started. */

@@ -31,7 +31,7 @@ export interface PoolHost extends ZygoteHost {
 }
 
 /** What to start, and who is informed: a version's pool. */
-export interface BootOptions {
+interface BootOptions {
   readonly version: RunnableVersion;
   /** Overrides the version's own: a pool falls back to `spawn` when the version cannot be forked. */
   readonly startMode: RunnableVersion["startMode"];

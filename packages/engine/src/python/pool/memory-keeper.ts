@@ -1,6 +1,7 @@
 import { readMonotonic } from "../../base/monotonic.ts";
+import type { Settings } from "../port/settings.ts";
 import { planMemory } from "./memory-policy.ts";
-import type { MemoryLimits, MemoryPlan, WarmZygote } from "./memory-policy.ts";
+import type { MemoryPlan, WarmZygote } from "./memory-policy.ts";
 import type { VersionPool } from "./version-pool.ts";
 import type { ZygoteMemory } from "./zygote-memory.ts";
 
@@ -8,7 +9,7 @@ import type { ZygoteMemory } from "./zygote-memory.ts";
 const MEASURE_MS = 10_000;
 
 /** Knows how much memory the zygotes of a runtime take. What it holds goes with the pools. */
-export interface MemoryKeeper {
+interface MemoryKeeper {
   /** Measures at most one zygote that was measured before, and those that were not. Never rejects. */
   readonly measure: (pools: Iterable<VersionPool>) => Promise<void>;
   /** @param starting id of a version whose zygote is about to be started; it counts as well */
@@ -21,7 +22,7 @@ interface Measurement extends ZygoteMemory {
 }
 
 /** Nothing is measured at first. */
-export function createMemoryKeeper(limits: MemoryLimits): MemoryKeeper {
+export function createMemoryKeeper(settings: Settings): MemoryKeeper {
   const known = new WeakMap<VersionPool, Measurement>();
   let measuring: Promise<void> | null = null;
 
@@ -49,7 +50,7 @@ export function createMemoryKeeper(limits: MemoryLimits): MemoryKeeper {
       const warm = [...pools].filter(([, pool]) => pool.hasZygote());
       const zygotes = warm.map(([id, pool]) => describe(id, pool));
       const more = starting === undefined ? [] : [describeStarting(starting)];
-      return planMemory([...zygotes, ...more], limits);
+      return planMemory([...zygotes, ...more], settings);
     },
   };
 }

@@ -13,7 +13,7 @@ function zygote(id: string, megabytes: number | null, idle = 0, use: WarmZygote[
 
 /** In words, for a budget of 100 MB and at most four zygotes. */
 function plan(...zygotes: readonly WarmZygote[]): string {
-  const { cuts, memory } = planMemory(zygotes, { budgetBytes: 100 * MB, maxZygotes: 4 });
+  const { cuts, memory } = planMemory(zygotes, { zygoteMemoryBytes: 100 * MB, maxZygotes: 4 });
   const words = cuts.map(({ id, what }) => (what === "children" ? `children of ${id}` : id));
   return [...words, ...(memory === "tight" ? ["tight"] : [])].join(", ");
 }
@@ -57,9 +57,9 @@ describe("of the zygotes of a worker", () => {
 
   test("fifty of 60 MB stay warm in 4 GB, and in 1 GB the seventeen used last", () => {
     const fifty = Array.from({ length: 50 }, (_, at) => ({ ...zygote("a", 60), id: `v${at}`, lastUsed: at }));
-    const limits = { budgetBytes: 4096 * MB, maxZygotes: 256 };
+    const limits = { zygoteMemoryBytes: 4096 * MB, maxZygotes: 256 };
     expect(planMemory(fifty, limits).cuts).toEqual([]);
-    const { cuts } = planMemory(fifty, { ...limits, budgetBytes: 1024 * MB });
+    const { cuts } = planMemory(fifty, { ...limits, zygoteMemoryBytes: 1024 * MB });
     expect(cuts.map(({ id }) => id)).toEqual(Array.from({ length: 33 }, (_, at) => `v${at}`));
   });
 
@@ -74,7 +74,7 @@ describe("of the zygotes of a worker", () => {
     fc.assert(
       fc.property(fc.uniqueArray(one, { selector: ({ lastUsed }) => lastUsed }), (zygotes) => {
         const measured = zygotes.map((zygote_) => ({ ...zygote_, totalBytes: zygote_.totalBytes ?? 60 }));
-        const { cuts } = planMemory(measured, { budgetBytes: 500, maxZygotes: 5 });
+        const { cuts } = planMemory(measured, { zygoteMemoryBytes: 500, maxZygotes: 5 });
         const ended = new Set(cuts.filter(({ what }) => what === "zygote").map(({ id }) => id));
         const trimmed = new Set(cuts.filter(({ what }) => what === "children").map(({ id }) => id));
         const kept = measured.filter(({ id }) => !ended.has(id));

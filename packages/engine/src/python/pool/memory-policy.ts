@@ -1,3 +1,5 @@
+import type { Settings } from "../port/settings.ts";
+
 /** A zygote as the memory policy sees it. */
 export interface WarmZygote {
   readonly id: string;
@@ -11,21 +13,11 @@ export interface WarmZygote {
   readonly use: "idle" | "busy";
 }
 
-/** What all zygotes of a worker may take. */
-export interface MemoryLimits {
-  readonly budgetBytes: number;
-  readonly maxZygotes: number;
-}
-
-/** One thing that has to go: the idle children of a zygote, or the zygote itself. */
-export interface Cut {
-  readonly id: string;
-  readonly what: "children" | "zygote";
-}
-
-/** What the policy decides. `tight`: no more children are made ahead than the least. */
+/** What the policy decides. */
 export interface MemoryPlan {
-  readonly cuts: readonly Cut[];
+  /** What has to go: the idle children of a zygote, or the zygote itself. */
+  readonly cuts: ReadonlyArray<{ readonly id: string; readonly what: "children" | "zygote" }>;
+  /** `tight`: no more children are made ahead than the least. */
   readonly memory: "ample" | "tight";
 }
 
@@ -41,23 +33,26 @@ const TIGHT = 0.9;
  * What is busy stays. So does the zygote that was used last: a version that exceeds the budget alone would otherwise be
  * booted for each execution.
  */
-export function planMemory(zygotes: readonly WarmZygote[], limits: MemoryLimits): MemoryPlan {
+export function planMemory(
+  zygotes: readonly WarmZygote[],
+  { zygoteMemoryBytes, maxZygotes }: Pick<Settings, "zygoteMemoryBytes" | "maxZygotes">,
+): MemoryPlan {
   const oldestFirst = [...zygotes].sort((left, right) => left.lastUsed - right.lastUsed);
   const idle = oldestFirst.filter(({ use }) => use === "idle");
   const newest = oldestFirst.at(-1);
   let bytes = zygotes.reduce((sum, zygote) => sum + countBytes(zygote), 0);
   let count = zygotes.length;
-  const memory = bytes > limits.budgetBytes * TIGHT ? "tight" : "ample";
+  const memory = bytes > zygoteMemoryBytes * TIGHT ? "tight" : "ample";
   const trimmed = new Set<string>();
   for (const { id, idleBytes } of idle) {
-    if (bytes <= limits.budgetBytes) break;
+    if (bytes <= zygoteMemoryBytes) break;
     if (idleBytes === 0) continue;
     trimmed.add(id);
     bytes -= idleBytes;
   }
   const ended = new Set<string>();
   for (const zygote of idle) {
-    if (bytes <= limits.budgetBytes && count <= limits.maxZygotes) break;
+    if (bytes <= zygoteMemoryBytes && count <= maxZygotes) break;
     if (zygote === newest) continue;
     ended.add(zygote.id);
     bytes -= countBytes(zygote) - (trimmed.has(zygote.id) ? zygote.idleBytes : 0);

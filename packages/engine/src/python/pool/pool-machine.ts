@@ -1,3 +1,4 @@
+import type { Step } from "../../base/machine.ts";
 import { SECOND } from "../../base/time.ts";
 import { notStarted } from "../child/answers.ts";
 import type { BootReport, ChildReport } from "./boot-machine.ts";
@@ -27,12 +28,6 @@ const STOPPED: BootFailure = {
   lines: [],
 };
 
-/** The result of an event: the next state, and the effects in order. */
-export interface PoolStep {
-  readonly state: PoolState;
-  readonly effects: readonly PoolEffect[];
-}
-
 /**
  * The transitions of a pool: the zygote of one version, its children, and the executions that wait for a child.
  *
@@ -43,7 +38,7 @@ export interface PoolStep {
  *
  * @param now monotonic milliseconds
  */
-export function reducePool(state: PoolState, event: PoolEvent, now: number): PoolStep {
+export function reducePool(state: PoolState, event: PoolEvent, now: number): Step<PoolState, PoolEffect> {
   const turn: Turn = { state, effects: [], now };
   handle(turn, event);
   settle(turn);

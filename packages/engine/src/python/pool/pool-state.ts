@@ -9,7 +9,7 @@ import type { BootFailure, StartOutcome } from "./start-failure.ts";
 export type Ticket = number;
 
 /** The state of the pool's zygote. */
-export type Phase =
+type Phase =
   /** No zygote, and no execution waits for one. */
   | { readonly name: "cold" }
   /** Like cold, but the project could not be started: it is not tried again until then (monotonic milliseconds). */
@@ -52,7 +52,7 @@ export type ChildStage =
   | { readonly stage: "exited"; readonly execution: Ticket };
 
 /** The settings of the runtime that concern a pool. */
-export type PoolSettings = Pick<
+type PoolSettings = Pick<
   Settings,
   | "slots"
   | "bootMs"
@@ -68,14 +68,6 @@ export type PoolSettings = Pick<
   | "replaceMs"
 >;
 
-/** Maxima of two periods, so that a version that is used again and again is known as such. */
-export interface Peak {
-  readonly present: number;
-  readonly previous: number;
-  /** When the present period began, in monotonic milliseconds. */
-  readonly since: number;
-}
-
 /** All that the machine knows of one version. Times are on the monotonic clock. */
 export interface PoolState {
   readonly settings: PoolSettings;
@@ -90,8 +82,11 @@ export interface PoolState {
   readonly children: readonly Child[];
   /** Id of the child that was ordered last; 0: none was. Ids are never reused. */
   readonly lastChild: number;
-  /** How many executions ran at once at most, in the present and the previous period of `idleMs`. */
-  readonly peak: Peak;
+  /**
+   * How many executions ran at once at most, in the present period of `idleMs`, which began at `since`, and in the previous one: a
+   * version that is used again and again is known as such.
+   */
+  readonly peak: { readonly present: number; readonly previous: number; readonly since: number };
   readonly memory: "ample" | "tight";
   /** Boots in a row that failed because of the project. */
   readonly failures: number;

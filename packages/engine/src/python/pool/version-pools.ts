@@ -7,7 +7,7 @@ import { createVersionPool } from "./version-pool.ts";
 import type { VersionPool } from "./version-pool.ts";
 
 /** The pools of a runtime, one per version. */
-export interface VersionPools {
+interface VersionPools {
   readonly find: (version: RunnableVersion) => VersionPool;
   /** Called about every second: ends idle processes, and those that take more memory than they may; replaces zygotes. */
   readonly tick: () => void;
@@ -31,10 +31,9 @@ interface Pools {
 
 /** Has no pools at first: `find` creates that of a version. */
 export function createVersionPools(host: PoolHost): VersionPools {
-  const { maxZygotes, zygoteMemoryBytes } = host.settings;
   const pools: Pools = { host, serving: new Map(), successors: new Map(), retiring: new Map() };
   const { serving, successors, retiring } = pools;
-  const keeper = createMemoryKeeper({ budgetBytes: zygoteMemoryBytes, maxZygotes });
+  const keeper = createMemoryKeeper(host.settings);
 
   return {
     find: (version) => {

@@ -9,7 +9,7 @@ import { joinFirst } from "../sandbox/cgroups/join-first.ts";
 import type { Command } from "../sandbox/cgroups/join-first.ts";
 
 /** Processes and threads of one execution, and of an import. */
-export const PROCESS_LIMIT = 256;
+const PROCESS_LIMIT = 256;
 /** Beside the limit of a version: enough for a MemoryError to be raised and reported before the kernel kills. The runner's own limits leave as much. */
 const RUN_RESERVE_BYTES = 32 * MEGABYTE;
 /** The interpreter and the runner, and the page tables of the children, before they are in groups of their own. */

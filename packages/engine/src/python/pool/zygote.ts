@@ -47,7 +47,7 @@ export interface ZygoteHost {
 }
 
 /** What one zygote runs, and who reads what it writes. */
-export interface ZygoteOptions {
+interface ZygoteOptions {
   readonly version: RunnableVersion;
   readonly startMode: RunnableVersion["startMode"];
   /** Whether it only describes `run` and ends, instead of waiting for orders. */
@@ -144,9 +144,9 @@ function attendZygote(
   { launch, home, groups, release }: Holdings,
 ): Zygote {
   const control = openControl(child);
-  const events = createEventReader(MAX_EVENT_BYTES, hear, kill);
+  const readEvents = createEventReader(MAX_EVENT_BYTES, hear, kill);
   const readings = [
-    readToEnd(control, paces.answers, events.read),
+    readToEnd(control, paces.answers, readEvents),
     ...collectOutput(child, paces.logs, options.onOutput),
   ];
   const status = collectStatus(child);

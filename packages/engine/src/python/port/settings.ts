@@ -33,7 +33,7 @@ export interface PythonRuntimeOptions {
 }
 
 /** What one execution may return and print. */
-export interface Limits {
+interface Limits {
   /** Largest result in bytes of JSON text. */
   readonly resultBytes: number;
   /** Maximum bytes of an execution's log, and of one line. */
@@ -42,7 +42,7 @@ export interface Limits {
 }
 
 /** Milliseconds. */
-export interface Times {
+interface Times {
   /** Time between SIGTERM and SIGKILL of a cancelled execution. */
   readonly graceMs: number;
   /** Time between the answer and SIGKILL of a process that does not end by itself. */
@@ -87,7 +87,7 @@ export interface Settings extends Limits, Times {
 /** Part of the machine's memory that zygotes may take unless an option says otherwise. */
 const ZYGOTE_MEMORY_SHARE = 0.25;
 /** How many times longer than its children a zygote may be idle. */
-export const ZYGOTE_IDLE_FACTOR = 10;
+const ZYGOTE_IDLE_FACTOR = 10;
 
 const DEFAULT_LIMITS: Limits = {
   resultBytes: 16 * MEGABYTE,

@@ -24,7 +24,7 @@ const PROCESS_STEP = 1024;
 const BEGUN = "begun";
 
 /** What the sandbox of level C is made of; found by `findSandbox`. */
-export interface ConfinedSandboxOptions {
+interface ConfinedSandboxOptions {
   readonly report: SandboxReport;
   readonly cgroups: Sandbox["cgroups"];
   /** The base installation's interpreter, which runs the launcher: never a version's own. */

@@ -33,7 +33,7 @@ export interface Isolation {
 }
 
 /** Paths as seen from inside. */
-export interface SandboxView {
+interface SandboxView {
   readonly project: string;
   readonly runner: string;
   readonly zygote: string;

@@ -19,7 +19,7 @@ export interface SandboxUsers {
 }
 
 /** Where the users of sandboxes come from. */
-export interface SandboxUsersOptions {
+interface SandboxUsersOptions {
   /** First host uid (and gid) of the range that versions run as, used only when this process is root. */
   readonly uidBase: number;
   /** Maximum number of sandboxes at once. */

@@ -8,7 +8,7 @@ export interface SampledLimits {
 }
 
 /** All processes of one run, at one moment. */
-export interface Sample {
+interface Sample {
   /** Monotonic milliseconds. */
   readonly at: number;
   /** Smaller than before when a process has ended that nobody waited for. */

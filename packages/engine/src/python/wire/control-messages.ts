@@ -5,7 +5,7 @@ import type { Isolation } from "../sandbox/sandbox.ts";
 import { readCause } from "./untrusted-text.ts";
 
 /** The first order, once: what to import, and within which limits. */
-export interface BootOrder {
+interface BootOrder {
   readonly order: "boot";
   /** Paths as the sandbox sees them. */
   readonly project: string;
@@ -48,16 +48,6 @@ export interface ExitEvent {
   readonly rss: number;
 }
 
-/** What the import of a version has shown. The schemas are null when `run` has no type hints. */
-export interface ProbedEvent {
-  readonly event: "probed";
-  readonly input: Record<string, unknown> | null;
-  readonly output: Record<string, unknown> | null;
-  readonly mode: "fork" | "spawn";
-  /** Why it cannot be forked, as a sentence; null when it can, or when the version asks for `spawn`. */
-  readonly reason: string | null;
-}
-
 /** The import failed; the zygote ends. */
 export interface FailedEvent {
   readonly event: "failed";
@@ -76,7 +66,15 @@ export type ZygoteEvent =
   /** The import left something that does not survive a fork; the zygote ends. */
   | { readonly event: "unsafe"; readonly reason: string }
   | FailedEvent
-  | ProbedEvent
+  /** What the import has shown. The schemas are null when `run` has no type hints. */
+  | {
+      readonly event: "probed";
+      readonly input: Record<string, unknown> | null;
+      readonly output: Record<string, unknown> | null;
+      readonly mode: "fork" | "spawn";
+      /** Why it cannot be forked, as a sentence; null when it can, or when the version asks for `spawn`. */
+      readonly reason: string | null;
+    }
   | ExitEvent
   /** A child was forked, and has this number in the zygote's pid namespace. Only where there are no control groups. */
   | { readonly event: "forked"; readonly id: number; readonly pid: number }

@@ -8,17 +8,12 @@ const LINE_COST = 512;
 /** A line that comes byte by byte must not become a list of millions of buffers. */
 const MAX_PARTS = 1024;
 
-/** Reads the events of one zygote; `read` is given to a `PacedReader`. */
-export interface EventReader {
-  readonly read: Consumer;
-}
-
-/** Splits a stream into events; calls `onBroken` once when a line exceeds `maxBytes`. Lines that are no events are dropped. */
+/** Splits the stream of one zygote into events; calls `onBroken` once when a line exceeds `maxBytes`. Lines that are no events are dropped. */
 export function createEventReader(
   maxBytes: number,
   onEvent: (event: ZygoteEvent) => void,
   onBroken: () => void,
-): EventReader {
+): Consumer {
   let parts: Buffer[] = [];
   let size = 0;
   let broken = false;
@@ -46,19 +41,17 @@ export function createEventReader(
     return true;
   }
 
-  return {
-    read: (chunk, allowance) => {
-      let from = 0;
-      let cost = CHUNK_COST;
-      while (from < chunk.length) {
-        if (from > 0 && cost >= allowance) return { cost, rest: chunk.subarray(from) };
-        const end = chunk.indexOf(10, from);
-        const next = end < 0 ? chunk.length : end + 1;
-        cost += next - from + LINE_COST;
-        if (!takePart(chunk.subarray(from, end < 0 ? next : end), end >= 0)) break;
-        from = next;
-      }
-      return { cost, rest: null };
-    },
+  return (chunk, allowance) => {
+    let from = 0;
+    let cost = CHUNK_COST;
+    while (from < chunk.length) {
+      if (from > 0 && cost >= allowance) return { cost, rest: chunk.subarray(from) };
+      const end = chunk.indexOf(10, from);
+      const next = end < 0 ? chunk.length : end + 1;
+      cost += next - from + LINE_COST;
+      if (!takePart(chunk.subarray(from, end < 0 ? next : end), end >= 0)) break;
+      from = next;
+    }
+    return { cost, rest: null };
   };
 }

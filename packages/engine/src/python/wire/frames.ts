@@ -23,14 +23,11 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** A size that was refused before anything of the payload was read. */
-export interface RefusedFrame {
-  readonly type: number;
-  readonly size: number;
-}
-
-/** A whole frame, or a size that was refused, after which the stream is unreadable. Null: more bytes are needed. */
-export type DecodeStep = { readonly frame: Frame } | { readonly refused: RefusedFrame } | null;
+/** A whole frame, or a size that was refused before anything of the payload was read: the stream is then unreadable. Null: more bytes are needed. */
+export type DecodeStep =
+  | { readonly frame: Frame }
+  | { readonly refused: { readonly type: number; readonly size: number } }
+  | null;
 
 /** Header of a frame; for large payloads header and payload are written one after the other, without a copy. */
 export function encodeHeader(type: number, size: number): Buffer {
@@ -49,7 +46,7 @@ export function encodeFrame(type: number, payload: Uint8Array = new Uint8Array()
 const MAX_PARTS = 1024;
 
 /** Splits the bytes of one stream into frames. */
-export interface FrameDecoder {
+interface FrameDecoder {
   readonly push: (chunk: Buffer) => void;
   /** The next whole frame, a refusal (the stream cannot be read any further), or null when more bytes are needed. */
   readonly next: () => DecodeStep;

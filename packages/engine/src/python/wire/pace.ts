@@ -17,7 +17,7 @@ export interface Pace {
 export type Work = (allowance: number) => { readonly cost: number; readonly state: "done" | "more" };
 
 /** How much work is done in each turn, and how long the turns are apart. */
-export interface PaceOptions {
+interface PaceOptions {
   readonly unitsPerTurn: number;
   readonly turnMs: number;
   /** Calls back after this many milliseconds; default: setTimeout. */

@@ -11,7 +11,7 @@ export interface Taken {
 export type Consumer = (chunk: Buffer, allowance: number) => Taken;
 
 /** A stream that is read at a limited pace. It buffers one chunk at most, so that a writer has to wait for a slow consumer. */
-export interface PacedReader {
+interface PacedReader {
   /**
    * Passes the buffered data, and all that follows, to another consumer.
    * @param onEnd called once when the stream has closed and everything was consumed, also when it has already closed

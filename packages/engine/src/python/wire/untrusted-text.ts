@@ -3,13 +3,12 @@
 const MAX_CODE_LENGTH = 128;
 const MAX_DETAIL_LENGTH = 8000;
 
-/** Why a start or a run failed. */
-export interface Cause {
+interface Cause {
   readonly code: string;
   readonly detail: string;
 }
 
-/** Truncated for lists of executions; the runner observes these lengths, but user code can bypass the runner. */
+/** Why a start or a run failed. Truncated for lists of executions; the runner observes these lengths, but user code can bypass the runner. */
 export function readCause({ code, detail }: Cause): Cause {
   return {
     code: cleanText(toWellFormed(code.slice(0, MAX_CODE_LENGTH))),

@@ -66,16 +66,16 @@ describe("the golden messages, seen from Node", () => {
   test("lines that are no events are dropped, and a line without end is refused", () => {
     const events: ZygoteEvent[] = [];
     let broken = 0;
-    const reader = createEventReader(
+    const read = createEventReader(
       100,
       (event) => events.push(event),
       () => (broken += 1),
     );
-    reader.read(Buffer.from('nonsense\n[]\n{"event":"exit","id":"7"}\n{"event":"go'), ALLOWANCE);
-    reader.read(Buffer.from('ne","id":7}\n'), ALLOWANCE);
+    read(Buffer.from('nonsense\n[]\n{"event":"exit","id":"7"}\n{"event":"go'), ALLOWANCE);
+    read(Buffer.from('ne","id":7}\n'), ALLOWANCE);
     expect(events).toEqual([{ event: "gone", id: 7 }]);
-    reader.read(Buffer.alloc(101, 65), ALLOWANCE);
-    reader.read(Buffer.alloc(101, 65), ALLOWANCE);
+    read(Buffer.alloc(101, 65), ALLOWANCE);
+    read(Buffer.alloc(101, 65), ALLOWANCE);
     expect(broken).toBe(1);
   });
 
@@ -92,7 +92,7 @@ describe("the golden messages, seen from Node", () => {
   });
 
   test("lines that are no events are read at a pace too: a chunk of nothing else is not one piece of work", () => {
-    const reader = createEventReader(
+    const read = createEventReader(
       100,
       () => undefined,
       () => undefined,
@@ -100,7 +100,7 @@ describe("the golden messages, seen from Node", () => {
     let chunk: Buffer | null = Buffer.alloc(65_536, 10);
     let turns = 0;
     for (; chunk !== null; turns += 1) {
-      const { cost, rest } = reader.read(chunk, 64 * 1024);
+      const { cost, rest } = read(chunk, 64 * 1024);
       expect(cost).toBeLessThan(66 * 1024);
       chunk = rest;
     }

@@ -9,7 +9,7 @@ export interface GroupLimits {
 }
 
 /** What the processes of a group have used since `begin`. */
-export interface GroupUsage {
+interface GroupUsage {
   readonly cpuSeconds: number;
   /** Largest amount at any time; null: this kernel cannot measure it anew (cgroup v2 before Linux 6.12). */
   readonly peakMemoryBytes: number | null;

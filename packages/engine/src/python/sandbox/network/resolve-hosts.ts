@@ -6,7 +6,7 @@ const LOOKUP_TIMEOUT_MS = 2000;
 const LOOKUP_TRIES = 2;
 
 /** The hosts that a version may reach. */
-export interface ResolvedHosts {
+interface ResolvedHosts {
   readonly ranges: readonly AddressRange[];
   /** Lines of a hosts file, `ADDRESS NAME`. */
   readonly lines: readonly string[];

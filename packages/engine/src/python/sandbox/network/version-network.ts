@@ -20,7 +20,7 @@ export interface Networks {
 }
 
 /** How bubblewrap gives the processes of one version their network. */
-export interface VersionNetwork {
+interface VersionNetwork {
   readonly bubblewrapArguments: readonly string[];
   /** `own`: each execution gets a namespace without any way out; `shared`: all of them use that of the sandbox. */
   readonly children: "own" | "shared";

@@ -219,7 +219,7 @@ function refuseFlag(call: "mmap" | "memfd_create" | "shmget", argument: number, 
 }
 
 /** Stands for the process id of the child, which is known only there: `seccomp.py` replaces it. Above every real one (pid_max). */
-export const OWN_PID = 0x7fff_fff1;
+const OWN_PID = 0x7fff_fff1;
 const SELF = [0, OWN_PID];
 
 /**
