@@ -36,20 +36,18 @@ const LocalResultSchema = Type.Object(
 
 const { startExecution, listExecutions, getState, getResult, getLog, cancelExecution } = SERVICE_API;
 
-/** The local server refuses requests with a foreign `Host`, and has neither tokens nor versions. */
-const OWN = ["FORBIDDEN"] as const;
-const OF_ONE = [...OWN, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
+const LOCAL = { scope: "local" } as const;
 
 /** The service API of `platform serve`: the same operations as `SERVICE_API`, with results in the flat form. */
 export const LOCAL_SERVICE_API = {
-  startExecution: { ...startExecution, problems: [...OWN, "DATA_REFERENCE_INVALID", "RATE_LIMITED"] },
-  listExecutions: { ...listExecutions, problems: OWN },
-  getState: { ...getState, problems: OF_ONE },
+  startExecution: { ...startExecution, ...LOCAL, problems: ["DATA_REFERENCE_INVALID", "RATE_LIMITED"] },
+  listExecutions: { ...listExecutions, ...LOCAL },
+  getState: { ...getState, ...LOCAL },
   getResult: {
     ...getResult,
+    ...LOCAL,
     responses: { 200: { description: "Result, or cause of failure", schema: LocalResultSchema } },
-    problems: [...OF_ONE, "RESULT_NOT_READY"],
   },
-  getLog: { ...getLog, problems: OF_ONE },
-  cancelExecution: { ...cancelExecution, problems: OF_ONE },
+  getLog: { ...getLog, ...LOCAL },
+  cancelExecution: { ...cancelExecution, ...LOCAL },
 } as const satisfies OperationTable;

@@ -39,8 +39,11 @@ export interface Operation {
   readonly path: string;
   /** Who may call it. `caller`: every authenticated caller. An action: members of the organisation whose role allows the action. */
   readonly allows: "caller" | Action;
-  /** Owner of the resources that it reads or changes: the calling user, the organisation of the request, or the subscription. */
-  readonly scope: "user" | "organisation" | "subscription";
+  /**
+   * Owner of the resources that it reads or changes: the calling user, the organisation of the request, the subscription, or
+   * whoever runs the local server.
+   */
+  readonly scope: "user" | "organisation" | "subscription" | "local";
   /** Name of the operation in the audit log, `resource.verb`; null if it changes nothing. */
   readonly audit: string | null;
   readonly rate: RateClass;
@@ -58,11 +61,20 @@ export interface Operation {
   readonly body?: TSchema;
   readonly responses: Readonly<Record<number, OperationResponse>>;
   /** Problem codes of this operation, besides those that `listProblems` adds. */
-  readonly problems: readonly ProblemCode[];
+  readonly problems?: readonly ProblemCode[];
 }
 
 /** Operation id (as in OpenAPI) -> operation. */
 export type OperationTable = Readonly<Record<string, Operation>>;
+
+/** Problem codes of every operation on what such an owner has: how its callers are refused. */
+const SCOPE_PROBLEMS: Readonly<Record<Operation["scope"], readonly ProblemCode[]>> = {
+  user: ["UNAUTHENTICATED", "FORBIDDEN"],
+  organisation: ["UNAUTHENTICATED", "FORBIDDEN"],
+  subscription: ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND"],
+  // Refuses requests with a foreign `Host`, and has neither tokens nor versions.
+  local: ["FORBIDDEN"],
+};
 
 /** Problem codes of every operation. */
 const COMMON_PROBLEMS: readonly ProblemCode[] = [
@@ -79,9 +91,10 @@ const BODY_PROBLEMS: readonly ProblemCode[] = [
   "UNSUPPORTED_MEDIA_TYPE",
 ];
 
-/** All problem codes of an operation, without duplicates; its own come first. */
-export function listProblems({ method, bodyMode, problems }: Operation): readonly ProblemCode[] {
+/** All problem codes of an operation, without duplicates. */
+export function listProblems({ method, scope, bodyMode, problems = [] }: Operation): readonly ProblemCode[] {
   const codes = new Set<ProblemCode>([
+    ...SCOPE_PROBLEMS[scope],
     ...problems,
     ...COMMON_PROBLEMS,
     ...(method === "GET" ? [] : BODY_PROBLEMS),

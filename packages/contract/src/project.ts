@@ -48,10 +48,10 @@ export const DEFAULT_RESOURCES: Resources = { cpu: 1, memory: 1 };
 export const DEFAULT_TIMEOUT_SECONDS = 60 * 60;
 
 /** The most that one execution may return and print, in MB (1024^2 bytes). */
-export const MAX_OUTPUT_MEGABYTES = 16;
+const MAX_OUTPUT_MEGABYTES = 16;
 
 /** What one execution may return and print. */
-export const OutputLimitsSchema = Type.Object(
+const OutputLimitsSchema = Type.Object(
   {
     resultMegabytes: Type.Optional(
       Type.Integer({

@@ -31,7 +31,7 @@ export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 25;
 
 /** Query parameters of every list. */
-export const PageQuery = {
+export const PageQuery = Type.Object({
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -43,12 +43,10 @@ export const PageQuery = {
   cursor: Type.Optional(
     Type.String({ description: "Where to continue: the cursor that the previous page returned" }),
   ),
-};
+});
 
-/** Problem codes of every operation on executions. */
-const SUBSCRIBED = ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND"] as const;
 /** Problem codes of an operation on one execution. */
-const OF_ONE = [...SUBSCRIBED, "EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
+const OF_ONE = ["EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
 
 /** What the operations on executions share. */
 const EXECUTIONS = { allows: "caller", scope: "subscription", answerMode: "bytes" } as const;
@@ -76,7 +74,7 @@ export const SERVICE_API = {
         headers: { Location: "URL of the execution" },
       },
     },
-    problems: [...SUBSCRIBED, "VERSION_RETIRED", "DATA_REFERENCE_INVALID", "RATE_LIMITED"],
+    problems: ["VERSION_RETIRED", "DATA_REFERENCE_INVALID", "RATE_LIMITED"],
   },
   listExecutions: {
     ...READS,
@@ -85,7 +83,7 @@ export const SERVICE_API = {
     summary: "List executions, newest first",
     description: "The Link header (RFC 8288) carries the next page.",
     query: Type.Object({
-      ...PageQuery,
+      ...PageQuery.properties,
       status: Type.Optional(ExecutionStatusSchema),
       createdAfter: Type.Optional(Timestamp("Only executions that were created then or later")),
       createdBefore: Type.Optional(Timestamp("Only executions that were created earlier")),
@@ -97,7 +95,6 @@ export const SERVICE_API = {
         headers: { Link: "The next page; absent on the last page" },
       },
     },
-    problems: SUBSCRIBED,
   },
   getState: {
     ...READS,
@@ -142,7 +139,7 @@ export const SERVICE_API = {
     description:
       "The log of a finished execution is returned as a whole. Before that, and in response to any request with a cursor, about 1 MB is returned, and the Link header (RFC 8288) has the URL at which to continue; the header is absent once the execution is finished and its last line has been returned.",
     params: IdParams,
-    query: Type.Object({ cursor: PageQuery.cursor }),
+    query: Type.Object({ cursor: PageQuery.properties.cursor }),
     responses: {
       200: {
         description: "Log lines",

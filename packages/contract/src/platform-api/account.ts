@@ -1,17 +1,9 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
+import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import {
-  AUTHENTICATED,
-  DisplayName,
-  ON_RESOURCE,
-  PageQuerySchema,
-  READS,
-  REMOVES,
-  WRITES,
-  idOf,
-} from "./common.ts";
+import { DisplayName, READS, REMOVES, WRITES, idOf } from "./common.ts";
 
 /** An organisation, as seen by one of its members. */
 const OrganizationSchema = Type.Object(
@@ -69,7 +61,6 @@ export const ACCOUNT_API = {
     summary: "Get the user of this token and the organisation in use",
     description: "The organisation is that of X-OrganizationId, or else the user's own.",
     responses: { 200: { description: "User and organisation", schema: MeSchema } },
-    problems: AUTHENTICATED,
   },
   listOrganizations: {
     ...READS,
@@ -77,9 +68,8 @@ export const ACCOUNT_API = {
     path: "/organizations",
     summary: "List the organisations of which the user is a member",
     description: "The user's own organisation is among them.",
-    query: PageQuerySchema,
+    query: PageQuery,
     responses: { 200: { description: "One page", schema: pageOf("OrganizationPage", OrganizationSchema) } },
-    problems: AUTHENTICATED,
   },
   listPersonalAccessTokens: {
     ...READS,
@@ -87,11 +77,10 @@ export const ACCOUNT_API = {
     path: "/personal-access-tokens",
     summary: "List the user's personal access tokens, without their values",
     description: "The tokens are the user's own, whatever the organisation in use.",
-    query: PageQuerySchema,
+    query: PageQuery,
     responses: {
       200: { description: "One page", schema: pageOf("PersonalAccessTokenPage", PersonalAccessTokenSchema) },
     },
-    problems: AUTHENTICATED,
   },
   createPersonalAccessToken: {
     ...WRITES,
@@ -129,7 +118,6 @@ export const ACCOUNT_API = {
         ),
       },
     },
-    problems: AUTHENTICATED,
   },
   revokePersonalAccessToken: {
     ...REMOVES,
@@ -140,6 +128,6 @@ export const ACCOUNT_API = {
     description: "Requests with it are refused from then on.",
     params: idOf("token"),
     responses: { 204: { description: "Revoked" } },
-    problems: ON_RESOURCE,
+    problems: ["NOT_FOUND"],
   },
 } as const satisfies OperationTable;

@@ -1,18 +1,9 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
+import { PageQuery } from "../service-api.ts";
 import { Nullable, Timestamp, pageOf } from "../schemas.ts";
-import {
-  AUTHENTICATED,
-  DisplayName,
-  ON_RESOURCE,
-  PageQuerySchema,
-  READS,
-  REMOVES,
-  ServiceKey,
-  WRITES,
-  idOf,
-} from "./common.ts";
+import { DisplayName, READS, REMOVES, ServiceKey, WRITES, idOf } from "./common.ts";
 
 /** A caller of services. */
 const ApplicationSchema = Type.Object(
@@ -68,9 +59,8 @@ export const APPLICATIONS_API = {
     path: "/applications",
     summary: "List the applications of the organisation",
     description: "Newest first.",
-    query: PageQuerySchema,
+    query: PageQuery,
     responses: { 200: { description: "One page", schema: pageOf("ApplicationPage", ApplicationSchema) } },
-    problems: AUTHENTICATED,
   },
   createApplication: {
     ...WRITES,
@@ -87,7 +77,6 @@ export const APPLICATIONS_API = {
       },
     ),
     responses: { 201: { description: "Created", schema: ApplicationSchema } },
-    problems: AUTHENTICATED,
   },
   getApplication: {
     ...READS,
@@ -96,7 +85,7 @@ export const APPLICATIONS_API = {
     description: "Only applications of the organisation in use are found.",
     params: idOf("application"),
     responses: { 200: { description: "Application", schema: ApplicationSchema } },
-    problems: ON_RESOURCE,
+    problems: ["NOT_FOUND"],
   },
   deleteApplication: {
     ...REMOVES,
@@ -107,7 +96,7 @@ export const APPLICATIONS_API = {
     description: "Its access keys are revoked and its subscriptions ended.",
     params: idOf("application"),
     responses: { 204: { description: "Deleted" } },
-    problems: ON_RESOURCE,
+    problems: ["NOT_FOUND"],
   },
   listAccessKeys: {
     ...READS,
@@ -115,9 +104,9 @@ export const APPLICATIONS_API = {
     summary: "List the access keys of an application",
     description: "Without their secrets; revoked keys are listed as well.",
     params: idOf("application"),
-    query: PageQuerySchema,
+    query: PageQuery,
     responses: { 200: { description: "One page", schema: pageOf("AccessKeyPage", AccessKeySchema) } },
-    problems: ON_RESOURCE,
+    problems: ["NOT_FOUND"],
   },
   createAccessKey: {
     ...WRITES,
@@ -139,7 +128,7 @@ export const APPLICATIONS_API = {
         ),
       },
     },
-    problems: [...ON_RESOURCE, "CONFLICT"],
+    problems: ["NOT_FOUND", "CONFLICT"],
   },
   revokeAccessKey: {
     ...REMOVES,
@@ -152,7 +141,7 @@ export const APPLICATIONS_API = {
       keyId: Type.String({ description: "Identifier of the key" }),
     }),
     responses: { 204: { description: "Revoked" } },
-    problems: ON_RESOURCE,
+    problems: ["NOT_FOUND"],
   },
   listSubscriptions: {
     ...READS,
@@ -160,11 +149,10 @@ export const APPLICATIONS_API = {
     summary: "List the active subscriptions of the organisation's applications",
     description: "Newest first.",
     query: Type.Object({
-      ...PageQuerySchema.properties,
+      ...PageQuery.properties,
       applicationId: Type.Optional(Type.String({ description: "Only subscriptions of this application" })),
     }),
     responses: { 200: { description: "One page", schema: pageOf("SubscriptionPage", SubscriptionSchema) } },
-    problems: AUTHENTICATED,
   },
   createSubscription: {
     ...WRITES,
@@ -184,7 +172,7 @@ export const APPLICATIONS_API = {
       },
     ),
     responses: { 201: { description: "Created", schema: SubscriptionSchema } },
-    problems: [...ON_RESOURCE, "SERVICE_NOT_FOUND", "CONFLICT"],
+    problems: ["NOT_FOUND", "SERVICE_NOT_FOUND", "CONFLICT"],
   },
   getSubscription: {
     ...READS,
@@ -193,7 +181,7 @@ export const APPLICATIONS_API = {
     description: "Only subscriptions of the organisation's applications are found.",
     params: idOf("subscription"),
     responses: { 200: { description: "Subscription", schema: SubscriptionSchema } },
-    problems: ON_RESOURCE,
+    problems: ["NOT_FOUND"],
   },
   cancelSubscription: {
     ...REMOVES,
@@ -203,6 +191,6 @@ export const APPLICATIONS_API = {
     description: "Within seconds, the gateway refuses calls of the service by the application.",
     params: idOf("subscription"),
     responses: { 204: { description: "Ended" } },
-    problems: ON_RESOURCE,
+    problems: ["NOT_FOUND"],
   },
 } as const satisfies OperationTable;

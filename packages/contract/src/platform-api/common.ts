@@ -1,9 +1,5 @@
 import { Type } from "typebox";
 import { SERVICE_NAME_PATTERN } from "../project.ts";
-import { PageQuery } from "../service-api.ts";
-
-/** Query parameters of every list. */
-export const PageQuerySchema = Type.Object(PageQuery);
 
 /** Name of a service. */
 export const ServiceName = Type.String({
@@ -32,15 +28,6 @@ export const KeyParams = Type.Object({ key: Type.String({ description: "Key of t
 export function idOf(resource: string) {
   return Type.Object({ id: Type.String({ description: `Identifier of the ${resource}` }) });
 }
-
-/** Problem codes of every operation of the platform API. */
-export const AUTHENTICATED = ["UNAUTHENTICATED", "FORBIDDEN"] as const;
-
-/** Problem codes of an operation on one resource of the organisation. */
-export const ON_RESOURCE = [...AUTHENTICATED, "NOT_FOUND"] as const;
-
-/** Problem codes of an operation on one service of the organisation. */
-export const ON_SERVICE = [...AUTHENTICATED, "SERVICE_NOT_FOUND"] as const;
 
 /** What the rows share that show something of the organisation. */
 export const READS = {

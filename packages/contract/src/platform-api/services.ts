@@ -3,17 +3,9 @@ import type { Static } from "typebox";
 import { ExecutionStatusSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { ResourcesSchema } from "../project.ts";
+import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import {
-  AUTHENTICATED,
-  KeyParams,
-  ON_SERVICE,
-  PageQuerySchema,
-  READS,
-  ServiceName,
-  VersionNumber,
-  WRITES,
-} from "./common.ts";
+import { KeyParams, READS, ServiceName, VersionNumber, WRITES } from "./common.ts";
 
 /** A service: a Python function with an endpoint. */
 const ServiceSchema = Type.Object(
@@ -93,11 +85,10 @@ export const SERVICES_API = {
     summary: "List the services of the organisation",
     description: "Newest first.",
     query: Type.Object({
-      ...PageQuerySchema.properties,
+      ...PageQuery.properties,
       name: Type.Optional(Type.String({ description: "Only the service of this name" })),
     }),
     responses: { 200: { description: "One page", schema: pageOf("ServicePage", ServiceSchema) } },
-    problems: AUTHENTICATED,
   },
   createService: {
     ...WRITES,
@@ -117,7 +108,7 @@ export const SERVICES_API = {
       },
     ),
     responses: { 201: { description: "Created", schema: ServiceSchema } },
-    problems: [...AUTHENTICATED, "CONFLICT"],
+    problems: ["CONFLICT"],
   },
   getService: {
     ...READS,
@@ -126,7 +117,7 @@ export const SERVICES_API = {
     description: "Only services of the organisation in use are found.",
     params: KeyParams,
     responses: { 200: { description: "Service", schema: ServiceSchema } },
-    problems: ON_SERVICE,
+    problems: ["SERVICE_NOT_FOUND"],
   },
   publishService: {
     ...WRITES,
@@ -148,7 +139,7 @@ export const SERVICES_API = {
       },
     ),
     responses: { 200: { description: "Published", schema: ServiceSchema } },
-    problems: [...ON_SERVICE, "CONFLICT"],
+    problems: ["SERVICE_NOT_FOUND", "CONFLICT"],
   },
   listVersions: {
     ...READS,
@@ -156,9 +147,9 @@ export const SERVICES_API = {
     summary: "List the versions of a service",
     description: "Newest first; retired versions are listed as well.",
     params: KeyParams,
-    query: PageQuerySchema,
+    query: PageQuery,
     responses: { 200: { description: "One page", schema: pageOf("VersionPage", VersionSchema) } },
-    problems: ON_SERVICE,
+    problems: ["SERVICE_NOT_FOUND"],
   },
   createVersion: {
     ...WRITES,
@@ -197,7 +188,7 @@ export const SERVICES_API = {
       },
     },
     problems: [
-      ...ON_SERVICE,
+      "SERVICE_NOT_FOUND",
       "INVALID_PROJECT",
       "INVALID_ARCHIVE",
       "ARCHIVE_TOO_LARGE",
@@ -224,7 +215,7 @@ export const SERVICES_API = {
       ),
     }),
     responses: { 200: { description: "Build", schema: BuildSchema } },
-    problems: ON_SERVICE,
+    problems: ["SERVICE_NOT_FOUND"],
   },
   retireVersion: {
     ...WRITES,
@@ -235,6 +226,6 @@ export const SERVICES_API = {
     description: "It accepts no new executions; running executions finish and results remain available.",
     params: VersionParams,
     responses: { 200: { description: "Retired", schema: VersionSchema } },
-    problems: ON_SERVICE,
+    problems: ["SERVICE_NOT_FOUND"],
   },
 } as const satisfies OperationTable;

@@ -19,7 +19,7 @@ const SANDBOX_USER: SystemUser = { uid: SANDBOX_UID, gid: SANDBOX_UID };
 const BUILD_UIDS: UidRange = { first: SANDBOX_UID - 10_000, count: 9_000 };
 
 /** What the operator decides about builds; see EnvironmentBuilderOptions. */
-export type ConfinedBuilds = Readonly<
+type ConfinedBuilds = Readonly<
   Required<Pick<EnvironmentBuilderOptions, "allowsSourceBuilds" | "minFreeBytes" | "ownerBytes">>
 >;
 
