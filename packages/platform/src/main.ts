@@ -1,4 +1,5 @@
 import process from "node:process";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import manifest from "../package.json" with { type: "json" };
 import { rotateSigningKey } from "./access/signing-keys.ts";
 import { provideFirstLogin } from "./accounts/first-login.ts";
@@ -21,7 +22,7 @@ async function main(): Promise<void> {
 }
 
 async function serve(host: HostProcess): Promise<void> {
-  const began = performance.now();
+  const began = readMonotonic();
   const { config, logger, closers } = host;
   // Before anything slow, so that a port in use is reported at once.
   await checkAddresses(Object.values(listAddresses(config)));
@@ -47,7 +48,7 @@ async function serve(host: HostProcess): Promise<void> {
       roles: [...config.roles],
       gateway: config.gatewayUrl,
       api: config.apiUrl,
-      milliseconds: Math.round(performance.now() - began),
+      milliseconds: Math.round(readMonotonic() - began),
     },
     "the platform is ready",
   );

@@ -1,3 +1,5 @@
+import { readMonotonic } from "./monotonic.ts";
+
 /**
  * A bounded cache of values that may be out of date for a while.
  *
@@ -11,6 +13,7 @@ export interface Cache<V> {
   readonly get: (key: string, load: () => Promise<V>) => Promise<V>;
   /** Stores a value as the newest entry, the last to make room for others. */
   readonly set: (key: string, value: V) => void;
+  readonly delete: (key: string) => void;
   readonly clear: () => void;
 }
 
@@ -34,7 +37,7 @@ const SHARE_DROPPED = 0.1;
 
 /** An empty cache. It has no timers: an expired value stays in memory until it is replaced, cleared or displaced. */
 export function createCache<V>(options: CacheOptions<V>): Cache<V> {
-  const { maxEntries, ttlMs = Infinity, now = () => performance.now() } = options;
+  const { maxEntries, ttlMs = Infinity, now = readMonotonic } = options;
   const findTtl = typeof ttlMs === "function" ? ttlMs : () => ttlMs;
   const entries = new Map<string, Entry<V>>();
   const loads = new Map<string, Promise<V>>();
@@ -63,6 +66,7 @@ export function createCache<V>(options: CacheOptions<V>): Cache<V> {
   return {
     peek,
     set,
+    delete: (key) => void entries.delete(key),
     get: async (key, load) => {
       const entry = entries.get(key);
       if (entry !== undefined && entry.expiresAt > now()) return entry.value;

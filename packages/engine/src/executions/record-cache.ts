@@ -1,4 +1,5 @@
 import { isFinal } from "@platform/contract/execution";
+import { createCache } from "../base/cache.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { ExecutionRecord, ExecutionStore } from "../store/execution-store.ts";
 
@@ -13,8 +14,8 @@ interface Entry {
 
 /**
  * A cache of records for polls. A final record never changes, so it stays until the cache is full; any other is removed
- * by the store's event, or after half a second when the event was lost. Not a `Cache`: a record that is too old to be shown
- * still tells that a query which began before it is older.
+ * by the store's event, or not shown after half a second when the event was lost; it stays even then, since it still tells that
+ * a query which began before it is older.
  */
 export interface RecordCache {
   /** The cached record; undefined when the store must be asked. */
@@ -31,16 +32,15 @@ export interface RecordCache {
 
 /** Has no records at first. Its owner passes the store's events on to it: it subscribes to nothing. */
 export function createRecordCache(store: ExecutionStore): RecordCache {
-  const entries = new Map<string, Entry>();
+  const entries = createCache<Entry>({ maxEntries: MAX_RECORDS });
   const put = (record: ExecutionRecord) => {
-    if (entries.size >= MAX_RECORDS) dropOldest(entries);
     entries.set(record.id, {
       record,
       until: isFinal(record.status) ? Infinity : readMonotonic() + BELIEVED_MS,
     });
   };
   const peek = (id: string, ownerId: string) => {
-    const entry = entries.get(id);
+    const entry = entries.peek(id);
     return entry !== undefined && entry.record.ownerId === ownerId && entry.until > readMonotonic()
       ? entry.record
       : undefined;
@@ -50,30 +50,23 @@ export function createRecordCache(store: ExecutionStore): RecordCache {
     find: async (id, ownerId) => {
       const known = peek(id, ownerId);
       if (known !== undefined) return known;
-      const entry = entries.get(id);
+      const entry = entries.peek(id);
       const record = await store.find(id, ownerId);
       if (record === null) {
         if (entry?.record.ownerId === ownerId) entries.delete(id);
         return null;
       }
       // An event may have stored a newer record during the query.
-      const newer = entries.get(id);
+      const newer = entries.peek(id);
       if (newer !== undefined && newer !== entry && newer.record.ownerId === ownerId) return newer.record;
       put(record);
       return record;
     },
     put,
     add: (record) => {
-      if (!entries.has(record.id)) put(record);
+      if (entries.peek(record.id) === undefined) put(record);
     },
-    forget: (id) => void entries.delete(id),
-    clear: () => entries.clear(),
+    forget: entries.delete,
+    clear: entries.clear,
   };
-}
-
-function dropOldest(entries: Map<string, Entry>): void {
-  for (const id of entries.keys()) {
-    entries.delete(id);
-    if (entries.size < MAX_RECORDS * 0.9) return;
-  }
 }

@@ -1,4 +1,5 @@
 import { isFinal } from "@platform/contract/execution";
+import { spreadInterval } from "../base/backoff.ts";
 import { SECOND } from "../base/time.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
 
@@ -45,10 +46,7 @@ export function createWaiters(find: Find): Waiters {
         waiting.set(id, set.add(waiter));
         const leave = () => resolve(null);
         const timeout = setTimeout(() => void find(id, ownerId).then(resolve, leave), seconds * SECOND);
-        const look = setInterval(
-          () => void settleIfFinal(id, waiter, null),
-          LOOK_AGAIN_MS * (0.8 + 0.4 * Math.random()),
-        );
+        const look = setInterval(() => void settleIfFinal(id, waiter, null), spreadInterval(LOOK_AGAIN_MS));
         signal.addEventListener("abort", leave, { once: true });
         cleanups.push(() => {
           clearTimeout(timeout);

@@ -1,11 +1,11 @@
+import { computePause, spreadInterval } from "../base/backoff.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { runMachine } from "../base/machine.ts";
 import { NEW, reduceTake } from "./take-machine.ts";
 import type { TakeEffect, TakeEvent, TakeResult } from "./take-machine.ts";
 
-const FIRST_PAUSE_MS = 50;
 /** Pauses after failures: a queue that is available again is asked within the ceiling. */
-const PAUSE_CEILING_MS = 1_000;
+const BACKOFF = { firstMs: 50, ceilingMs: 1_000 };
 
 /** What a loop takes from its queue. `Permit` says how much may be taken. */
 export interface TakeLoopOptions<Permit> {
@@ -44,7 +44,7 @@ export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLo
         void takeOnce().then(dispatch);
         return;
       case "pause":
-        pause = setTimeout(() => dispatch({ type: "paused" }), choosePause(effect.failures));
+        pause = setTimeout(() => dispatch({ type: "paused" }), computePause(BACKOFF, effect.failures - 1));
         return;
       case "end":
         clearInterval(poll);
@@ -66,8 +66,7 @@ export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLo
   return {
     open: () => {
       if (state().name !== "new") return;
-      // Jitter, so that processes that were started together do not poll together.
-      poll = setInterval(() => dispatch({ type: "announced" }), pollMs * (0.8 + 0.4 * Math.random()));
+      poll = setInterval(() => dispatch({ type: "announced" }), spreadInterval(pollMs));
       dispatch({ type: "opened" });
     },
     announce: () => dispatch({ type: "announced" }),
@@ -77,9 +76,4 @@ export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLo
       await closed.promise;
     },
   };
-}
-
-/** Milliseconds: 50, 100, 200 ... 1,000, each less up to half. */
-function choosePause(failures: number): number {
-  return Math.min(PAUSE_CEILING_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)) * (1 - 0.5 * Math.random());
 }

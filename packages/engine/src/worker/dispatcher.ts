@@ -1,5 +1,6 @@
 import type { Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
+import { spreadInterval } from "../base/backoff.ts";
 import { SECOND } from "../base/time.ts";
 import { createDeferred } from "../base/deferred.ts";
 import type { Deferred } from "../base/deferred.ts";
@@ -227,7 +228,7 @@ function report(self: DispatcherState): void {
   reserver
     .report(readFree(machine.state()), readPermit(self))
     .catch((error: unknown) => options.logger.warn({ err: error }, "the worker could not be registered"));
-  timers.set("report", REPORT_MS * (0.8 + 0.4 * Math.random()), () => report(self));
+  timers.set("report", spreadInterval(REPORT_MS), () => report(self));
 }
 
 function planClaim(self: DispatcherState): ClaimPlan | null {

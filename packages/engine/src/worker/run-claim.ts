@@ -1,13 +1,31 @@
-import { keepTrying } from "./keep-trying.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { Problem } from "@platform/contract/problems";
+import { computePause, growPause, spreadInterval } from "../base/backoff.ts";
 import type { Logger } from "../base/logger.ts";
+import { readMonotonic } from "../base/monotonic.ts";
+import { MINUTE, SECOND } from "../base/time.ts";
 import { CANCELLED, isStarting, PREPARING, reduceClaim } from "./claim-machine.ts";
 import type { ClaimEffect, ClaimEvent, ClaimState, Ending, StopReason } from "./claim-machine.ts";
 import type { Claim, ExecutionStore } from "../store/execution-store.ts";
 import { prepareClaim } from "./prepare-claim.ts";
 import type { Preparation, PrepareDeps } from "./prepare-claim.ts";
 import type { LogLine, Outcome, PythonRuntime, Run } from "../python/port/runtime.ts";
-import { choosePauseSeconds, MAX_SETBACKS } from "./setbacks.ts";
 import type { HealthKeeper } from "./worker-health.ts";
+
+/*
+ * A claim that could not be started goes back into the queue: for another worker, or for this one when it has recovered. The limit ensures
+ * that an execution that no worker can start does not wait without end.
+ */
+
+/** At this setback the execution ends FAILED/NOT_STARTED: about eleven minutes after the first. */
+const MAX_SETBACKS = 8;
+/** Until an execution with this many previous setbacks can be claimed again: about 1, 3, 9 ... 300 seconds. */
+const SETBACK_PAUSE = { firstMs: 1 * SECOND, ceilingMs: 300 * SECOND, factor: 3 };
+
+/** Between tries to write an ending. */
+const WRITE_PAUSE = { firstMs: 100, ceilingMs: 2_000 };
+/** Bounds those tries: a store that renews leases but never accepts this write must not keep an execution RUNNING without end. */
+const WRITE_FOR_MS = 15 * MINUTE;
 
 /** What all claims of a worker share; put together by the dispatcher. */
 export interface RunClaimDeps extends PrepareDeps {
@@ -140,6 +158,26 @@ async function writeEnding(self: ClaimRunState, ending: Ending): Promise<void> {
   }
 }
 
+/**
+ * Writes to the store, with retries as long as it is unreachable and the claim is held. False when the store reports that the claim is lost, or
+ * when the claim was lost before the write succeeded.
+ *
+ * @throws the error of the store when retrying is useless
+ */
+async function keepTrying(write: () => Promise<boolean>, isHeld: () => boolean): Promise<boolean> {
+  const began = readMonotonic();
+  for (let tries = 0; isHeld(); tries++) {
+    try {
+      return await write();
+    } catch (error) {
+      const isTransient = error instanceof Problem && error.code === "UNAVAILABLE";
+      if (!isTransient || readMonotonic() - began > WRITE_FOR_MS) throw error;
+    }
+    await delay(computePause(WRITE_PAUSE, tries));
+  }
+  return false;
+}
+
 /** The write for an ending. A fault is also noted in the worker's health. */
 function chooseWrite({ store, health }: RunClaimDeps, claim: Claim, ending: Ending): () => Promise<boolean> {
   if (ending.kind === "outcome") return () => store.finish(claim, ending.outcome);
@@ -148,7 +186,7 @@ function chooseWrite({ store, health }: RunClaimDeps, claim: Claim, ending: Endi
   health.noteFault({ versionId: claim.versionId, executionId: claim.id, scope, cause });
   const setbacks = claim.setbacks + 1;
   if (setbacks >= MAX_SETBACKS) return () => store.finish(claim, createNotStarted(setbacks));
-  return () => store.giveBack(claim, choosePauseSeconds(claim.setbacks));
+  return () => store.giveBack(claim, spreadInterval(growPause(SETBACK_PAUSE, claim.setbacks)) / SECOND);
 }
 
 function createNotStarted(times: number): Outcome {

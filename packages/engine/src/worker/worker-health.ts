@@ -1,3 +1,4 @@
+import { growPause } from "../base/backoff.ts";
 import { SECOND, MINUTE } from "../base/time.ts";
 import type { Logger } from "../base/logger.ts";
 import { readMonotonic } from "../base/monotonic.ts";
@@ -10,8 +11,8 @@ import { readMonotonic } from "../base/monotonic.ts";
  * an execution starts (the worker has recovered) or fails as well (a longer pause).
  */
 
-const EXCLUSION = { first: 5 * SECOND, ceiling: 5 * MINUTE };
-const REST = { first: 5 * SECOND, ceiling: 1 * MINUTE };
+const EXCLUSION = { firstMs: 5 * SECOND, ceilingMs: 5 * MINUTE };
+const REST = { firstMs: 5 * SECOND, ceilingMs: 1 * MINUTE };
 /** Number of different versions in a row. */
 const MAX_FAILING_VERSIONS = 3;
 
@@ -56,12 +57,12 @@ export function reduceHealth(health: WorkerHealth, event: HealthEvent): WorkerHe
     return { excluded, state: SOUND.state };
   }
   const { versionId, scope, at } = event;
-  const excluded = new Map([...health.excluded].filter(([, { until }]) => until + EXCLUSION.ceiling > at));
+  const excluded = new Map([...health.excluded].filter(([, { until }]) => until + EXCLUSION.ceilingMs > at));
   const before = excluded.get(versionId);
   // Several executions of a version that were claimed together fail together, which counts as one fault.
   if (before === undefined || before.until <= at) {
-    const faults = (before?.faults ?? 0) + 1;
-    excluded.set(versionId, { until: at + growPause(EXCLUSION, faults), faults });
+    const faults = before?.faults ?? 0;
+    excluded.set(versionId, { until: at + growPause(EXCLUSION, faults), faults: faults + 1 });
   }
   return { excluded, state: scope === "worker" ? failWorker(health.state, versionId, at) : health.state };
 }
@@ -69,15 +70,11 @@ export function reduceHealth(health: WorkerHealth, event: HealthEvent): WorkerHe
 function failWorker(state: HealthState, versionId: string, at: number): HealthState {
   if (state.name === "resting") {
     if (at < state.until) return state;
-    return { name: "resting", until: at + growPause(REST, state.rests + 1), rests: state.rests + 1 };
+    return { name: "resting", until: at + growPause(REST, state.rests), rests: state.rests + 1 };
   }
   const failing = new Set(state.failing).add(versionId);
   if (failing.size < MAX_FAILING_VERSIONS) return { name: "sound", failing };
-  return { name: "resting", until: at + growPause(REST, 1), rests: 1 };
-}
-
-function growPause({ first, ceiling }: typeof REST, times: number): number {
-  return Math.min(ceiling, first * 2 ** (times - 1));
+  return { name: "resting", until: at + growPause(REST, 0), rests: 1 };
 }
 
 /** What may be claimed now. @param starting number of executions that were claimed and have neither begun nor failed */

@@ -1,3 +1,4 @@
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
 
 /*
@@ -113,7 +114,7 @@ export function createStop({ close, exit, onPhase }: StopOptions): Stop {
     }
   };
   return {
-    ask: (signal) => dispatch({ type: "signal", at: performance.now() }, signal),
+    ask: (signal) => dispatch({ type: "signal", at: readMonotonic() }, signal),
     fail: () => dispatch({ type: "failed" }),
     stopping: stopping.signal,
     killing: killing.signal,

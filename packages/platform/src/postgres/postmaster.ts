@@ -2,6 +2,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import { findExecutables, SYSTEM_FOLDERS } from "@platform/engine/host/find-executables";
 import { runTrusted } from "@platform/engine/host/processes";
 
@@ -136,11 +137,11 @@ export async function waitUntilGone(
   milliseconds: number,
   zombieCounts: boolean,
 ): Promise<boolean> {
-  const deadline = performance.now() + milliseconds;
+  const deadline = readMonotonic() + milliseconds;
   for (;;) {
     const state = await inspectProcess(pid, dataDirectory);
     if (state === "gone" || state === "other" || (zombieCounts && state === "zombie")) return true;
-    if (performance.now() >= deadline) return false;
+    if (readMonotonic() >= deadline) return false;
     await delay(POLL_MILLISECONDS);
   }
 }
@@ -148,9 +149,9 @@ export async function waitUntilGone(
 /** Blocks until the process is gone or a zombie; false when that takes longer than `milliseconds`. */
 export function waitUntilGoneSync(pid: number, dataDirectory: string, milliseconds: number): boolean {
   const clock = new Int32Array(new SharedArrayBuffer(4));
-  const deadline = performance.now() + milliseconds;
+  const deadline = readMonotonic() + milliseconds;
   while (inspectProcessSync(pid, dataDirectory) === "postgres") {
-    if (performance.now() >= deadline) return false;
+    if (readMonotonic() >= deadline) return false;
     Atomics.wait(clock, 0, 0, POLL_MILLISECONDS);
   }
   return true;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "@platform/contract/problems";
 import { computePause } from "@platform/engine/base/backoff";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import { readErrorCode } from "./errors.ts";
 
 /** What is known about a failed statement: it did nothing, it may have been committed, or it would fail again. */
@@ -109,7 +110,7 @@ export type Try<T> = (markSent: () => void) => Promise<T>;
  * errors at once
  */
 export async function retryTransient<T>(options: RetryOptions, run: Try<T>): Promise<T> {
-  const deadline = performance.now() + options.retryMilliseconds;
+  const deadline = readMonotonic() + options.retryMilliseconds;
   let mayHaveHappened = false;
   for (let attempt = 0; ; attempt++) {
     let wasSent = false;
@@ -123,7 +124,7 @@ export async function retryTransient<T>(options: RetryOptions, run: Try<T>): Pro
       // A later try that did nothing says nothing about the tries before it.
       mayHaveHappened ||= kind === "ambiguous";
       const mayRepeat = kind === "nothing-happened" || options.idempotent;
-      if (!mayRepeat || performance.now() >= deadline)
+      if (!mayRepeat || readMonotonic() >= deadline)
         throw mayHaveHappened
           ? new FateUnknown(error)
           : new Problem("UNAVAILABLE", undefined, { cause: error });

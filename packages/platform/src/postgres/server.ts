@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { spawnTrusted } from "@platform/engine/host/processes";
 import type { ChildProcess } from "@platform/engine/host/processes";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { Client } from "pg";
 import { CREATE_DATABASE_LOCK } from "./locks.ts";
@@ -192,8 +193,8 @@ export async function waitUntilReady(
   dataDirectory: string,
   isAlive: () => Promise<boolean>,
 ): Promise<boolean> {
-  const deadline = performance.now() + READY_MILLISECONDS;
-  while (performance.now() < deadline) {
+  const deadline = readMonotonic() + READY_MILLISECONDS;
+  while (readMonotonic() < deadline) {
     if (await answers(connection, dataDirectory)) return true;
     if (!(await isAlive())) return false;
     await delay(READY_POLL_MILLISECONDS);

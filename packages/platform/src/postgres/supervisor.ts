@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { computePause } from "@platform/engine/base/backoff";
@@ -157,9 +158,9 @@ function createState(layout: Layout, account: Account | null, logger: Logger, me
 }
 
 async function joinMembers(layout: Layout, signal: AbortSignal): Promise<FileLock> {
-  const deadline = performance.now() + JOIN_DEADLINE;
+  const deadline = readMonotonic() + JOIN_DEADLINE;
   // Refused only while the last member before this one shuts the server down.
-  while (performance.now() < deadline) {
+  while (readMonotonic() < deadline) {
     const lock = tryLock(layout.memberLock, "shared");
     if (lock !== null) return lock;
     await delay(10 + Math.random() * 20, undefined, { signal });
@@ -168,8 +169,8 @@ async function joinMembers(layout: Layout, signal: AbortSignal): Promise<FileLoc
 }
 
 async function becomeReady(state: State, signal: AbortSignal): Promise<void> {
-  const deadline = performance.now() + JOIN_DEADLINE;
-  while (performance.now() < deadline) {
+  const deadline = readMonotonic() + JOIN_DEADLINE;
+  while (readMonotonic() < deadline) {
     state.owner = tryLock(state.layout.ownerLock, "exclusive");
     if (state.owner !== null) {
       await bringUp(state, signal);
@@ -201,14 +202,14 @@ async function isPlatformReady(state: State): Promise<boolean> {
 
 /** As owner: adopts the server that runs, or starts one. */
 async function bringUp(state: State, signal: AbortSignal): Promise<void> {
-  const started = performance.now();
+  const started = readMonotonic();
   const adopted = await adopt(state);
   if (!adopted) await start(state, signal);
   await createPlatformDatabase(state.connection);
   state.logger.info(
     {
       pid: state.pid,
-      milliseconds: Math.round(performance.now() - started),
+      milliseconds: Math.round(readMonotonic() - started),
       directory: state.layout.directory,
     },
     adopted ? "adopted the embedded PostgreSQL that was running" : "started the embedded PostgreSQL",
@@ -357,10 +358,10 @@ async function leave(state: State): Promise<void> {
 
 /** Tries for LEAVE_WAIT, since members that leave at the same moment may exclude each other for an instant. */
 async function tryToBeLast(layout: Layout): Promise<FileLock | null> {
-  const deadline = performance.now() + LEAVE_WAIT;
+  const deadline = readMonotonic() + LEAVE_WAIT;
   for (;;) {
     const lock = tryLock(layout.memberLock, "exclusive");
-    if (lock !== null || performance.now() > deadline) return lock;
+    if (lock !== null || readMonotonic() > deadline) return lock;
     await delay(10 + Math.random() * 30);
   }
 }
