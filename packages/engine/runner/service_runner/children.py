@@ -18,7 +18,6 @@ from .processes import is_catching, kill_strays, kill_tree, send_signal, signal_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from resource import struct_rusage
     from typing import NoReturn
 
     from .home import Connections, DistantHome, Home
@@ -172,16 +171,16 @@ class Children:
     def _reap(self) -> None:
         while True:
             try:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
+                pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
                 break
             if pid == 0:
                 break
-            self._end(pid, status, usage)
+            self._end(pid, status)
         if self._leaving:
             self._forget_leaving()
 
-    def _end(self, pid: int, status: int, usage: struct_rusage) -> None:
+    def _end(self, pid: int, status: int) -> None:
         """A process has ended: a child, or an orphan that the zygote adopted."""
         identity = self._identities.pop(pid, None)
         if identity is None:
@@ -194,8 +193,6 @@ class Children:
                 "id": identity,
                 "code": code if code >= 0 else None,
                 "signal": -code if code < 0 else None,
-                "cpu": round(usage.ru_utime + usage.ru_stime, 6),
-                "rss": usage.ru_maxrss,
             }
         )
         if self._has_namespaces:

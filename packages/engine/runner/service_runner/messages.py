@@ -81,7 +81,6 @@ class HelloEvent(TypedDict):
 
     event: Literal["hello"]
     pid: int
-    python: str
 
 
 class ReadyEvent(TypedDict):
@@ -118,14 +117,12 @@ class ProbedEvent(TypedDict):
 
 
 class ExitEvent(TypedDict):
-    """A child ended, by exit code or by signal. `cpu` is in seconds, `rss` (the peak) in KiB."""
+    """A child ended, by exit code or by signal."""
 
     event: Literal["exit"]
     id: int
     code: int | None
     signal: int | None
-    cpu: float
-    rss: int
 
 
 class ForkedEvent(TypedDict):

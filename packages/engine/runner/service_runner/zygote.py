@@ -11,7 +11,6 @@ from __future__ import annotations
 import faulthandler
 import gc
 import os
-import platform
 
 from . import at_fork, blas, child, huge_pages, isolation, kernel, opened, randomness
 from .capture import flush_streams, prepare_streams
@@ -44,7 +43,7 @@ def main_zygote(*, is_confined: bool) -> NoReturn:
     kernel.hide_session_keyring()
     boot, orders = _read_boot(control)
     home = DistantHome(LINE) if is_confined else Home(boot["home"])
-    control.emit({"event": "hello", "pid": os.getpid(), "python": platform.python_version()})
+    control.emit({"event": "hello", "pid": os.getpid()})
     _prepare_process(boot)
     if boot["probe"]:
         _probe(control, home, boot)

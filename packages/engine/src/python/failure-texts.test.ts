@@ -15,7 +15,7 @@ import {
 import type { ExitEvent } from "./wire/control-messages.ts";
 
 const LIMITS = { helloMs: 2000, bootMs: 60_000 };
-const EXIT: ExitEvent = { event: "exit", id: 1, code: 3, signal: null, cpu: 0, rss: 0 };
+const EXIT: ExitEvent = { event: "exit", id: 1, code: 3, signal: null };
 const ENDED = "ended with exit code 3";
 
 const STARTS = {

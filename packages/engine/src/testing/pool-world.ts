@@ -203,7 +203,7 @@ export class PoolWorld {
     const child = this.#children.get(id);
     if (event === "exit") {
       if (child !== undefined) child.use = "exited";
-      return this.#report({ event, id, code: 3, signal: null, cpu: 0, rss: 0 });
+      return this.#report({ event, id, code: 3, signal: null });
     }
     const isOver = child?.use === "exited" || child?.role === "unused";
     const isBelieved = event === "refused" ? child?.role === "starting" : isOver;

@@ -21,7 +21,7 @@ import type { Execution } from "./execution.ts";
 const TOKEN = "0123456789abcdef0123456789abcdef";
 const RESULT = Buffer.from('{"value":1}');
 const SUCCEEDED = { status: "SUCCEEDED", result: RESULT, metadata: null };
-const EXIT = { event: "exit", id: 1, code: 0, signal: null, cpu: 0, rss: 0 } as const;
+const EXIT = { event: "exit", id: 1, code: 0, signal: null } as const;
 const SETTINGS: Settings = {
   slots: 1,
   capacity: null,

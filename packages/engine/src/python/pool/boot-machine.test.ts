@@ -9,7 +9,7 @@ const SETTINGS = { helloMs: 2000, bootMs: 5000 };
 const line = (message: string) => ({ time: 0, severity: "INFO", message }) as const;
 
 const said = (event: SaidEvent): BootEvent => ({ type: "said", said: event, time: 0 });
-const HELLO = said({ event: "hello", pid: 1, python: "3.11" });
+const HELLO = said({ event: "hello", pid: 1 });
 const READY = said({ event: "ready", mode: "fork" });
 const UNSAFE = said({ event: "unsafe", reason: "a thread was started" });
 const FAILED = said({
@@ -18,7 +18,7 @@ const FAILED = said({
   detail: "no licence",
   traceback: "Traceback:\n  x",
 });
-const EXIT = said({ event: "exit", id: 1, code: 0, signal: null, cpu: 0, rss: 0 });
+const EXIT = said({ event: "exit", id: 1, code: 0, signal: null });
 const GONE = said({ event: "gone", id: 1 });
 const LIMIT: BootEvent = { type: "limit" };
 const STOP: BootEvent = { type: "ordered", order: { order: "stop" } };

@@ -29,7 +29,7 @@ const submit = (execution: number): PoolEvent => ({ type: "submit", execution })
 const connected = (child: number): PoolEvent => ({ type: "connected", child });
 const report = (given: BootReport): PoolEvent => ({ type: "reported", report: given });
 const exit = (id: number, code: number | null = 0): PoolEvent =>
-  report({ event: "exit", id, code, signal: null, cpu: 0, rss: 0 });
+  report({ event: "exit", id, code, signal: null });
 const gone = (id: number): PoolEvent => report({ event: "gone", id });
 const refused = (id: number): PoolEvent => report({ event: "refused", id, reason: "EAGAIN" });
 const closed = (outcome?: StartOutcome): PoolEvent =>

@@ -43,9 +43,6 @@ export interface ExitEvent {
   readonly id: number;
   readonly code: number | null;
   readonly signal: number | null;
-  /** CPU seconds and peak memory in KiB, of the child itself. */
-  readonly cpu: number;
-  readonly rss: number;
 }
 
 /** The import failed; the zygote ends. */
@@ -59,8 +56,8 @@ export interface FailedEvent {
 
 /** What a zygote sends, after the check of its shape. */
 export type ZygoteEvent =
-  /** The interpreter has started; nothing of the project is imported yet. `python`: its version. */
-  | { readonly event: "hello"; readonly pid: number; readonly python: string }
+  /** The interpreter has started; nothing of the project is imported yet. */
+  | { readonly event: "hello"; readonly pid: number }
   /** It obeys `fork` from now on; with the mode `spawn`, each child imports the project itself. */
   | { readonly event: "ready"; readonly mode: "fork" | "spawn" }
   /** The import left something that does not survive a fork; the zygote ends. */
@@ -135,8 +132,8 @@ const EVENT_PARSERS: ReadonlyMap<string, EventParser> = new Map<ZygoteEvent["eve
   ["gone", readGone],
 ]);
 
-function readHello({ pid, python }: Record<string, unknown>): ZygoteEvent | null {
-  return isCount(pid) && typeof python === "string" ? { event: "hello", pid, python } : null;
+function readHello({ pid }: Record<string, unknown>): ZygoteEvent | null {
+  return isCount(pid) ? { event: "hello", pid } : null;
 }
 
 function readReady({ mode }: Record<string, unknown>): ZygoteEvent | null {
@@ -158,9 +155,9 @@ function readProbed({ input, output, mode, reason }: Record<string, unknown>): Z
     : null;
 }
 
-function readExit({ id, code, signal, cpu, rss }: Record<string, unknown>): ZygoteEvent | null {
-  return isCount(id) && isCountOrNull(code) && isCountOrNull(signal) && isCount(cpu) && isCount(rss)
-    ? { event: "exit", id, code, signal, cpu, rss }
+function readExit({ id, code, signal }: Record<string, unknown>): ZygoteEvent | null {
+  return isCount(id) && isCountOrNull(code) && isCountOrNull(signal)
+    ? { event: "exit", id, code, signal }
     : null;
 }
 
