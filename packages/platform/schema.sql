@@ -137,6 +137,7 @@ create table execution (
   owner_kind text not null,
   organisation_id uuid not null,
   sandbox_level text,
+  failure_metadata jsonb,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (

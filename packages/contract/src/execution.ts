@@ -172,7 +172,13 @@ export const LinkSchema = Type.Object(
 export const ResultSchema = Type.Object(
   {
     result: Type.Optional(JsonObject("Output of the service (SUCCEEDED)")),
-    metadata: Type.Optional(Nullable(JsonObject("Additional information"))),
+    metadata: Type.Optional(
+      Nullable(
+        JsonObject(
+          "Additional information; `_usage`: what the execution used as the platform measured it, also when it failed (`cpuSeconds`, `peakMemoryBytes`), if that is known",
+        ),
+      ),
+    ),
     code: Type.Optional(Type.String({ description: "Why it did not succeed (FAILED, UNKNOWN)" })),
     detail: Type.Optional(Type.String({ description: "Explanation of `code` for people" })),
     _links: Type.Object(
@@ -187,7 +193,7 @@ export const ResultSchema = Type.Object(
   {
     title: "Result",
     description:
-      "`result` and `metadata` of an execution that succeeded, `code` and `detail` of one that did not",
+      "`result` of an execution that succeeded, `code` and `detail` of one that did not; `metadata` of both",
   },
 );
 

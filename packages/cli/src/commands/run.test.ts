@@ -40,7 +40,8 @@ const startDetached = async (): Promise<string> => {
 };
 
 const succeed = { status: "SUCCEEDED", result: bytes('{"sum":42}'), metadata: null } as const;
-const fail = { status: "FAILED", code: "EXECUTION_ERROR", detail: "ValueError: no" } as const;
+const metadata = { _usage: { cpuSeconds: 0.5, peakMemoryBytes: 5000 } };
+const fail = { status: "FAILED", code: "EXECUTION_ERROR", detail: "ValueError: no", metadata } as const;
 
 test("run sends the example input and prints outcome, result and link", async () => {
   const running = start("run");
@@ -76,7 +77,7 @@ test("a failure cannot steer the terminal", async () => {
   expect(`${stdout}${stderr}`).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/);
 });
 
-test("a failed job prints code and detail and is a failure", async () => {
+test("a failed job prints code, detail and what it used, and is a failure", async () => {
   const running = start("run", "--json");
   await finish(fail);
   const { exitCode, stdout, stderr } = await running.ended;
@@ -86,6 +87,7 @@ test("a failed job prints code and detail and is a failure", async () => {
     status: "FAILED",
     code: "EXECUTION_ERROR",
     detail: "ValueError: no",
+    metadata,
   });
   expect(stderr).toContain("FAILED: EXECUTION_ERROR: ValueError: no");
 });

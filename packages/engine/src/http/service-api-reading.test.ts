@@ -173,12 +173,16 @@ describe("result", () => {
     ]);
   });
 
-  test.each(["/hosted", ""])("is 200 with code and detail of a failure at %s/", async (base) => {
-    const id = await scene.startAndFinish({ status: "FAILED", code: "TIMEOUT", detail: "too long" });
-    const response = await scene.app.inject({ url: `${base}/${id}/result` });
-    expect([response.statusCode, response.json()]).toMatchObject([
-      200,
-      { code: "TIMEOUT", detail: "too long", _embedded: { status: { status: "FAILED" } } },
-    ]);
-  });
+  test.each(["/hosted", ""])(
+    "is 200 with code and detail of a failure at %s/, and what it used",
+    async (base) => {
+      const failure = { code: "TIMEOUT", detail: "too long", metadata: { _usage: { cpuSeconds: 0.5 } } };
+      const id = await scene.startAndFinish({ status: "FAILED", ...failure });
+      const response = await scene.app.inject({ url: `${base}/${id}/result` });
+      expect([response.statusCode, response.json()]).toMatchObject([
+        200,
+        { ...failure, _embedded: { status: { status: "FAILED" } } },
+      ]);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import type { ExecutionStatus, FileReference, PendingReason } from "@platform/contract/execution";
 import type { Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
-import type { LogLine, Outcome, RunnableVersion } from "../python/port/runtime.ts";
+import type { LogLine, Metadata, Outcome, RunnableVersion } from "../python/port/runtime.ts";
 import type { Owner } from "./owner.ts";
 
 /** Bookkeeping of one execution; times in milliseconds since the epoch. */
@@ -23,7 +23,15 @@ export interface ExecutionRecord {
   /** Why it cannot start at present, if known; only while PENDING. Added by `withPendingReason`. */
   readonly pendingReason?: PendingReason;
   /** Why it did not succeed (FAILED, UNKNOWN). */
-  readonly failure: { readonly code: string; readonly detail: string } | null;
+  readonly failure: Failure | null;
+}
+
+/** Why an execution did not succeed, and what is known of its run. */
+export interface Failure {
+  readonly code: string;
+  readonly detail: string;
+  /** Missing: nothing is known. */
+  readonly metadata?: Metadata;
 }
 
 /** An accepted start, as it is stored. */

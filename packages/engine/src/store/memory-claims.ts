@@ -103,5 +103,7 @@ function wasGivenBack({ attempt, workerId }: Entry, claim: ClaimKey): boolean {
 }
 
 function toFailure(outcome: Outcome): ExecutionRecord["failure"] {
-  return outcome.status === "SUCCEEDED" ? null : { code: outcome.code, detail: outcome.detail };
+  if (outcome.status === "SUCCEEDED") return null;
+  const { status: _, ...failure } = outcome;
+  return failure;
 }

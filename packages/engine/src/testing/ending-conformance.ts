@@ -59,6 +59,20 @@ export function describeFinish(use: Use): void {
     },
   );
 
+  test("what is known of a run that failed is kept, and comes with its state", async () => {
+    const store = use();
+    const metadata = { _usage: { cpuSeconds: 0.5, peakMemoryBytes: null, sampled: true } };
+    const outcome = { status: "FAILED", code: "TIMEOUT", detail: "It took too long.", metadata } as const;
+    const { execution, claim } = await start(store);
+    const { execution: other, claim: otherClaim } = await start(store);
+    await Promise.all([store.finish(claim, outcome), store.finish(otherClaim, FAILED)]);
+    const { status: _, ...failure } = outcome;
+    expect((await read(store, execution)).failure).toEqual(failure);
+    expect((await read(store, other)).failure).not.toHaveProperty("metadata");
+    const { items } = await store.list(execution.owner.id, { limit: 1 });
+    expect(items[0]?.failure).toEqual(failure);
+  });
+
   test("a detail with characters that text columns cannot hold does not keep an execution from ending", async () => {
     const store = use();
     const { execution, claim } = await start(store);

@@ -156,8 +156,10 @@ function attendChild(options: ChildOptions): (action: ChildAction) => void {
       case "closeControl":
         return connections.control.destroy();
       case "terminate":
+        meter.look();
         return host.signal(SIGTERM);
       case "kill":
+        meter.look();
         return host.signal(SIGKILL);
       case "killSandbox":
         return host.onStuck();

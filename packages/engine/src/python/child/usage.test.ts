@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
-import { applyUsage } from "./usage.ts";
+import { applyUsage, createMeter } from "./usage.ts";
 import { fail, notStarted } from "./answers.ts";
 import type { Outcome } from "../port/runtime.ts";
+import type { Usage } from "./usage.ts";
 
 const USED = { cpuSeconds: 0.1234567, peakMemoryBytes: 5000, outOfMemoryKills: 0 };
 const KILLED = { ...USED, peakMemoryBytes: 134 << 20, outOfMemoryKills: 1 };
 const LIMIT = { memory: 0.1 };
+const MEASURED = { _usage: { cpuSeconds: 0.123457, peakMemoryBytes: 134 << 20 } };
 const EXCEEDED = fail(
   "OUT_OF_MEMORY",
   "The memory limit of 0.1 GB (102 MB) was exceeded: the execution used 134 MB at its peak.",
@@ -34,25 +36,59 @@ test.each([
   ["an answer of what was left of it", succeed(null)],
   ["the end of its process", fail("EXECUTION_ERROR", "killed")],
 ])("a kill for memory decides over %s", (_, outcome) => {
-  expect(applyUsage(outcome, KILLED, LIMIT)).toEqual(EXCEEDED);
+  expect(applyUsage(outcome, KILLED, LIMIT)).toEqual({ ...EXCEEDED, metadata: MEASURED });
 });
 
 test("a peak that was not measured is not stated", () => {
-  expect(applyUsage(succeed(null), { ...KILLED, peakMemoryBytes: null }, LIMIT)).toEqual(
-    fail("OUT_OF_MEMORY", "The memory limit of 0.1 GB (102 MB) was exceeded."),
-  );
+  expect(applyUsage(succeed(null), { ...KILLED, peakMemoryBytes: null }, LIMIT)).toEqual({
+    ...fail("OUT_OF_MEMORY", "The memory limit of 0.1 GB (102 MB) was exceeded."),
+    metadata: { _usage: { cpuSeconds: 0.123457, peakMemoryBytes: null } },
+  });
 });
 
+test.each([fail("CANCELLED", "asked"), fail("TIMEOUT", "late")])(
+  "$code says what was used, and is not changed by a kill for memory",
+  (outcome) => {
+    expect(applyUsage(outcome, KILLED, LIMIT)).toEqual({ ...outcome, metadata: MEASURED });
+  },
+);
+
 test.each([
-  fail("CANCELLED", "asked"),
-  fail("TIMEOUT", "late"),
   notStarted("worker", "no process"),
   { status: "UNKNOWN", code: "WORKER_LOST", detail: "lost" } as const,
 ])("$status $code is not changed by a kill for memory", (outcome) => {
   expect(applyUsage(outcome, KILLED, LIMIT)).toBe(outcome);
 });
 
-test("without a measurement nothing is changed", () => {
-  const outcome = succeed(null);
-  expect(applyUsage(outcome, null, LIMIT)).toBe(outcome);
+test.each([succeed(null), fail("TIMEOUT", "late")])(
+  "without a measurement $status is not changed",
+  (outcome) => {
+    expect(applyUsage(outcome, null, LIMIT)).toBe(outcome);
+  },
+);
+
+test("what is seen before a run is ended is kept: of processes that are gone, less can be read", () => {
+  const meter = createMeter({ cpu: 1, memory: 0.1 });
+  let now: Usage | null = USED;
+  meter.attach(() => now);
+  meter.look();
+  now = { ...USED, cpuSeconds: 0.1, peakMemoryBytes: 7000, outOfMemoryKills: 0 };
+  meter.take();
+  now = { ...USED, cpuSeconds: 9 };
+  meter.take();
+  expect(meter.apply(fail("TIMEOUT", "late"))).toMatchObject({
+    metadata: { _usage: { cpuSeconds: 0.123457, peakMemoryBytes: 7000 } },
+  });
+});
+
+test("what was seen last counts where nothing can be read any more", () => {
+  const meter = createMeter({ cpu: 1, memory: 0.1 });
+  let now: Usage | null = USED;
+  meter.attach(() => now);
+  meter.look();
+  now = null;
+  meter.take();
+  expect(meter.apply(fail("TIMEOUT", "late"))).toMatchObject({
+    metadata: { _usage: { cpuSeconds: 0.123457, peakMemoryBytes: 5000 } },
+  });
 });

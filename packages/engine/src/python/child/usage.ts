@@ -1,6 +1,6 @@
 import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
 import { fail } from "./answers.ts";
-import type { NotStarted, Outcome, RunnableVersion } from "../port/runtime.ts";
+import type { Metadata, NotStarted, Outcome, RunnableVersion } from "../port/runtime.ts";
 
 /** What the processes of one execution have used until its outcome was known, as the worker measured it. */
 export interface Usage {
@@ -33,16 +33,19 @@ export function applyUsage(
   const isOrdered =
     outcome.status === "FAILED" && (outcome.code === "CANCELLED" || outcome.code === "TIMEOUT");
   const excess = describeExcess(usage, { memory });
-  if (excess !== null && !isOrdered) return fail("OUT_OF_MEMORY", excess);
-  if (outcome.status === "FAILED") return outcome;
-  return { ...outcome, metadata: addUsage(outcome.metadata, usage) };
+  const metadata = describeUsage(usage);
+  if (excess !== null && !isOrdered) return { ...fail("OUT_OF_MEMORY", excess), metadata };
+  if (outcome.status === "FAILED") return { ...outcome, metadata };
+  return { ...outcome, metadata: append(outcome.metadata, metadata) };
 }
 
 /** The measured use of one execution. */
 export interface Meter {
   /** @param read what it has used until now; null: it is not measured, or its processes are gone */
   readonly attach: (read: () => Usage | null) => void;
-  /** Keeps what it has used until now; the first that can be read counts. */
+  /** Before its processes are asked to end, or killed: what can only be read of live processes is not lost. */
+  readonly look: () => void;
+  /** Keeps what it has used until now, at its outcome; the first that can be read counts. */
   readonly take: () => void;
   /** Says that a process was killed because the memory limit was exceeded; null: none was. */
   readonly findExcess: () => string | null;
@@ -53,13 +56,17 @@ export interface Meter {
 /** Measures nothing until `attach`. */
 export function createMeter(resources: RunnableVersion["resources"]): Meter {
   let read: (() => Usage | null) | null = null;
+  let seen: Usage | null = null;
   let usage: Usage | null = null;
   return {
     attach: (given) => {
       read = given;
     },
+    look: () => {
+      seen = combine(seen, read?.() ?? null);
+    },
     take: () => {
-      usage ??= read?.() ?? null;
+      usage ??= combine(seen, read?.() ?? null);
     },
     findExcess: () => describeExcess(read?.() ?? null, resources),
     apply: (outcome) => applyUsage(outcome, usage, resources),
@@ -78,12 +85,26 @@ function describeExcess(
   return `${limit}: the execution used ${Math.round(peakMemoryBytes / MEGABYTE)} MB at its peak.`;
 }
 
-/** Adds a member to the text of an object without parsing it: it may have a megabyte. */
-function addUsage(metadata: Uint8Array | null, usage: Usage): Uint8Array {
-  const { peakMemoryBytes, isSampled: sampled } = usage;
-  const cpuSeconds = Math.round(usage.cpuSeconds * MICRO) / MICRO;
-  const value = { cpuSeconds, peakMemoryBytes, sampled };
-  const member = `${JSON.stringify(MEMBER)}:${JSON.stringify(value)}}`;
-  if (metadata === null || metadata.length <= EMPTY_OBJECT_BYTES) return Buffer.from(`{${member}`);
-  return Buffer.concat([metadata.subarray(0, -1), Buffer.from(`,${member}`)]);
+function describeUsage({ cpuSeconds, peakMemoryBytes, isSampled: sampled }: Usage): Metadata {
+  const rounded = Math.round(cpuSeconds * MICRO) / MICRO;
+  return { [MEMBER]: { cpuSeconds: rounded, peakMemoryBytes, ...(sampled ? { sampled } : {}) } };
+}
+
+/** Adds members to the text of an object without parsing it: it may have a megabyte. */
+function append(text: Uint8Array | null, metadata: Metadata): Uint8Array {
+  const members = JSON.stringify(metadata).slice(1);
+  if (text === null || text.length <= EMPTY_OBJECT_BYTES) return Buffer.from(`{${members}`);
+  return Buffer.concat([text.subarray(0, -1), Buffer.from(`,${members}`)]);
+}
+
+/** Both readings are of the same run: one of processes that have ended meanwhile may show less than the one before. */
+function combine(before: Usage | null, now: Usage | null): Usage | null {
+  if (before === null || now === null) return now ?? before;
+  const peaks = [before.peakMemoryBytes, now.peakMemoryBytes].filter((peak) => peak !== null);
+  return {
+    ...now,
+    cpuSeconds: Math.max(before.cpuSeconds, now.cpuSeconds),
+    peakMemoryBytes: peaks.length === 0 ? null : Math.max(...peaks),
+    outOfMemoryKills: Math.max(before.outOfMemoryKills, now.outOfMemoryKills),
+  };
 }

@@ -44,10 +44,19 @@ export interface LogLine {
   readonly message: string;
 }
 
+/** A small JSON object that the platform wrote. */
+export type Metadata = Readonly<Record<string, unknown>>;
+
 /** How an execution ended. The type allows only valid combinations of status and code. */
 export type Outcome =
   | { readonly status: "SUCCEEDED"; readonly result: Uint8Array; readonly metadata: Uint8Array | null }
-  | { readonly status: "FAILED"; readonly code: string; readonly detail: string }
+  | {
+      readonly status: "FAILED";
+      readonly code: string;
+      readonly detail: string;
+      /** What the platform knows of the run beside its code: what it used. Missing: nothing. */
+      readonly metadata?: Metadata;
+    }
   | { readonly status: "UNKNOWN"; readonly code: "WORKER_LOST"; readonly detail: string };
 
 /**

@@ -28,8 +28,8 @@ export interface Watcher {
 
 /** One run that is watched. */
 export interface Watch {
-  /** What it has used until now. */
-  readonly measure: () => Usage;
+  /** What it has used until now; null: its processes ended before it was looked at. */
+  readonly measure: () => Usage | null;
   /** Continues its processes and stops them no more; for a run that is asked to end. Its memory stays limited. */
   readonly release: () => void;
   /** Its processes have ended. */
@@ -155,7 +155,7 @@ function letGo(run: Watched, hold: Exclude<Hold, "stopped">): void {
 }
 
 /** The last sample, and what the kernel says of the leader and its files, for a run that is short. */
-function measure({ leader, ledger, limits, isExcessive }: Watched): Usage {
+function measure({ leader, ledger, limits, isExcessive }: Watched): Usage | null {
   const { pid, start } = leader.stat;
   const stat = readStat(pid);
   const sampled = {
@@ -163,7 +163,8 @@ function measure({ leader, ledger, limits, isExcessive }: Watched): Usage {
     outOfMemoryKills: isExcessive ? 1 : 0,
     isSampled: true,
   } as const;
-  if (stat?.start !== start) return { cpuSeconds: ledger.cpuSeconds, ...sampled };
+  if (stat?.start !== start)
+    return ledger.peakBytes === 0 ? null : { cpuSeconds: ledger.cpuSeconds, ...sampled };
   const files = measureFileSystems(leader);
   // Its own pages are counted with the libraries that it has mapped: they do not show that a limit was exceeded.
   const own = Math.min(readPeak(pid) - leader.inheritedBytes, limits.memoryBytes);

@@ -62,35 +62,42 @@ function getMetadata(outcome: Outcome): Uint8Array | null {
   return outcome.status === "SUCCEEDED" ? outcome.metadata : null;
 }
 
+/** JSON text, which is short and has nothing of user code. */
+function getFailureMetadata(outcome: Outcome): string | null {
+  if (outcome.status !== "FAILED" || outcome.metadata === undefined) return null;
+  return JSON.stringify(outcome.metadata);
+}
+
 /**
  * Ends executions, stores their results and notifies other processes, in one transaction: a SUCCEEDED execution always
  * has its result, and who is notified finds the new state.
  */
 const TEXT = `with input as (
-    -- One row for each end. start and length are positions in $12, which has all results and metadata.
+    -- One row for each end. start and length are positions in $13, which has all results and metadata.
     select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::int[],
-      $9::int[], $10::int[], $11::boolean[])
-      as i (id, attempt, worker_id, status, code, detail, start, length, metadata_start, metadata_length, has_metadata)
+      $9::int[], $10::int[], $11::boolean[], $12::jsonb[])
+      as i (id, attempt, worker_id, status, code, detail, start, length, metadata_start, metadata_length, has_metadata,
+        failure_metadata)
   ), ended as (
     -- The fence: only the holder of this attempt, and only while it is RUNNING, so final states never change. When a
     -- sweep or another try of this end writes the row at the same time, the update waits for it and then checks the
     -- conditions again: the first to commit wins. The lease is not compared: until a sweep has ended the execution,
     -- a late outcome is still the true one.
     update execution e set status = i.status, ended_at = now(), lease_until = null, failure_code = i.code,
-      failure_detail = i.detail
+      failure_detail = i.detail, failure_metadata = i.failure_metadata
     from input i
     where e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = 'RUNNING'
     returning e.*, i.start, i.length, i.metadata_start, i.metadata_length, i.has_metadata
   ), results as (
     -- Only of what was ended just now: a stale claim stores nothing. No metadata is null, empty metadata is not.
     insert into execution_result (id, result, metadata)
-    select id, substr($12::bytea, start, length),
-      case when has_metadata then substr($12::bytea, metadata_start, metadata_length) end
+    select id, substr($13::bytea, start, length),
+      case when has_metadata then substr($13::bytea, metadata_start, metadata_length) end
     from ended where status = 'SUCCEEDED'
   ), notified as materialized (
     -- One notification for all; "having" keeps the aggregate from giving a row when nothing was ended. PostgreSQL
     -- evaluates this only because the query below refers to it.
-    select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':changed:' || ${selectPayloadIds("id")}) from ended having count(*) > 0
+    select pg_notify('${EXECUTIONS_CHANNEL}', $14 || ':changed:' || ${selectPayloadIds("id")}) from ended having count(*) > 0
   )
   select ${selectRecord("ended")} from ended left join notified on true`;
 
@@ -116,6 +123,7 @@ async function endExecutions(
       slices.starts.slice(count),
       slices.lengths.slice(count),
       metadata.map((bytes) => bytes !== null),
+      endings.map(({ outcome }) => getFailureMetadata(outcome)),
       slices.bytes,
       origin,
     ],

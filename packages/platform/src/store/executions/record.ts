@@ -1,5 +1,6 @@
 import type { ExecutionStatus } from "@platform/contract/execution";
 import type { SandboxLevel } from "@platform/contract/sandbox";
+import type { Metadata } from "@platform/engine/python/port/runtime";
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
 import { fromStoredResources, selectMilliseconds } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
@@ -16,6 +17,7 @@ export interface RecordRow extends StoredResources {
   readonly sandboxLevel: SandboxLevel | null;
   readonly failureCode: string | null;
   readonly failureDetail: string | null;
+  readonly failureMetadata: Metadata | null;
 }
 
 /** SQL for the columns of a RecordRow; `alias`: of a row of `execution`. */
@@ -23,15 +25,21 @@ export function selectRecord(alias: string): string {
   return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.status, ${alias}.cpu_milli, ${alias}.memory_milli,
     ${selectMilliseconds(`${alias}.created_at`)} as "createdAt", ${selectMilliseconds(`${alias}.started_at`)} as "startedAt",
     ${selectMilliseconds(`${alias}.ended_at`)} as "endedAt", ${alias}.sandbox_level as "sandboxLevel", ${alias}.failure_code as "failureCode",
-    ${alias}.failure_detail as "failureDetail"`;
+    ${alias}.failure_detail as "failureDetail", ${alias}.failure_metadata as "failureMetadata"`;
 }
 
 /** The record that a row stands for. */
-export function toRecord({ failureCode, failureDetail, ...row }: RecordRow): ExecutionRecord {
-  const failure = failureCode === null ? null : { code: failureCode, detail: failureDetail ?? "" };
+export function toRecord(row: RecordRow): ExecutionRecord {
   const { id, ownerId, versionId, status, createdAt, startedAt, endedAt, sandboxLevel } = row;
   const resources = fromStoredResources(row);
+  const failure = toFailure(row);
   return { id, ownerId, versionId, resources, status, createdAt, startedAt, endedAt, sandboxLevel, failure };
+}
+
+function toFailure({ failureCode, failureDetail, failureMetadata }: RecordRow): ExecutionRecord["failure"] {
+  if (failureCode === null) return null;
+  const failure = { code: failureCode, detail: failureDetail ?? "" };
+  return failureMetadata === null ? failure : { ...failure, metadata: failureMetadata };
 }
 
 /** Replaces U+0000, which user code may return and PostgreSQL's `text` cannot hold. */
