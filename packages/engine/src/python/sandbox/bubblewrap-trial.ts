@@ -4,16 +4,15 @@ import { dirname, join } from "node:path";
 import { findExecutables, isExecutable, SYSTEM_FOLDERS } from "../../host/find-executables.ts";
 import { spawnTrusted } from "../../host/processes.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
-import { createBubblewrapSandbox } from "./bubblewrap.ts";
+import { prepareBubblewrap } from "./bubblewrap.ts";
 import type { BubblewrapOptions } from "./bubblewrap.ts";
-import { gradeSandbox } from "./grade.ts";
-import { INSTALL_BUBBLEWRAP } from "./remedies.ts";
 import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";
 import type { SandboxLaunch } from "./sandbox.ts";
 import { describeFault, TRIAL_TIMEOUT_MS } from "./trials.ts";
 import type { TrialTools } from "./trials.ts";
 
 const MAX_SAID = 4096;
+const INSTALL_HINT = "Install the package `bubblewrap` (apt-get install bubblewrap, dnf install bubblewrap).";
 
 /** Where to search for bubblewrap. */
 interface Search {
@@ -29,15 +28,15 @@ export async function findBubblewrap({
   if (bubblewrapPath !== undefined) {
     if (await isExecutable(bubblewrapPath))
       return TrustedExecutable.vouchFor(bubblewrapPath, "named by the operator");
-    return { why: `${bubblewrapPath} is not an executable file.`, remedy: INSTALL_BUBBLEWRAP };
+    return { why: `${bubblewrapPath} is not an executable file.`, remedy: INSTALL_HINT };
   }
   const searched = `${searchPath}:${SYSTEM_FOLDERS}`;
   const [found] = await findExecutables("bwrap", searched);
-  return found ?? { why: `bwrap was found in none of ${searched}.`, remedy: INSTALL_BUBBLEWRAP };
+  return found ?? { why: `bwrap was found in none of ${searched}.`, remedy: INSTALL_HINT };
 }
 
 /** What an empty sandbox is made with. */
-type Parts = Pick<BubblewrapOptions, "executable" | "architecture" | "users">;
+type Parts = Pick<BubblewrapOptions, "executable" | "architecture" | "takeUser">;
 
 /**
  * Starts a sandbox as that of a version, and in it a child as that of an execution (`trial.py`): bwrap may work where the namespaces below its
@@ -46,21 +45,18 @@ type Parts = Pick<BubblewrapOptions, "executable" | "architecture" | "users">;
 export async function tryBubblewrap(parts: Parts, tools: TrialTools, runner: string): Promise<string | null> {
   const zygoteDirectory = join(dirname(runner), "zygote");
   mkdirSync(zygoteDirectory);
-  const sandbox = createBubblewrapSandbox({
-    ...parts,
-    report: gradeSandbox([]),
-    cgroups: null,
-    networks: { policy: DEFAULT_NETWORK_POLICY, egress: null, fallback: "none" },
-    findFault: async () => null,
-  });
+  const networks = { policy: DEFAULT_NETWORK_POLICY, egress: null, fallback: "none" } as const;
   const { readablePaths } = tools;
-  const launch = await sandbox.prepare({
-    network: "none",
-    projectDirectory: runner,
-    runnerDirectory: runner,
-    readablePaths,
-    zygoteDirectory,
-  });
+  const launch = await prepareBubblewrap(
+    { ...parts, networks },
+    {
+      network: "none",
+      projectDirectory: runner,
+      runnerDirectory: runner,
+      readablePaths,
+      zygoteDirectory,
+    },
+  );
   try {
     const { view } = launch;
     const isolation = JSON.stringify(view.isolation);

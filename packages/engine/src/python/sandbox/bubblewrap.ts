@@ -1,18 +1,16 @@
+import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SandboxReport } from "@platform/contract/sandbox";
 import { killLaunched } from "../../host/kill-launched.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import type { Egress } from "./network/egress.ts";
-import { explainNetwork } from "./network/explain-network.ts";
 import { prepareNetwork } from "./network/version-network.ts";
 import type { Networks } from "./network/version-network.ts";
 import { createBaseFilter, createChildFilter } from "./seccomp/filters.ts";
 import type { Architecture } from "./seccomp/filters.ts";
-import { openFilter } from "./seccomp/open-filter.ts";
 import { BASE_ENVIRONMENT, FIRST_DESCRIPTOR, STATUS_FD } from "./sandbox.ts";
-import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
+import type { SandboxLaunch, SandboxRequest } from "./sandbox.ts";
 import { bind, bindAccounts, isBelow, listSystem, writeAccounts } from "./system-view.ts";
-import type { SandboxUser, SandboxUsers } from "./users.ts";
+import type { SandboxUser, TakeUser } from "./users.ts";
 
 /** Inside, the project and the runner are at fixed paths, so that tracebacks do not disclose paths of the host. */
 const PROJECT = "/app";
@@ -21,44 +19,32 @@ const ZYGOTE = "/run/platform/zygote";
 
 /** What is known of bubblewrap on this machine; found by `findSandbox`. */
 export interface BubblewrapOptions {
-  readonly report: SandboxReport;
-  readonly cgroups: Sandbox["cgroups"];
   /** `bwrap` itself. */
   readonly executable: TrustedExecutable;
   /** Whose system calls are filtered. */
   readonly architecture: Architecture;
   /** Root must never start bwrap as itself: with a user namespace the inner uid would be the host's root. */
-  readonly users: SandboxUsers;
+  readonly takeUser: TakeUser;
   readonly networks: Networks;
-  /** Tries an empty sandbox; see `Sandbox`. */
-  readonly findFault: Sandbox["findFault"];
 }
 
-/** Namespaces for user, pid, ipc, uts and network, a read-only system, a uid per version. */
-export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
-  async function prepare(request: SandboxRequest): Promise<SandboxLaunch> {
-    const user = options.users.take();
-    try {
-      const launch = await prepareLaunch(options, request, user);
-      const release = (): void => {
-        launch.release();
-        user.release();
-      };
-      return { ...launch, release };
-    } catch (error) {
+/** Levels A and B: namespaces for user, pid, ipc, uts and network, a read-only system, a uid per version. */
+export async function prepareBubblewrap(
+  options: BubblewrapOptions,
+  request: SandboxRequest,
+): Promise<SandboxLaunch> {
+  const user = options.takeUser();
+  try {
+    const launch = await prepareLaunch(options, request, user);
+    const release = (): void => {
+      launch.release();
       user.release();
-      throw error;
-    }
+    };
+    return { ...launch, release };
+  } catch (error) {
+    user.release();
+    throw error;
   }
-
-  const { report, cgroups, networks, findFault } = options;
-  return {
-    report,
-    cgroups,
-    explainNetwork: (asked) => explainNetwork(networks, asked),
-    prepare,
-    findFault,
-  };
 }
 
 async function prepareLaunch(
@@ -127,4 +113,21 @@ function listArguments(request: SandboxRequest, network: readonly string[]): str
   const closing = ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PROJECT];
   const report = ["--json-status-fd", String(STATUS_FD), "--seccomp", String(FIRST_DESCRIPTOR)];
   return [namespaces, privileges, ...system, network, own, ...version, closing, report].flat();
+}
+
+/**
+ * An open descriptor from which a filter can be read once; a launcher such as bubblewrap takes it that way. Nothing of it is left
+ * in the folder. The caller closes it.
+ */
+function openFilter(program: Buffer, folder: string): number {
+  const path = join(folder, "filter");
+  writeFileSync(path, program, { flag: "wx", mode: 0o600 });
+  const descriptor = openSync(path, "r");
+  try {
+    rmSync(path);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
 }

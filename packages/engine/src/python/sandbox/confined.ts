@@ -1,17 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pid } from "node:process";
-import type { SandboxReport } from "@platform/contract/sandbox";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
-import { explainNetwork } from "./network/explain-network.ts";
 import { decideNetwork } from "./network/network-policy.ts";
 import type { Networks } from "./network/version-network.ts";
 import { createChildFilter, createConfinedFilter } from "./seccomp/filters.ts";
 import type { Architecture, Siblings } from "./seccomp/filters.ts";
 import { BASE_ENVIRONMENT } from "./sandbox.ts";
-import type { Sandbox, SandboxLaunch, SandboxRequest } from "./sandbox.ts";
+import type { SandboxLaunch, SandboxRequest } from "./sandbox.ts";
 import { listSystemPaths } from "./system-view.ts";
-import type { SandboxUsers } from "./users.ts";
+import type { TakeUser } from "./users.ts";
 
 /** Devices that programs write to. Not /dev/shm and /dev/tty: the host's are everybody's. */
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -24,76 +22,63 @@ const PROCESS_STEP = 1024;
 const BEGUN = "begun";
 
 /** What the sandbox of level C is made of; found by `findSandbox`. */
-interface ConfinedSandboxOptions {
-  readonly report: SandboxReport;
-  readonly cgroups: Sandbox["cgroups"];
+interface ConfinedOptions {
   /** The base installation's interpreter, which runs the launcher: never a version's own. */
   readonly interpreter: TrustedExecutable;
-  readonly users: SandboxUsers;
+  readonly takeUser: TakeUser;
   readonly networks: Networks;
   /** Whose system calls are filtered. */
   readonly architecture: Architecture;
   /** Whether Landlock keeps the signals of an execution from its siblings. */
   readonly siblings: Exclude<Siblings, "hidden">;
-  readonly findFault: Sandbox["findFault"];
 }
 
 /**
  * Level C, where user namespaces are refused: Landlock, seccomp and, as root, a uid per version. Paths, processes and the network are
  * the host's; what may be done with them is what the launcher (`confine.py`) leaves.
  */
-export function createConfinedSandbox(options: ConfinedSandboxOptions): Sandbox {
-  const { architecture, siblings, interpreter, users, networks, report, cgroups, findFault } = options;
+export async function prepareConfined(
+  { architecture, siblings, interpreter, takeUser, networks }: ConfinedOptions,
+  request: SandboxRequest,
+): Promise<SandboxLaunch> {
   const childFilter = createChildFilter(architecture, siblings).toString("base64");
-
-  async function prepare(request: SandboxRequest): Promise<SandboxLaunch> {
-    const { projectDirectory, runnerDirectory, zygoteDirectory } = request;
-    const { uid, gid, isOwn, own, release } = users.take();
-    const scratch = join(zygoteDirectory, "scratch");
-    mkdirSync(scratch, { mode: 0o700 });
-    for (const folder of [scratch, zygoteDirectory]) own(folder);
-    const readable = listReadable(request);
-    // Without a namespace of its own a version has the host's network or none.
-    const isOpen = networks.fallback === "host" && decideNetwork(networks.policy, request.network) !== "none";
-    const filter = createConfinedFilter(architecture, isOpen ? "shared" : "refused").toString("base64");
-    const home = join(zygoteDirectory, "home");
-    const rights = { readable, used: DEVICES, owned: [scratch], filter, processes: PROCESS_STEP };
-    return {
-      view: {
-        project: projectDirectory,
-        runner: runnerDirectory,
-        zygote: zygoteDirectory,
-        scratch,
-        isolation: { namespaces: false, network: "shared", filter: childFilter, landlock: readable },
-      },
-      wrap: (command) => ({
-        executable: interpreter,
-        args: [
-          "-I",
-          "-S",
-          runnerDirectory,
-          "confine",
-          writeOrder({ directory: projectDirectory, home, command: [...command, "confined"], ...rights }),
-        ],
-      }),
-      environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },
-      hasBegun: (status) => status.startsWith(BEGUN),
-      descriptors: [],
-      connect: null,
-      ...(isOwn ? { uid, gid } : {}),
-      // The launcher's first process ends all others before itself; killed, it would leave them behind.
-      kill: (child) => void child.kill("SIGTERM"),
-      release,
-    };
-  }
-
-  const reachable = { ...networks, egress: null };
+  const { projectDirectory, runnerDirectory, zygoteDirectory } = request;
+  const { uid, gid, isOwn, own, release } = takeUser();
+  const scratch = join(zygoteDirectory, "scratch");
+  mkdirSync(scratch, { mode: 0o700 });
+  for (const folder of [scratch, zygoteDirectory]) own(folder);
+  const readable = listReadable(request);
+  // Without a namespace of its own a version has the host's network or none.
+  const isOpen = networks.fallback === "host" && decideNetwork(networks.policy, request.network) !== "none";
+  const filter = createConfinedFilter(architecture, isOpen ? "shared" : "refused").toString("base64");
+  const home = join(zygoteDirectory, "home");
+  const rights = { readable, used: DEVICES, owned: [scratch], filter, processes: PROCESS_STEP };
   return {
-    report,
-    cgroups,
-    explainNetwork: (asked) => explainNetwork(reachable, asked),
-    prepare,
-    findFault,
+    view: {
+      project: projectDirectory,
+      runner: runnerDirectory,
+      zygote: zygoteDirectory,
+      scratch,
+      isolation: { namespaces: false, network: "shared", filter: childFilter, landlock: readable },
+    },
+    wrap: (command) => ({
+      executable: interpreter,
+      args: [
+        "-I",
+        "-S",
+        runnerDirectory,
+        "confine",
+        writeOrder({ directory: projectDirectory, home, command: [...command, "confined"], ...rights }),
+      ],
+    }),
+    environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },
+    hasBegun: (status) => status.startsWith(BEGUN),
+    descriptors: [],
+    connect: null,
+    ...(isOwn ? { uid, gid } : {}),
+    // The launcher's first process ends all others before itself; killed, it would leave them behind.
+    kill: (child) => void child.kill("SIGTERM"),
+    release,
   };
 }
 

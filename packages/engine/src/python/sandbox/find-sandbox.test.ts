@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isAtLeast } from "@platform/contract/sandbox";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
-import { createBubblewrapSandbox } from "./bubblewrap.ts";
+import { prepareBubblewrap } from "./bubblewrap.ts";
 import { describeShortfall } from "./grade.ts";
 import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";
 import type { SandboxLaunch } from "./sandbox.ts";
@@ -66,17 +66,14 @@ const PATHS = {
 };
 
 function createSandbox(uid: number) {
-  const sandbox = createBubblewrapSandbox({
-    report: { level: "B", missing: [] },
-    cgroups: null,
+  const options = {
     architecture: "x86_64",
     executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
-    users: createSandboxUsers({ uidBase: 300_000, uidCount: 2, uid, gid: uid }),
+    takeUser: createSandboxUsers({ uidBase: 300_000, uidCount: 2, uid, gid: uid }),
     networks: { policy: DEFAULT_NETWORK_POLICY, egress: null, fallback: "none" },
-    findFault: async () => null,
-  });
+  } as const;
   return async (): Promise<SandboxLaunch> =>
-    sandbox.prepare({ ...PATHS, zygoteDirectory: mkdtempSync(join(directory, "zygote-")) });
+    prepareBubblewrap(options, { ...PATHS, zygoteDirectory: mkdtempSync(join(directory, "zygote-")) });
 }
 
 const IS_ROOT = process.getuid?.() === 0;

@@ -1,18 +1,18 @@
 import { arch, platform } from "node:process";
 import { fileURLToPath } from "node:url";
 import type { MissingPiece } from "@platform/contract/sandbox";
-import { createBubblewrapSandbox } from "./bubblewrap.ts";
+import { prepareBubblewrap } from "./bubblewrap.ts";
 import { findBubblewrap, tryBubblewrap } from "./bubblewrap-trial.ts";
 import { findCgroups } from "./cgroups/find-cgroups.ts";
-import { createConfinedSandbox } from "./confined.ts";
+import { prepareConfined } from "./confined.ts";
 import { gradeSandbox, isNeeded } from "./grade.ts";
 import type { EgressTools } from "./network/egress.ts";
+import { explainNetwork } from "./network/explain-network.ts";
 import { findEgress, tryEgress } from "./network/find-egress.ts";
 import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";
 import type { NetworkPolicy } from "./network/network-policy.ts";
 import type { Networks } from "./network/version-network.ts";
 import { createNoSandbox } from "./no-sandbox.ts";
-import { REMEDIES, SHARED_USER } from "./remedies.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { createBaseFilter, findArchitecture } from "./seccomp/filters.ts";
 import type { Architecture } from "./seccomp/filters.ts";
@@ -20,10 +20,17 @@ import { tryInPython, tryPieces } from "./trials.ts";
 import type { PieceTrial, TrialTools } from "./trials.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createSandboxUsers } from "./users.ts";
-import type { SandboxUsers } from "./users.ts";
+import type { TakeUser } from "./users.ts";
 
 const DEFAULT_UID_BASE = 200_000;
 const DEFAULT_UID_COUNT = 10_000;
+
+/** At level C nothing else keeps a version from what Landlock does not judge. */
+const SHARED_USER: MissingPiece = {
+  piece: "users of their own",
+  why: "Versions run as the user of this process, and may change the permissions, times and attributes of all its files, and the limits and priorities of its processes: all deployed code must be trusted.",
+  remedy: "Run the worker as root: each version then has a user of its own.",
+};
 
 /** What the sandbox is made with, and as whom versions run. */
 export interface FindSandboxOptions {
@@ -50,32 +57,41 @@ export interface FindSandboxOptions {
 /** The best sandbox that works on this machine, established by trying each of its pieces. */
 export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox> {
   const { interpreter } = options;
-  const { tools, users } = chooseUsers(options);
+  const { tools, takeUser } = chooseUsers(options);
   const bubblewrap = await findBubblewrap(options);
   const architecture = findArchitecture(arch);
-  const trials = listTrials(bubblewrap, architecture, users);
-  const [faults, found, { cgroups, missing }] = await Promise.all([
+  const trials = listTrials(bubblewrap, architecture, takeUser);
+  const [faults, outside, { cgroups, missing }] = await Promise.all([
     tryPieces(tools, trials),
     tryNetwork(bubblewrap, options),
     findCgroups(tools.user?.uid ?? null),
   ]);
-  const egress = limitEgress(found, faults);
+  const egress = limitEgress(outside, faults);
   const others = [missing, isMissing(egress) ? egress : null].filter((piece) => piece !== null);
   const report = gradeSandbox([...faults, ...others]);
   if (report.level === "D" || architecture === null) return createNoSandbox(report);
   const needed = trials.filter(({ piece }) => isNeeded(piece, report.level));
-  const findFault: Sandbox["findFault"] = async () =>
-    (await tryPieces(tools, needed))[0]?.why ?? (isMissing(egress) ? null : await tryEgress(egress));
   const networks = createNetworks(options, egress);
-  const parts = { report, cgroups, architecture, users, networks, findFault };
-  if (report.level !== "C" && bubblewrap instanceof TrustedExecutable)
-    return createBubblewrapSandbox({ ...parts, executable: bubblewrap });
-  return createConfinedSandbox({
-    ...parts,
+  const parts = { architecture, takeUser, networks };
+  const common: Omit<Sandbox, "report" | "prepare"> = {
+    cgroups,
+    explainNetwork: (asked) => explainNetwork(networks, asked),
+    findFault: async () => {
+      const [fault] = await tryPieces(tools, needed);
+      if (fault !== undefined) return fault.why;
+      return isMissing(egress) ? null : tryEgress(egress);
+    },
+  };
+  if (report.level !== "C" && bubblewrap instanceof TrustedExecutable) {
+    const found = { ...parts, executable: bubblewrap };
+    return { ...common, report, prepare: (request) => prepareBubblewrap(found, request) };
+  }
+  const confined = { ...parts, interpreter, siblings: await judgeSiblings(tools) };
+  return {
+    ...common,
     report: tools.user === null ? { ...report, missing: [...report.missing, SHARED_USER] } : report,
-    interpreter,
-    siblings: await judgeSiblings(tools),
-  });
+    prepare: (request) => prepareConfined(confined, request),
+  };
 }
 
 function tryNetwork(
@@ -97,7 +113,7 @@ function limitEgress(
 }
 
 /** As root, versions and trials run as users of their own. */
-function chooseUsers(options: FindSandboxOptions): { tools: TrialTools; users: SandboxUsers } {
+function chooseUsers(options: FindSandboxOptions): { tools: TrialTools; takeUser: TakeUser } {
   const { interpreter, readablePaths = [], uidBase = DEFAULT_UID_BASE } = options;
   const uid = process.getuid?.() ?? 0;
   const tools: TrialTools = {
@@ -106,13 +122,13 @@ function chooseUsers(options: FindSandboxOptions): { tools: TrialTools; users: S
     runnerDirectory: options.runnerDirectory ?? fileURLToPath(new URL("../../../runner", import.meta.url)),
     user: uid === 0 ? { uid: uidBase, gid: uidBase } : null,
   };
-  const users = createSandboxUsers({
+  const takeUser = createSandboxUsers({
     uidBase,
     uidCount: options.uidCount ?? DEFAULT_UID_COUNT,
     uid,
     gid: process.getgid?.() ?? 0,
   });
-  return { tools, users };
+  return { tools, takeUser };
 }
 
 function createNetworks(
@@ -126,10 +142,11 @@ function isMissing(found: EgressTools | MissingPiece): found is MissingPiece {
   return "piece" in found;
 }
 
+/** The remedies are those of `docs/guide/isolation.md`, in short. */
 function listTrials(
   bubblewrap: Awaited<ReturnType<typeof findBubblewrap>>,
   architecture: Architecture | null,
-  users: SandboxUsers,
+  takeUser: TakeUser,
 ): readonly PieceTrial[] {
   if (platform !== "linux")
     return refuseAll(`It is a part of Linux, and this is ${platform}.`, "Run workers on Linux.");
@@ -142,22 +159,25 @@ function listTrials(
   return [
     {
       piece: "user namespaces",
-      remedy: REMEDIES["user namespaces"],
+      remedy:
+        "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on newer Ubuntu; user.max_user_namespaces must not be 0); in a container, its seccomp profile must allow clone, unshare and mount, and /proc must not be masked (Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined; Kubernetes: a seccomp profile of type Unconfined and procMount: Unmasked).",
       ...(bubblewrap instanceof TrustedExecutable
         ? {
             attempt: (tools, runner) =>
-              tryBubblewrap({ executable: bubblewrap, architecture, users }, tools, runner),
+              tryBubblewrap({ executable: bubblewrap, architecture, takeUser }, tools, runner),
           }
         : { attempt: async () => bubblewrap.why, remedy: bubblewrap.remedy }),
     },
     {
       piece: "seccomp",
-      remedy: REMEDIES.seccomp,
+      remedy:
+        "Use a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64; in a container, its seccomp profile must allow prctl and seccomp.",
       attempt: (tools, runner) => tryInPython(tools, runner, ["seccomp", filter]),
     },
     {
       piece: "Landlock",
-      remedy: REMEDIES.Landlock,
+      remedy:
+        "Use Linux 5.19 or newer with `landlock` in /sys/kernel/security/lsm (kernel parameter lsm=landlock,...); in a container, its seccomp profile must allow the three calls landlock_* (Docker 20.10.11 or newer does).",
       attempt: (tools, runner) => tryInPython(tools, runner, ["landlock"]),
     },
   ];

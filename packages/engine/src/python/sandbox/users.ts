@@ -12,11 +12,8 @@ export interface SandboxUser {
   readonly release: () => void;
 }
 
-/** Hands out the users of sandboxes. */
-export interface SandboxUsers {
-  /** @throws Error when all of the range are in use */
-  readonly take: () => SandboxUser;
-}
+/** Hands out the user of a sandbox. @throws Error when all of the range are in use */
+export type TakeUser = () => SandboxUser;
 
 /** Where the users of sandboxes come from. */
 interface SandboxUsersOptions {
@@ -30,7 +27,7 @@ interface SandboxUsersOptions {
 }
 
 /** A user for each sandbox when this process is root; the user of this process otherwise. */
-export function createSandboxUsers({ uidBase, uidCount, uid, gid }: SandboxUsersOptions): SandboxUsers {
+export function createSandboxUsers({ uidBase, uidCount, uid, gid }: SandboxUsersOptions): TakeUser {
   const taken = new Set<number>();
 
   function takeUid(): number {
@@ -42,7 +39,7 @@ export function createSandboxUsers({ uidBase, uidCount, uid, gid }: SandboxUsers
     throw new Error(`all ${uidCount} uids from ${uidBase} on are in use`);
   }
 
-  function take(): SandboxUser {
+  return () => {
     if (uid !== 0)
       return { uid, gid, isOwn: false, own: (folder) => chmodSync(folder, 0o700), release: () => undefined };
     const own = takeUid();
@@ -56,7 +53,5 @@ export function createSandboxUsers({ uidBase, uidCount, uid, gid }: SandboxUsers
       },
       release: () => void taken.delete(own),
     };
-  }
-
-  return { take };
+  };
 }

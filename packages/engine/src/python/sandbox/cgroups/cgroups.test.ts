@@ -22,7 +22,7 @@ import { joinFirst } from "./join-first.ts";
 import { locateGroups } from "./locate.ts";
 import { isLeftOver, nameWorker } from "./names.ts";
 import { removeTrees } from "./remove-groups.ts";
-import { sweepLeftOvers } from "./sweep.ts";
+import { sweepLeftOvers } from "./remove-groups.ts";
 
 const PYTHON = TrustedExecutable.vouchFor("/usr/bin/python3", "named by the operator");
 const FIRST = 3;

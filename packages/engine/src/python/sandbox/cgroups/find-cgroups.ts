@@ -12,7 +12,7 @@ import { joinFirst } from "./join-first.ts";
 import { locateGroups } from "./locate.ts";
 import type { OwnGroups } from "./locate.ts";
 import { nameWorker } from "./names.ts";
-import { sweepLeftOvers } from "./sweep.ts";
+import { sweepLeftOvers } from "./remove-groups.ts";
 
 const TRIAL_LIMITS = { memoryBytes: 64 << 20, cpus: 1, processes: 16 };
 /** After the standard ones. */
@@ -22,7 +22,7 @@ const REMEDY =
   "Run the worker as root, or as a systemd service with `Delegate=yes`; in a container, /sys/fs/cgroup must be writable (Docker: --cgroupns=private with --security-opt writable-cgroups=true, or --privileged).";
 
 /** The control groups of this worker, or why it has none and how to get them. */
-export type FoundCgroups =
+type FoundCgroups =
   | { readonly cgroups: Cgroups; readonly missing: null }
   | { readonly cgroups: null; readonly missing: MissingPiece };
 

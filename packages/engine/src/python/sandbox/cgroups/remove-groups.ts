@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isCode, killProcesses, removeGroup } from "./group-files.ts";
+import { isLeftOver } from "./names.ts";
 
 const ATTEMPTS = 100;
 const PAUSE_MS = 20;
@@ -9,6 +10,12 @@ const PAUSE_MS = 20;
 /** As `removeGroups`, with the groups directly below them. */
 export function removeTrees(paths: readonly string[]): Promise<boolean> {
   return removeGroups(paths.flatMap((path) => [...listGroups(path).map((name) => join(path, name)), path]));
+}
+
+/** Removes the groups that dead workers left in a folder, with all processes in them. What cannot be removed is left for the next start. */
+export async function sweepLeftOvers(folder: string): Promise<void> {
+  const names = listGroups(folder).filter(isLeftOver);
+  await Promise.all(names.map((name) => removeTrees([join(folder, name)])));
 }
 
 /** Kills what is in these groups, and removes them in this order. False: some of it did not end in 2 seconds, or may not be removed. Never rejects. */
@@ -40,7 +47,7 @@ function tryToKill(path: string): void {
 }
 
 /** Names of the groups directly below a group; empty when it is missing. */
-export function listGroups(path: string): readonly string[] {
+function listGroups(path: string): readonly string[] {
   try {
     return readdirSync(path, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
