@@ -58,6 +58,17 @@ test("where bubblewrap makes no user namespaces, versions have no network, also 
   expect(report.missing.map(({ piece }) => piece)).toContain("network");
 });
 
+test("a sandbox that works no longer says which piece is missing, and how to get it", async () => {
+  const bubblewrapPath = join(directory, "bwrap-for-a-while");
+  writeFileSync(bubblewrapPath, '#!/bin/sh\nexec /usr/bin/bwrap "$@"\n', { mode: 0o755 });
+  const { findFault } = await findTestSandbox({ bubblewrapPath });
+  expect(await findFault()).toBeNull();
+  writeFileSync(bubblewrapPath, "#!/bin/sh\necho 'No permissions' >&2\nexit 1\n");
+  expect(await findFault()).toMatch(
+    /^user namespaces: .*No permissions.*Allow unprivileged user namespaces/su,
+  );
+});
+
 const PATHS = {
   projectDirectory: "/p",
   runnerDirectory: "/r",

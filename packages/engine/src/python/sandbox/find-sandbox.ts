@@ -5,7 +5,7 @@ import { prepareBubblewrap } from "./bubblewrap.ts";
 import { findBubblewrap, tryBubblewrap } from "./bubblewrap-trial.ts";
 import { findCgroups } from "./cgroups/find-cgroups.ts";
 import { prepareConfined } from "./confined.ts";
-import { gradeSandbox, isNeeded } from "./grade.ts";
+import { describeMissing, gradeSandbox, isNeeded } from "./grade.ts";
 import type { EgressTools } from "./network/egress.ts";
 import { explainNetwork } from "./network/explain-network.ts";
 import { findEgress, tryEgress } from "./network/find-egress.ts";
@@ -78,7 +78,7 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
     explainNetwork: (asked) => explainNetwork(networks, asked),
     findFault: async () => {
       const [fault] = await tryPieces(tools, needed);
-      if (fault !== undefined) return fault.why;
+      if (fault !== undefined) return describeMissing(fault);
       return isMissing(egress) ? null : tryEgress(egress);
     },
   };

@@ -21,10 +21,15 @@ export function gradeSandbox(missing: readonly MissingPiece[]): SandboxReport {
   return { level, missing };
 }
 
+/** Says which piece is missing, why, and how to get it; sentences for the operator. */
+export function describeMissing({ piece, why, remedy }: MissingPiece): string {
+  return `${piece}: ${why} ${remedy}`;
+}
+
 /** Says, for the operator, what the machine lacks for a level, and how to get each piece; lines of text. */
 export function describeShortfall({ level, missing }: SandboxReport, wanted: SandboxLevel): string {
   const needed = missing.filter(({ piece }) => isNeeded(piece, wanted));
-  const lines = needed.map(({ piece, why, remedy }) => `- ${piece}: ${why} ${remedy}`);
+  const lines = needed.map((piece) => `- ${describeMissing(piece)}`);
   return [
     `This machine can isolate user code at level ${level} only; level ${wanted} is required.`,
     ...lines,
