@@ -20,7 +20,6 @@ import os
 import resource
 import signal
 import socket
-import struct
 
 from . import isolation, kernel, landlock, processes
 from .home import LINE, Home, dial_for_others
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 STATUS = 4
 BEGUN = b"begun\n"
 """Written to descriptor 4 when the interpreter was executed."""
-_CREATE_RULESET, _RESTRICT_SELF = 444, 446
-_SCOPE_VERSION, _SCOPE_SIGNALS = 6, 1 << 1
 _END_SECONDS = 4.0
 _REFUSED = 126
 _MANY = 65_536
@@ -54,7 +51,7 @@ def main_confine(text: str) -> NoReturn:
     kernel.set_process_option(kernel.PR_SET_CHILD_SUBREAPER, 1)
     if os.getppid() != order["parent"]:
         os._exit(0)  # Node ended before the lines above
-    _enter_scope()
+    landlock.keep_signals()  # where the kernel cannot, `is_alone` matters
     alone = is_alone(order["parent"])
     home = Home(order["home"])
     line, others = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -70,18 +67,6 @@ def main_confine(text: str) -> NoReturn:
     _close_all_but(*kept)
     _thread.start_new_thread(dial_for_others, (line, home))
     os._exit(_guard(pid, signals, alone=alone))
-
-
-def _enter_scope() -> None:
-    """Keeps the signals of this process, and of all that it starts, among themselves.
-
-    Does nothing where the kernel is older than Linux 6.12; see `is_alone`.
-    """
-    if landlock.find_version() < _SCOPE_VERSION:
-        return
-    ruleset = kernel.call(_CREATE_RULESET, struct.pack("<QQQ", 0, 0, _SCOPE_SIGNALS), 24, 0)
-    kernel.call(_RESTRICT_SELF, ruleset, 0)
-    os.close(ruleset)
 
 
 def _become(order: ConfineOrder, line: int, writer: int) -> NoReturn:

@@ -35,12 +35,10 @@ _READ = _EXECUTE | _READ_FILE | _READ_FOLDER
 _USE = _READ | _WRITE_FILE | _TRUNCATE | _IOCTL_DEVICE
 _OWN = ~(_MAKE_CHARACTER_DEVICE | _MAKE_BLOCK_DEVICE)
 
-_BIND_AND_CONNECT_TCP = 1 << 0 | 1 << 1
-_ABSTRACT_SOCKETS_AND_SIGNALS = 1 << 0 | 1 << 1
+_ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
 
 LEAST_VERSION = 2
 """Version 1 (Linux 5.13 to 5.18) refuses every move of a file to another folder."""
-_NETWORK_VERSION = 4
 _SCOPE_VERSION = 6
 _LOG_VERSION = 7
 _NO_LOG = 1 << 0 | 1 << 2
@@ -57,6 +55,18 @@ def find_version() -> int:
         return 0
 
 
+def keep_signals() -> None:
+    """Keeps the signals of this process, and of all that it starts, among themselves.
+
+    Does nothing where the kernel is older than Linux 6.12; raises OSError.
+    """
+    if find_version() < _SCOPE_VERSION:
+        return
+    ruleset = kernel.call(_CREATE_RULESET, _RULESET.pack(0, 0, _SIGNALS), _RULESET.size, 0)
+    kernel.call(_RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+
+
 class Confinement:
     """What a child may use.
 
@@ -64,7 +74,7 @@ class Confinement:
     below `owned`, do everything but make devices. Paths that do not exist are passed over, also
     those that did not when this was made: the zygote makes it ready for all its children. It
     connects to abstract sockets of its own processes only, and signals only them (from version 6
-    on). TCP is refused where `tcp` is False (from version 4 on).
+    on).
     """
 
     __slots__ = ("_flags", "_rules", "_ruleset")
@@ -75,15 +85,13 @@ class Confinement:
         used: Iterable[str],
         owned: Iterable[str],
         *,
-        tcp: bool = True,
         version: int | None = None,
     ) -> None:
         known = find_version() if version is None else version
         rights = _list_rights(known)
-        refused = _BIND_AND_CONNECT_TCP if not tcp and known >= _NETWORK_VERSION else 0
-        scopes = _ABSTRACT_SOCKETS_AND_SIGNALS if known >= _SCOPE_VERSION else 0
+        scopes = _ABSTRACT_SOCKETS | _SIGNALS if known >= _SCOPE_VERSION else 0
         # Each version before took a shorter struct, and refuses a longer one only if it is not 0.
-        self._ruleset = _RULESET.pack(rights, refused, scopes)
+        self._ruleset = _RULESET.pack(rights, 0, scopes)
         self._flags = _NO_LOG if known >= _LOG_VERSION else 0
         self._rules = [
             _Rule(path, allowed & rights)

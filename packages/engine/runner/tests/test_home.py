@@ -7,7 +7,7 @@ import threading
 import unittest
 
 from service_runner import wire
-from service_runner.home import DistantHome, Home, dial_for_others
+from service_runner.home import Connections, DistantHome, Home, dial_for_others
 from service_runner.kernel import LINUX
 
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -30,8 +30,7 @@ class Dialling(unittest.TestCase):
         assert frame is not None
         return connection, frame[1].decode()
 
-    def test_each_of_the_three_says_which_it_is(self) -> None:
-        connections = Home(self.path).dial(TOKEN)
+    def check(self, connections: Connections) -> None:
         accepted = [self.accept() for _ in range(3)]
         self.assertEqual([hello for _, hello in accepted], [name + TOKEN for name in "coe"])
         descriptors = (connections.control, connections.out, connections.err)
@@ -41,6 +40,9 @@ class Dialling(unittest.TestCase):
             self.assertFalse(os.get_inheritable(descriptor))
         connections.close()
         self.assertEqual([connection.recv(1) for connection, _ in accepted], [b""] * 3)
+
+    def test_each_of_the_three_says_which_it_is(self) -> None:
+        self.check(Home(self.path).dial(TOKEN))
 
     @unittest.skipUnless(LINUX, "needs O_PATH")
     def test_the_path_may_be_removed_and_what_is_left_is_one_descriptor(self) -> None:
@@ -67,15 +69,7 @@ class Dialling(unittest.TestCase):
 
     @unittest.skipUnless(LINUX, "only Linux has level C")
     def test_the_warden_dials_for_who_may_make_no_sockets(self) -> None:
-        connections = self.start_warden().dial(TOKEN)
-        accepted = [self.accept() for _ in range(3)]
-        self.assertEqual([hello for _, hello in accepted], [name + TOKEN for name in "coe"])
-        for descriptor, (connection, _) in zip(connections.list(), accepted, strict=True):
-            os.write(descriptor, b"x")
-            self.assertEqual(connection.recv(1), b"x")
-            self.assertFalse(os.get_inheritable(descriptor))
-        connections.close()
-        self.assertEqual([connection.recv(1) for connection, _ in accepted], [b""] * 3)
+        self.check(self.start_warden().dial(TOKEN))
 
     @unittest.skipUnless(LINUX, "only Linux has level C")
     def test_the_warden_goes_on_after_nonsense_and_when_it_cannot_connect(self) -> None:
