@@ -7,7 +7,8 @@ import { demand } from "./demand.ts";
 import { FAILURES, isReport } from "./pool-moves.ts";
 import type { PoolMove, ReportMove } from "./pool-moves.ts";
 
-const SETTINGS = {
+/** Settings of a pool with times that can be told apart. */
+export const SETTINGS = {
   slots: 3,
   bootMs: 100,
   confirmMs: 20,

@@ -89,7 +89,8 @@ interface ModelClaim {
   readonly stopStarting: () => void;
 }
 
-const VERSION = {
+/** A version that is never run. */
+export const VERSION = {
   id: "version",
   projectDirectory: "/project",
   interpreter: "/python",

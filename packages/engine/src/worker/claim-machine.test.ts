@@ -1,18 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PREPARING, reduceClaim } from "./claim-machine.ts";
+import { VERSION } from "../testing/worker-model.ts";
 import type { ClaimEffect, ClaimEvent, ClaimState, StopReason } from "./claim-machine.ts";
-
-const VERSION = {
-  id: "version",
-  projectDirectory: "/project",
-  interpreter: "/python",
-  readablePaths: [],
-  resources: { cpu: 1, memory: 1 },
-  variables: {},
-  startMode: "auto",
-  network: null,
-  output: null,
-} as const;
 
 const READY: ClaimEvent = {
   type: "prepared",

@@ -7,23 +7,10 @@ import type { PoolOrder } from "./boot-machine.ts";
 import { createPoolState } from "./pool-state.ts";
 import type { PoolEffect, PoolEvent } from "./pool-state.ts";
 import type { StartOutcome } from "./start-failure.ts";
-import { PoolWorld } from "../../testing/pool-world.ts";
+import { PoolWorld, SETTINGS as WORLD_SETTINGS } from "../../testing/pool-world.ts";
 import type { PoolMove } from "../../testing/pool-moves.ts";
 
-const SETTINGS = {
-  slots: 4,
-  bootMs: 100,
-  confirmMs: 20,
-  failureMs: 50,
-  parkMs: 300,
-  maxParkMs: 500,
-  idleMs: 200,
-  zygoteIdleMs: 1000,
-  maxAgeMs: 3000,
-  canaryMs: 250,
-  canaryLateMs: 60,
-  replaceMs: 400,
-};
+const SETTINGS = { ...WORLD_SETTINGS, slots: 4, canaryMs: 250 };
 
 const submit = (execution: number): PoolEvent => ({ type: "submit", execution });
 const connected = (child: number): PoolEvent => ({ type: "connected", child });
