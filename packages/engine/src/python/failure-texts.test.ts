@@ -1,6 +1,6 @@
 /** The texts of failures that this process writes itself: callers read them in the state of an execution. */
 import { describe, expect, test } from "vitest";
-import { toOutcome } from "./child/ending.ts";
+import { toOutcome } from "./child/run-machine.ts";
 import {
   describeEndedChild,
   describeEndedImport,
@@ -12,6 +12,7 @@ import {
   describeSlowImport,
   describeUnstartable,
 } from "./pool/start-failure.ts";
+import type { ProcessEnd } from "./child/run-state.ts";
 import type { ExitEvent } from "./wire/control-messages.ts";
 
 const LIMITS = { helloMs: 2000, bootMs: 60_000 };
@@ -32,15 +33,12 @@ const STARTS = {
   "a spawned child was late": describeLateChild(EXIT, "spawn", LIMITS),
 };
 
-const NOTHING = { kill: null, answer: null, end: null };
+const endRun = (end: ProcessEnd | null) => toOutcome({ kill: null, end }, null);
 const RUNS = {
-  "the connection was closed": toOutcome(NOTHING),
-  "the process exited": toOutcome({ ...NOTHING, end: { how: "exit", code: 3, signal: null } }),
-  "the process was killed": toOutcome({ ...NOTHING, end: { how: "exit", code: null, signal: 9 } }),
-  "the process was ended by a signal": toOutcome({
-    ...NOTHING,
-    end: { how: "exit", code: null, signal: 15 },
-  }),
+  "the connection was closed": endRun(null),
+  "the process exited": endRun({ how: "exit", code: 3, signal: null }),
+  "the process was killed": endRun({ how: "exit", code: null, signal: 9 }),
+  "the process was ended by a signal": endRun({ how: "exit", code: null, signal: 15 }),
 };
 
 describe("the text of a failure ends with one period", () => {

@@ -1,11 +1,14 @@
 import type { ZygoteEvent } from "./wire/control-messages.ts";
 import type { LogLine, Probe, RunnableVersion } from "./port/runtime.ts";
 import type { PoolHost } from "./pool/boot.ts";
+import { SECOND } from "../base/time.ts";
 import { createTimers } from "../base/timers.ts";
+import { failStart } from "./child/answers.ts";
+import type { Failed } from "./child/answers.ts";
+import { describeEndedImport, describeEndedInterpreter, describeSlowImport } from "./pool/start-failure.ts";
 import { startZygote } from "./pool/zygote.ts";
 import type { Zygote, ZygoteEnd } from "./pool/zygote.ts";
 
-const STARTUP_ERROR = "STARTUP_ERROR";
 const MAX_REASON_LENGTH = 500;
 
 /** Until the zygote says hello, nothing of the project is known to have run. */
@@ -24,9 +27,9 @@ export async function probeVersion(host: PoolHost, version: RunnableVersion): Pr
   const printed: LogLine[] = [];
   const timers = createTimers<"limit">();
 
-  function limit(milliseconds: number, detail: string): void {
+  function limit(milliseconds: number, failure: Failed): void {
     timers.set("limit", milliseconds, () => {
-      found ??= failStartup(detail, null);
+      found ??= toProbe(failure, null);
       zygote?.kill();
     });
   }
@@ -34,7 +37,7 @@ export async function probeVersion(host: PoolHost, version: RunnableVersion): Pr
   function onEvent(event: ZygoteEvent): void {
     if (event.event === "hello" && stage === "starting") {
       stage = "importing";
-      limit(bootMs, `The import of src/program.py took longer than ${bootMs / 1000} s.`);
+      limit(bootMs, describeSlowImport(host.settings));
     }
     found ??= readProbe(event);
   }
@@ -49,7 +52,8 @@ export async function probeVersion(host: PoolHost, version: RunnableVersion): Pr
       onEvent,
       onOutput,
     });
-    if (stage === "starting") limit(helloMs, `The interpreter did not begin within ${helloMs / 1000} s.`);
+    if (stage === "starting")
+      limit(helloMs, failStart(`The interpreter did not begin within ${helloMs / SECOND} s.`));
     const end = await zygote.closed;
     return found ?? describeEnd(end, stage, printed);
   } finally {
@@ -80,15 +84,12 @@ function describeEnd(
   const output = printed.map((line) => line.message).join("\n");
   if (stage === "starting" && !hasBegun)
     throw new Error(`the sandbox of the version ${description}${output === "" ? "" : `: ${output}`}`);
-  if (excess !== null)
-    return { ok: false, code: excess.code, detail: excess.detail, traceback: output || null };
-  const doing =
-    stage === "importing" ? "while it imported src/program.py" : "before it could import src/program.py";
-  return failStartup(`The process ${description} ${doing}.`, output || null);
+  const describe = stage === "importing" ? describeEndedImport : describeEndedInterpreter;
+  return toProbe(excess ?? describe(description), output || null);
 }
 
-function failStartup(detail: string, traceback: string | null): Probe {
-  return { ok: false, code: STARTUP_ERROR, detail, traceback };
+function toProbe({ code, detail }: Failed, traceback: string | null): Probe {
+  return { ok: false, code, detail, traceback };
 }
 
 /** The text comes from a process that runs user code, and is shown on a terminal. */

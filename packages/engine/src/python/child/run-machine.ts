@@ -8,11 +8,11 @@
  * queue never has any. An event that has no transition in a state is ignored.
  */
 
-import { fail } from "./answers.ts";
-import { toOutcome } from "./ending.ts";
-import type { KillReason, ProcessEnd } from "./ending.ts";
+import { describeExit, fail } from "./answers.ts";
 import type {
   Answered,
+  KillReason,
+  ProcessEnd,
   Processes,
   Queued,
   RunEffect,
@@ -164,8 +164,7 @@ function kill(state: Running, reason: KillReason): RunStep {
 
 /** @param answer null when none came and none is awaited any longer */
 function decide(state: Running, answer: Outcome | null): RunStep {
-  const { kill, end } = state;
-  const outcome = toOutcome({ kill, answer, end });
+  const outcome = toOutcome(state, answer);
   const { state: next, effects } = moveProcesses(state, chooseStep(state, answer));
   return {
     state: { name: "answered", processes: next.processes, outcome },
@@ -178,6 +177,19 @@ function decide(state: Running, answer: Outcome | null): RunStep {
       { type: "child", action: "reportAnswered" },
     ],
   };
+}
+
+/**
+ * The outcome of a run that was handed over. A kill that was ordered before the answer came has precedence, so that a cancelled run is never
+ * reported as succeeded; then the answer of the code; then how its process ended.
+ */
+export function toOutcome({ kill, end }: Pick<Running, "kill" | "end">, answer: Outcome | null): Outcome {
+  if (kill !== null) return fail(kill.code, kill.detail);
+  if (answer !== null) return answer;
+  if (end === null)
+    return fail("EXECUTION_ERROR", "The code closed the runtime's own connection before run returned.");
+  if (end.how === "lost") return { status: "UNKNOWN", code: "WORKER_LOST", detail: end.detail };
+  return fail("EXECUTION_ERROR", `The process ${describeExit(end)} before run returned.`);
 }
 
 /** A process that closed its connection and lives on will not end by itself. */

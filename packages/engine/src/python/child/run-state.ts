@@ -2,9 +2,19 @@
 
 import type { Step } from "../../base/machine.ts";
 import type { AnswerEvent } from "./answers.ts";
-import type { KillReason, ProcessEnd } from "./ending.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
-import type { LogLine, NotStarted, Outcome } from "../port/runtime.ts";
+import type { LogLine, NotStarted, Outcome, Run } from "../port/runtime.ts";
+
+/** Why a run is killed before it ends: cancelled, or past its limit of time or memory. It becomes the run's outcome. */
+export type KillReason =
+  | Parameters<Run["kill"]>[0]
+  | { readonly code: "OUT_OF_MEMORY"; readonly detail: string };
+
+/** How the process that ran the code ended. */
+export type ProcessEnd =
+  | ({ readonly how: "exit" } & Pick<ExitEvent, "code" | "signal">)
+  /** The whole sandbox ended. */
+  | { readonly how: "lost"; readonly detail: string };
 
 /** The steps of the processes of a run towards their end. All but the first, `stuck` and `gone` have a time limit. */
 export type Processes =

@@ -43,12 +43,12 @@ export function describeSilence({ helloMs }: Pick<Settings, "helloMs">): StartOu
 }
 
 /** For an import that exceeded its time limit. */
-export function describeSlowImport({ bootMs }: Pick<Settings, "bootMs">): StartOutcome {
+export function describeSlowImport({ bootMs }: Pick<Settings, "bootMs">): Failed {
   return failStart(`The import of src/program.py took longer than ${bootMs / SECOND} s.`);
 }
 
 /** For a process that ended during the import. `description`: how it ended, as a clause ("ended with exit code 3"). */
-export function describeEndedImport(description: string): StartOutcome {
+export function describeEndedImport(description: string): Failed {
   return failStart(`The process ${description} while it imported src/program.py.`);
 }
 
@@ -62,7 +62,7 @@ export function describeLargeImport({ memory }: Pick<RunnableVersion["resources"
 }
 
 /** Before the zygote's first event only the environment of the project has run (a start-up hook that ends the interpreter, say). */
-export function describeEndedInterpreter(description: string): StartOutcome {
+export function describeEndedInterpreter(description: string): Failed {
   return failStart(`The interpreter ${description} before it could import src/program.py.`);
 }
 
