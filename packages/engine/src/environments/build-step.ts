@@ -1,4 +1,6 @@
 import type { BuildCommand } from "./build-command.ts";
+import { CONSTRAINTS_FILE, REQUIREMENTS_FILE } from "./requirements.ts";
+import type { Requirements } from "./requirements.ts";
 
 /** One program of a build, and what its sandbox shows. */
 export interface BuildStep {
@@ -29,3 +31,13 @@ export const WHEELS_FAILURE = {
   advice:
     'Only wheels are installed; if a package has none for this system, name another version of it, or set "sourceBuilds": true in platform.json to build it from its source.',
 };
+
+/** What is installed, as arguments that pip and uv both take: the canonical files, in the working directory. */
+export function listInputs({ constraints, requiresHashes }: Requirements): readonly string[] {
+  return [
+    "--requirement",
+    REQUIREMENTS_FILE,
+    ...(constraints === "" ? [] : ["--constraint", CONSTRAINTS_FILE]),
+    ...(requiresHashes ? ["--require-hashes"] : []),
+  ];
+}

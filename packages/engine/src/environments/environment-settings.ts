@@ -9,7 +9,7 @@ import { createBuildUsers } from "./build-users.ts";
 import type { BuildUsers, UidRange } from "./build-users.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { Cgroups } from "../python/sandbox/cgroups/cgroups.ts";
-import type { TreeLimits } from "./watch-size.ts";
+import type { TreeLimits } from "./watch-disk.ts";
 
 /** What the creator of a builder decides; `completeSettings` adds the defaults. */
 export interface EnvironmentBuilderOptions {
@@ -43,6 +43,8 @@ export interface EnvironmentBuilderOptions {
 }
 
 const DEFAULTS = {
+  uv: null,
+  bubblewrap: null,
   allowsSourceBuilds: true,
   variables: {},
   timeout: 15 * MINUTE,
@@ -54,51 +56,35 @@ const DEFAULTS = {
 } as const satisfies Partial<EnvironmentBuilderOptions>;
 
 /** The options of a builder, completed. */
-export interface EnvironmentSettings {
-  readonly directory: string;
+export interface EnvironmentSettings extends Readonly<
+  Required<Omit<EnvironmentBuilderOptions, "buildUids" | "limits">>
+> {
   /** The folder in `directory` that holds the builds and the links to them. */
   readonly environments: string;
-  readonly interpreter: Interpreter;
-  readonly runnerDirectory: string;
-  readonly uv: TrustedExecutable | null;
-  readonly bubblewrap: TrustedExecutable | null;
   /** The users that builds run as; null: the user of this process. */
   readonly users: BuildUsers | null;
-  readonly allowsSourceBuilds: boolean;
-  readonly hostVariables: Readonly<Record<string, string | undefined>>;
   /** Whether the downloads of one owner are kept. Only steps that run no code of a package read or write them. */
   readonly keepsDownloads: boolean;
-  /** Milliseconds. */
-  readonly timeout: number;
-  readonly sizeLimits: TreeLimits;
-  readonly minFreeBytes: number;
-  readonly ownerBytes: number;
-  readonly cgroups: Cgroups | null;
   readonly limits: BuildLimits;
 }
 
 /** Adds the defaults. `buildUids` counts only for root, which without it builds without bubblewrap; with it, no downloads are kept. */
-export function completeSettings(options: EnvironmentBuilderOptions): EnvironmentSettings {
-  const completed = { ...DEFAULTS, ...options };
+export function completeSettings({
+  buildUids,
+  limits,
+  ...options
+}: EnvironmentBuilderOptions): EnvironmentSettings {
   const isRoot = process.getuid?.() === 0;
-  const users = isRoot && options.buildUids !== undefined ? createBuildUsers(options.buildUids) : null;
-  return {
-    directory: options.directory,
+  const users = isRoot && buildUids !== undefined ? createBuildUsers(buildUids) : null;
+  const completed = {
+    ...DEFAULTS,
+    runnerDirectory: fileURLToPath(new URL("../../runner", import.meta.url)),
+    ...options,
     environments: join(options.directory, "environments"),
-    interpreter: options.interpreter,
-    runnerDirectory: options.runnerDirectory ?? fileURLToPath(new URL("../../runner", import.meta.url)),
-    uv: options.uv ?? null,
-    // As root, bubblewrap would map the inner user to root. Without a build user, builds are trusted anyway.
-    bubblewrap: isRoot && users === null ? null : (options.bubblewrap ?? null),
     users,
-    allowsSourceBuilds: completed.allowsSourceBuilds,
-    hostVariables: completed.variables,
     keepsDownloads: users === null,
-    timeout: completed.timeout,
-    sizeLimits: completed.sizeLimits,
-    minFreeBytes: completed.minFreeBytes,
-    ownerBytes: completed.ownerBytes,
-    cgroups: completed.cgroups,
-    limits: { ...DEFAULT_BUILD_LIMITS, ...options.limits },
+    limits: { ...DEFAULT_BUILD_LIMITS, ...limits },
   };
+  // As root, bubblewrap would map the inner user to root. Without a build user, builds are trusted anyway.
+  return isRoot && users === null ? { ...completed, bubblewrap: null } : completed;
 }

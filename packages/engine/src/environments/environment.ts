@@ -8,18 +8,12 @@ import { readRequirements } from "./requirements.ts";
 import { createCancelled, startBuild, waitForBuild } from "./shared-build.ts";
 import type { SharedBuild, Waiting, Wanted } from "./shared-build.ts";
 
-export type { Environment } from "./environment-folders.ts";
-
 /** Who needs an environment, and how the caller follows its build. */
-export interface EnsureOptions {
+export interface EnsureOptions extends Waiting {
   /** Id of the organisation that owns the environment. Owners share only environments of wheels that are pinned by hash. */
   readonly owner: string;
   /** Whether the project asks for packages to be built from source where they have no wheel; default false. */
   readonly sourceBuilds?: boolean;
-  /** Called for each line of the build's log; also when another caller's build is joined. */
-  readonly onLog?: (line: string) => void;
-  /** Ends the wait; the build itself is killed when its last caller stops waiting. */
-  readonly signal?: AbortSignal;
 }
 
 /** Builds and finds the Python environments of projects; one per process. */

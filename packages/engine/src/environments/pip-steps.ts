@@ -5,9 +5,8 @@ import type { BuildCommand } from "./build-command.ts";
 import type { EnvironmentBuild } from "./build-environment.ts";
 import { getEnvironmentFolder, getEnvironmentPython } from "./build-folders.ts";
 import type { BuildFolders } from "./build-folders.ts";
-import { CREATION_FAILURE, INSTALLATION_FAILURE, WHEELS_FAILURE } from "./build-step.ts";
+import { CREATION_FAILURE, INSTALLATION_FAILURE, WHEELS_FAILURE, listInputs } from "./build-step.ts";
 import type { BuildStep } from "./build-step.ts";
-import { listInputs } from "./requirement-inputs.ts";
 import { REQUIREMENTS_FILE } from "./requirements.ts";
 
 const QUIET = ["--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off"];

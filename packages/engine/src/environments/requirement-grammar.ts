@@ -1,7 +1,6 @@
 import { posix } from "node:path";
-import { createRequirementError } from "./requirement-error.ts";
 import { readMarker } from "./requirement-marker.ts";
-import { createScanner } from "./requirement-scanner.ts";
+import { createScanner, RequirementError } from "./requirement-scanner.ts";
 import type { Scanner } from "./requirement-scanner.ts";
 
 /*
@@ -92,9 +91,9 @@ function parseNamed(scanner: Scanner, name: string, extras: string): ContentLine
   const isInParentheses = scanner.take(/\((?= *[~=!<>])/y) !== null;
   const specifiers = readSpecifiers(scanner);
   if (isInParentheses && scanner.take(/\)/y) === null)
-    throw createRequirementError("the parenthesis around its versions is not closed");
+    throw new RequirementError("the parenthesis around its versions is not closed");
   const requirement = `${name}${extras}${specifiers.join(",")}`;
-  if (ARCHIVE.test(requirement)) throw createRequirementError("its version looks like the name of a file");
+  if (ARCHIVE.test(requirement)) throw new RequirementError("its version looks like the name of a file");
   const { text, hashes } = finish(scanner, requirement);
   const [only] = specifiers;
   const isPinned = specifiers.length === 1 && only?.startsWith("==") === true && !only.endsWith("*");
@@ -106,10 +105,10 @@ function parseDirect(scanner: Scanner, name: string, extras: string): ContentLin
   const url = scanner.take(URL_TEXT);
   if (url !== null) return finishUrl(scanner, `${name}${extras} @ `, url);
   if (scanner.take(/file:/y) === null)
-    throw createRequirementError("after '@' it must name an https, http, git+https or file: address");
+    throw new RequirementError("after '@' it must name an https, http, git+https or file: address");
   // `pip freeze` writes packages that conda or a local build installed in this form.
   if (scanner.rest().startsWith("/"))
-    throw createRequirementError(
+    throw new RequirementError(
       `that file is outside of the project, on the machine where the list was made; name a version instead, as in '${name}==1.0'`,
     );
   return readPath(scanner, extras);
@@ -124,7 +123,7 @@ function parsePath(text: string): ContentLine {
 function readPath(scanner: Scanner, given: string): ContentLine {
   const path = scanner.take(PATH_TEXT);
   if (path === null)
-    throw createRequirementError("it is no requirement that is understood; write it as in 'numpy>=2,<3'");
+    throw new RequirementError("it is no requirement that is understood; write it as in 'numpy>=2,<3'");
   const extras = given === "" ? readExtras(scanner) : given;
   const { text: suffix, hashes } = finish(scanner, extras);
   return { kind: "path", path: normalizePath(path), suffix, hashes };
@@ -132,7 +131,7 @@ function readPath(scanner: Scanner, given: string): ContentLine {
 
 function finishUrl(scanner: Scanner, before: string, url: string): ContentLine {
   if (scanner.rest().startsWith(";"))
-    throw createRequirementError("a space must stand between its address and the ';'");
+    throw new RequirementError("a space must stand between its address and the ';'");
   const { text, hashes } = finish(scanner, `${before}${url}`);
   return { kind: "url", text, hashes };
 }
@@ -156,7 +155,7 @@ function readSpecifiers(scanner: Scanner): readonly string[] {
     const version = operator === null ? null : scanner.take(VERSION);
     const isWild = version?.endsWith("*") === true;
     if (version === null || (isWild && operator !== "==" && operator !== "!="))
-      throw createRequirementError("its version is not understood; write it as in 'numpy>=2,<3'");
+      throw new RequirementError("its version is not understood; write it as in 'numpy>=2,<3'");
     specifiers.push(`${operator}${version}`);
     scanner.skipBlanks();
   } while (scanner.take(/,/y) !== null);
@@ -177,7 +176,7 @@ function finish(
     if (hash === null) break;
     hashes.push(hash.replace(" ", "="));
   }
-  if (!scanner.isAtEnd()) throw createRequirementError(describeRest(scanner.rest()));
+  if (!scanner.isAtEnd()) throw new RequirementError(describeRest(scanner.rest()));
   return { text: [`${requirement}${marker}`, ...hashes].join(" "), hashes };
 }
 
@@ -213,7 +212,7 @@ const readIndexOption: OptionReader = (value) => ({
 });
 const readBinaryOption: OptionReader = (value, name) => {
   if (!BINARY_NAMES.test(value))
-    throw createRequirementError(`${name} takes ':all:' or names parted by commas`);
+    throw new RequirementError(`${name} takes ':all:' or names parted by commas`);
   return { kind: "option", text: `${name} ${value}` };
 };
 const readLinksOption: OptionReader = (value) =>
@@ -221,7 +220,7 @@ const readLinksOption: OptionReader = (value) =>
     ? { kind: "option", text: `--find-links ${readAddress(value)}` }
     : { kind: "find-links", path: readNestedPath(value.replace(/^file:/, "")) };
 const refuseEditable: OptionReader = () => {
-  throw createRequirementError("it is editable, which a version cannot be; write it without '-e'");
+  throw new RequirementError("it is editable, which a version cannot be; write it without '-e'");
 };
 
 /** Options that are allowed on a line of their own; all others are refused. */
@@ -254,13 +253,13 @@ function parseOption(text: string): RequirementLine {
   const name = short ?? long ?? "";
   const read = OPTION_READERS.get(name);
   if (read !== undefined) return read(shortValue ?? longValue ?? "", name);
-  throw createRequirementError(
+  throw new RequirementError(
     "this option is not supported; supported are -r, -c, --index-url, --extra-index-url, --find-links, --no-index, --no-binary, --only-binary and --require-hashes, each on a line of its own. Remove it; in place of --pre name the exact version",
   );
 }
 
 function expectNoValue(name: string, value: string): string {
-  if (value !== "") throw createRequirementError(`${name} takes no value`);
+  if (value !== "") throw new RequirementError(`${name} takes no value`);
   return name;
 }
 
@@ -268,7 +267,7 @@ function readAddress(value: string): string {
   const scanner = createScanner(value);
   const url = value.startsWith("git+") ? null : scanner.take(URL_TEXT);
   if (url === null || !scanner.isAtEnd())
-    throw createRequirementError(
+    throw new RequirementError(
       "it must name one address that begins with https:// or http://, without quotes, ${VARIABLE} or another option behind it",
     );
   return url;
@@ -278,7 +277,7 @@ function readNestedPath(value: string): string {
   const scanner = createScanner(value);
   const path = scanner.take(PATH_TEXT);
   if (path === null || !scanner.isAtEnd())
-    throw createRequirementError(
+    throw new RequirementError(
       "it must name one file or folder of the project, no address, of letters, digits, '.', '_', '-', '+' and '/'",
     );
   return normalizePath(path);
@@ -287,6 +286,6 @@ function readNestedPath(value: string): string {
 function normalizePath(path: string): string {
   const normal = posix.normalize(path).replace(/\/$/, "");
   if (normal.startsWith("/") || normal === ".." || normal.startsWith("../"))
-    throw createRequirementError(`'${path}' lies outside of the project`);
+    throw new RequirementError(`'${path}' lies outside of the project`);
   return normal;
 }

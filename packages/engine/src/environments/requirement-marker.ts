@@ -1,4 +1,4 @@
-import { createRequirementError } from "./requirement-error.ts";
+import { RequirementError } from "./requirement-scanner.ts";
 import type { Scanner } from "./requirement-scanner.ts";
 
 /** Environment markers (PEP 508) without the deprecated names, `extra` and `===`. */
@@ -14,7 +14,7 @@ const MAX_DEPTH = 10;
  * @throws RequirementError
  */
 export function readMarker(scanner: Scanner, depth = 0): string {
-  if (depth > MAX_DEPTH) throw createRequirementError("its marker is nested too deep");
+  if (depth > MAX_DEPTH) throw new RequirementError("its marker is nested too deep");
   const parts = [readTerm(scanner, depth)];
   for (;;) {
     scanner.skipBlanks();
@@ -29,7 +29,7 @@ function readTerm(scanner: Scanner, depth: number): string {
   if (scanner.take(/\(/y) === null) return readComparison(scanner);
   const inner = readMarker(scanner, depth + 1);
   scanner.skipBlanks();
-  if (scanner.take(/\)/y) === null) throw createRequirementError("a parenthesis of its marker is not closed");
+  if (scanner.take(/\)/y) === null) throw new RequirementError("a parenthesis of its marker is not closed");
   return `(${inner})`;
 }
 
@@ -39,7 +39,7 @@ function readComparison(scanner: Scanner): string {
   const operator = scanner.take(OPERATOR)?.replace(/ +/, " ");
   const right = operator === undefined ? null : readOperand(scanner);
   if (operator === undefined || right === null || left.isVariable === right.isVariable)
-    throw createRequirementError(
+    throw new RequirementError(
       'its marker is not understood; compare a variable with a text, as in python_version >= "3.12"',
     );
   return `${left.text} ${operator} ${right.text}`;
@@ -52,6 +52,6 @@ function readOperand(scanner: Scanner): { readonly text: string; readonly isVari
   const quoted = scanner.take(STRING);
   // pip takes a word that begins with a dash for the first option of the line, even inside quotes.
   if (quoted === null || quoted.includes(" -"))
-    throw createRequirementError("its marker is not understood; see docs/guide/writing-a-service.md");
+    throw new RequirementError("its marker is not understood; see docs/guide/writing-a-service.md");
   return { text: `"${quoted.slice(1, -1)}"`, isVariable: false };
 }

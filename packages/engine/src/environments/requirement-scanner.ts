@@ -23,3 +23,8 @@ export function createScanner(text: string): Scanner {
     rest: () => text.slice(at),
   };
 }
+
+/** What is wrong with one line, without its place and without a final period: thrown by the parsers of a line, caught where file and number are known. */
+export class RequirementError extends Error {
+  override readonly name = "RequirementError";
+}

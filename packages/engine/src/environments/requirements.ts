@@ -11,7 +11,7 @@ import { getMessage, getSystemCode, ProjectError } from "../project/project-erro
 import { PYPROJECT_FILE, readPyprojectDependencies } from "./pyproject.ts";
 import { isSource, parseRequirement, parseRequirementLine } from "./requirement-grammar.ts";
 import type { ContentLine, Section } from "./requirement-grammar.ts";
-import { RequirementError } from "./requirement-error.ts";
+import { RequirementError } from "./requirement-scanner.ts";
 import { LineError, splitLogicalLines } from "./requirement-lines.ts";
 
 /*

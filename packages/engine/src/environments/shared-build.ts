@@ -16,9 +16,8 @@ import type { EnvironmentSettings } from "./environment-settings.ts";
 import { readIndexAccess } from "./index-access.ts";
 import type { Requirements } from "./requirements.ts";
 import { checkOwnerQuota, noteOwner } from "./owner-quota.ts";
-import { exceeds, measureWithin, watchSize } from "./watch-size.ts";
-import type { TreeLimits } from "./watch-size.ts";
-import { watchSpace } from "./watch-space.ts";
+import { measureWithin, watchSize, watchSpace } from "./watch-disk.ts";
+import type { TreeLimits } from "./watch-disk.ts";
 
 /** Downloads that are kept for one owner. */
 const CACHE_LIMITS: TreeLimits = { bytes: 5 * GIGABYTE, entries: 200_000 };
@@ -61,7 +60,7 @@ export function startBuild(settings: EnvironmentSettings, wanted: Wanted): Share
 
 /** How one caller follows a build. */
 export interface Waiting {
-  /** Called for each line of the build's log, from the first on. */
+  /** Called for each line of the build's log, from the first on; also when another caller's build is joined. */
   readonly onLog?: (line: string) => void;
   /** Ends this caller's wait only, unless it is the last one. */
   readonly signal?: AbortSignal;
@@ -128,7 +127,7 @@ async function fill(settings: EnvironmentSettings, build: Build, directory: stri
   const group = openGroup(settings, build.name);
   try {
     const cacheDirectory = await makeCache(settings, build.owner);
-    const indexAccess = await readIndexAccess(settings.hostVariables);
+    const indexAccess = await readIndexAccess(settings.variables);
     const { signal } = build.controller;
     await buildEnvironment({
       ...settings,
@@ -166,7 +165,7 @@ async function makeCache(
   if (!keepsDownloads || owner === null) return null;
   const cache = join(directory, CACHES_FOLDER, createHash("sha256").update(owner).digest("hex").slice(0, 32));
   // One that has become too large is left to the collector: a build that reads it may be running.
-  if (await exceeds(cache, CACHE_LIMITS)) await moveAway(cache);
+  if ((await measureWithin(cache, CACHE_LIMITS)) === null) await moveAway(cache);
   await mkdir(cache, { recursive: true, mode: 0o700 });
   const now = new Date();
   await utimes(cache, now, now);

@@ -1,9 +1,8 @@
 import type { EnvironmentBuild } from "./build-environment.ts";
 import { getEnvironmentFolder, getEnvironmentPython } from "./build-folders.ts";
 import type { BuildFolders } from "./build-folders.ts";
-import { CREATION_FAILURE, WHEELS_FAILURE } from "./build-step.ts";
+import { CREATION_FAILURE, WHEELS_FAILURE, listInputs } from "./build-step.ts";
 import type { BuildStep } from "./build-step.ts";
-import { listInputs } from "./requirement-inputs.ts";
 import { REQUIREMENTS_FILE } from "./requirements.ts";
 
 const QUIET = ["--color", "never", "--no-progress", "--no-config"];

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { BODY_TYPES } from "@platform/contract/operation";
 import type { BodyMode } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
-import { isDeeperThan } from "../base/json-depth.ts";
+import { isDeeperThan } from "../base/json.ts";
 import { MAX_BODY_BYTES } from "../executions/start-body.ts";
 
 /** Deeper than any schema of an operation; start bodies, which are read as bytes, have a bound of their own. */

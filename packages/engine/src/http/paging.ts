@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { isExecutionStatus } from "@platform/contract/execution";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@platform/contract/service-api";
+import { refuseCursor } from "../store/execution-store.ts";
 import type { ListFilter } from "../store/execution-store.ts";
-import { refuseCursor } from "../store/refuse-cursor.ts";
 import { DIGITS, readParameter, refuseParameter } from "./query.ts";
 
 /** The requested page of a list: the first, or the one after a `nextCursor`. */

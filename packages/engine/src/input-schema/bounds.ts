@@ -1,4 +1,4 @@
-import { isContainer, isDeeperThan } from "../base/json-depth.ts";
+import { isContainer, isDeeperThan } from "../base/json.ts";
 
 /** Maximum nesting of a schema's JSON; pydantic derives about six levels for a model in a list in a model. */
 const MAX_DEPTH = 100;

@@ -5,7 +5,7 @@ import { PROGRAM_FILE, PROJECT_FILE, ProjectSchema } from "@platform/contract/pr
 import type { Project } from "@platform/contract/project";
 import { Ajv } from "ajv";
 import { MEGABYTE } from "../base/bytes.ts";
-import { isDeeperThan } from "../base/json-depth.ts";
+import { isDeeperThan } from "../base/json.ts";
 import { openArchive } from "./archive.ts";
 import { findNameFault } from "./entry-names.ts";
 import { formatBytes } from "./limits.ts";

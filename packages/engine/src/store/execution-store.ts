@@ -1,4 +1,5 @@
 import type { ExecutionStatus, FileReference, PendingReason } from "@platform/contract/execution";
+import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
 import type { LogLine, Metadata, Outcome, RunnableVersion } from "../python/port/runtime.ts";
@@ -238,4 +239,9 @@ export interface InputSource {
   readonly check: (reference: FileReference, owner: Owner) => Promise<void>;
   /** Read at the run: the content; null when it no longer exists; throws when that cannot be determined now. */
   readonly read: (reference: FileReference, owner: Owner) => Promise<Uint8Array | null>;
+}
+
+/** For a `cursor` that is not the `nextCursor` of a page of the same list or log. */
+export function refuseCursor(): Problem {
+  return new Problem("INVALID_INPUT", "The cursor is not valid for this list.");
 }

@@ -1,6 +1,6 @@
 import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
-import type { Environment } from "../environments/environment.ts";
+import type { Environment } from "../environments/environment-folders.ts";
 import type { RunnableVersion } from "../python/port/runtime.ts";
 
 /** The properties of a version that a start needs; records of versions have this shape. */

@@ -1,5 +1,5 @@
 import type { Page } from "@platform/engine/store/execution-store";
-import { refuseCursor } from "@platform/engine/store/refuse-cursor";
+import { refuseCursor } from "@platform/engine/store/execution-store";
 
 export type { Page } from "@platform/engine/store/execution-store";
 

@@ -1,5 +1,5 @@
 import type { Dir } from "node:fs";
-import { lstat, opendir } from "node:fs/promises";
+import { lstat, opendir, statfs } from "node:fs/promises";
 import { getSystemCode } from "../project/project-error.ts";
 
 /** Limits for a folder that an untrusted program fills. */
@@ -9,12 +9,10 @@ export interface TreeLimits {
 }
 
 const BLOCK = 512;
-const PAUSE_MS = 3_000;
-
-/** Whether a folder exceeds the limits; see `measureWithin`. */
-export async function exceeds(directory: string, limits: TreeLimits): Promise<boolean> {
-  return (await measureWithin(directory, limits)) === null;
-}
+const SIZE_PAUSE_MS = 3_000;
+const SPACE_PAUSE_MS = 250;
+/** Below this number of free entries, nothing can be created on a disk soon. */
+const MIN_FREE_ENTRIES = 1_000;
 
 /**
  * The bytes that a folder takes on its disk; null when it exceeds the limits, as soon as that is known. Links are not followed, and entries
@@ -60,17 +58,37 @@ export function watchSize(
   directory: string,
   limits: TreeLimits,
   onExceeded: () => void,
-  pauseMs = PAUSE_MS,
+  pauseMs = SIZE_PAUSE_MS,
 ): () => void {
+  const exceeds = async () => (await measureWithin(directory, limits)) === null;
+  return watch(exceeds, onExceeded, pauseMs);
+}
+
+/**
+ * Checks the disk of a folder several times a second and calls back once when less than `minFreeBytes` are free, or hardly an entry. That is
+ * cheap, unlike measuring what a build has written, which is done less often. Returns a function that stops it.
+ */
+export function watchSpace(directory: string, minFreeBytes: number, onLow: () => void): () => void {
+  return watch(() => hasLittleSpace(directory, minFreeBytes), onLow, SPACE_PAUSE_MS);
+}
+
+async function hasLittleSpace(directory: string, minFreeBytes: number): Promise<boolean> {
+  const { bavail, bsize, files, ffree } = await statfs(directory);
+  // File systems without a fixed number of entries say that they have none.
+  return bavail * bsize < minFreeBytes || (files > 0 && ffree < MIN_FREE_ENTRIES);
+}
+
+/** Looks at once and then after each pause, until it has come about; what cannot be looked at has not. */
+function watch(look: () => Promise<boolean>, onFound: () => void, pauseMs: number): () => void {
   let timer: NodeJS.Timeout | null = null;
   const stopped = new AbortController();
-  const look = async (): Promise<void> => {
-    const isTooLarge = await exceeds(directory, limits).catch(() => false);
+  const lookAgain = async (): Promise<void> => {
+    const isFound = await look().catch(() => false);
     if (stopped.signal.aborted) return;
-    if (isTooLarge) onExceeded();
-    else timer = setTimeout(() => void look(), pauseMs);
+    if (isFound) onFound();
+    else timer = setTimeout(() => void lookAgain(), pauseMs);
   };
-  timer = setTimeout(() => void look(), pauseMs);
+  void lookAgain();
   return () => {
     stopped.abort();
     if (timer !== null) clearTimeout(timer);
