@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 
-type Json = Readonly<Record<string, unknown>>;
+/** Part of an OpenAPI document, or a JSON Schema. */
+export type Json = Readonly<Record<string, unknown>>;
 
 /** Collects the titled schemas of one document, so that each is written once below `components` and referred to from there. */
 export interface Components {

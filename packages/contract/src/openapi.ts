@@ -1,11 +1,9 @@
 import type { TSchema } from "typebox";
 import { createComponents } from "./openapi-components.ts";
-import type { Components } from "./openapi-components.ts";
+import type { Components, Json } from "./openapi-components.ts";
 import { BODY_TYPES, listProblems } from "./operation.ts";
 import type { Operation, OperationResponse, OperationTable } from "./operation.ts";
 import { PROBLEMS, ProblemSchema } from "./problems.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** An OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.0). */
 export interface OpenApiDocument {

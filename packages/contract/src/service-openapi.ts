@@ -1,9 +1,8 @@
+import type { Json } from "./openapi-components.ts";
 import { createOpenApi } from "./openapi.ts";
 import type { OpenApiDocument, OpenApiServer } from "./openapi.ts";
 import type { OperationTable } from "./operation.ts";
 import { SERVICE_API } from "./service-api.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** What differs between the documents of versions. */
 export interface ServiceOpenApiOptions {

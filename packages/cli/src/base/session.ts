@@ -8,6 +8,7 @@ import type { Settings } from "./settings.ts";
 
 /** Address of the platform API after `npm start`. */
 const DEFAULT_ENDPOINT = "http://localhost:8090";
+const PAGE_SIZE = 100;
 
 /** Client of the platform API. */
 export type PlatformClient = Client<typeof PLATFORM_API>;
@@ -141,4 +142,23 @@ function checkIsPlatform(response: Response, endpoint: string): void {
 /** URL of a job in the platform API. */
 export function formatJobLink(endpoint: string, id: string): string {
   return `${endpoint}/api/jobs/${encodeURIComponent(id)}`;
+}
+
+interface ListPage<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+/** Reads all pages of a list of the platform API and returns the items in their order. */
+export async function readAllPages<T>(
+  readPage: (query: { limit: number; cursor?: string }) => Promise<ListPage<T>>,
+): Promise<readonly T[]> {
+  const items: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: ListPage<T> = await readPage({ limit: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) });
+    items.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return items;
 }

@@ -1,9 +1,9 @@
 import { RequestRefused } from "@platform/contract/client";
+import { computePause } from "@platform/engine/base/backoff";
 import { SECOND } from "@platform/engine/base/time";
 import { isNetworkError } from "./explain-error.ts";
 
-const FIRST_PAUSE = 0.25 * SECOND;
-const LONGEST_PAUSE = 4 * SECOND;
+const BACKOFF = { firstMs: 0.25 * SECOND, ceilingMs: 4 * SECOND };
 const RETRY_SECONDS = 30;
 
 /** Resolves after `milliseconds`, or as soon as `signal` aborts. */
@@ -34,13 +34,13 @@ export async function retryRead<T>(
   retrySeconds = RETRY_SECONDS,
 ): Promise<T> {
   const deadline = Date.now() + retrySeconds * SECOND;
-  for (let wait = FIRST_PAUSE; ; wait = Math.min(wait * 2, LONGEST_PAUSE)) {
+  for (let failures = 0; ; failures++) {
     try {
       return await read();
     } catch (error) {
-      const spread = wait * (0.5 + Math.random());
-      if (!isTemporary(error) || signal.aborted || Date.now() + spread > deadline) throw error;
-      await pause(spread, signal);
+      const pauseMs = computePause(BACKOFF, failures);
+      if (!isTemporary(error) || signal.aborted || Date.now() + pauseMs > deadline) throw error;
+      await pause(pauseMs, signal);
     }
   }
 }

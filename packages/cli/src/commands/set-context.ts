@@ -2,8 +2,7 @@ import type { Organization } from "@platform/contract/platform-api/account";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError } from "../base/errors.ts";
-import { readAllPages } from "../base/read-all-pages.ts";
-import { findEndpoint, openSession } from "../base/session.ts";
+import { findEndpoint, openSession, readAllPages } from "../base/session.ts";
 
 /** `platform set-context`: stores the organisation that later commands work in. */
 export const setContextCommand = defineCommand({

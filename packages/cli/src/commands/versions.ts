@@ -1,7 +1,6 @@
 import { defineCommand } from "../base/command.ts";
 import { findService } from "../project/find-service.ts";
-import { readAllPages } from "../base/read-all-pages.ts";
-import { openSession } from "../base/session.ts";
+import { openSession, readAllPages } from "../base/session.ts";
 
 /** `platform versions`: reads all pages before it prints. */
 export const versionsCommand = defineCommand({

@@ -177,7 +177,7 @@ function startExecutions(
   const executions = createExecutions({ store: given.store, inputs });
   closers.add("executions", executions.close);
   const parts = { ...given, inputs, workerId: "local-worker", leaseSeconds: LEASE_SECONDS, logger };
-  closers.add("sweeper", startSweeper(parts).close);
+  closers.add("sweeper", startSweeper(parts));
   const dispatcher = createDispatcher(parts);
   dispatcher.start();
   closers.add("worker", async () => {

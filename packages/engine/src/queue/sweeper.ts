@@ -15,16 +15,10 @@ export interface SweeperOptions {
 }
 
 /**
- * Settles the items of lost processes. For executions, every process runs one whatever its roles, since the last worker may be the one
- * that is lost.
+ * Settles the items of lost processes from now on. For executions, every process runs one whatever its roles, since the last worker may be
+ * the one that is lost. Returns a function that stops it and waits for a sweep under way.
  */
-export interface Sweeper {
-  /** Stops sweeping; resolves when a sweep under way has ended. */
-  readonly close: () => Promise<void>;
-}
-
-/** Sweeps from now on. */
-export function startSweeper({ store, leaseSeconds, logger, message }: SweeperOptions): Sweeper {
+export function startSweeper({ store, leaseSeconds, logger, message }: SweeperOptions): () => Promise<void> {
   let sweeping: Promise<void> | null = null;
   const sweep = async (): Promise<void> => {
     try {
@@ -37,10 +31,8 @@ export function startSweeper({ store, leaseSeconds, logger, message }: SweeperOp
   };
   const pauseMs = ((leaseSeconds * SECOND) / SWEEPS_PER_LEASE) * (0.8 + 0.2 * Math.random());
   const timer = setInterval(() => (sweeping ??= sweep()), pauseMs);
-  return {
-    close: async () => {
-      clearInterval(timer);
-      await sweeping;
-    },
+  return async () => {
+    clearInterval(timer);
+    await sweeping;
   };
 }

@@ -1,9 +1,8 @@
 import { SECOND } from "@platform/engine/base/time";
 import { createCache } from "@platform/engine/base/cache";
-import { isSecretOf } from "./access-key-secrets.ts";
+import { isAccessKeyId, isSecretOf } from "./access-key-secrets.ts";
 import type { TokenSubject } from "./access-tokens.ts";
 import type { ClientCredentials } from "./client-credentials.ts";
-import { isAccessKeyId } from "./token-kinds.ts";
 import type { AccessKeyStore, ActiveAccessKey } from "../store/access-keys.ts";
 import type { Logger } from "../base/logger.ts";
 

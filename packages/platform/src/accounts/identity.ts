@@ -1,9 +1,8 @@
-import type { Pool } from "pg";
-import type { Logger } from "../base/logger.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { BootstrapOptions, Bootstrapped } from "./bootstrap.ts";
 import { retryTransient } from "../postgres/retry.ts";
 import { hasUsers } from "../store/users.ts";
+import type { LibraryOptions } from "./library.ts";
 import { createLibraryLoader } from "./library-loader.ts";
 import { createMemberships } from "./memberships.ts";
 import type { Memberships } from "./memberships.ts";
@@ -13,13 +12,7 @@ import { createUsers } from "./users.ts";
 import type { Users } from "./users.ts";
 
 /** What users and tokens are managed with. */
-export interface IdentityOptions {
-  readonly pool: Pool;
-  /** The platform's secret; keys for single purposes are derived from it. */
-  readonly secret: string;
-  /** Origin of the platform API, e.g. `http://127.0.0.1:8090`. */
-  readonly baseUrl: string;
-  readonly logger: Logger;
+export interface IdentityOptions extends LibraryOptions {
   /** Milliseconds since the epoch; default: `Date.now`. */
   readonly now?: () => number;
   /** For how long a restart of the database is waited out, in milliseconds; default 10,000. */

@@ -5,13 +5,14 @@ import { createAccessControl } from "better-auth/plugins/access";
 import type { Pool } from "pg";
 import type { Logger } from "../base/logger.ts";
 import { PERSONAL_ACCESS_TOKEN_PREFIX } from "../access/token-kinds.ts";
+import { deriveKey } from "../secrets/seal.ts";
 
 /** What the library works with. */
 export interface LibraryOptions {
   readonly pool: Pool;
-  /** Derived from the platform's secret, for the library alone. */
+  /** The platform's secret; keys for single purposes are derived from it. */
   readonly secret: string;
-  /** Origin of the platform API. */
+  /** Origin of the platform API, e.g. `http://127.0.0.1:8090`. */
   readonly baseUrl: string;
   readonly logger: Logger;
 }
@@ -38,7 +39,7 @@ export function createLibrary(options: LibraryOptions) {
   return betterAuth({
     appName: "Platform",
     database: options.pool,
-    secret: options.secret,
+    secret: deriveKey(options.secret, "better-auth").toString("base64url"),
     baseURL: options.baseUrl,
     emailAndPassword: { enabled: true, minPasswordLength: 12, autoSignIn: false },
     telemetry: { enabled: false },

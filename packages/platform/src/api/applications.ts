@@ -8,18 +8,16 @@ import type {
 import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import { createAccessKeySecret } from "../access/access-key-secrets.ts";
-import type { AccessKeyRecord, AccessKeyStore } from "../store/access-keys.ts";
-import type { ApplicationRecord, ApplicationStore } from "../store/applications.ts";
-import type { SubscriptionRecord, SubscriptionStore } from "../store/subscriptions.ts";
+import type { AccessKeyRecord } from "../store/access-keys.ts";
+import type { ApplicationRecord } from "../store/applications.ts";
+import type { Stores } from "../store/stores.ts";
+import type { SubscriptionRecord } from "../store/subscriptions.ts";
 import type { PlatformCaller } from "./caller.ts";
 
 type Handlers = OperationHandlers<typeof APPLICATIONS_API, PlatformCaller>;
 
 /** What the handlers work with. */
-export interface ApplicationHandlerDeps {
-  readonly applications: ApplicationStore;
-  readonly accessKeys: AccessKeyStore;
-  readonly subscriptions: SubscriptionStore;
+interface Deps extends Pick<Stores, "applications" | "accessKeys" | "subscriptions"> {
   /** Origin of the gateway, without a final slash. */
   readonly gatewayUrl: string;
 }
@@ -28,16 +26,13 @@ export interface ApplicationHandlerDeps {
 const MAX_ACTIVE_KEYS = 20;
 
 /** Handlers of applications, their access keys and their subscriptions. */
-export function createApplicationHandlers(deps: ApplicationHandlerDeps): Handlers {
+export function createApplicationHandlers(deps: Deps): Handlers {
   return { ...createOwnHandlers(deps), ...createKeyHandlers(deps), ...createSubscriptionHandlers(deps) };
 }
 
 function createOwnHandlers({
   applications,
-}: ApplicationHandlerDeps): Pick<
-  Handlers,
-  "listApplications" | "createApplication" | "getApplication" | "deleteApplication"
-> {
+}: Deps): Pick<Handlers, "listApplications" | "createApplication" | "getApplication" | "deleteApplication"> {
   return {
     listApplications: async ({ caller, query }) => {
       const page = await applications.list(caller.organisationId, readPage(query));
@@ -66,7 +61,7 @@ function createOwnHandlers({
 
 function createKeyHandlers({
   accessKeys,
-}: ApplicationHandlerDeps): Pick<Handlers, "listAccessKeys" | "createAccessKey" | "revokeAccessKey"> {
+}: Deps): Pick<Handlers, "listAccessKeys" | "createAccessKey" | "revokeAccessKey"> {
   return {
     listAccessKeys: async ({ caller, params, query }) => {
       const page = await accessKeys.list(caller.organisationId, params.id, readPage(query));
@@ -97,7 +92,7 @@ function createKeyHandlers({
 function createSubscriptionHandlers({
   subscriptions,
   gatewayUrl,
-}: ApplicationHandlerDeps): Pick<
+}: Deps): Pick<
   Handlers,
   "listSubscriptions" | "createSubscription" | "getSubscription" | "cancelSubscription"
 > {

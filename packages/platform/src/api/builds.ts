@@ -11,9 +11,9 @@ import { hashArchive } from "@platform/engine/project/unpack";
 import type { UnpackedProject } from "@platform/engine/project/unpack";
 import { ObjectTooLarge } from "../objects/object-store.ts";
 import type { ObjectStore, ReceivedObject } from "../objects/object-store.ts";
-import type { BuildRecord, BuildStore } from "../store/builds/builds.ts";
-import type { ServiceRecord, ServiceStore } from "../store/services.ts";
-import type { VersionStore } from "../store/versions/versions.ts";
+import type { BuildRecord } from "../store/builds/builds.ts";
+import type { ServiceRecord } from "../store/services.ts";
+import type { Stores } from "../store/stores.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { chooseVersion } from "./next-version.ts";
 import type { RequestedVersion } from "./next-version.ts";
@@ -23,10 +23,7 @@ import type { UploadGate } from "./upload-gate.ts";
 type Handlers = Pick<OperationHandlers<typeof SERVICES_API, PlatformCaller>, "createVersion" | "getBuild">;
 
 /** What the handlers work with. */
-export interface BuildHandlerDeps {
-  readonly services: ServiceStore;
-  readonly versions: VersionStore;
-  readonly builds: BuildStore;
+interface Deps extends Pick<Stores, "services" | "versions" | "builds"> {
   readonly objects: ObjectStore;
   readonly disk: Pick<DiskGuard, "isLow">;
   readonly uploads: UploadGate;
@@ -56,7 +53,7 @@ type CreateVersionReply = Awaited<ReturnType<Handlers["createVersion"]>>;
 const MAX_TRIES = 5;
 
 /** Handlers that receive uploads and show builds. */
-export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
+export function createBuildHandlers(deps: Deps): Handlers {
   return {
     createVersion: async (request) => {
       try {
@@ -81,7 +78,7 @@ export function createBuildHandlers(deps: BuildHandlerDeps): Handlers {
 }
 
 async function createVersion(
-  deps: BuildHandlerDeps,
+  deps: Deps,
   { caller, params, query, body, http }: CreateVersion,
 ): Promise<CreateVersionReply> {
   const service = await findService(deps.services, caller, params.key);
@@ -108,7 +105,7 @@ async function createVersion(
 
 /** @throws Problem ARCHIVE_TOO_LARGE */
 async function receiveArchive(
-  deps: BuildHandlerDeps,
+  deps: Deps,
   body: Readable,
   contentLength: string | undefined,
 ): Promise<ReceivedObject> {
@@ -172,7 +169,7 @@ function toProblem(error: ProjectError): Problem {
 
 /** The newest build, live or under way, if it has this content. Deploying the content of an older version is a change. */
 async function findUnchanged(
-  deps: BuildHandlerDeps,
+  deps: Deps,
   caller: PlatformCaller,
   service: ServiceRecord,
   contentHash: string,
@@ -186,7 +183,7 @@ async function findUnchanged(
   return await deps.builds.findLatest(caller.organisationId, service.key, latest.version);
 }
 
-async function createBuild(deps: BuildHandlerDeps, order: BuildOrder): Promise<BuildRecord> {
+async function createBuild(deps: Deps, order: BuildOrder): Promise<BuildRecord> {
   const { caller, service, upload, requested } = order;
   for (let tries = 1; ; tries++) {
     const highest = await deps.versions.findHighest(caller.organisationId, service.key);
@@ -206,7 +203,7 @@ async function createBuild(deps: BuildHandlerDeps, order: BuildOrder): Promise<B
 
 /** @throws Problem CONFLICT, SERVICE_NOT_FOUND, QUOTA_EXCEEDED */
 async function storeBuild(
-  { builds }: BuildHandlerDeps,
+  { builds }: Deps,
   { caller, service, upload, isForced }: BuildOrder,
   version: string,
 ): Promise<BuildRecord> {

@@ -8,12 +8,7 @@ import { MEGABYTE } from "@platform/engine/base/bytes";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { Identity } from "../accounts/identity.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
-import type { AccessKeyStore } from "../store/access-keys.ts";
-import type { ApplicationStore } from "../store/applications.ts";
-import type { BuildStore } from "../store/builds/builds.ts";
-import type { ServiceStore } from "../store/services.ts";
-import type { SubscriptionStore } from "../store/subscriptions.ts";
-import type { VersionStore } from "../store/versions/versions.ts";
+import type { Stores } from "../store/stores.ts";
 import { createAccountHandlers } from "./account.ts";
 import { createApplicationHandlers } from "./applications.ts";
 import { createBuildHandlers } from "./builds.ts";
@@ -25,14 +20,8 @@ import { createUploadGate } from "./upload-gate.ts";
 import type { UploadLimits } from "./upload-gate.ts";
 
 /** What the platform API works with. */
-export interface PlatformApiDeps {
+export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> {
   readonly identity: Identity;
-  readonly services: ServiceStore;
-  readonly versions: VersionStore;
-  readonly builds: BuildStore;
-  readonly applications: ApplicationStore;
-  readonly accessKeys: AccessKeyStore;
-  readonly subscriptions: SubscriptionStore;
   readonly executions: Executions;
   readonly objects: ObjectStore;
   readonly disk: Pick<DiskGuard, "isLow">;

@@ -6,9 +6,10 @@ import { startSweeper } from "@platform/engine/queue/sweeper";
 import { createTakeLoop } from "@platform/engine/queue/take-loop";
 import type { TakeLoop } from "@platform/engine/queue/take-loop";
 import type { TakeResult } from "@platform/engine/queue/take-machine";
+import type { ClaimKey } from "@platform/engine/store/execution-store";
 import { SECOND } from "@platform/engine/base/time";
 import type { Logger } from "../base/logger.ts";
-import type { BuildClaim, BuildClaimKey, BuildOutcome, BuildStore } from "../store/builds/builds.ts";
+import type { BuildClaim, BuildOutcome, BuildStore } from "../store/builds/builds.ts";
 import { createBuildLogWriter } from "./build-log-writer.ts";
 import { runBuild } from "./run-build.ts";
 import type { BuildDeps, BuildRun } from "./run-build.ts";
@@ -49,7 +50,7 @@ interface BuilderState {
   readonly deps: BuilderDeps;
   readonly leaseSeconds: number;
   readonly loop: TakeLoop;
-  readonly leases: LeaseKeeper<BuildClaimKey>;
+  readonly leases: LeaseKeeper<ClaimKey>;
   readonly running: Set<RunningBuild>;
   /** Aborted when the builder closes. */
   readonly stopping: AbortController;
@@ -84,7 +85,7 @@ export function createBuilder(deps: BuilderDeps, options: BuilderOptions = {}): 
     pollMs,
     onFailure: (error) => logger.warn({ err: error }, "no builds could be claimed; trying again"),
   });
-  const leases = createLeaseKeeper<BuildClaimKey>({
+  const leases = createLeaseKeeper<ClaimKey>({
     renew: (claims) => builds.renew(claims, leaseSeconds),
     leaseSeconds,
     onLost: (id) => lose(state, id),
@@ -92,7 +93,7 @@ export function createBuilder(deps: BuilderDeps, options: BuilderOptions = {}): 
   });
   const stopping = new AbortController();
   const state: BuilderState = { deps, leaseSeconds, loop, leases, running, stopping };
-  const sweeper = startSweeper({
+  const stopSweeping = startSweeper({
     store: builds,
     leaseSeconds,
     logger,
@@ -106,7 +107,7 @@ export function createBuilder(deps: BuilderDeps, options: BuilderOptions = {}): 
     await loop.close();
     await Promise.all([...running].map(({ ended }) => ended));
     leases.close();
-    await sweeper.close();
+    await stopSweeping();
   };
   return {
     drain,

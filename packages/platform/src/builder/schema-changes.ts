@@ -1,6 +1,5 @@
 import { isRecord } from "@platform/engine/base/json";
-
-type Schema = Readonly<Record<string, unknown>>;
+import type { Schema } from "@platform/engine/input-schema/reading";
 
 /** A schema and the document that its references point into. */
 interface Side {

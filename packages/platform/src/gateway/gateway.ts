@@ -7,9 +7,7 @@ import { createTokenIssuer } from "../access/access-tokens.ts";
 import { createSigningKeys } from "../access/signing-keys.ts";
 import { createTokenVerifier } from "../access/token-verifier.ts";
 import type { Logger } from "../base/logger.ts";
-import type { AccessKeyStore } from "../store/access-keys.ts";
-import type { AccessStore } from "../store/access.ts";
-import type { SigningKeyStore } from "../store/signing-keys.ts";
+import type { Stores } from "../store/stores.ts";
 import { createAccessKeyAuthenticator } from "../access/access-keys.ts";
 import { createAccess, toTarget } from "../access/grants.ts";
 import type { Endpoint } from "../access/grants.ts";
@@ -17,10 +15,7 @@ import { registerServiceDocs } from "./service-docs.ts";
 import { registerTokenEndpoint } from "./token-endpoint.ts";
 
 /** What the gateway works with. */
-export interface GatewayDeps {
-  readonly access: AccessStore;
-  readonly accessKeys: Pick<AccessKeyStore, "findActive" | "touch">;
-  readonly signingKeys: Pick<SigningKeyStore, "list" | "insertFirst">;
+export interface GatewayDeps extends Pick<Stores, "access" | "accessKeys" | "signingKeys"> {
   readonly executions: Executions;
   /** The platform's secret: the private signing keys are encrypted with a key derived from it. */
   readonly secret: string;

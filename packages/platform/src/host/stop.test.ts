@@ -8,12 +8,11 @@ function play(...events: readonly StopEvent[]): readonly string[] {
   return events.flatMap((event) => {
     const step = reduceStop(state, event);
     state = step.state;
-    if (step.effect === null) return [];
-    return step.effect.type === "exit" ? [`exit ${step.effect.code}`] : [step.effect.type];
+    return step.effects.map((effect) => (effect.type === "exit" ? `exit ${effect.code}` : effect.type));
   });
 }
 
-const signal = (at: number): StopEvent => ({ type: "signal", at });
+const signal = (at: number): StopEvent => ({ type: "signal", signal: "SIGTERM", at });
 const closed: StopEvent = { type: "closed" };
 const overdue: StopEvent = { type: "overdue" };
 const failed: StopEvent = { type: "failed" };

@@ -1,3 +1,5 @@
+import { runMachine } from "@platform/engine/base/machine";
+import type { Step } from "@platform/engine/base/machine";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
 
@@ -28,7 +30,7 @@ export type StopState =
 
 /** What can happen; `at` in milliseconds of a monotonic clock. */
 export type StopEvent =
-  | { readonly type: "signal"; readonly at: number }
+  | { readonly type: "signal"; readonly signal: NodeJS.Signals; readonly at: number }
   /** Everything is closed. */
   | { readonly type: "closed" }
   /** Killing has taken too long. */
@@ -36,33 +38,34 @@ export type StopEvent =
   | { readonly type: "failed" };
 
 /** What is to be done. */
-type StopEffect = { readonly type: "drain" | "kill" } | { readonly type: "exit"; readonly code: 0 | 1 };
+type StopEffect =
+  | { readonly type: "drain" | "kill"; readonly signal: NodeJS.Signals }
+  | { readonly type: "exit"; readonly code: 0 | 1 };
 
-/** The next state, and what is to be done; null: nothing. */
-export interface StopStep {
-  readonly state: StopState;
-  readonly effect: StopEffect | null;
-}
+type StopStep = Step<StopState, StopEffect>;
 
 /** The transitions. Exit code 0: every execution had --drain-seconds to end. */
 export function reduceStop(state: StopState, event: StopEvent): StopStep {
-  if (state.phase === "leaving") return { state, effect: null };
-  if (event.type === "signal") return requestStop(state, event.at);
-  if (event.type === "overdue" && state.phase !== "killing") return { state, effect: null };
+  if (state.phase === "leaving") return { state, effects: [] };
+  if (event.type === "signal") return requestStop(state, event);
+  if (event.type === "overdue" && state.phase !== "killing") return { state, effects: [] };
   return leave(event.type === "closed" && state.phase === "draining" ? 0 : 1);
 }
 
-function requestStop(state: StopState, at: number): StopStep {
-  if (state.phase === "leaving") return { state, effect: null };
-  if (state.phase === "up") return { state: { phase: "draining", since: at }, effect: { type: "drain" } };
-  if (at - state.since < SAME_STOP_MS) return { state, effect: null };
+function requestStop(
+  state: Exclude<StopState, { readonly phase: "leaving" }>,
+  { signal, at }: Extract<StopEvent, { readonly type: "signal" }>,
+): StopStep {
+  if (state.phase === "up")
+    return { state: { phase: "draining", since: at }, effects: [{ type: "drain", signal }] };
+  if (at - state.since < SAME_STOP_MS) return { state, effects: [] };
   return state.phase === "draining"
-    ? { state: { phase: "killing", since: at }, effect: { type: "kill" } }
+    ? { state: { phase: "killing", since: at }, effects: [{ type: "kill", signal }] }
     : leave(1);
 }
 
 function leave(code: 0 | 1): StopStep {
-  return { state: { phase: "leaving" }, effect: { type: "exit", code } };
+  return { state: { phase: "leaving" }, effects: [{ type: "exit", code }] };
 }
 
 /** How a stop is carried out. */
@@ -90,22 +93,15 @@ export interface Stop {
 export function createStop({ close, exit, onPhase }: StopOptions): Stop {
   const stopping = new AbortController();
   const killing = new AbortController();
-  let state: StopState = { phase: "up" };
-
-  const dispatch = (event: StopEvent, signal: NodeJS.Signals = "SIGTERM") => {
-    const step = reduceStop(state, event);
-    state = step.state;
-    if (step.effect !== null) perform(step.effect, signal);
-  };
-  const perform = (effect: StopEffect, signal: NodeJS.Signals) => {
+  const perform = (effect: StopEffect): void => {
     switch (effect.type) {
       case "drain":
-        onPhase("draining", signal);
+        onPhase("draining", effect.signal);
         stopping.abort();
         void close().then(() => dispatch({ type: "closed" }));
         return;
       case "kill":
-        onPhase("killing", signal);
+        onPhase("killing", effect.signal);
         killing.abort();
         setTimeout(() => dispatch({ type: "overdue" }), KILL_WITHIN_MS).unref();
         return;
@@ -113,8 +109,9 @@ export function createStop({ close, exit, onPhase }: StopOptions): Stop {
         exit(effect.code);
     }
   };
+  const { dispatch } = runMachine<StopState, StopEvent, StopEffect>({ phase: "up" }, reduceStop, perform);
   return {
-    ask: (signal) => dispatch({ type: "signal", at: readMonotonic() }, signal),
+    ask: (signal) => dispatch({ type: "signal", signal, at: readMonotonic() }),
     fail: () => dispatch({ type: "failed" }),
     stopping: stopping.signal,
     killing: killing.signal,

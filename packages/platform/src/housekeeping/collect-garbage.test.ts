@@ -13,8 +13,7 @@ import { createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
-import { collectGarbage } from "./collect-garbage.ts";
-import { collectObjects } from "./collect-objects.ts";
+import { collectGarbage, collectObjects, removeStale } from "./collect-garbage.ts";
 
 const RETENTION_DAYS = 30;
 
@@ -184,4 +183,15 @@ describe("the collector", () => {
     ]);
     expect(await collect()).toMatchObject({ builds: 0 });
   });
+});
+
+test("only what bears the prefix and has not changed for a day is removed, and a missing folder is no error", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "stale-files-"));
+  const old = new Date(Date.now() - 2 * DAY);
+  for (const name of ["incoming-old", "incoming-new", "0a1b2c"]) await writeFile(join(directory, name), "");
+  for (const name of ["incoming-old", "0a1b2c"]) await utimes(join(directory, name), old, old);
+  expect(await removeStale(directory, "incoming-")).toBe(1);
+  expect(new Set(await readdir(directory))).toEqual(new Set(["0a1b2c", "incoming-new"]));
+  expect(await removeStale(join(directory, "nowhere"), "")).toBe(0);
+  await rm(directory, { recursive: true });
 });

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { readdir, utimes } from "node:fs/promises";
+import { mkdir, readdir, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { collectEnvironments } from "@platform/engine/environments/collect-environments";
 import type { DataDirectory } from "../host/data-directory.ts";
 import type { GarbageStore } from "../store/garbage.ts";
-import { collectObjects } from "./collect-objects.ts";
+import { removeTree } from "@platform/engine/files/remove-tree";
 import { looksUnused, removeUnused } from "@platform/engine/files/remove-unused";
 import { DAY } from "@platform/engine/base/time";
-import { removeStale } from "./stale-files.ts";
 
 /** An archive is stored at most minutes before the row that names it. */
 const OBJECT_GRACE = 1 * DAY;
@@ -16,6 +15,8 @@ const OBJECT_GRACE = 1 * DAY;
  * the longest run (a week), during which a use is not recorded.
  */
 const UNUSED_AFTER = 14 * DAY;
+/** No upload or unpacking takes so long: older files were left behind by a killed process. */
+const STALE_AFTER = 1 * DAY;
 
 /** What the collection works with. */
 export interface GarbageOptions {
@@ -67,6 +68,61 @@ async function collectVersions(directory: string, cutoff: number): Promise<numbe
     const path = join(directory, name);
     if (!(await looksUnused(path, cutoff))) continue;
     if (await removeUnused(path, join(directory, `incoming-${randomUUID()}`), cutoff)) removed += 1;
+  }
+  return removed;
+}
+
+/** Which objects are removed. */
+export interface CollectObjectsOptions {
+  /** The folder of the object store. */
+  readonly directory: string;
+  /** Which of these objects a row names. */
+  readonly findNeeded: (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Milliseconds since the epoch. Younger objects are kept, since the row that names them may not be written yet. */
+  readonly cutoff: number;
+}
+
+const SHARD = /^[0-9a-f]{2}$/;
+
+/** Removes old objects that are not needed; returns how many. */
+export async function collectObjects({
+  directory,
+  findNeeded,
+  cutoff,
+}: CollectObjectsOptions): Promise<number> {
+  const shards = (await readdir(directory).catch(() => [])).filter((name) => SHARD.test(name));
+  let removed = 0;
+  for (const shard of shards) {
+    const old: string[] = [];
+    for (const hash of await readdir(join(directory, shard))) {
+      if (await looksUnused(join(directory, shard, hash), cutoff)) old.push(hash);
+    }
+    const needed = old.length === 0 ? new Set() : await findNeeded(old);
+    for (const hash of old) {
+      if (needed.has(hash)) continue;
+      const incoming = join(directory, "incoming");
+      await mkdir(incoming, { recursive: true, mode: 0o700 });
+      if (await removeUnused(join(directory, shard, hash), join(incoming, randomUUID()), cutoff))
+        removed += 1;
+    }
+  }
+  return removed;
+}
+
+/** Removes entries of a folder that begin with `prefix` and have not changed for a day; returns how many. */
+export async function removeStale(directory: string, prefix: string, now = Date.now()): Promise<number> {
+  const names = await readdir(directory).catch(() => []);
+  let removed = 0;
+  for (const name of names) {
+    if (!name.startsWith(prefix)) continue;
+    const path = join(directory, name);
+    const changed = await stat(path).then(
+      (stats) => stats.mtimeMs,
+      () => now,
+    );
+    if (now - changed < STALE_AFTER) continue;
+    await removeTree(path);
+    removed += 1;
   }
   return removed;
 }

@@ -34,9 +34,8 @@ async function startGateway(
   { stores, executions, secret, config, logger }: Shared,
   app: HttpServers["gateway"],
 ): Promise<void> {
-  const { access, accessKeys, signingKeys } = stores;
   const { gatewayUrl } = config;
-  await registerGateway(app, { access, accessKeys, signingKeys, executions, secret, gatewayUrl, logger });
+  await registerGateway(app, { ...stores, executions, secret, gatewayUrl, logger });
 }
 
 /** The platform API. */
@@ -44,20 +43,8 @@ async function startControl(
   { stores, identity, executions, objects, disk, config }: Shared,
   app: HttpServers["api"],
 ): Promise<void> {
-  const { services, versions, builds, applications, accessKeys, subscriptions } = stores;
-  await registerPlatformApi(app, {
-    identity,
-    services,
-    versions,
-    builds,
-    applications,
-    accessKeys,
-    subscriptions,
-    executions,
-    objects,
-    disk,
-    gatewayUrl: config.gatewayUrl,
-  });
+  const { gatewayUrl } = config;
+  await registerPlatformApi(app, { ...stores, identity, executions, objects, disk, gatewayUrl });
 }
 
 /** Runs executions. */

@@ -56,9 +56,9 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   const secret = await readSecret(data.root, config.secret);
   const { database, maintenance, executionStore: unguarded } = await openDatabases(host, data);
   const executionStore = guardExecutions(unguarded, disk);
-  const sweeper = startSweeper({ store: executionStore, leaseSeconds: config.leaseSeconds, logger });
-  closers.add("sweeper", sweeper.close);
-  const stores = createStores(database, { quota: config.buildQuota, leaseSeconds: config.leaseSeconds });
+  const { leaseSeconds } = config;
+  closers.add("sweeper", startSweeper({ store: executionStore, leaseSeconds, logger }));
+  const stores = createStores(database, { quota: config.buildQuota, leaseSeconds });
   const objects = createObjectStore(data.objects);
   return {
     ...host,

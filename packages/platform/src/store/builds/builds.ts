@@ -1,7 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
-import type { Renewal } from "@platform/engine/store/execution-store";
+import type { ClaimKey, Renewal } from "@platform/engine/store/execution-store";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { DEFAULT_BUILD_QUOTA, checkQuota, lockQuota } from "./build-quota.ts";
@@ -56,9 +56,6 @@ export interface BuildClaim extends BuildRecord {
   readonly workerId: string;
 }
 
-/** What every write of a builder names; the store refuses those of an attempt that is over. */
-export type BuildClaimKey = Pick<BuildClaim, "id" | "attempt" | "workerId">;
-
 /** How a build ended; of a success, the version that goes live. */
 export type BuildOutcome =
   | { readonly status: "SUCCEEDED"; readonly version: NewVersion }
@@ -80,13 +77,13 @@ export interface BuildStore {
    */
   readonly claim: (workerId: string, leaseSeconds: number) => Promise<BuildClaim | null>;
   /** Extends the leases that are still held; the answer lists the others. */
-  readonly renew: (claims: readonly BuildClaimKey[], leaseSeconds: number) => Promise<Renewal>;
+  readonly renew: (claims: readonly ClaimKey[], leaseSeconds: number) => Promise<Renewal>;
   /** Ends the build and, after a success, makes its version live. False when the claim is no longer held: nothing changed. */
-  readonly finish: (claim: BuildClaimKey, outcome: BuildOutcome) => Promise<boolean>;
+  readonly finish: (claim: ClaimKey, outcome: BuildOutcome) => Promise<boolean>;
   /** For a builder that stops: makes the build PENDING again. False when the claim is no longer held. */
-  readonly giveBack: (claim: BuildClaimKey) => Promise<boolean>;
+  readonly giveBack: (claim: ClaimKey) => Promise<boolean>;
   /** Adds lines at the end; dropped when the claim is no longer held. */
-  readonly appendLog: (claim: BuildClaimKey, lines: readonly string[]) => Promise<void>;
+  readonly appendLog: (claim: ClaimKey, lines: readonly string[]) => Promise<void>;
   /** Lines from `offset` on, counted from 0; at most `MAX_LOG_LINES`. None when the build is not the organisation's. */
   readonly readLog: (
     organisationId: string,
@@ -245,7 +242,7 @@ async function claimBuild(
 /** As `renewLeases` of executions: a row that is being written is skipped, so that it does not delay the others. */
 async function renewBuilds(
   database: Database,
-  claims: readonly BuildClaimKey[],
+  claims: readonly ClaimKey[],
   leaseSeconds: number,
 ): Promise<Renewal> {
   const rows = await database.query<{ id: string; isBusy: boolean }>({
@@ -281,7 +278,7 @@ async function renewBuilds(
  * statement fails, and the build, still RUNNING, can be failed with the reason. The notification makes gateways look up
  * grants again.
  */
-async function succeed(database: Database, claim: BuildClaimKey, version: NewVersion): Promise<boolean> {
+async function succeed(database: Database, claim: ClaimKey, version: NewVersion): Promise<boolean> {
   try {
     const rows = await database.query({
       text: `with ended as (
@@ -307,7 +304,7 @@ async function succeed(database: Database, claim: BuildClaimKey, version: NewVer
 
 async function failBuild(
   database: Database,
-  claim: BuildClaimKey,
+  claim: ClaimKey,
   code: string,
   detail: string,
 ): Promise<boolean> {
@@ -320,7 +317,7 @@ async function failBuild(
 }
 
 /** The attempt stays as it is: the next claim raises it, so that no write of this one passes the fence any more. */
-async function giveBack(database: Database, claim: BuildClaimKey): Promise<boolean> {
+async function giveBack(database: Database, claim: ClaimKey): Promise<boolean> {
   const rows = await database.query({
     text: `with b as (
         update build set status = 'PENDING', lease_until = null, worker_id = null, started_at = null where ${IS_HELD} returning id
@@ -330,7 +327,7 @@ async function giveBack(database: Database, claim: BuildClaimKey): Promise<boole
   return rows.length > 0;
 }
 
-async function appendLog(database: Database, claim: BuildClaimKey, lines: readonly string[]): Promise<void> {
+async function appendLog(database: Database, claim: ClaimKey, lines: readonly string[]): Promise<void> {
   if (lines.length === 0) return;
   await database.query({
     text: `insert into build_log (build_id, line, text)
