@@ -2,7 +2,7 @@
 # Installs what a command needs, then replaces itself by that command.
 #   sh tools/run.sh COMMAND [ARGUMENT...]
 # Installs the npm packages of the lockfile, and from Debian bubblewrap, Python's venv, slirp4netns and iproute2: as root by
-# apt-get; for other users, who can use the last two for nothing, bubblewrap alone is unpacked below .cache.
+# apt-get; for other users, bubblewrap alone is unpacked below .cache: slirp4netns needs libraries of the system.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 called_from=$PWD

@@ -64,6 +64,8 @@ async function reportIsolation(platform: PlatformProcess): Promise<void> {
     request<{ sandbox: SandboxReport }>("GET", `${platform.apiUrl}/readyz`, {}),
   );
   report(`isolation level is ${sandbox.level}`, SANDBOX_LEVELS[sandbox.level].gives);
+  if (sandbox.missing.every(({ piece }) => piece !== "network"))
+    report("network of services", "a way out of their own to the internet, none to this machine");
   for (const { piece, why } of sandbox.missing) stdout.write(`${" ".repeat(11)}without ${piece}: ${why}\n`);
 }
 

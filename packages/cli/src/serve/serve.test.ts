@@ -1,5 +1,9 @@
+import { once } from "node:events";
 import { get } from "node:http";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { refuseNamespaces } from "@platform/engine/testing/without-namespaces";
 import { waitFor } from "../testing/cli-process.ts";
 import { serveProject } from "../testing/served-project.ts";
 import type { ServedProject } from "../testing/served-project.ts";
@@ -48,10 +52,42 @@ test("start answers 201 with Location, id, PENDING, and createdAt", async () => 
   expect(body).toEqual({ id: idOf(body), status: "PENDING", createdAt: TIMESTAMP, terminal: false });
 });
 
-test.skipIf(process.getuid?.() === 0)(
-  "an ordinary user is told that the code uses the network of this machine",
-  () => {
-    expect(project.running.stderr()).toContain("Network        this machine's");
+const CONNECT = `
+import socket
+def run(params: dict):
+    with socket.create_connection(("127.0.0.1", params["port"]), 5) as connection:
+        return connection.recv(5).decode()
+`;
+const HIDE_TUN = 'mount -t tmpfs none /dev/net && exec "$@"';
+const UNABLE = [
+  ["user namespaces", refuseNamespaces],
+  ...(process.getuid?.() === 0
+    ? [
+        [
+          "a tun device",
+          (command: readonly string[]) =>
+            ["unshare", "--mount", "sh", "-c", HIDE_TUN, "sh", ...command] as const,
+        ] as const,
+      ]
+    : []),
+] as const;
+
+test.each(UNABLE)(
+  "on a machine without %s, the code has the network of this machine, and its developer is told so",
+  async (_what, wrap) => {
+    const server = createServer((socket) => socket.end("local")).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const served = await serveProject(CONNECT, { wrap });
+    try {
+      expect(served.running.stderr()).toContain(
+        '  Network        this machine\'s, unless platform.json says "none": ',
+      );
+      const params = { port: (server.address() as AddressInfo).port };
+      expect(await served.execute({ params })).toMatchObject({ value: "local" });
+    } finally {
+      await served.close();
+      server.close();
+    }
   },
 );
 

@@ -39,6 +39,8 @@ export interface RunOptions {
   readonly input?: string;
   readonly node?: string;
   readonly program?: string;
+  /** Makes the command of another one, which starts it. */
+  readonly wrap?: (command: readonly [string, ...string[]]) => readonly [string, ...string[]];
 }
 
 export interface RunningCli {
@@ -58,7 +60,9 @@ export async function createCliHome(): Promise<CliHome> {
   const running = new Set<ChildProcess>();
 
   const start = (words: readonly string[], options: RunOptions = {}): RunningCli => {
-    const child = spawn(options.node ?? process.execPath, [options.program ?? LAUNCHER, ...words], {
+    const command = [options.node ?? process.execPath, options.program ?? LAUNCHER, ...words] as const;
+    const [file, ...args] = options.wrap?.(command) ?? command;
+    const child = spawn(file, args, {
       cwd: join(directory, options.folder ?? "."),
       env: {
         PATH: process.env["PATH"] ?? "",

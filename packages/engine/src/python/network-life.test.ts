@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import {
   chmodSync,
   mkdtempSync,
@@ -13,8 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findExecutables, SYSTEM_FOLDERS } from "../host/find-executables.ts";
+import { RUNNERS, spawnAsOrdinaryUser } from "../testing/ordinary-user.ts";
 import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import { createOutsideWorld, OUTSIDE, OUTSIDE_PORT } from "../testing/outside-world.ts";
@@ -101,23 +101,26 @@ test.runIf(IS_ROOT)("no slirp4netns and no network namespace outlives its zygote
   expect(held.filter((target) => target.startsWith("net:") && target !== own)).toEqual([]);
 });
 
-test.runIf(IS_ROOT)(
-  "a slirp4netns that ended is replaced, and its version has its network again",
-  async () => {
-    const version = fixture.createVersion(CONNECT);
-    await fixture.finish(version);
-    const [first] = listSlirps();
-    process.kill(first?.pid ?? 0, "SIGKILL");
-    await waitFor("another one runs", () => {
-      const [now] = listSlirps();
-      return now !== undefined && now.pid !== first?.pid;
-    });
-    await expect
-      .poll(async () => (await fixture.finish(version)).result, { timeout: 10_000 })
-      .toEqual({ value: "outside" });
-    await fixture.runtime.retire(version.id);
-  },
-);
+describe.runIf(IS_ROOT).each(RUNNERS)("of versions that are run by %s", (_who, createRunner) => {
+  test("a slirp4netns that ended is replaced, and its version has its network again", async () => {
+    const runner = await createRunner();
+    try {
+      expect(await runner.run({ program: CONNECT })).toMatchObject({ result: { value: "outside" } });
+      const [first] = listSlirps();
+      process.kill(first?.pid ?? 0, "SIGKILL");
+      await waitFor("another one runs", () => {
+        const [now] = listSlirps();
+        return now !== undefined && now.pid !== first?.pid;
+      });
+      await expect
+        .poll(() => runner.run({ program: CONNECT }), { timeout: 10_000 })
+        .toMatchObject({ result: { value: "outside" } });
+    } finally {
+      await runner.close();
+    }
+    expect(listSlirps()).toEqual([]);
+  });
+});
 
 test.runIf(IS_ROOT)("a slirp4netns that cannot be started again at once is tried again", async () => {
   const folder = mkdtempSync(join(tmpdir(), "bubblewrap-"));
@@ -143,14 +146,19 @@ test.runIf(IS_ROOT)("a slirp4netns that cannot be started again at once is tried
   }
 });
 
-test.runIf(IS_ROOT)(
-  "no slirp4netns and no namespace outlives a Node that was killed by kill -9",
-  async () => {
-    const parent = spawn(process.execPath, [PARENT, "B", "1234.701", "run"], {
-      stdio: ["ignore", "pipe", "inherit"],
-      env: { PATH: process.env["PATH"] },
-    });
-    const [printed] = (await once(parent.stdout, "data")) as [Buffer];
+const SPAWNS = [
+  [
+    "root",
+    (args: readonly string[]) => spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] }),
+  ],
+  ["an ordinary user", spawnAsOrdinaryUser],
+] as const;
+
+test.runIf(IS_ROOT).each(SPAWNS)(
+  "no slirp4netns and no namespace outlives a Node that was killed by kill -9 (as %s)",
+  async (_who, spawnNode) => {
+    const parent = spawnNode([PARENT, "B", "1234.701", "run"]);
+    const printed = await new Promise<Buffer>((resolve) => parent.stdout?.once("data", resolve));
     const pid = parent.pid ?? 0;
     try {
       await waitFor(

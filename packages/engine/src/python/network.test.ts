@@ -1,11 +1,11 @@
-import { connect, createServer } from "node:net";
+import { existsSync } from "node:fs";
 import { once } from "node:events";
+import { connect, createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Network } from "@platform/contract/network";
-import { createFixture, findTestSandbox } from "../testing/python-fixture.ts";
-import type { Fixture } from "../testing/python-fixture.ts";
+import { RUNNERS } from "../testing/ordinary-user.ts";
 import {
   createOutsideWorld,
   HOST_SIDE,
@@ -16,12 +16,16 @@ import {
   PRIVATE,
 } from "../testing/outside-world.ts";
 import type { OutsideWorld } from "../testing/outside-world.ts";
+import { canHaveEgress } from "../testing/version-runner.ts";
+import type { VersionRunner } from "../testing/version-runner.ts";
 import { DEFAULT_NETWORK_POLICY } from "./sandbox/network/network-policy.ts";
+import type { NetworkPolicy } from "./sandbox/network/network-policy.ts";
 import { NETWORK } from "./sandbox/network/network-plan.ts";
 
-/** Only root can make the network that these tests need, and give versions a way out. */
+/** Only root can make the network that these tests need. */
 const IS_ROOT = process.getuid?.() === 0;
-const SEARCH_PATH = process.env["PATH"] ?? "";
+const HAS_IPV6 = existsSync("/proc/net/if_inet6");
+const HAS_EGRESS = await canHaveEgress();
 
 /** Functions of the versions under test; `attempt` names how a connection ended. */
 const PRELUDE = `
@@ -45,25 +49,12 @@ def run(data):
 `;
 
 let world: OutsideWorld;
-let fixture: Fixture;
 beforeAll(async () => {
   if (IS_ROOT) world = await createOutsideWorld();
-  fixture = await createFixture();
 });
 afterAll(async () => {
-  await fixture.close();
   if (IS_ROOT) await world.close();
 });
-
-async function reach(
-  network: Network | null,
-  targets: readonly (readonly [string, number])[],
-  on = fixture,
-): Promise<unknown> {
-  const { outcome, result } = await on.finish(on.createVersion(REACH, { network }), { data: { targets } });
-  expect(outcome).toMatchObject({ status: "SUCCEEDED" });
-  return result instanceof Object && "value" in result ? result.value : result;
-}
 
 async function canConnect(host: string, port: number): Promise<boolean> {
   const socket = connect(port, host);
@@ -77,57 +68,70 @@ async function canConnect(host: string, port: number): Promise<boolean> {
   }
 }
 
-test.runIf(IS_ROOT)("a version reaches the outside, and resolves names by nothing but DNS", async () => {
-  const targets = [
-    [OUTSIDE, OUTSIDE_PORT],
-    [NETWORK.resolver, 54],
-  ] as const;
-  expect(await reach(null, targets)).toEqual([
-    ["connected", "connected"],
-    ["EPERM", "EPERM"],
-  ]);
-});
+describe.each(RUNNERS)("the network of versions that are run by %s", (_who, createRunner) => {
+  let runner: VersionRunner;
+  beforeAll(async () => {
+    runner = await createRunner();
+  });
+  afterAll(() => runner.close());
 
-test.runIf(IS_ROOT)(
-  "a version reaches no port of the host, no metadata address and no private range, also by a socket that is bound to the device",
-  async () => {
-    let reached = 0;
-    const server = createServer(() => (reached += 1)).listen(0, "0.0.0.0");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    const own = Object.values(networkInterfaces())
-      .flatMap((addresses = []) => addresses)
-      .filter(({ family }) => family === "IPv4")
-      .map(({ address }) => [address, port] as const);
-    const away = [
-      [METADATA, OUTSIDE_PORT],
-      [PRIVATE, OUTSIDE_PORT],
+  async function reach(
+    targets: readonly (readonly [string, number])[],
+    options: { readonly network?: Network | null; readonly policy?: NetworkPolicy } = {},
+  ): Promise<unknown> {
+    const { outcome, result } = await runner.run({ program: REACH, data: { targets }, ...options });
+    expect(outcome).toMatchObject({ status: "SUCCEEDED" });
+    return result instanceof Object && "value" in result ? result.value : result;
+  }
+
+  test.runIf(IS_ROOT)("a version reaches the outside, and resolves names by nothing but DNS", async () => {
+    const targets = [
+      [OUTSIDE, OUTSIDE_PORT],
+      [NETWORK.resolver, 54],
     ] as const;
-    for (const [host, there] of [...own, ...away]) expect(await canConnect(host, there)).toBe(true);
-    expect(own.map(([host]) => host)).toContain(HOST_SIDE);
-    const before = reached;
-    const closed = [...own, ...away, ["127.0.0.2", port], ["10.255.255.53", port]] as const;
-    const ways = await reach(null, [
-      ...closed,
-      [NETWORK.gateway, port],
-      [NETWORK.resolver, port],
-      ["0.0.0.0", port],
-    ]);
-    expect(ways).toEqual([
-      ...[...closed, NETWORK.gateway].map(() => ["EHOSTUNREACH", "EPERM"]),
+    expect(await reach(targets)).toEqual([
+      ["connected", "connected"],
       ["EPERM", "EPERM"],
-      ["ENETUNREACH", "timeout"],
     ]);
-    expect(reached).toBe(before);
-    server.close();
-  },
-  60_000,
-);
+  });
 
-test.runIf(IS_ROOT)(
-  "executions of one version, which share a network, cannot send each other anything: not by local addresses, multicast or broadcast",
-  async () => {
-    const program = `${PRELUDE}
+  test.runIf(HAS_EGRESS)(
+    "a version reaches no port of the host, no metadata address and no private range, also by a socket that is bound to the device",
+    async () => {
+      let reached = 0;
+      const server = createServer(() => (reached += 1)).listen(0, "0.0.0.0");
+      await once(server, "listening");
+      const { port } = server.address() as AddressInfo;
+      const own = Object.values(networkInterfaces())
+        .flatMap((addresses = []) => addresses)
+        .filter(({ family }) => family === "IPv4")
+        .map(({ address }) => [address, port] as const);
+      const away = (IS_ROOT ? [METADATA, PRIVATE] : []).map((host) => [host, OUTSIDE_PORT] as const);
+      for (const [host, there] of [...own, ...away]) expect(await canConnect(host, there)).toBe(true);
+      expect(own.map(([host]) => host)).toContain(IS_ROOT ? HOST_SIDE : "127.0.0.1");
+      const before = reached;
+      const closed = [...own, ...away, ["127.0.0.2", port], ["10.255.255.53", port]] as const;
+      const ways = await reach([
+        ...closed,
+        [NETWORK.gateway, port],
+        [NETWORK.resolver, port],
+        ["0.0.0.0", port],
+      ]);
+      expect(ways).toEqual([
+        ...[...closed, NETWORK.gateway].map(() => ["EHOSTUNREACH", "EPERM"]),
+        ["EPERM", "EPERM"],
+        ["ENETUNREACH", "timeout"],
+      ]);
+      expect(reached).toBe(before);
+      server.close();
+    },
+    60_000,
+  );
+
+  test.runIf(HAS_EGRESS)(
+    "executions of one version, which share a network, cannot send each other anything: not by local addresses, multicast or broadcast",
+    async () => {
+      const program = `${PRELUDE}
 def send(target, prepare=None, packet_info=False):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
@@ -163,94 +167,121 @@ def run():
             over_ipv6 = errno.errorcode[error.errno]
         return ["connected" in streams, datagrams, over_ipv6]
 `;
-    const { result } = await fixture.finish(fixture.createVersion(program));
-    expect(result).toEqual({ value: [false, "none", "EADDRNOTAVAIL"] });
-  },
-  60_000,
-);
-
-test.runIf(IS_ROOT)("a version with a list of hosts reaches these only, and resolves no names", async () => {
-  const targets = [OUTSIDE, OTHER_OUTSIDE, PRIVATE, METADATA, "198.51.100.99"].map(
-    (host) => [host, OUTSIDE_PORT] as const,
+      const { result } = await runner.run({ program });
+      expect(result).toEqual({ value: [false, "none", "EADDRNOTAVAIL"] });
+    },
+    60_000,
   );
-  const hosts = [OUTSIDE, "198.51.100.128/25", PRIVATE, "169.254.0.0/16", "0.0.0.0/32"];
-  const ways = await reach({ hosts }, [...targets, [NETWORK.resolver, 53]]);
-  expect(ways).toEqual([
-    ["connected", "connected"],
-    ["ENETUNREACH", "EPERM"],
-    ["EHOSTUNREACH", "EPERM"],
-    ["EHOSTUNREACH", "EPERM"],
-    ["ENETUNREACH", "EPERM"],
-    ["EHOSTUNREACH", "EPERM"],
-  ]);
-});
 
-test.runIf(IS_ROOT)(
-  "a private range that the operator has opened is reached, apart from the host's own addresses in it",
-  async () => {
-    const networkPolicy = { ...DEFAULT_NETWORK_POLICY, open: ["10.99.0.0/16", `${HOST_SIDE}/32`] };
-    const sandbox = await findTestSandbox({ searchPath: SEARCH_PATH, networkPolicy });
-    const opened = await createFixture({ sandbox });
-    const targets = [
-      [PRIVATE, OUTSIDE_PORT],
-      [METADATA, OUTSIDE_PORT],
-      [HOST_SIDE, OUTSIDE_PORT],
-    ] as const;
-    try {
+  test.runIf(IS_ROOT)(
+    "a version with a list of hosts reaches these only, and resolves no names",
+    async () => {
+      const targets = [OUTSIDE, OTHER_OUTSIDE, PRIVATE, METADATA, "198.51.100.99"].map(
+        (host) => [host, OUTSIDE_PORT] as const,
+      );
+      const hosts = [OUTSIDE, "198.51.100.128/25", PRIVATE, "169.254.0.0/16", "0.0.0.0/32"];
+      const ways = await reach([...targets, [NETWORK.resolver, 53]], { network: { hosts } });
+      expect(ways).toEqual([
+        ["connected", "connected"],
+        ["ENETUNREACH", "EPERM"],
+        ["EHOSTUNREACH", "EPERM"],
+        ["EHOSTUNREACH", "EPERM"],
+        ["ENETUNREACH", "EPERM"],
+        ["EHOSTUNREACH", "EPERM"],
+      ]);
+    },
+  );
+
+  test.runIf(IS_ROOT)(
+    "a private range that the operator has opened is reached, apart from the host's own addresses in it",
+    async () => {
+      const policy = { ...DEFAULT_NETWORK_POLICY, open: ["10.99.0.0/16", `${HOST_SIDE}/32`] };
+      const targets = [
+        [PRIVATE, OUTSIDE_PORT],
+        [METADATA, OUTSIDE_PORT],
+        [HOST_SIDE, OUTSIDE_PORT],
+      ] as const;
       for (const network of [null, { hosts: [PRIVATE] }])
-        expect(await reach(network, targets, opened)).toEqual([
+        expect(await reach(targets, { network, policy })).toEqual([
           ["connected", "connected"],
           ["EHOSTUNREACH", "EPERM"],
           ["EHOSTUNREACH", "EPERM"],
         ]);
-    } finally {
-      await opened.close();
-    }
-  },
-);
+    },
+  );
 
-test("a version without a network reaches nothing but itself, and can run a local server", async () => {
-  const program = `${PRELUDE}
+  test.runIf(HAS_EGRESS && HAS_IPV6)(
+    "nothing is reached by IPv6, for which a version has no address",
+    async () => {
+      const program = `${PRELUDE}
+def run():
+    hosts = ("2001:db8::1", "fd00::2", "fe80::2", "::1", "::ffff:127.0.0.1")
+    with open("/proc/net/if_inet6") as addresses:
+        return [addresses.read(), *(
+            attempt(host, 80, device, socket.AF_INET6) for device in (None, "tap0") for host in hosts
+        )]
+`;
+      const without = ["EADDRNOTAVAIL", "EADDRNOTAVAIL"];
+      expect((await runner.run({ program })).result).toEqual({
+        value: [
+          "",
+          ...without,
+          "EINVAL",
+          "EADDRNOTAVAIL",
+          "EHOSTUNREACH",
+          ...without,
+          "EADDRNOTAVAIL",
+          "EADDRNOTAVAIL",
+          "EPERM",
+        ],
+      });
+    },
+  );
+
+  test("a version without a network reaches nothing but itself, and can run a local server", async () => {
+    const program = `${PRELUDE}
 def run():
     names = [line.split(":")[0].strip() for line in open("/proc/net/dev").readlines()[2:]]
     with socket.create_server(("127.0.0.1", 5555)):
         return [names, attempt("127.0.0.1", 5555), attempt("${OUTSIDE}", ${OUTSIDE_PORT})]
 `;
-  const { result } = await fixture.finish(fixture.createVersion(program, { network: "none" }));
-  expect(result).toEqual({ value: [["lo"], "connected", "ENETUNREACH"] });
-});
+    const { result } = await runner.run({ program, network: "none" });
+    expect(result).toEqual({ value: [["lo"], "connected", "ENETUNREACH"] });
+  });
 
-test("a failed connection says that the version has no network, in the words of its platform.json", async () => {
-  const program = `
+  test("a failed connection says that the version has no network, in the words of its platform.json", async () => {
+    const program = `
 import socket
 def run():
     socket.create_connection(("192.0.2.1", 80), 1)
 `;
-  const { outcome } = await fixture.finish(fixture.createVersion(program, { network: "none" }));
-  expect(outcome).toMatchObject({ status: "FAILED", code: "CONNECTION_ERROR" });
-  expect(outcome).toHaveProperty(
-    "detail",
-    expect.stringMatching(
-      /^Could not connect to 192\.0\.2\.1: OSError: .*unreachable\. The service has no network: "network" in platform\.json is "none"\.$/,
-    ),
-  );
-});
+    const { outcome } = await runner.run({ program, network: "none" });
+    expect(outcome).toMatchObject({ status: "FAILED", code: "CONNECTION_ERROR" });
+    expect(outcome).toHaveProperty(
+      "detail",
+      expect.stringMatching(
+        /^Could not connect to 192\.0\.2\.1: OSError: .*unreachable\. The service has no network: "network" in platform\.json is "none"\.$/,
+      ),
+    );
+  });
 
-test.runIf(IS_ROOT)("the import of a version has the network already", async () => {
-  const program = `${PRELUDE}
+  test.runIf(IS_ROOT)("the import of a version has the network already", async () => {
+    const program = `${PRELUDE}
 at_import = attempt("${OUTSIDE}", ${OUTSIDE_PORT})
 def run():
     return at_import
 `;
-  expect((await fixture.finish(fixture.createVersion(program))).result).toEqual({ value: "connected" });
-});
+    expect((await runner.run({ program })).result).toEqual({ value: "connected" });
+  });
 
-test("a version sees no names of the host's network", async () => {
-  const program = `
+  test.runIf(HAS_EGRESS)("a version sees no names of the host's network", async () => {
+    const program = `
 def run():
     return [open(path).read() for path in ("/etc/hosts", "/etc/resolv.conf")]
 `;
-  const { result } = await fixture.finish(fixture.createVersion(program));
-  const resolver = IS_ROOT ? `nameserver ${NETWORK.resolver}\n` : "";
-  expect(result).toEqual({ value: ["127.0.0.1 localhost service\n::1 localhost\n", resolver] });
+    const { result } = await runner.run({ program });
+    expect(result).toEqual({
+      value: ["127.0.0.1 localhost service\n::1 localhost\n", `nameserver ${NETWORK.resolver}\n`],
+    });
+  });
 });

@@ -79,7 +79,7 @@ async function prepareLaunch(
     wrap: (command) => {
       const args = [...isolation, "--", ...command];
       if (own === null) return { executable: options.executable, args };
-      return { executable: own.launcher, args: own.enter(uid, gid, [options.executable.path, ...args]) };
+      return { executable: own.launcher, args: own.enter(user, [options.executable.path, ...args]) };
     },
     environment: BASE_ENVIRONMENT,
     // bwrap(1): written only when the program inside was executed and has ended.

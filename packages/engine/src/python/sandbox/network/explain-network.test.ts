@@ -4,7 +4,14 @@ import { explainNetwork } from "./explain-network.ts";
 import { DEFAULT_NETWORK_POLICY } from "./network-policy.ts";
 
 const tool = TrustedExecutable.vouchFor("/bin/true", "search path");
-const egress = { bubblewrap: tool, ip: tool, nsenter: tool, slirp: tool, unshare: tool };
+const egress = {
+  owner: "root",
+  bubblewrap: tool,
+  ip: tool,
+  nsenter: tool,
+  slirp: tool,
+  unshare: tool,
+} as const;
 const able = { policy: DEFAULT_NETWORK_POLICY, egress, fallback: "none" } as const;
 const unable = { ...able, egress: null };
 const strict = { ...able, policy: { standard: "none", most: "hosts", open: [] } } as const;

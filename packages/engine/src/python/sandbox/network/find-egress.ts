@@ -5,24 +5,26 @@ import { findExecutables, SYSTEM_FOLDERS } from "../../../host/find-executables.
 import { spawnTrusted } from "../../../host/processes.ts";
 import type { ChildProcess } from "../../../host/processes.ts";
 import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
-import { enterNetwork, openEgress } from "./egress.ts";
+import { openEgress } from "./egress.ts";
 import type { EgressTools } from "./egress.ts";
+import { enterNetwork } from "./namespaces.ts";
+import type { NamespaceOwner } from "./namespaces.ts";
 import { planNetwork } from "./network-plan.ts";
 
 const ADMINISTRATION_FOLDERS = "/usr/sbin:/sbin";
 const INSTALL_HINT =
   "Install the packages `slirp4netns` and `iproute2` (apt-get install slirp4netns iproute2, dnf install slirp4netns iproute).";
-const ROOT_HINT = "Start workers and builders as root, or give the services the network `none`.";
-const ALLOW_HINT =
-  "The worker must be root with the capabilities CAP_SYS_ADMIN and CAP_NET_ADMIN and with the device /dev/net/tun (Docker: --device /dev/net/tun and --cap-add for both), and the kernel must have XFRM policies (CONFIG_XFRM_USER).";
+const KERNEL_HINT = "and the kernel must have XFRM policies (CONFIG_XFRM_USER).";
+const ALLOW_HINTS: Readonly<Record<NamespaceOwner, string>> = {
+  root: `The worker, as root, must have the capabilities CAP_SYS_ADMIN and CAP_NET_ADMIN and the device /dev/net/tun (Docker: --device /dev/net/tun and --cap-add for both), ${KERNEL_HINT}`,
+  user: `The user of the worker must be able to make user namespaces and to open /dev/net/tun (modprobe tun; chmod 666 /dev/net/tun, which is its usual mode), ${KERNEL_HINT}`,
+};
 
 /** Finds the programs for egress and tries them on an empty namespace; what is missing when it does not work. */
 export async function findEgress(
   bubblewrap: TrustedExecutable,
   searchPath: string,
 ): Promise<EgressTools | MissingPiece> {
-  if (process.getuid?.() !== 0)
-    return lack("The worker is not root, so versions have no network.", ROOT_HINT);
   const names = ["ip", "nsenter", "slirp4netns", "unshare"] as const;
   const folders = `${searchPath}:${SYSTEM_FOLDERS}:${ADMINISTRATION_FOLDERS}`;
   const found = await Promise.all(names.map(async (name) => (await findExecutables(name, folders))[0]));
@@ -31,9 +33,10 @@ export async function findEgress(
     const absent = names.filter((_, at) => found[at] === undefined);
     return lack(`Not found in ${folders}: ${absent.join(", ")}.`, INSTALL_HINT);
   }
-  const tools = { bubblewrap, ip, nsenter, slirp, unshare };
+  const owner: NamespaceOwner = process.getuid?.() === 0 ? "root" : "user";
+  const tools = { owner, bubblewrap, ip, nsenter, slirp, unshare };
   const fault = await tryEgress(tools);
-  return fault === null ? tools : lack(fault, ALLOW_HINT);
+  return fault === null ? tools : lack(fault, ALLOW_HINTS[owner]);
 }
 
 /** Connects an empty namespace and ends it: why that does not work, as a sentence; null when it does. */
@@ -41,7 +44,7 @@ export async function tryEgress(tools: EgressTools): Promise<string | null> {
   let holder: ChildProcess | null = null;
   try {
     await access("/dev/net/tun", constants.R_OK | constants.W_OK);
-    holder = spawnTrusted(tools.unshare, enterNetwork(0, 0, ["/bin/cat"]), {
+    holder = spawnTrusted(tools.unshare, enterNetwork(tools.owner, { uid: 0, gid: 0 }, ["/bin/cat"]), {
       env: {},
       stdio: ["pipe", "pipe", "ignore"],
     });

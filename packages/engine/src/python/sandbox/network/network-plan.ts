@@ -69,6 +69,9 @@ function listOwnAddresses(): readonly AddressRange[] {
     .filter((range) => range !== null);
 }
 
+/** Numbers of IANA: for names, ip(8) would need a file of the host. */
+const [UDP, TCP] = [17, 6];
+
 /** Precedence of the policies: the lowest number is matched first. */
 const PRIORITY = { resolver: 1, own: 2, opened: 3, closed: 4, reached: 5, rest: 6 } as const;
 
@@ -86,7 +89,7 @@ export function listCommands(plan: NetworkPlan, hasIpv6: boolean): readonly stri
   // A route to a range replaces the one to an equal range: the host's own addresses stay closed.
   const isOther = ({ first, bits }: AddressRange): boolean =>
     !own.some((address) => address.first === first && address.bits === bits);
-  const resolver = ["udp", "tcp"].map(
+  const resolver = [UDP, TCP].map(
     (protocol) =>
       `xfrm policy update dir out dst ${NETWORK.resolver}/32 proto ${protocol} dport 53 priority ${PRIORITY.resolver} action allow`,
   );

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import type { Network } from "@platform/contract/network";
 import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import { parseRanges } from "./address-range.ts";
-import { enterNetwork, openEgress } from "./egress.ts";
+import { openEgress } from "./egress.ts";
 import type { Egress, EgressTools } from "./egress.ts";
+import { enterNetwork } from "./namespaces.ts";
 import { decideNetwork } from "./network-policy.ts";
 import type { NetworkPolicy } from "./network-policy.ts";
 import { NETWORK, planNetwork } from "./network-plan.ts";
@@ -32,7 +33,10 @@ interface VersionNetwork {
 interface OwnNetwork {
   readonly launcher: TrustedExecutable;
   /** The launcher's arguments, which start the command as this user. */
-  readonly enter: (uid: number, gid: number, command: readonly string[]) => readonly string[];
+  readonly enter: (
+    user: { readonly uid: number; readonly gid: number },
+    command: readonly string[],
+  ) => readonly string[];
   /** Connects the namespace of the process that was launched. */
   readonly connect: (pid: number) => Promise<Egress>;
 }
@@ -69,7 +73,7 @@ export async function prepareNetwork(
     children: "shared",
     own: {
       launcher: egress.unshare,
-      enter: enterNetwork,
+      enter: (user, command) => enterNetwork(egress.owner, user, command),
       connect: (pid) => openEgress(egress, pid, plan),
     },
   };

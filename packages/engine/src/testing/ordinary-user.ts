@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { createVersionRunner } from "./version-runner.ts";
+import type { Answer, Order, VersionRunner } from "./version-runner.ts";
+
+const RUN_VERSIONS = fileURLToPath(new URL("run-versions.ts", import.meta.url));
+const USER = 65_534;
+/** In a mount namespace of its own: a device that every user may open, as udev makes it; and another resolver, if one is named. */
+const SCRIPT = `
+mount -t tmpfs none /dev/net
+mknod -m 666 /dev/net/tun c 10 200
+if [ -n "$1" ]; then mount --bind "$1" /etc/resolv.conf; fi
+shift
+exec setpriv --reuid=${USER} --regid=${USER} --clear-groups "$@"
+`;
+
+/** Starts a program of Node as an ordinary user, which has the pid of what is returned. Needs root. */
+export function spawnAsOrdinaryUser(args: readonly string[], resolvConf = ""): ChildProcess {
+  const command = ["sh", "-e", "-c", SCRIPT, "sh", resolvConf, process.execPath, ...args];
+  return spawn("unshare", ["--mount", ...command], {
+    stdio: ["pipe", "pipe", "inherit"],
+    env: { PATH: process.env["PATH"] },
+  });
+}
+
+/** Runs versions as an ordinary user. @param resolvConf a file that is shown to it in place of /etc/resolv.conf */
+export async function createOrdinaryRunner(resolvConf?: string): Promise<VersionRunner> {
+  const child = spawnAsOrdinaryUser([RUN_VERSIONS], resolvConf);
+  const { stdin, stdout } = child;
+  if (stdin === null || stdout === null) throw new Error("it has no pipes");
+  const answers = createInterface(stdout)[Symbol.asyncIterator]();
+
+  async function run(order: Order): Promise<Answer> {
+    stdin?.write(`${JSON.stringify(order)}\n`);
+    const answer = await answers.next();
+    if (answer.done === true) throw new Error("the process of the ordinary user has ended");
+    return JSON.parse(answer.value) as Answer;
+  }
+
+  async function close(): Promise<void> {
+    stdin?.end();
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  }
+
+  return { run, close };
+}
+
+type Runner = readonly [who: string, create: () => Promise<VersionRunner>];
+
+/** As whom versions are run, for tests of what holds for each: the user of this process, and where that is root an ordinary user too. */
+export const RUNNERS: readonly Runner[] =
+  process.getuid?.() === 0
+    ? [
+        ["root", createVersionRunner],
+        ["an ordinary user", createOrdinaryRunner],
+      ]
+    : [["the user of this process", createVersionRunner]];

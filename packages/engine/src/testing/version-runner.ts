@@ -1,0 +1,57 @@
+import type { Network } from "@platform/contract/network";
+import type { NetworkPolicy } from "../python/sandbox/network/network-policy.ts";
+import type { RunnableVersion } from "../python/port/runtime.ts";
+import { createFixture, findTestSandbox } from "./python-fixture.ts";
+
+/** A program with `run`, and what its version asks for. */
+export interface Order {
+  readonly program: string;
+  readonly network?: Network | null;
+  readonly data?: unknown;
+  /** What an operator has set; missing: nothing. */
+  readonly policy?: NetworkPolicy;
+}
+
+/** How its execution ended; `result` is undefined when there is none. */
+export interface Answer {
+  readonly outcome: unknown;
+  readonly result?: unknown;
+}
+
+/** Runs versions, as some user; the same program is run in the same version, unless an operator's policy is given. */
+export interface VersionRunner {
+  readonly run: (order: Order) => Promise<Answer>;
+  readonly close: () => Promise<void>;
+}
+
+/** In a runtime of its own, which the policy is for. */
+async function runApart({ program, network = null, data }: Order, policy: NetworkPolicy): Promise<Answer> {
+  const own = await createFixture({ sandbox: await findTestSandbox({ networkPolicy: policy }) });
+  const { outcome, result } = await own.finish(own.createVersion(program, { network }), { data });
+  await own.close();
+  return { outcome, result };
+}
+
+/** Runs them as the user of this process. */
+export async function createVersionRunner(): Promise<VersionRunner> {
+  const fixture = await createFixture();
+  const versions = new Map<string, RunnableVersion>();
+
+  async function run(order: Order): Promise<Answer> {
+    const { program, network = null, data, policy } = order;
+    if (policy !== undefined) return runApart(order, policy);
+    const key = JSON.stringify([program, network]);
+    const version = versions.get(key) ?? fixture.createVersion(program, { network });
+    versions.set(key, version);
+    const { outcome, result } = await fixture.finish(version, { data });
+    return { outcome, result };
+  }
+
+  return { run, close: fixture.close };
+}
+
+/** Whether versions of this process' user can have a way out on this machine. */
+export async function canHaveEgress(): Promise<boolean> {
+  const { missing } = (await findTestSandbox()).report;
+  return missing.every(({ piece }) => piece !== "network");
+}
