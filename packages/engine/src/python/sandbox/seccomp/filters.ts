@@ -1,28 +1,20 @@
 import {
-  CLONE_WITHOUT_NAMESPACES,
-  FIREWALLS,
-  MOUNTS_OF_A_RUN,
-  PERSONALITY,
-  RESERVED_PAGES,
-  SHARED_IPC,
-  TERMINALS,
-} from "./judged-calls.ts";
-import {
+  JUDGED_CALLS,
   judgeClone,
   judgeSockets,
   judgeSocketsByPath,
+  MOUNTS_OF_A_RUN,
   SETTINGS_OF_OTHERS,
+  SHARED_IPC,
   SIGNALS_TO_OTHERS,
 } from "./judged-calls.ts";
-import type { FilteredNetwork } from "./judged-calls.ts";
 import { assembleProgram } from "./program.ts";
+import type { Rule } from "./program.ts";
 import { REFUSED_CALLS } from "./refused-calls.ts";
-import type { Rule } from "./rule.ts";
 import type { Architecture } from "./syscalls.ts";
 
 export { findArchitecture } from "./syscalls.ts";
 export type { Architecture } from "./syscalls.ts";
-export type { FilteredNetwork } from "./judged-calls.ts";
 
 /**
  * What the kernel offers to the other runs of a sandbox: `hidden` by a pid namespace; `unsignalled`, as Landlock keeps signals
@@ -37,19 +29,9 @@ export type Siblings = "hidden" | "unsignalled" | "exposed";
  * A list of what is refused, not of what is allowed: which calls the libraries of a service make is not known, and Docker's list
  * of the allowed ones has over 350. That such a list ages is met otherwise: calls that are newer than it do not exist.
  */
-export function createBaseFilter(architecture: Architecture, network: FilteredNetwork): Buffer {
+export function createBaseFilter(architecture: Architecture, network: "own" | "shared"): Buffer {
   return assembleProgram(
-    [
-      ...RESERVED_PAGES,
-      ...REFUSED_CALLS,
-      UNSHARE_REFUSED,
-      judgeClone(network),
-      MOUNTS_OF_A_RUN,
-      PERSONALITY,
-      TERMINALS,
-      judgeSockets(network),
-      FIREWALLS,
-    ],
+    [...EVERYWHERE, UNSHARE_REFUSED, judgeClone(network), MOUNTS_OF_A_RUN, judgeSockets(network)],
     architecture,
   );
 }
@@ -68,24 +50,18 @@ export function createClosedFilter(architecture: Architecture): Buffer {
 }
 
 /** The filter of a sandbox that has no namespaces: a closed one that also keeps from what these would have separated. */
-export function createConfinedFilter(architecture: Architecture, network: FilteredNetwork): Buffer {
+export function createConfinedFilter(architecture: Architecture, network: "shared" | "refused"): Buffer {
   return assembleProgram([SHARED_IPC, ...CLOSED_RULES, ...judgeSocketsByPath(network)], architecture);
 }
 
+const EVERYWHERE: readonly Rule[] = [...JUDGED_CALLS, ...REFUSED_CALLS];
 const UNSHARE_REFUSED: Rule = { calls: ["unshare"], verdict: "EPERM" };
 const CHILD_RULES: readonly Rule[] = [
-  CLONE_WITHOUT_NAMESPACES,
+  judgeClone(null),
   UNSHARE_REFUSED,
   { calls: ["mount"], verdict: "EPERM" },
 ];
-const CLOSED_RULES: readonly Rule[] = [
-  ...RESERVED_PAGES,
-  ...CHILD_RULES,
-  ...REFUSED_CALLS,
-  PERSONALITY,
-  TERMINALS,
-  FIREWALLS,
-];
+const CLOSED_RULES: readonly Rule[] = [...EVERYWHERE, ...CHILD_RULES];
 
 const PROTECT_SIBLINGS: Readonly<Record<Siblings, readonly Rule[]>> = {
   hidden: [],

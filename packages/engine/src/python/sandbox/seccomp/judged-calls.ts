@@ -1,12 +1,9 @@
-import type { Clause, Rule } from "./rule.ts";
+import type { Clause, Rule } from "./program.ts";
 
 /*
  * Calls that depend on their arguments. Numbers: include/uapi/linux/{sched,mount,socket,in,netlink,personality}.h and
  * asm-generic/ioctls.h of Linux.
  */
-
-/** Whose network the processes of a sandbox use: each run has an empty one of its own, all share that of the sandbox, or they may use none. */
-export type FilteredNetwork = "own" | "shared" | "refused";
 
 const CLONE_NEWNS = 0x0002_0000;
 const CLONE_NEWCGROUP = 0x0200_0000;
@@ -22,22 +19,16 @@ const NAMESPACES =
 /** The namespaces that the zygote makes for a run (`isolation.py`). */
 const RUN_NAMESPACES = CLONE_NEWUSER + CLONE_NEWNS + CLONE_NEWIPC + CLONE_NEWPID;
 
-/** Processes without namespaces of their own, or with exactly those of a run. */
-export function judgeClone(network: FilteredNetwork): Rule {
+/** Processes without namespaces of their own and, unless the network is null, with exactly those of a run. */
+export function judgeClone(network: "own" | "shared" | null): Rule {
   const ofRun = network === "own" ? RUN_NAMESPACES + CLONE_NEWNET : RUN_NAMESPACES;
+  const allowed = network === null ? [0] : [0, ofRun];
   return {
     calls: ["clone"],
-    clauses: [{ when: [{ argument: 0, mask: NAMESPACES, isOneOf: [0, ofRun] }], verdict: "allow" }],
+    clauses: [{ when: [{ argument: 0, mask: NAMESPACES, isOneOf: allowed }], verdict: "allow" }],
     otherwise: "EPERM",
   };
 }
-
-/** Processes, and no namespaces. */
-export const CLONE_WITHOUT_NAMESPACES: Rule = {
-  calls: ["clone"],
-  clauses: [{ when: [{ argument: 0, mask: NAMESPACES, isOneOf: [0] }], verdict: "allow" }],
-  otherwise: "EPERM",
-};
 
 const MS_NOSUID = 0x2;
 const MS_NODEV = 0x4;
@@ -74,7 +65,7 @@ const PER_LINUX = 0;
 const ASK_PERSONALITY = 0xffff_ffff;
 
 /** Other personalities switch off the random layout of memory, or make readable memory executable. */
-export const PERSONALITY: Rule = {
+const PERSONALITY: Rule = {
   calls: ["personality"],
   clauses: [{ when: [{ argument: 0, isOneOf: [PER_LINUX, ASK_PERSONALITY] }], verdict: "allow" }],
   otherwise: "EPERM",
@@ -89,7 +80,7 @@ const TIOCSETD = 0x5423;
  * line disciplines for modems, which are rarely tested. The kernel ignores the upper half of the argument, and so does this
  * (CVE-2019-10063).
  */
-export const TERMINALS: Rule = {
+const TERMINALS: Rule = {
   calls: ["ioctl"],
   clauses: [{ when: [{ argument: 1, isOneOf: [TIOCSTI, TIOCLINUX, TIOCSETD] }], verdict: "EPERM" }],
   otherwise: "allow",
@@ -130,11 +121,14 @@ const ROUTES: Clause = {
   verdict: "allow",
 };
 
-const CLAUSES_OF_SOCKETS: Readonly<Record<FilteredNetwork, readonly Clause[]>> = {
+/** Whose network the processes of a sandbox use: each run has an empty one of its own, all share that of the sandbox, or they may use none. */
+const CLAUSES_OF_SOCKETS = {
   own: [UNIX, INTERNET, OTHER_INTERNET],
   shared: [UNIX, INTERNET, OTHER_INTERNET, ROUTES],
   refused: [UNIX],
-};
+} as const satisfies Readonly<Record<string, readonly Clause[]>>;
+
+type FilteredNetwork = keyof typeof CLAUSES_OF_SOCKETS;
 
 /**
  * UNIX, TCP, UDP and ping. Not: the machine below (AF_VSOCK reaches its hypervisor), crypto (AF_ALG), raw packets, firewalls and
@@ -182,7 +176,7 @@ const IPPROTO_IPV6 = 41;
 const REPLACE_TABLE = [64, 96, 128];
 
 /** Rules of the kernel's older firewalls are set by options of sockets: another way to what AF_NETLINK is refused for (CVE-2021-22555). */
-export const FIREWALLS: Rule = {
+const FIREWALLS: Rule = {
   calls: ["setsockopt"],
   clauses: [
     {
@@ -202,9 +196,9 @@ const SHM_HUGETLB = 0x800;
 
 /**
  * Pages that the operator has set aside (vm.nr_hugepages), for a database, say: no limit of memory counts them, and a run could take all. Pages
- * that the kernel joins by itself (madvise(2) with MADV_HUGEPAGE) are something else. To stand first: memory is mapped often.
+ * that the kernel joins by itself (madvise(2) with MADV_HUGEPAGE) are something else.
  */
-export const RESERVED_PAGES: readonly Rule[] = [
+const RESERVED_PAGES: readonly Rule[] = [
   refuseFlag("mmap", 3, MAP_HUGETLB),
   refuseFlag("memfd_create", 1, MFD_HUGETLB),
   refuseFlag("shmget", 2, SHM_HUGETLB),
@@ -217,6 +211,9 @@ function refuseFlag(call: "mmap" | "memfd_create" | "shmget", argument: number, 
     otherwise: "allow",
   };
 }
+
+/** Rules for every sandbox, beside `REFUSED_CALLS`. To stand first: memory is mapped often. */
+export const JUDGED_CALLS: readonly Rule[] = [...RESERVED_PAGES, PERSONALITY, TERMINALS, FIREWALLS];
 
 /** Stands for the process id of the child, which is known only there: `seccomp.py` replaces it. Above every real one (pid_max). */
 const OWN_PID = 0x7fff_fff1;

@@ -1,6 +1,5 @@
-import { AUDIT_NUMBERS, findNumber, NEWEST_JUDGED, X32_BIT } from "./syscalls.ts";
-import type { Architecture } from "./syscalls.ts";
-import type { Clause, Condition, Rule, Verdict } from "./rule.ts";
+import { findNumber } from "./syscalls.ts";
+import type { Architecture, SyscallName } from "./syscalls.ts";
 
 /*
  * Assembles rules into a program of classic BPF, as seccomp(2) takes it. A program is a list of blocks: each returns a verdict
@@ -10,6 +9,35 @@ import type { Clause, Condition, Rule, Verdict } from "./rule.ts";
  * The kernel remembers which numbers are allowed whatever their arguments (since Linux 5.11) and runs no program for them: what
  * the length of a program costs is paid by the few calls whose arguments are looked at.
  */
+
+/**
+ * What becomes of a call. An error is what the caller gets instead; ENOSYS where libraries have another way for kernels without
+ * the call. `done` pretends success.
+ */
+type Verdict = "allow" | "done" | "EPERM" | "ENOSYS" | "EAFNOSUPPORT" | "EPROTONOSUPPORT";
+
+/**
+ * Whether an argument has one of these values; with a mask, whether its bits below the mask have. Only the lower 32 bits are
+ * compared, as the kernel itself takes no more of the arguments that rules look at. What a pointer points to cannot be seen.
+ */
+interface Condition {
+  /** 0 to 5. */
+  readonly argument: number;
+  readonly mask?: number;
+  readonly isOneOf: readonly number[];
+}
+
+/** A verdict for calls of which all conditions hold. */
+export interface Clause {
+  readonly when: readonly Condition[];
+  readonly verdict: Verdict;
+}
+
+/** Decides finally over the calls that it names: by their arguments, or whatever those are. The first rule that names a call counts. */
+export type Rule = { readonly calls: readonly SyscallName[] } & (
+  | { readonly verdict: Verdict }
+  | { readonly clauses: readonly Clause[]; readonly otherwise: Verdict }
+);
 
 /** One instruction (struct sock_filter): operation, offsets of the next instruction where a test holds and where not, operand. */
 interface Instruction {
@@ -36,6 +64,18 @@ const NUMBER_OFFSET = 0;
 const ARCHITECTURE_OFFSET = 4;
 const ARGUMENTS_OFFSET = 16;
 const ARGUMENT_BYTES = 8;
+
+/** AUDIT_ARCH_* of include/uapi/linux/audit.h, which seccomp reports with each call. */
+const AUDIT_NUMBERS: Readonly<Record<Architecture, number>> = {
+  x86_64: 0xc000_003e,
+  aarch64: 0xc000_00b7,
+};
+
+/** Calls of the x32 interface have this bit on x86_64 (asm/unistd.h): they reach the same kernel by other numbers. */
+const X32_BIT = 0x4000_0000;
+
+/** The last call that the rules were written for, `mseal` of Linux 6.10: what is newer has not been judged. */
+const NEWEST_JUDGED = 462;
 
 const RETURN_ALLOW = 0x7fff_0000;
 const RETURN_ERRNO = 0x0005_0000;

@@ -1,4 +1,4 @@
-import type { Rule } from "./rule.ts";
+import type { Rule } from "./program.ts";
 
 /**
  * Calls that no service has a use for, and that attacks on the kernel or on other processes begin with. Most need a capability

@@ -7,18 +7,6 @@
 /** The processors that filters are assembled for. */
 export type Architecture = "x86_64" | "aarch64";
 
-/** AUDIT_ARCH_* of include/uapi/linux/audit.h, which seccomp reports with each call. */
-export const AUDIT_NUMBERS: Readonly<Record<Architecture, number>> = {
-  x86_64: 0xc000_003e,
-  aarch64: 0xc000_00b7,
-};
-
-/** Calls of the x32 interface have this bit on x86_64 (asm/unistd.h): they reach the same kernel by other numbers. */
-export const X32_BIT = 0x4000_0000;
-
-/** The last call that the rules were written for, `mseal` of Linux 6.10: what is newer has not been judged. */
-export const NEWEST_JUDGED = 462;
-
 type Numbers = readonly [x86_64: number | null, aarch64: number | null];
 
 /** Calls that a rule names. */
