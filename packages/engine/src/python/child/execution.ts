@@ -1,12 +1,13 @@
+import { GIGABYTE } from "../../base/bytes.ts";
 import { SECOND } from "../../base/time.ts";
 import { listenForAnswer } from "./answers.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { runMachine } from "../../base/machine.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
+import { FRAME, encodeFrame, encodeHeader } from "../wire/frames.ts";
 import type { Connections } from "../wire/home-socket.ts";
 import { createJournal } from "./journal.ts";
 import type { Journal } from "./journal.ts";
-import { encodeRequest } from "./request-frames.ts";
 import { QUEUED, reduce } from "./run-machine.ts";
 import type { ChildAction, RunEffect, RunEvent, Timer } from "./run-state.ts";
 import type { LogLine, NotStarted, Outcome, Run, RunRequest } from "../port/runtime.ts";
@@ -178,6 +179,22 @@ function serve({ connections, host, journal, request, settings, dispatch }: Chil
       event.type === "answer" ? { ...event, outcome: explain(event.outcome, host.explainNetwork) } : event,
     ),
   );
+}
+
+/** The frames that start an execution in a child: inputs are passed on as received, without a copy. */
+function encodeRequest(request: RunRequest, resultBytes: number): readonly Uint8Array[] {
+  const { body, data, params } = request.input;
+  const memory = Math.round(request.version.resources.memory * GIGABYTE);
+  const options = Buffer.from(JSON.stringify({ executionId: request.executionId, resultBytes, memory }));
+  const inputs = [
+    [FRAME.body, body],
+    [FRAME.data, data],
+    [FRAME.params, params],
+  ] as const;
+  const frames = inputs.flatMap(([type, payload]) =>
+    payload === undefined ? [] : [encodeHeader(type, payload.byteLength), payload],
+  );
+  return [encodeFrame(FRAME.request, options), ...frames, encodeFrame(FRAME.start)];
 }
 
 /** The errors of a sandbox without a network are those of a network that is down. */
