@@ -41,6 +41,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/python/child",
     "engine/python/pool",
     "engine/python/port",
+    "engine/python/sandbox",
     "engine/python/watch",
     "engine/python/wire",
   ],

@@ -1,16 +1,15 @@
-import { chmodSync, cpSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { runTrusted } from "../host/processes.ts";
 import type { PythonRuntimeOptions } from "./port/settings.ts";
+import { copyRunner, RUNNER_DIRECTORY } from "./sandbox/runner-files.ts";
 
 const COMPILE_TIMEOUT_MS = 60_000;
 /** The kernel limits a socket's path to 107 bytes (unix(7)); a folder and a name are appended to the run directory. */
 const MAX_RUN_DIRECTORY_LENGTH = 80;
 
 /**
- * Copies the Python half to where the sandbox's uid can read it (the source may lie in a home directory that is closed to others), and returns
- * the folder of the copy.
+ * Copies the Python half into the run directory, and returns the folder of the copy.
  *
  * @throws Error when the run directory cannot be used
  */
@@ -24,13 +23,8 @@ export function installRunner(options: PythonRuntimeOptions): string {
   mkdirSync(runDirectory, { recursive: true });
   const runner = join(runDirectory, "runner");
   rmSync(runner, { recursive: true, force: true });
-  const source = options.runnerDirectory ?? fileURLToPath(new URL("../../runner", import.meta.url));
-  cpSync(source, runner, {
-    recursive: true,
-    filter: (path) => !path.endsWith("__pycache__") && !path.endsWith("tests"),
-  });
+  copyRunner(options.runnerDirectory ?? RUNNER_DIRECTORY, runner);
   chmodSync(runDirectory, 0o711);
-  for (const path of [runner, join(runner, "service_runner")]) chmodSync(path, 0o755);
   if (options.sandbox.report.level !== "D" && process.getuid?.() === 0) refuseClosedParents(runDirectory);
   return runner;
 }

@@ -1,8 +1,6 @@
 import { arch, platform } from "node:process";
-import { fileURLToPath } from "node:url";
 import type { MissingPiece } from "@platform/contract/sandbox";
 import { prepareBubblewrap } from "./bubblewrap.ts";
-import { findBubblewrap, tryBubblewrap } from "./bubblewrap-trial.ts";
 import { findCgroups } from "./cgroups/find-cgroups.ts";
 import { prepareConfined } from "./confined.ts";
 import { describeMissing, gradeSandbox, isNeeded } from "./grade.ts";
@@ -13,10 +11,11 @@ import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";
 import type { NetworkPolicy } from "./network/network-policy.ts";
 import type { Networks } from "./network/version-network.ts";
 import { createNoSandbox } from "./no-sandbox.ts";
+import { RUNNER_DIRECTORY } from "./runner-files.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { createBaseFilter, findArchitecture } from "./seccomp/filters.ts";
 import type { Architecture } from "./seccomp/filters.ts";
-import { tryInPython, tryPieces } from "./trials.ts";
+import { findBubblewrap, tryBubblewrap, tryInPython, tryPieces } from "./trials.ts";
 import type { PieceTrial, TrialTools } from "./trials.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createSandboxUsers } from "./users.ts";
@@ -119,7 +118,7 @@ function chooseUsers(options: FindSandboxOptions): { tools: TrialTools; takeUser
   const tools: TrialTools = {
     interpreter,
     readablePaths,
-    runnerDirectory: options.runnerDirectory ?? fileURLToPath(new URL("../../../runner", import.meta.url)),
+    runnerDirectory: options.runnerDirectory ?? RUNNER_DIRECTORY,
     user: uid === 0 ? { uid: uidBase, gid: uidBase } : null,
   };
   const takeUser = createSandboxUsers({

@@ -1,13 +1,22 @@
-import { chmodSync, cpSync, mkdtempSync } from "node:fs";
+import { once } from "node:events";
+import { chmodSync, closeSync, mkdirSync, mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { MissingPiece, SandboxPiece } from "@platform/contract/sandbox";
-import { runTrusted } from "../../host/processes.ts";
-import type { TrustedExecutable } from "../../host/trusted-executable.ts";
+import { findExecutables, isExecutable, SYSTEM_FOLDERS } from "../../host/find-executables.ts";
+import { runTrusted, spawnTrusted } from "../../host/processes.ts";
+import { TrustedExecutable } from "../../host/trusted-executable.ts";
+import { prepareBubblewrap } from "./bubblewrap.ts";
+import type { BubblewrapOptions } from "./bubblewrap.ts";
+import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";
+import { copyRunner } from "./runner-files.ts";
+import type { SandboxLaunch } from "./sandbox.ts";
 
 /** Milliseconds. Each trial takes 20 to 60 ms; on a machine without a free processor much longer. */
-export const TRIAL_TIMEOUT_MS = 10_000;
+const TRIAL_TIMEOUT_MS = 10_000;
+const MAX_SAID = 4096;
+const INSTALL_HINT = "Install the package `bubblewrap` (apt-get install bubblewrap, dnf install bubblewrap).";
 
 /** What trials are made with. */
 export interface TrialTools {
@@ -39,7 +48,9 @@ export async function tryPieces(
 ): Promise<readonly MissingPiece[]> {
   const folder = mkdtempSync(join(tmpdir(), "platform-trial-"));
   try {
-    const runner = copyRunner(tools.runnerDirectory, folder);
+    chmodSync(folder, 0o755);
+    const runner = join(folder, "runner");
+    copyRunner(tools.runnerDirectory, runner);
     const faults = await Promise.all(trials.map(({ attempt }) => attempt(tools, runner)));
     return trials.flatMap(({ piece, remedy }, index) => {
       const why = faults[index] ?? null;
@@ -48,17 +59,6 @@ export async function tryPieces(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** The sources may lie in a home directory that is closed to the user of trials. */
-function copyRunner(runnerDirectory: string, folder: string): string {
-  const runner = join(folder, "runner");
-  cpSync(runnerDirectory, runner, {
-    recursive: true,
-    filter: (path) => !path.endsWith("__pycache__") && !path.endsWith("tests"),
-  });
-  for (const path of [folder, runner, join(runner, "service_runner")]) chmodSync(path, 0o755);
-  return runner;
 }
 
 /** Has `trial.py` try a piece, outside of every namespace. */
@@ -81,6 +81,97 @@ export async function tryInPython(
 }
 
 /** The last line of what a failed program printed. */
-export function describeFault(error: unknown): string {
+function describeFault(error: unknown): string {
   return error instanceof Error ? error.message.trim() : String(error);
+}
+
+/** Where to search for bubblewrap. */
+interface Search {
+  readonly bubblewrapPath?: string;
+  readonly searchPath?: string;
+}
+
+/** `bwrap`, or why there is none: sentences for the operator. */
+export async function findBubblewrap({
+  bubblewrapPath,
+  searchPath = "",
+}: Search): Promise<TrustedExecutable | { readonly why: string; readonly remedy: string }> {
+  if (bubblewrapPath !== undefined) {
+    if (await isExecutable(bubblewrapPath))
+      return TrustedExecutable.vouchFor(bubblewrapPath, "named by the operator");
+    return { why: `${bubblewrapPath} is not an executable file.`, remedy: INSTALL_HINT };
+  }
+  const searched = `${searchPath}:${SYSTEM_FOLDERS}`;
+  const [found] = await findExecutables("bwrap", searched);
+  return found ?? { why: `bwrap was found in none of ${searched}.`, remedy: INSTALL_HINT };
+}
+
+/** What an empty sandbox is made with. */
+type Parts = Pick<BubblewrapOptions, "executable" | "architecture" | "takeUser">;
+
+/**
+ * Starts a sandbox as that of a version, and in it a child as that of an execution (`trial.py`): bwrap may work where the namespaces below its
+ * own are refused. Resolves to why it does not work, as a sentence; null when it does.
+ */
+export async function tryBubblewrap(parts: Parts, tools: TrialTools, runner: string): Promise<string | null> {
+  const zygoteDirectory = join(dirname(runner), "zygote");
+  mkdirSync(zygoteDirectory);
+  const networks = { policy: DEFAULT_NETWORK_POLICY, egress: null, fallback: "none" } as const;
+  const { readablePaths } = tools;
+  const launch = await prepareBubblewrap(
+    { ...parts, networks },
+    {
+      network: "none",
+      projectDirectory: runner,
+      runnerDirectory: runner,
+      readablePaths,
+      zygoteDirectory,
+    },
+  );
+  try {
+    const { view } = launch;
+    const isolation = JSON.stringify(view.isolation);
+    await runLaunch(launch, [
+      tools.interpreter.path,
+      "-I",
+      "-S",
+      view.runner,
+      "trial",
+      "namespaces",
+      isolation,
+    ]);
+    return null;
+  } catch (error) {
+    return `bubblewrap does not work here (${describeFault(error)}).`;
+  } finally {
+    launch.release();
+  }
+}
+
+/** Runs a command in the sandbox to its end. @throws Error with the last line of its error output when it fails */
+async function runLaunch(launch: SandboxLaunch, command: readonly [string, ...string[]]): Promise<void> {
+  const { executable, args } = launch.wrap(command);
+  const child = spawnTrusted(executable, args, {
+    cwd: "/",
+    env: launch.environment,
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", ...launch.descriptors],
+    ...(launch.uid === undefined ? {} : { uid: launch.uid }),
+    ...(launch.gid === undefined ? {} : { gid: launch.gid }),
+  });
+  for (const descriptor of launch.descriptors) closeSync(descriptor);
+  const timer = setTimeout(() => {
+    launch.kill(child);
+    // A process that still holds the pipes is not waited for.
+    child.stdio.forEach((stream) => stream?.destroy());
+  }, TRIAL_TIMEOUT_MS);
+  try {
+    let said = "";
+    child.stderr?.on("data", (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-MAX_SAID);
+    });
+    const [code] = (await once(child, "close")) as [number | null];
+    if (code !== 0) throw new Error(said.trim().split("\n").at(-1) || `it ended with ${code ?? "a signal"}`);
+  } finally {
+    clearTimeout(timer);
+  }
 }
