@@ -1,4 +1,4 @@
-"""What runs at a fork, for children that `kernel.clone` makes without CPython's own work.
+"""What runs at a fork, for children that `kernel.Clone` makes without CPython's own work.
 
 Functions that user code and libraries gave to `os.register_at_fork` run as they would at `os.fork`.
 Those of the standard library do not: they renew locks that only another thread could hold, and the
@@ -50,7 +50,7 @@ def _is_needless(caller: FrameType) -> bool:
 
 
 def prepare() -> None:
-    """Call before `kernel.clone`."""
+    """Call before `kernel.Clone`."""
     for hook in reversed(_before):
         _run(hook)
 

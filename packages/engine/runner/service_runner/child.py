@@ -12,7 +12,8 @@ import sys
 
 from . import at_fork, isolation, wire
 from .capture import take_over
-from .execution import serve_request
+from .execution import rehearse, serve_request
+from .namespaces import Namespaces
 from .restrictions import Restrictions
 
 TYPE_CHECKING = False
@@ -45,45 +46,52 @@ class Program:
 class Parent:
     """The zygote as its children need it.
 
-    Process id, data size (RLIMIT_DATA), and what it has prepared for them: their namespaces (None
-    where they have none of their own) and restrictions.
+    Its process id, and what it has prepared for them: their namespaces (None where they have none
+    of their own), limits and restrictions.
     """
 
-    __slots__ = ("data_size", "namespaces", "pid", "restrictions")
+    __slots__ = ("limits", "namespaces", "pid", "restrictions")
 
     def __init__(self, boot: BootOrder) -> None:
         self.restrictions = Restrictions(boot["isolation"])
         self.namespaces = (
-            isolation.Namespaces(boot, os.getuid(), os.getgid())
-            if boot["isolation"]["namespaces"]
-            else None
+            Namespaces(boot, os.getuid(), os.getgid()) if boot["isolation"]["namespaces"] else None
         )
         self.pid = os.getpid()
-        self.data_size = isolation.read_data_size()
+        self.limits = list_limits(boot)
 
 
 def separate(parent: Parent) -> None:
     """Leaves the zygote and its other children; raises OSError. Lasts beyond an exec."""
-    isolation.lead_session(parent.pid if parent.namespaces is None else 0)
-    if parent.namespaces is not None:
+    if parent.namespaces is None:
+        isolation.lead_session(parent.pid)
+    else:
         parent.namespaces.furnish()
 
 
-def settle(boot: BootOrder, identity: int, data_size: int, restrictions: Restrictions) -> None:
+def list_limits(boot: BootOrder) -> isolation.Limits:
+    """Those of an execution, on top of what this process has."""
+    processes = PROCESS_LIMIT if boot["isolation"]["namespaces"] else None
+    return isolation.list_limits(boot["memory"], processes)
+
+
+def settle(
+    boot: BootOrder, identity: int, limits: isolation.Limits, restrictions: Restrictions
+) -> None:
     """Folders, limits and restrictions of this execution; call after `separate`. Raises OSError."""
-    is_private = boot["isolation"]["namespaces"]
-    isolation.create_folders(is_private, boot["scratch"], str(identity))
-    processes = PROCESS_LIMIT if is_private else None
-    isolation.limit_resources(boot["memory"], data_size, processes)
-    if not is_private:
+    if not boot["isolation"]["namespaces"]:
+        isolation.create_folders(boot["scratch"], str(identity))
+    isolation.limit_resources(limits)
+    if not boot["isolation"]["namespaces"]:
         isolation.leave_processes_to_zygote()
-    restrictions.apply(os.environ["HOME"])
+    restrictions.apply()
 
 
 def serve_child(connection: int, load: Callable[[], Binder]) -> NoReturn:
     """Says on the control connection that it is ready, serves one request, ends the process."""
     control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, connection)
     reseed()
+    rehearse()
     control.sendall(wire.encode_frame(wire.READY))
     serve_request(control, load)
 
@@ -111,7 +119,7 @@ def run_forked_child(
     try:
         signal.set_wakeup_fd(-1)
         separate(parent)
-        settle(boot, identity, parent.data_size, parent.restrictions)
+        settle(boot, identity, parent.limits, parent.restrictions)
         if boot["isolation"]["namespaces"]:
             at_fork.renew()
         program.prepare()

@@ -11,7 +11,7 @@ import os
 import select
 import signal
 
-from . import at_fork, cgroup, child, isolation, kernel, spawned
+from . import at_fork, cgroup, child, isolation, kernel, namespaces, spawned
 from .capture import flush_streams
 from .control import CONTROL, Control
 from .processes import is_catching, kill_strays, kill_tree, send_signal, signal_group
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from .home import Connections, DistantHome, Home
-    from .messages import BootOrder, ForkOrder, Order
+    from .messages import BootOrder, ExitEvent, ForkOrder, Order
 
 _IDLE_POLL_MS = 1000
 _LEAVING_POLL_MS = 10
@@ -49,6 +49,11 @@ class Children:
         self._boot = boot
         self._program = program
         self._has_namespaces = boot["isolation"]["namespaces"]
+        self._clone = (
+            kernel.Clone(namespaces.list_namespaces(boot["isolation"]))
+            if self._has_namespaces
+            else None
+        )
         self._parent = child.Parent(boot)
         self._dialled: dict[int, Connections] = {}
         self._identities: dict[int, int] = {}
@@ -114,7 +119,7 @@ class Children:
         try:
             pid = self._create_process()
         except OSError as error:
-            self._refuse(identity, isolation.explain_refusal(error))
+            self._refuse(identity, namespaces.explain_refusal(error))
         else:
             if pid == 0:
                 self._become_child(identity, joins, connections)
@@ -126,12 +131,12 @@ class Children:
         signal.signal(signal.SIGCHLD, _wake)
 
     def _create_process(self) -> int:
-        if not self._has_namespaces:
+        if self._clone is None:
             return os.fork()
         at_fork.prepare()
         pid = None
         try:
-            pid = kernel.clone(isolation.list_namespaces(self._boot["isolation"]))
+            pid = self._clone.make()
         finally:
             if pid != 0:
                 at_fork.resume()
@@ -187,17 +192,16 @@ class Children:
             return
         del self._leaders[identity]
         code = os.waitstatus_to_exitcode(status)
-        self._control.emit(
-            {
-                "event": "exit",
-                "id": identity,
-                "code": code if code >= 0 else None,
-                "signal": -code if code < 0 else None,
-            }
-        )
+        ended: ExitEvent = {
+            "event": "exit",
+            "id": identity,
+            "code": code if code >= 0 else None,
+            "signal": -code if code < 0 else None,
+        }
         if self._has_namespaces:
-            self._control.emit({"event": "gone", "id": identity})
+            self._control.emit(ended, {"event": "gone", "id": identity})
             return
+        self._control.emit(ended)
         self._leaving[pid] = identity
         signal_group(pid, signal.SIGKILL)
 

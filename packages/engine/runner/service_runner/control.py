@@ -37,8 +37,8 @@ class Control:
             raise wire.ProtocolError("line too long")
         return [wire.decode_order(line) for line in lines]
 
-    def emit(self, event: Event) -> None:
-        """Writes an event; blocks until it is written."""
-        data = wire.encode_line(event)
+    def emit(self, *events: Event) -> None:
+        """Writes events, at once, so that Node wakes once; blocks until they are written."""
+        data = b"".join(map(wire.encode_line, events))
         while data:
             data = data[os.write(CONTROL, data) :]

@@ -18,14 +18,11 @@ CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
-MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC = 0x2, 0x4, 0x8, 0x1000, 0x4000
 _PR_GET_TID_ADDRESS = 40
 _CLONE_CHILD_CLEARTID, _CLONE_CHILD_SETTID = 0x00200000, 0x01000000
 _SIGCHLD = 17
 _MADV_COLLAPSE = 25
-_SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 _CLONE = {"x86_64": 56, "aarch64": 220}
-_CAPABILITY_VERSION_3 = 0x20080522
 _KEYCTL = {"x86_64": 250, "aarch64": 219}
 _KEYCTL_JOIN_SESSION_KEYRING, _KEYCTL_SETPERM = 1, 5
 
@@ -36,10 +33,6 @@ if LINUX:
     """Keeps the interpreter's lock during a call: releasing it costs a child pages of its own."""
     # Made here: looking up functions and making types would cost each child 0.1 ms and more.
     _prctl, _syscall, _madvise = _libc.prctl, _libc.syscall, _libc.madvise
-    _mount, _capset = _libc.mount, _libc.capset
-    _open, _write, _close = _libc.open, _libc.write, _libc.close
-    _CAPABILITY_HEADER = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    _NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
 
 
 def _check(result: int, name: str) -> None:
@@ -54,27 +47,35 @@ def set_process_option(option: int, value: int) -> None:
         _check(_prctl(option, value, 0, 0, 0), "prctl")
 
 
-def clone(flags: int) -> int:
-    """A fork into new namespaces: the child's process id, and 0 in the child; raises OSError.
+class Clone:
+    """A fork into new namespaces, made ready for the thread that makes this object.
 
     The system call alone: what CPython and glibc do around a fork (0.55 ms of processor time) is
     for processes with several threads. The caller has one, so that every lock is as the copy needs
     it; what is left to do is in `at_fork`. The kernel writes the child's thread id where glibc
     keeps it: recursive locks compare it.
     """
-    machine = os.uname().machine
-    number = _CLONE.get(machine)
-    if number is None:
-        raise OSError(errno.ENOSYS, f"no executions are isolated on {machine}")
-    address = ctypes.c_ulong()
-    _check(_prctl(_PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0), "prctl: tid address")
-    # The order of the last two differs between machines; neither flag reads the one that is 0.
-    last = (address, ctypes.c_ulong()) if machine == "x86_64" else (ctypes.c_ulong(), address)
-    word = flags | _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID | _SIGCHLD
-    nothing = ctypes.c_ulong()
-    pid: int = _syscall(number, ctypes.c_ulong(word), nothing, nothing, *last)
-    _check(min(pid, 0), "clone")
-    return pid
+
+    __slots__ = ("_arguments",)
+
+    def __init__(self, flags: int) -> None:
+        """Raises OSError."""
+        machine = os.uname().machine
+        number = _CLONE.get(machine)
+        if number is None:
+            raise OSError(errno.ENOSYS, f"no executions are isolated on {machine}")
+        address = ctypes.c_ulong()
+        _check(_prctl(_PR_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0), "prctl: tid address")
+        # The order of the last two differs between machines; neither flag reads the one that is 0.
+        last = (address, ctypes.c_ulong()) if machine == "x86_64" else (ctypes.c_ulong(), address)
+        word = ctypes.c_ulong(flags | _CLONE_CHILD_SETTID | _CLONE_CHILD_CLEARTID | _SIGCHLD)
+        self._arguments = (number, word, ctypes.c_ulong(), ctypes.c_ulong(), *last)
+
+    def make(self) -> int:
+        """The child's process id, and 0 in the child; raises OSError."""
+        pid: int = _syscall(*self._arguments)
+        _check(min(pid, 0), "clone")
+        return pid
 
 
 def collapse_pages(start: int, size: int) -> bool:
@@ -100,49 +101,6 @@ def install_filter(program: bytes) -> None:
     _check(_prctl(_PR_SET_SECCOMP, mode, program, 0, 0), "prctl: seccomp")
 
 
-class Mount:
-    """The arguments of mount(2): the zygote makes them ready for all its children."""
-
-    __slots__ = ("_arguments",)
-
-    def __init__(self, source: str, target: str, kind: str, flags: int, options: str) -> None:
-        names = (source.encode(), target.encode(), kind.encode())
-        self._arguments = (*names, ctypes.c_ulong(flags), options.encode())
-
-    def attach(self) -> None:
-        """Raises OSError."""
-        _check(_mount(*self._arguments), "mount")
-
-
-def open_path(path: bytes) -> int:
-    """A descriptor that names a path and opens nothing (O_PATH); raises OSError."""
-    descriptor: int = _open(path, os.O_PATH | os.O_CLOEXEC)
-    _check(min(descriptor, 0), "open")
-    return descriptor
-
-
-def write_file(path: bytes, text: bytes) -> None:
-    """Writes to a file that exists; raises OSError.
-
-    Touches less memory than `os.open` and `os.write` do, which counts in a process just forked.
-    """
-    descriptor = _open(path, os.O_WRONLY)
-    _check(min(descriptor, 0), "open")
-    written = _write(descriptor, text, len(text))
-    _close(descriptor)
-    _check(min(written, 0), "write")
-
-
-def raise_loopback() -> None:
-    """Switches on the loopback interface of this network namespace; raises OSError."""
-    import fcntl
-    import socket
-    import struct
-
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _IFF_UP))
-
-
 def hide_session_keyring() -> None:
     """Replaces the session keyring by one that no process may write or search (keyrings(7)).
 
@@ -155,11 +113,3 @@ def hide_session_keyring() -> None:
     keyring = _syscall(number, _KEYCTL_JOIN_SESSION_KEYRING, None)
     if keyring > 0:
         _syscall(number, _KEYCTL_SETPERM, keyring, 0)
-
-
-def drop_capabilities() -> None:
-    """Empties all capability sets; raises OSError.
-
-    With no_new_privs, which the sandbox sets, none can be regained in this namespace.
-    """
-    _check(_capset(_CAPABILITY_HEADER, _NO_CAPABILITIES), "capset")

@@ -7,15 +7,18 @@ the child starts, and cannot be taken back (Documentation/userspace-api/landlock
 
 from __future__ import annotations
 
-import errno
 import os
 import struct
 
 from . import kernel
+from .calls import Calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+if kernel.LINUX:
+    import ctypes
 
 # The same numbers on every architecture.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -24,7 +27,8 @@ _RULE_PATH_BENEATH = 1
 _RULESET = struct.Struct("<QQQ")
 """struct landlock_ruleset_attr: files, network (from version 4 on), scopes (from 6 on)."""
 _PATH_BENEATH = struct.Struct("<Qi")
-"""struct landlock_path_beneath_attr, which is packed."""
+"""struct landlock_path_beneath_attr, which is packed: rights, descriptor of the path."""
+_PARENT_OFFSET = 8
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _MAKE_CHARACTER_DEVICE, _MAKE_BLOCK_DEVICE = 1 << 6, 1 << 11
@@ -71,13 +75,12 @@ class Confinement:
     """What a child may use.
 
     Below `readable`, it may read and execute files; below `used`, write those that exist as well;
-    below `owned`, do everything but make devices. Paths that do not exist are passed over, also
-    those that did not when this was made: the zygote makes it ready for all its children. It
-    connects to abstract sockets of its own processes only, and signals only them (from version 6
-    on).
+    below `owned`, do everything but make devices. Paths that do not exist when this is made are
+    passed over; the zygote makes it ready for all its children. It connects to abstract sockets of
+    its own processes only, and signals only them (from version 6 on).
     """
 
-    __slots__ = ("_flags", "_rules", "_ruleset")
+    __slots__ = ("_calls",)
 
     def __init__(
         self,
@@ -91,14 +94,18 @@ class Confinement:
         rights = _list_rights(known)
         scopes = _ABSTRACT_SOCKETS | _SIGNALS if known >= _SCOPE_VERSION else 0
         # Each version before took a shorter struct, and refuses a longer one only if it is not 0.
-        self._ruleset = _RULESET.pack(rights, 0, scopes)
-        self._flags = _NO_LOG if known >= _LOG_VERSION else 0
-        self._rules = [
-            _Rule(path, allowed & rights)
-            for paths, allowed in ((readable, _READ), (used, _USE), (owned, _OWN))
-            for path in paths
-            if os.path.exists(path)
-        ]
+        attributes = _RULESET.pack(rights, 0, scopes)
+        self._calls = Calls()
+        ruleset = self._calls.add_opening(
+            "syscall", _CREATE_RULESET, attributes, ctypes.c_size_t(_RULESET.size), 0
+        )
+        for paths, allowed in ((readable, _READ), (used, _USE), (owned, _OWN)):
+            for path in paths:
+                if os.path.exists(path):
+                    _add_rule(self._calls, ruleset, path, allowed & rights)
+        flags = _NO_LOG if known >= _LOG_VERSION else 0
+        self._calls.add("syscall", _RESTRICT_SELF, ruleset, flags)
+        self._calls.add("close", ruleset)
 
     def enter(self) -> None:
         """Restricts this thread and all that it starts; raises OSError.
@@ -106,13 +113,7 @@ class Confinement:
         Must be called after mounts, which are refused from then on, and before other threads are
         started.
         """
-        ruleset = kernel.call(_CREATE_RULESET, self._ruleset, _RULESET.size, 0)
-        try:
-            for rule in self._rules:
-                rule.add(ruleset)
-            kernel.call(_RESTRICT_SELF, ruleset, self._flags)
-        finally:
-            os.close(ruleset)
+        self._calls.make()
 
 
 def _list_rights(version: int) -> int:
@@ -121,26 +122,12 @@ def _list_rights(version: int) -> int:
     return (1 << count) - 1
 
 
-class _Rule:
-    """What is allowed at a path, and below it where it is a folder."""
-
-    __slots__ = ("_path", "_rights")
-
-    def __init__(self, path: str, rights: int) -> None:
-        self._path = os.fsencode(path)
-        # The kernel refuses rights of folders for something else.
-        self._rights = rights if os.path.isdir(path) else rights & _OF_FILES
-
-    def add(self, ruleset: int) -> None:
-        """Adds it to an open ruleset; raises OSError."""
-        try:
-            parent = kernel.open_path(self._path)
-        except OSError as error:
-            if error.errno == errno.ENOENT:
-                return
-            raise
-        try:
-            rule = _PATH_BENEATH.pack(self._rights, parent)
-            kernel.call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, rule, 0)
-        finally:
-            os.close(parent)
+def _add_rule(calls: Calls, ruleset: ctypes.c_int, path: str, rights: int) -> None:
+    """Allows something at a path, and below it where it is a folder."""
+    # The kernel refuses rights of folders for something else.
+    allowed = rights if os.path.isdir(path) else rights & _OF_FILES
+    rule = ctypes.create_string_buffer(_PATH_BENEATH.pack(allowed, 0), _PATH_BENEATH.size)
+    parent = ctypes.c_int.from_buffer(rule, _PARENT_OFFSET)
+    calls.add_opening("open", os.fsencode(path), os.O_PATH | os.O_CLOEXEC, kept=parent)
+    calls.add("syscall", _ADD_RULE, ruleset, _RULE_PATH_BENEATH, rule, 0)
+    calls.add("close", parent)

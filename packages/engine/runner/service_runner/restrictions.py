@@ -5,6 +5,8 @@ The last step of its preparation before anything of the version runs in it.
 
 from __future__ import annotations
 
+import os
+
 from . import landlock, seccomp
 
 TYPE_CHECKING = False
@@ -40,14 +42,15 @@ class Restrictions:
             else None
         )
 
-    def apply(self, home: str) -> None:
-        """Restricts this thread and all that it starts; `home` is its own folder. Raises OSError.
+    def apply(self) -> None:
+        """Restricts this thread and all that it starts; HOME is its own folder. Raises OSError.
 
         The filter comes last: it may refuse what Landlock needs.
         """
         if self._confinement is not None:
             self._confinement.enter()
         elif self._readable is not None:
+            home = os.environ["HOME"]
             landlock.Confinement(self._readable, DEVICES, [home], version=self._version).enter()
         if self._filter is not None:
             self._filter.install()

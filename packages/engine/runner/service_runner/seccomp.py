@@ -25,7 +25,7 @@ _OWN_PID = 0x7FFFFFF1
 class Filter:
     """A program that is ready to be installed: the zygote decodes it once for all its children."""
 
-    __slots__ = ("_instructions", "_own_pid_offsets")
+    __slots__ = ("_instructions", "_own_pid_offsets", "_program")
 
     def __init__(self, text: str) -> None:
         """Decodes the base64 text of an array of struct sock_filter."""
@@ -36,6 +36,8 @@ class Filter:
             for offset in range(_OPERAND_OFFSET, len(program), _INSTRUCTION_BYTES)
             if _OPERAND.unpack_from(program, offset)[0] == _OWN_PID
         ]
+        length = len(program) // _INSTRUCTION_BYTES
+        self._program = _PROGRAM.pack(length, ctypes.addressof(self._instructions))
 
     def install(self) -> None:
         """Restricts this thread and all that it starts; raises OSError.
@@ -44,5 +46,4 @@ class Filter:
         """
         for offset in self._own_pid_offsets:
             _OPERAND.pack_into(self._instructions, offset, os.getpid())
-        length = len(self._instructions) // _INSTRUCTION_BYTES
-        kernel.install_filter(_PROGRAM.pack(length, ctypes.addressof(self._instructions)))
+        kernel.install_filter(self._program)

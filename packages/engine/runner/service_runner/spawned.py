@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-from . import child, isolation, wire
+from . import child, wire
 from .capture import prepare_streams, take_over
 from .failure import Failure
 from .loader import load_program
@@ -65,7 +65,7 @@ def main_spawned() -> NoReturn:
         gc.disable()
         prepare_streams()
         restrictions = Restrictions(boot["isolation"])
-        child.settle(boot, identity, isolation.read_data_size(), restrictions)
+        child.settle(boot, identity, child.list_limits(boot), restrictions)
         take_over(out, err)
         faulthandler.enable(2)
         install_log_records()

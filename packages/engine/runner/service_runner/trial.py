@@ -12,7 +12,7 @@ import json
 import os
 import sys
 
-from . import isolation, kernel, landlock
+from . import kernel, landlock, namespaces
 from .restrictions import Restrictions
 from .seccomp import Filter
 
@@ -84,11 +84,11 @@ def try_namespaces(isolation_of_child: Isolation) -> str | None:
     """Makes a child as a zygote makes one, which separates and restricts itself as one."""
     boot: Any = {"isolation": isolation_of_child, "memory": _MEMORY, "keep": []}
     uid, gid = os.getuid(), os.getgid()
-    pid = kernel.clone(isolation.list_namespaces(isolation_of_child))
+    pid = kernel.Clone(namespaces.list_namespaces(isolation_of_child)).make()
     if pid == 0:
         try:
-            isolation.Namespaces(boot, uid, gid).furnish()
-            Restrictions(isolation_of_child).apply("/tmp")
+            namespaces.Namespaces(boot, uid, gid).furnish()
+            Restrictions(isolation_of_child).apply()
             os.close(os.open("/tmp/trial", os.O_CREAT | os.O_WRONLY))
             os._exit(0 if os.getpid() == 1 else 1)
         except BaseException as error:

@@ -41,6 +41,7 @@ READY = 19
 HEADER = struct.Struct(">IB")
 MAX_INPUT_FRAME = 1 << 30
 """Node has checked the size of the input; this only rejects a corrupt length."""
+_READ_BYTES = 1 << 16
 
 
 class ProtocolError(Exception):
@@ -202,30 +203,45 @@ def _read_start_mode(members: dict[str, Any]) -> StartMode:
     raise ProtocolError("startMode must be auto or spawn")
 
 
-def _read_exactly(connection: socket.socket, size: int) -> bytearray | None:
-    buffer = bytearray(size)
-    view = memoryview(buffer)
-    done = 0
-    while done < size:
-        count = connection.recv_into(view[done:])
-        if count == 0:
-            return None
-        done += count
-    return buffer
+class FrameReader:
+    """The frames of a connection, which nothing else reads: small ones come several at a time."""
 
+    __slots__ = ("_buffer", "_connection", "_limit")
 
-def read_frame(
-    connection: socket.socket, limit: int = MAX_INPUT_FRAME
-) -> tuple[int, bytearray] | None:
-    """Type and payload of the next frame; None when the other side has closed the connection.
+    def __init__(self, connection: socket.socket, limit: int = MAX_INPUT_FRAME) -> None:
+        self._connection = connection
+        self._limit = limit
+        self._buffer = b""
 
-    The size is checked before anything is allocated; raises ProtocolError.
-    """
-    header = _read_exactly(connection, HEADER.size)
-    if header is None:
-        return None
-    size, kind = HEADER.unpack(header)
-    if size > limit:
-        raise ProtocolError(f"frame of {size} bytes exceeds {limit}")
-    payload = _read_exactly(connection, size)
-    return None if payload is None else (kind, payload)
+    def read(self) -> tuple[int, bytes | bytearray] | None:
+        """Type and payload of the next frame; None when the other side has closed the connection.
+
+        The size is checked before anything is allocated; raises ProtocolError.
+        """
+        while len(self._buffer) < HEADER.size:
+            received = self._connection.recv(_READ_BYTES)
+            if not received:
+                return None
+            self._buffer += received
+        size, kind = HEADER.unpack_from(self._buffer)
+        if size > self._limit:
+            raise ProtocolError(f"frame of {size} bytes exceeds {self._limit}")
+        end = HEADER.size + size
+        payload = self._buffer[HEADER.size : end]
+        self._buffer = self._buffer[end:]
+        if len(payload) == size:
+            return kind, payload
+        whole = self._complete(payload, size)
+        return None if whole is None else (kind, whole)
+
+    def _complete(self, begun: bytes, size: int) -> bytearray | None:
+        payload = bytearray(size)
+        payload[: len(begun)] = begun
+        view = memoryview(payload)
+        done = len(begun)
+        while done < size:
+            count = self._connection.recv_into(view[done:])
+            if count == 0:
+                return None
+            done += count
+        return payload

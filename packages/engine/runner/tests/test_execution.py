@@ -43,7 +43,8 @@ def serve(definition: str, *frames: tuple[int, bytes]) -> tuple[list[tuple[int, 
             ours.sendall(wire.encode_frame(kind, payload))
         ours.shutdown(socket.SHUT_WR)
         answer = []
-        while (frame := wire.read_frame(ours)) is not None:
+        reader = wire.FrameReader(ours)
+        while (frame := reader.read()) is not None:
             answer.append((frame[0], json.loads(frame[1])))
         _, errors = process.communicate()
     return answer, errors

@@ -1,9 +1,8 @@
-"""What separates a child: namespaces, session, limits, directories.
+"""What separates a child: session, limits, directories.
 
 What comes of it for runs is tested through Node (`isolation.test.ts`, `siblings.test.ts`).
 """
 
-import errno
 import os
 import resource
 import tempfile
@@ -12,7 +11,7 @@ import unittest
 from service_runner import isolation
 from service_runner.kernel import LINUX
 
-from .support import read_output, run_python
+from .support import read_output
 
 SOFT_AND_HARD = """
 import os, resource
@@ -27,17 +26,19 @@ class Limits(unittest.TestCase):
     @unittest.skipUnless(LINUX, "only Linux counts RLIMIT_DATA as this needs it")
     def test_memory_is_limited_on_top_of_what_the_zygote_has_and_keeps_a_reserve(self) -> None:
         program = """
-isolation.limit_resources(100 * MEBIBYTE, 50 * MEBIBYTE, 7)
+before = isolation.read_data_size() // MEBIBYTE
+isolation.limit_resources(isolation.list_limits(100 * MEBIBYTE, 7))
 kinds = (resource.RLIMIT_DATA, resource.RLIMIT_NPROC, resource.RLIMIT_CORE)
-print([show(kind) for kind in kinds])
+data, *others = (show(kind) for kind in kinds)
+print([megabytes - before for megabytes in data], others)
 isolation.release_reserve()
-print(show(resource.RLIMIT_DATA))
+print([megabytes - before for megabytes in show(resource.RLIMIT_DATA)])
 try:
     bytearray(300 * MEBIBYTE)
 except MemoryError:
     print("refused")
 """
-        expected = "[(150, 182), (7, 7), (0, 0)]\n(182, 182)\nrefused\n"
+        expected = "[100, 132] [(7, 7), (0, 0)]\n[132, 132]\nrefused\n"
         self.assertEqual(read_output(SOFT_AND_HARD + program), expected)
 
     @unittest.skipUnless(LINUX, "only Linux counts RLIMIT_DATA as this needs it")
@@ -57,7 +58,7 @@ print([resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_DATA, resource.R
     def test_a_limit_is_never_raised(self) -> None:
         program = """
 resource.setrlimit(resource.RLIMIT_NOFILE, (20, 30))
-isolation.limit_resources(MEBIBYTE, 1 << 40, None)
+isolation.limit_resources(isolation.list_limits(MEBIBYTE, None))
 print(resource.getrlimit(resource.RLIMIT_NOFILE))
 """
         self.assertEqual(read_output(SOFT_AND_HARD + program), "(30, 30)\n")
@@ -97,100 +98,6 @@ os.wait()
         self.assertEqual(read_output(program), "")
 
 
-NAMESPACES = """
-import os, socket, sys
-from service_runner import child, isolation, kernel
-separation = {"namespaces": True, "network": sys.argv[1], "filter": None, "landlock": None}
-boot = {"isolation": separation, "memory": 1 << 20, "keep": []}
-parent, user = child.Parent(boot), (os.getuid(), os.getgid())
-try:
-    pid = kernel.clone(isolation.list_namespaces(boot["isolation"]))
-except OSError as error:
-    sys.exit(f"refused: {error}")
-if pid > 0:
-    os._exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-child.separate(parent)
-"""
-
-
-@unittest.skipUnless(LINUX, "namespaces are Linux's")
-class Namespaces(unittest.TestCase):
-    def read(self, program: str, network: str) -> str:
-        done = run_python(NAMESPACES + program, network)
-        if done.stderr.startswith("refused: "):
-            self.skipTest(done.stderr)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout
-
-    def test_a_child_is_pid_1_of_what_it_sees_without_any_right(self) -> None:
-        program = """
-names = [name for name in os.listdir("/proc") if name.isdigit()]
-status = dict(line.split(":", 1) for line in open("/proc/self/status"))
-rights = [int(status[name], 16) for name in ("CapEff", "CapPrm", "CapInh", "CapAmb")]
-same_user = (os.getuid(), os.getgid()) == user
-print(os.getpid(), os.getppid(), names, rights, same_user, os.listdir("/tmp"), flush=True)
-"""
-        expected = "1 0 ['1'] [0, 0, 0, 0] True []\n"
-        self.assertEqual(self.read(program, "shared"), expected)
-
-    def test_a_child_can_make_no_namespaces_which_would_count_against_the_zygote(self) -> None:
-        program = """
-import ctypes, errno
-libc = ctypes.CDLL(None, use_errno=True)
-print(libc.unshare(kernel.CLONE_NEWUSER), errno.errorcode[ctypes.get_errno()], flush=True)
-"""
-        self.assertEqual(self.read(program, "shared"), "-1 ENOSPC\n")
-
-    def test_what_needs_a_sound_copy_works_in_it(self) -> None:
-        """Threads, locks, subprocesses and forks, though CPython and glibc know of no fork."""
-        program = """
-import asyncio, concurrent.futures, logging, multiprocessing, random, subprocess, threading
-def add(a, b): return a + b
-lock = threading.RLock()
-with lock, lock:
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        numbers = list(pool.map(add, range(100), range(100)))
-print(sum(numbers), threading.current_thread() is threading.main_thread())
-print(subprocess.run(["echo", "a"], capture_output=True, text=True).stdout.strip())
-async def talk():
-    process = await asyncio.create_subprocess_exec("echo", "b", stdout=subprocess.PIPE)
-    return (await process.communicate())[0]
-print(asyncio.run(talk()).decode().strip())
-with multiprocessing.get_context("fork").Pool(2) as processes:
-    print(processes.starmap(add, [(1, 2), (3, 4)]))
-os.mkdir("/tmp/x")
-if os.fork() == 0:
-    logging.getLogger().warning
-    os._exit(os.getpid() == 1)
-print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
-"""
-        self.assertEqual(self.read(program, "shared"), "9900 True\na\nb\n[3, 7]\n0\n")
-
-    def test_a_network_of_its_own_is_loopback_and_nothing_else(self) -> None:
-        program = """
-with socket.create_server(("127.0.0.1", 0)) as server:
-    socket.create_connection(server.getsockname()).close()
-print([name for _, name in socket.if_nameindex()])
-with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outside:
-    try:
-        outside.connect(("192.0.2.1", 9))
-        print("a route", flush=True)
-    except OSError as error:
-        print(error.strerror, flush=True)
-"""
-        printed = self.read(program, "own").splitlines()
-        self.assertIn("lo", printed[0])
-        self.assertEqual(printed[1:], ["Network is unreachable"])
-
-    def test_the_text_of_a_refusal_says_what_to_do(self) -> None:
-        for code, remedy in (
-            (errno.ENOSPC, "the user namespaces are used up, raise user.max_user_namespaces"),
-            (errno.EPERM, "the sandbox must allow nested user namespaces"),
-        ):
-            text = isolation.explain_refusal(OSError(code, "clone"))
-            self.assertEqual(text, f"[Errno {code}] clone: {remedy}")
-
-
 class Folders(unittest.TestCase):
     def test_without_a_private_tmp_each_execution_has_a_folder_of_its_own(self) -> None:
         program = """
@@ -198,7 +105,7 @@ import os, sys, tempfile
 from service_runner import isolation
 scratch = sys.argv[1]
 tempfile.gettempdir()
-isolation.create_folders(False, scratch, "7")
+isolation.create_folders(scratch, "7")
 names = ("HOME", "TMPDIR", "OUTPUT_DIRECTORY")
 print([os.environ[name] for name in names], tempfile.gettempdir())
 print(oct(os.stat(os.environ["HOME"]).st_mode & 0o777), os.listdir(os.environ["HOME"]))

@@ -8,7 +8,8 @@ from .support import read_output
 
 CONFINED = """
 import errno, os, signal, socket, subprocess, sys, tempfile
-from service_runner import kernel, landlock
+from service_runner import kernel, landlock, namespaces
+from service_runner.calls import Calls
 kernel.set_process_option(kernel.PR_SET_NO_NEW_PRIVS, 1)
 def attempt(name, function):
     try:
@@ -26,6 +27,10 @@ def write(path):
 def read(path):
     with open(path) as file:
         file.read()
+def mount(folder):
+    calls = Calls()
+    namespaces.add_mount(calls, "tmpfs", folder, 0, "")
+    calls.make()
 def confine(**options):
     landlock.Confinement(["/usr", "/lib", "/lib64", "/etc"], [used, "/dev/null", "/absent"], [own],
                          **options).enter()
@@ -55,7 +60,7 @@ attempt("usr write", lambda: write("/usr/new"))
 attempt("other read", lambda: read(f"{other}/old"))
 attempt("other list", lambda: os.listdir(other))
 attempt("other truncate", lambda: os.truncate(f"{other}/old", 0))
-attempt("mount", lambda: kernel.Mount("tmpfs", own, "tmpfs", 0, "").attach())
+attempt("mount", lambda: mount(own))
 """
         lines = dict(line.rsplit(" ", 1) for line in read_output(CONFINED + program).splitlines())
         if landlock.find_version() < 3:

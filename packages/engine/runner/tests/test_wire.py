@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import threading
 import typing
 import unittest
 from collections.abc import Callable
@@ -46,8 +47,22 @@ class GoldenFrames(unittest.TestCase):
             with self.subTest(sample["name"]), ours, theirs:
                 for byte in bytes.fromhex(sample["hex"]):
                     theirs.send(bytes([byte]))
-                expected = (sample["type"], bytearray(sample["text"].encode()))
-                self.assertEqual(wire.read_frame(ours), expected)
+                expected = (sample["type"], sample["text"].encode())
+                self.assertEqual(wire.FrameReader(ours).read(), expected)
+
+    def test_frames_that_come_together_are_read_one_by_one_however_large(self) -> None:
+        frames = [(wire.BODY, b"{}"), (wire.DATA, b"x" * 100_000), (wire.START, b"")]
+        ours, theirs = socket.socketpair()
+        with ours:
+            sender = threading.Thread(
+                target=lambda: theirs.sendall(b"".join(wire.encode_frame(*one) for one in frames))
+            )
+            sender.start()
+            reader = wire.FrameReader(ours)
+            self.assertEqual([reader.read() for _ in frames], frames)
+            sender.join()
+            theirs.close()
+            self.assertIsNone(reader.read())
 
     def test_a_hello_is_the_channel_and_the_token(self) -> None:
         sample = next(sample for sample in FRAMES if sample["type"] == wire.HELLO)
@@ -64,7 +79,7 @@ class GoldenFrames(unittest.TestCase):
         with ours, theirs:
             theirs.send(wire.HEADER.pack(11, wire.BODY))
             with self.assertRaises(wire.ProtocolError):
-                wire.read_frame(ours, limit=10)
+                wire.FrameReader(ours, limit=10).read()
 
     def test_the_end_of_the_stream_is_no_frame_also_within_one(self) -> None:
         for part in (b"", b"\0\0", wire.HEADER.pack(5, wire.BODY) + b"ab"):
@@ -72,7 +87,7 @@ class GoldenFrames(unittest.TestCase):
             with ours:
                 theirs.send(part)
                 theirs.close()
-                self.assertIsNone(wire.read_frame(ours))
+                self.assertIsNone(wire.FrameReader(ours).read())
 
 
 class GoldenLines(unittest.TestCase):

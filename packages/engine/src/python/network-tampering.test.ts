@@ -53,17 +53,20 @@ def tamper():
 
 def tamper_as_root_of_a_namespace():
     """With all capabilities of a user namespace, and a /proc of its own, as the runner makes them for its children."""
-    from service_runner import kernel
+    from service_runner import kernel, namespaces
+    from service_runner.calls import Calls
     uid, gid = os.getuid(), os.getgid()
     reading, writing = os.pipe()
     flags = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC | kernel.CLONE_NEWPID
-    pid = kernel.clone(flags)
+    pid = kernel.Clone(flags).make()
     if pid == 0:
         try:
             for path, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
                 with open("/proc/self/" + path, "w") as file:
                     file.write(text)
-            kernel.Mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC, "").attach()
+            view = Calls()
+            namespaces.add_mount(view, "proc", "/proc", 0xE, "")  # neither set-uid files, devices nor programs
+            view.make()
             ends = tamper()
         except BaseException as error:
             ends = repr(error)
