@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { getMessage } from "@platform/engine/base/thrown";
 import type { Command, CommandResult } from "./base/command.ts";
 import type { CommandContext } from "./base/context.ts";
 import { EXIT_CODES, UserError } from "./base/errors.ts";
@@ -91,7 +92,7 @@ async function findEndpointForMessage(context: CommandContext): Promise<string> 
 }
 
 function createBugError(error: unknown): UserError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = getMessage(error);
   return new UserError("INTERNAL_ERROR", `Internal error: ${message}`, {
     cause: error,
     hint: "This is a bug in the CLI. Please report it with the stack trace that PLATFORM_DEBUG=1 shows.",

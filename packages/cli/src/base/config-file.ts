@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord } from "@platform/engine/base/json";
-import { UserError, getErrorCode, getErrorMessage } from "./errors.ts";
+import { getCode, getMessage } from "@platform/engine/base/thrown";
+import { UserError } from "./errors.ts";
 
 /** The organisation that commands use. */
 interface StoredContext {
@@ -97,7 +98,7 @@ async function tryLock(path: string): Promise<boolean> {
     await (await open(path, "wx", FILE_MODE)).close();
     return true;
   } catch (error) {
-    if (getErrorCode(error) !== "EEXIST") throw error;
+    if (getCode(error) !== "EEXIST") throw error;
   }
   const age = await stat(path).then(
     ({ mtimeMs }) => Date.now() - mtimeMs,
@@ -131,7 +132,7 @@ async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT") return null;
+    if (getCode(error) === "ENOENT") return null;
     throw error;
   }
 }
@@ -153,7 +154,7 @@ function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw createInvalid(path, getErrorMessage(error));
+    throw createInvalid(path, getMessage(error));
   }
 }
 

@@ -47,14 +47,3 @@ export function createInterruption(hint?: string): UserError {
     ...(hint === undefined ? {} : { hint }),
   });
 }
-
-/** The `code` of an operating-system or TLS error (`ENOENT`), or undefined. */
-export function getErrorCode(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
-}
-
-/** The message of any thrown value. */
-export function getErrorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

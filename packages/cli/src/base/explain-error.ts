@@ -1,5 +1,6 @@
 import { RequestRefused } from "@platform/contract/client";
-import { EXIT_CODES, UserError, createInterruption, getErrorCode, getErrorMessage } from "./errors.ts";
+import { getCode, getMessage } from "@platform/engine/base/thrown";
+import { EXIT_CODES, UserError, createInterruption } from "./errors.ts";
 
 /**
  * Converts an error of a command, the platform, the network or a file into an error for the user; null for any other. `endpoint`: address of
@@ -80,7 +81,7 @@ function explainNetworkError(error: unknown, endpoint: string): UserError | null
       },
     );
   }
-  const reason = (code && CONNECTION_REASONS[code]) ?? code ?? getErrorMessage(error.cause ?? error);
+  const reason = (code && CONNECTION_REASONS[code]) ?? code ?? getMessage(error.cause ?? error);
   return new UserError("PLATFORM_UNREACHABLE", `The platform at ${endpoint} cannot be reached: ${reason}.`, {
     cause: error,
     hint: "Check that it is running and that the endpoint is correct ('platform login --endpoint URL' or PLATFORM_ENDPOINT). The stored login was kept.",
@@ -89,8 +90,8 @@ function explainNetworkError(error: unknown, endpoint: string): UserError | null
 
 /** The code of the first error: a host with several addresses fails with one error per address. */
 function findCauseCode(cause: unknown): string | undefined {
-  if (cause instanceof AggregateError) return getErrorCode(cause) ?? getErrorCode(cause.errors[0]);
-  return getErrorCode(cause);
+  if (cause instanceof AggregateError) return getCode(cause) ?? getCode(cause.errors[0]);
+  return getCode(cause);
 }
 
 const FILE_REASONS: Readonly<Record<string, string>> = {
@@ -105,7 +106,7 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
 
 /** Explains an error of the operating system about a file; null for other errors. */
 function explainFileError(error: unknown): UserError | null {
-  const reason = FILE_REASONS[getErrorCode(error) ?? ""];
+  const reason = FILE_REASONS[getCode(error) ?? ""];
   if (reason === undefined || !(error instanceof Error) || !("path" in error)) return null;
   return new UserError("FILE_ERROR", `'${String(error.path)}' ${reason}.`, {
     cause: error,

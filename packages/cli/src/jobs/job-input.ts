@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { RawJson } from "@platform/contract/client";
 import { isRecord } from "@platform/engine/base/json";
+import { getCode, getMessage } from "@platform/engine/base/thrown";
 import type { CommandContext } from "../base/context.ts";
-import { UserError, createUsageError, getErrorCode, getErrorMessage } from "../base/errors.ts";
+import { UserError, createUsageError } from "../base/errors.ts";
 
 /** Options of `run` for the input; undefined if not given. */
 export interface JobInputOptions {
@@ -60,7 +61,7 @@ async function readIfThere(path: string): Promise<string | null> {
   try {
     return (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT") return null;
+    if (getCode(error) === "ENOENT") return null;
     throw error;
   }
 }
@@ -71,6 +72,6 @@ function checkObject(text: string): string | null {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? null : "must contain a JSON object";
   } catch (error) {
-    return `is not JSON: ${getErrorMessage(error)}`;
+    return `is not JSON: ${getMessage(error)}`;
   }
 }

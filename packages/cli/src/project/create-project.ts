@@ -2,8 +2,9 @@ import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PROJECT_FILE } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
+import { getCode } from "@platform/engine/base/thrown";
 import { findAsset } from "../base/assets.ts";
-import { UserError, getErrorCode } from "../base/errors.ts";
+import { UserError } from "../base/errors.ts";
 
 /** The starter templates that ship with the CLI: `id` is the folder below `templates/`. */
 export const TEMPLATES = [
@@ -48,7 +49,7 @@ async function createFolder(directory: string): Promise<void> {
   try {
     await mkdir(directory);
   } catch (error) {
-    if (getErrorCode(error) !== "EEXIST") throw error;
+    if (getCode(error) !== "EEXIST") throw error;
     throw new UserError("DIRECTORY_EXISTS", `'${directory}' already exists; nothing was changed.`, {
       cause: error,
       hint: "Choose another name, or remove it first.",

@@ -5,7 +5,7 @@ import { Problem } from "@platform/contract/problems";
 import type { InputSource } from "@platform/engine/store/execution-store";
 import { isRecord } from "@platform/engine/base/json";
 import { isUuid } from "@platform/engine/base/uuid";
-import { getErrorMessage } from "../base/errors.ts";
+import { getMessage } from "@platform/engine/base/thrown";
 
 /**
  * Reads data pools from folders: a reference is the file `<root>/<dataPoolId>/<dataSourceDescriptorId>/<fileId>`, with or
@@ -57,6 +57,6 @@ function checkObject(bytes: Uint8Array): string | null {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
     return isRecord(value) ? null : "contains JSON, but not an object";
   } catch (error) {
-    return `is not JSON: ${getErrorMessage(error)}`;
+    return `is not JSON: ${getMessage(error)}`;
   }
 }

@@ -20,7 +20,8 @@ import { toJobOwner } from "@platform/engine/store/owner";
 import type { PythonRuntime } from "@platform/engine/python/port/runtime";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
 import { startSweeper } from "@platform/engine/queue/sweeper";
-import { UserError, getErrorCode } from "../base/errors.ts";
+import { getCode, getMessage } from "@platform/engine/base/thrown";
+import { UserError } from "../base/errors.ts";
 import type { Output } from "../base/output.ts";
 import type { Settings } from "../base/settings.ts";
 import { createAnnouncingStore } from "./announcing-store.ts";
@@ -222,7 +223,7 @@ async function listen(app: App, { host, port }: LocalServerOptions): Promise<str
   try {
     await app.listen({ host, port });
   } catch (error) {
-    const code = getErrorCode(error) ?? "";
+    const code = getCode(error) ?? "";
     if (!LISTEN_ERROR_CODES.has(code)) throw error;
     if (code === "EADDRINUSE")
       throw new UserError("PORT_IN_USE", `Port ${port} on ${host} is in use by another program.`, {
@@ -265,7 +266,7 @@ async function reload(versions: LocalVersions, output: Output): Promise<void> {
     if (failure === null) output.note(`Reloaded ${project.name}.`);
     else printFailure(failure, output);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = getMessage(error);
     output.note(
       `${output.paintNote("red", "error:")} The project was not reloaded, the previous version is still served: ${message}`,
     );

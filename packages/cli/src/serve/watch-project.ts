@@ -3,6 +3,7 @@ import type { FSWatcher } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { listProjectFiles } from "@platform/engine/project/list-files";
+import { getMessage } from "@platform/engine/base/thrown";
 
 /*
  * Edits are detected in two ways. Events of the file system make it fast; a periodic scan of all files makes it reliable, because
@@ -127,7 +128,7 @@ async function takeFingerprint({ directory, exclude }: WatchOptions): Promise<st
     );
     return lines.join("\n");
   } catch (error) {
-    return `error: ${error instanceof Error ? error.message : String(error)}`;
+    return `error: ${getMessage(error)}`;
   }
 }
 

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { getMessage } from "../project/project-error.ts";
+import { getMessage } from "../base/thrown.ts";
 
 /** A Unix user that owns no files of the platform: that of a sandbox or of builds. */
 export interface SystemUser {

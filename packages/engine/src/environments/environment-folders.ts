@@ -1,7 +1,7 @@
 import { access, chmod, mkdir, readdir, readlink, rm, stat, symlink, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { getCode } from "../base/thrown.ts";
 import { removeTree } from "../files/remove-tree.ts";
-import { getSystemCode } from "../project/project-error.ts";
 import { findAccessFault } from "./access.ts";
 import { getEnvironmentFolder, getEnvironmentPython } from "./build-folders.ts";
 import { createBaseKey } from "./environment-key.ts";
@@ -59,7 +59,7 @@ export async function publishBuild(
       await symlink(build.name, link);
       return describeEnvironment(settings, build.key, build.name);
     } catch (error) {
-      if (getSystemCode(error) !== "EEXIST") throw error;
+      if (getCode(error) !== "EEXIST") throw error;
     }
     const winner = await findEnvironment(settings, build.key);
     if (winner === null) continue;
@@ -82,7 +82,7 @@ export async function findEnvironment(
     await access(getEnvironmentPython(join(settings.environments, name)));
     return describeEnvironment(settings, key, name);
   } catch (error) {
-    if (getSystemCode(error) !== "ENOENT") throw error;
+    if (getCode(error) !== "ENOENT") throw error;
     // A link to a build that was removed by hand, or whose interpreter is missing, must not prevent the next build.
     await unlink(link).catch(() => undefined);
     return null;

@@ -40,7 +40,7 @@ export function createEnvironmentBuilder(options: EnvironmentBuilderOptions): En
     close: async () => {
       builder.closing.abort();
       const running = [...builder.builds.values()];
-      for (const build of running) build.controller.abort(createCancelled());
+      for (const build of running) build.stop(createCancelled());
       await Promise.allSettled(running.map((build) => build.result));
     },
   };
@@ -84,7 +84,7 @@ async function provide(builder: Builder, wanted: Wanted, waiting: Waiting): Prom
   if (existing !== null) return existing;
   if (waiting.signal?.aborted === true) throw createCancelled();
   const build = builds.get(wanted.key) ?? (await start(builder, wanted));
-  if (!build.controller.signal.aborted) return waitForBuild(build, waiting);
+  if (!build.isStopped()) return waitForBuild(build, waiting);
   // All its callers gave up: that build is ending, so a new one is started.
   await build.result.catch(() => undefined);
   return provide(builder, wanted, waiting);

@@ -1,12 +1,13 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { getMessage } from "../base/thrown.ts";
 import { SECOND } from "../base/time.ts";
 import { findExecutables, SYSTEM_FOLDERS } from "../host/find-executables.ts";
 import { runTrusted } from "../host/processes.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { findAccessFault } from "./access.ts";
 import type { SystemUser } from "./access.ts";
-import { getMessage, ProjectError } from "../project/project-error.ts";
+import { ProjectError } from "../project/project-error.ts";
 
 /** A Python installation that executions and builds can use. */
 export interface Interpreter {

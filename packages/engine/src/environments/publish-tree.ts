@@ -1,7 +1,8 @@
 import type { Stats } from "node:fs";
 import { chmod, lchown, lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { getSystemCode, ProjectError } from "../project/project-error.ts";
+import { getCode } from "../base/thrown.ts";
+import { ProjectError } from "../project/project-error.ts";
 import type { SystemUser } from "./access.ts";
 
 /** Whose tree it is, and what stops the work. */
@@ -42,7 +43,7 @@ async function takeOver(path: string, stats: Stats, user: SystemUser): Promise<v
 
 /** ENAMETOOLONG: folders that are nested deeper than a path can name. */
 function refuseDepth(error: unknown): never {
-  throw getSystemCode(error) === "ENAMETOOLONG" ? createForeign("folders that are nested too deeply") : error;
+  throw getCode(error) === "ENAMETOOLONG" ? createForeign("folders that are nested too deeply") : error;
 }
 
 function createForeign(what: string): ProjectError {

@@ -1,6 +1,7 @@
+import { getMessage } from "../base/thrown.ts";
 import { runPython } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { getMessage, ProjectError } from "../project/project-error.ts";
+import { ProjectError } from "../project/project-error.ts";
 
 /** Read for its dependencies when a project has no `requirements.txt`; relative to the project's folder. */
 export const PYPROJECT_FILE = "pyproject.toml";

@@ -3,11 +3,12 @@ import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { getCode, getMessage } from "../base/thrown.ts";
 import { hashContent } from "../project/content-hash.ts";
 import type { ContentEntry } from "../project/content-hash.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { listProjectFiles } from "../project/list-files.ts";
-import { getMessage, getSystemCode, ProjectError } from "../project/project-error.ts";
+import { ProjectError } from "../project/project-error.ts";
 import { PYPROJECT_FILE, readPyprojectDependencies } from "./pyproject.ts";
 import { isSource, parseRequirement, parseRequirementLine } from "./requirement-grammar.ts";
 import type { ContentLine, Section } from "./requirement-grammar.ts";
@@ -198,7 +199,7 @@ async function readText(into: Collected, file: string): Promise<string | null> {
     return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
   } catch (error) {
     if (error instanceof ProjectError) throw error;
-    if (getSystemCode(error) === "ENOENT" || getSystemCode(error) === "ENOTDIR") return null;
+    if (getCode(error) === "ENOENT" || getCode(error) === "ENOTDIR") return null;
     const reason = error instanceof TypeError ? "it is not UTF-8; save it as UTF-8." : getMessage(error);
     throw createInvalid(file, `${file} cannot be read: ${reason}`);
   }

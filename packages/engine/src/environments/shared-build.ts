@@ -2,11 +2,14 @@ import { createHash, randomBytes } from "node:crypto";
 import { chmod, mkdir, rename, utimes } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { getCode } from "../base/thrown.ts";
 import { GIGABYTE } from "../base/bytes.ts";
+import { shareWork } from "../base/shared-work.ts";
+import type { SharedWork } from "../base/shared-work.ts";
 import { syncTree } from "../files/sync-tree.ts";
 import type { Group } from "../python/sandbox/cgroups/cgroups.ts";
 import { formatBytes } from "../project/limits.ts";
-import { getSystemCode, ProjectError } from "../project/project-error.ts";
+import { ProjectError } from "../project/project-error.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import { createBuildLog } from "./build-log.ts";
 import type { BuildLog } from "./build-log.ts";
@@ -33,12 +36,9 @@ export interface Wanted {
   readonly sourceBuilds: boolean;
 }
 
-/** A build that any number of callers wait for; it is killed when the last of them gives up. */
-export interface SharedBuild {
-  readonly result: Promise<Environment>;
+/** A build that any number of callers wait for, with its log. */
+export interface SharedBuild extends SharedWork<Environment> {
   readonly log: BuildLog;
-  readonly controller: AbortController;
-  waiting: number;
 }
 
 interface Build extends Wanted {
@@ -51,11 +51,11 @@ interface Build extends Wanted {
 export function startBuild(settings: EnvironmentSettings, wanted: Wanted): SharedBuild {
   const name = `${wanted.key}-${randomBytes(6).toString("hex")}`;
   const log = createBuildLog(join(settings.environments, `${name}.log`));
-  const controller = new AbortController();
-  const result = runBuild(settings, { ...wanted, name, log, controller });
-  // All waiting callers see the failure; when there are none left, it must not count as an unhandled rejection.
-  result.catch(() => undefined);
-  return { result, log, controller, waiting: 0 };
+  const work = shareWork(
+    (controller) => runBuild(settings, { ...wanted, name, log, controller }),
+    createCancelled,
+  );
+  return { ...work, log };
 }
 
 /** How one caller follows a build. */
@@ -68,25 +68,8 @@ export interface Waiting {
 
 /** @throws ProjectError; BUILD_CANCELLED when `signal` aborts first */
 export async function waitForBuild(build: SharedBuild, { onLog, signal }: Waiting): Promise<Environment> {
-  build.waiting += 1;
   const unfollow = onLog === undefined ? undefined : build.log.follow(onLog);
-  const listening = new AbortController();
-  const gaveUp = new Promise<never>((_resolve, reject) => {
-    const giveUp = (): void => {
-      build.waiting -= 1;
-      if (build.waiting > 0) reject(createCancelled());
-      // The last caller to give up stops the build, and waits until its folder is removed.
-      else build.controller.abort(createCancelled());
-    };
-    signal?.addEventListener("abort", giveUp, { once: true, signal: listening.signal });
-    if (signal?.aborted === true) giveUp();
-  });
-  try {
-    return await Promise.race([build.result, gaveUp]);
-  } finally {
-    listening.abort();
-    unfollow?.();
-  }
+  return build.join(signal).finally(() => unfollow?.());
 }
 
 async function runBuild(settings: EnvironmentSettings, build: Build): Promise<Environment> {
@@ -177,7 +160,7 @@ async function moveAway(cache: string): Promise<void> {
   try {
     await rename(cache, `${cache}-${randomBytes(6).toString("hex")}`);
   } catch (error) {
-    if (getSystemCode(error) !== "ENOENT") throw error;
+    if (getCode(error) !== "ENOENT") throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Dir } from "node:fs";
 import { lstat, opendir, statfs } from "node:fs/promises";
-import { getSystemCode } from "../project/project-error.ts";
+import { getCode } from "../base/thrown.ts";
 
 /** Limits for a folder that an untrusted program fills. */
 export interface TreeLimits {
@@ -48,7 +48,7 @@ async function openFolder(path: Buffer): Promise<Dir | "gone" | "closed"> {
     const text = path.toString();
     return await opendir(Buffer.from(text).equals(path) ? text : path, { encoding: "latin1" });
   } catch (error) {
-    const code = getSystemCode(error);
+    const code = getCode(error);
     return code === "ENOENT" || code === "ENOTDIR" ? "gone" : "closed";
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { chmod, chown, open, opendir, rename, rm, rmdir, unlink } from "node:fs/promises";
+import { getCode } from "../base/thrown.ts";
 
 /*
  * `rm -rf` of a tree that an untrusted program created and may still be changing, by a process with more rights than that program (root).
@@ -83,7 +84,7 @@ async function inFolder(path: Path, work: (folder: string) => Promise<void>): Pr
 /** Returns the code of a system error that has one of these codes; other errors are thrown. */
 function takeCode<const Code extends string>(...codes: readonly Code[]): (error: unknown) => Code {
   return (error) => {
-    const found = codes.find((code) => error instanceof Error && "code" in error && error.code === code);
+    const found = codes.find((code) => getCode(error) === code);
     if (found === undefined) throw error;
     return found;
   };

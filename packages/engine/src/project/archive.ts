@@ -5,12 +5,13 @@ import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { openPromise } from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
+import { getCode, getMessage } from "../base/thrown.ts";
 import { MEGABYTE } from "../base/bytes.ts";
 import type { ContentEntry } from "./content-hash.ts";
 import { createNameRegister, findNameFault } from "./entry-names.ts";
 import { DEFAULT_PROJECT_LIMITS, formatBytes, isBomb } from "./limits.ts";
 import type { ProjectLimits } from "./limits.ts";
-import { getMessage, getSystemCode, ProjectError } from "./project-error.ts";
+import { ProjectError } from "./project-error.ts";
 
 /** One entry of an archive whose table of contents was checked. */
 export interface ArchiveItem {
@@ -88,7 +89,7 @@ async function openZip(path: string): Promise<ZipFile> {
     // Sizes are checked in this file, against the bytes that are actually inflated; names are checked and never corrected.
     return await openPromise(path, { autoClose: false, validateEntrySizes: false, strictFileNames: true });
   } catch (error) {
-    if (getSystemCode(error) !== undefined) throw error;
+    if (getCode(error) !== undefined) throw error;
     throw createInvalid(`This is not a ZIP file, or it is cut off: ${getMessage(error)}`, error);
   }
 }
@@ -167,7 +168,7 @@ async function openEntry(zip: ZipFile, entry: Entry): ReturnType<ZipFile["openRe
 /** Inflating fails with zlib's codes (Z_DATA_ERROR). A full disk or an existing file is not a defect of the archive. */
 function convertStreamError(entry: Entry, error: unknown): unknown {
   if (error instanceof ProjectError) return error;
-  const code = getSystemCode(error);
+  const code = getCode(error);
   if (code !== undefined && !code.startsWith("Z_") && !code.startsWith("ERR_")) return error;
   return createInvalid(`'${entry.fileName}' is damaged: ${getMessage(error)}`, error);
 }

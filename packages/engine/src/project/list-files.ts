@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { IGNORE_FILE } from "@platform/contract/project";
 import ignore from "ignore";
 import type { Ignore } from "ignore";
+import { getCode, getMessage } from "../base/thrown.ts";
 import { comparePaths } from "./content-hash.ts";
 import { createNameRegister, findNameFault } from "./entry-names.ts";
-import { getMessage, getSystemCode, ProjectError } from "./project-error.ts";
+import { ProjectError } from "./project-error.ts";
 
 /** Secrets, caches and tools' folders: never part of a version, and no pattern of the user can include them. */
 const NEVER_PACKED = [
@@ -95,7 +96,7 @@ async function readIgnoreFile(directory: string): Promise<string> {
   try {
     return (await readFile(join(directory, IGNORE_FILE), "utf8")).replace(/^\uFEFF/, "");
   } catch (error) {
-    if (getSystemCode(error) === "ENOENT") return "";
+    if (getCode(error) === "ENOENT") return "";
     throw new ProjectError("INVALID_PROJECT", `${IGNORE_FILE} cannot be read: ${getMessage(error)}`, {
       cause: error,
     });

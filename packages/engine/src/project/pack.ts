@@ -8,12 +8,13 @@ import { buffer } from "node:stream/consumers";
 import { PROGRAM_FILE, PROJECT_FILE } from "@platform/contract/project";
 import type { Project } from "@platform/contract/project";
 import { ZipFile } from "yazl";
+import { getMessage } from "../base/thrown.ts";
 import { hashContent } from "./content-hash.ts";
 import type { ContentEntry } from "./content-hash.ts";
 import { DEFAULT_PROJECT_LIMITS, formatBytes, isBomb } from "./limits.ts";
 import type { ProjectLimits } from "./limits.ts";
 import { listProjectFiles } from "./list-files.ts";
-import { getMessage, ProjectError } from "./project-error.ts";
+import { ProjectError } from "./project-error.ts";
 import { readProject } from "./read-project.ts";
 
 /** A packed project, ready to be sent. */

@@ -1,28 +1,20 @@
 import { PROJECT_FILE } from "@platform/contract/project";
-import type { BuildFailureCode } from "@platform/contract/problems";
+import type { BuildFailureCode, FieldError } from "@platform/contract/problems";
 
 /** What can be wrong with a project, its archive or its environment: always for the caller to correct, never a bug of the platform. */
 export type ProjectErrorCode = Exclude<BuildFailureCode, "STARTUP_ERROR" | "INTERNAL_ERROR">;
-
-/**
- * One problem of a project: `path` is a JSON pointer into platform.json (`/resources/cpu`), or the relative path of a file. `message` is a
- * sentence with its period.
- */
-export interface ProjectFault {
-  readonly path: string;
-  readonly message: string;
-}
 
 /** Thrown by everything that reads, packs, unpacks or builds a project when the project is invalid. The message is for users: whole sentences, each with a period; only what another program says is shown as it is. */
 export class ProjectError extends Error {
   readonly code: ProjectErrorCode;
   readonly detail: string;
-  readonly errors: readonly ProjectFault[];
+  /** `path`: a JSON pointer into platform.json (`/resources/cpu`), or the relative path of a file. */
+  readonly errors: readonly FieldError[];
 
   constructor(
     code: ProjectErrorCode,
     detail: string,
-    options: { readonly errors?: readonly ProjectFault[]; readonly cause?: unknown } = {},
+    options: { readonly errors?: readonly FieldError[]; readonly cause?: unknown } = {},
   ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "ProjectError";
@@ -37,15 +29,4 @@ export class ProjectFileMissingError extends ProjectError {
   constructor(cause?: unknown) {
     super("INVALID_PROJECT", `${PROJECT_FILE} is missing: a project's root folder holds one.`, { cause });
   }
-}
-
-/** The message of anything that was thrown. */
-export function getMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** The `code` of an operating-system error (`ENOENT`), or undefined. */
-export function getSystemCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
 }

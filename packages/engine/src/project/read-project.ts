@@ -4,14 +4,15 @@ import { normalize } from "node:path/posix";
 import { PROGRAM_FILE, PROJECT_FILE, ProjectSchema } from "@platform/contract/project";
 import type { Project } from "@platform/contract/project";
 import { Ajv } from "ajv";
+import { getCode, getMessage } from "../base/thrown.ts";
 import { MEGABYTE } from "../base/bytes.ts";
 import { isDeeperThan } from "../base/json.ts";
 import { openArchive } from "./archive.ts";
 import { findNameFault } from "./entry-names.ts";
 import { formatBytes } from "./limits.ts";
 import type { ProjectLimits } from "./limits.ts";
-import { getMessage, getSystemCode, ProjectError, ProjectFileMissingError } from "./project-error.ts";
-import type { ProjectFault } from "./project-error.ts";
+import { ProjectError, ProjectFileMissingError } from "./project-error.ts";
+import type { FieldError } from "@platform/contract/problems";
 import { describeSchemaFaults, quote } from "./schema-faults.ts";
 
 const MAX_PROJECT_FILE_BYTES = MEGABYTE;
@@ -101,7 +102,7 @@ async function readProjectFile(directory: string): Promise<string> {
     return await readFile(path, "utf8");
   } catch (error) {
     if (error instanceof ProjectError) throw error;
-    if (getSystemCode(error) === "ENOENT") throw new ProjectFileMissingError(error);
+    if (getCode(error) === "ENOENT") throw new ProjectFileMissingError(error);
     throw new ProjectError("INVALID_PROJECT", `${PROJECT_FILE} cannot be read: ${getMessage(error)}`, {
       cause: error,
     });
@@ -114,7 +115,7 @@ function checkProjectFileSize(bytes: number): void {
   throw new ProjectError("INVALID_PROJECT", `${PROJECT_FILE} is larger than ${limit}.`);
 }
 
-function findUnknownRuntime(value: unknown): ProjectFault | null {
+function findUnknownRuntime(value: unknown): FieldError | null {
   if (typeof value !== "object" || value === null || !("runtime" in value)) return null;
   const allowed = ProjectSchema.properties.runtime.const;
   const message = `runtime ${quote(value.runtime)} is not known; the only one is "${allowed}".`;
@@ -124,7 +125,7 @@ function findUnknownRuntime(value: unknown): ProjectFault | null {
 const NETWORK_PATH = "/network";
 
 /** `network` fails once for each of its forms: what counts are the faults of the list of hosts, if it has one. */
-function nameNetworkOnce(faults: readonly ProjectFault[], document: unknown): readonly ProjectFault[] {
+function nameNetworkOnce(faults: readonly FieldError[], document: unknown): readonly FieldError[] {
   if (!faults.some(({ path }) => path === NETWORK_PATH)) return faults;
   const others = faults.filter(({ path }) => path !== NETWORK_PATH);
   if (others.some(({ path }) => path.startsWith(`${NETWORK_PATH}/`))) return others;
@@ -141,8 +142,8 @@ async function checkProjectFiles(project: Project, hasFile: HasFile): Promise<vo
   if (faults.length > 0) throw createInvalid(faults);
 }
 
-async function findFileFaults(project: Project, hasFile: HasFile): Promise<readonly ProjectFault[]> {
-  const faults: ProjectFault[] = [];
+async function findFileFaults(project: Project, hasFile: HasFile): Promise<readonly FieldError[]> {
+  const faults: FieldError[] = [];
   if (!(await hasFile(PROGRAM_FILE))) {
     faults.push({ path: PROGRAM_FILE, message: `${PROGRAM_FILE} is missing: it holds the function 'run'.` });
   }
@@ -168,7 +169,7 @@ async function isFile(path: string): Promise<boolean> {
   }
 }
 
-function createInvalid(errors: readonly ProjectFault[]): ProjectError {
+function createInvalid(errors: readonly FieldError[]): ProjectError {
   const text = errors.map((fault) => fault.message).join(" ");
   const about = errors.some((fault) => !fault.path.startsWith("/") && fault.path !== "")
     ? ""

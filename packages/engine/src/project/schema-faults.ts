@@ -1,8 +1,8 @@
 import type { ErrorObject } from "ajv";
-import type { ProjectFault } from "./project-error.ts";
+import type { FieldError } from "@platform/contract/problems";
 
 /** Turns what Ajv found (with `verbose` and `allErrors`) into one sentence per fault, in the order of the document. */
-export function describeSchemaFaults(errors: readonly ErrorObject[]): readonly ProjectFault[] {
+export function describeSchemaFaults(errors: readonly ErrorObject[]): readonly FieldError[] {
   const choices = collectChoices(errors);
   const faults = errors.filter((error) => error.keyword !== "anyOf" && !choices.has(error.instancePath));
   const described = faults.map(describeFault);
@@ -28,7 +28,7 @@ function collectChoices(errors: readonly ErrorObject[]): ReadonlyMap<string, rea
   return choices;
 }
 
-function describeFault(error: ErrorObject): ProjectFault {
+function describeFault(error: ErrorObject): FieldError {
   const name = getName(error.instancePath);
   switch (error.keyword) {
     case "required": {

@@ -1,6 +1,7 @@
 import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
+import { getMessage } from "@platform/engine/base/thrown";
 import type { Database } from "../postgres/database.ts";
 import type { Logger } from "../base/logger.ts";
 import { syncDirectory } from "../base/sync-directory.ts";
@@ -66,7 +67,7 @@ async function openPending(file: string, pending: string): Promise<FileHandle> {
     await rm(pending, { force: true });
     return await open(pending, "wx", 0o600);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = getMessage(cause);
     throw new SettingError(`The file of --bootstrap, ${file}, cannot be written: ${reason}.`, { cause });
   }
 }

@@ -9,6 +9,7 @@ import type { SandboxLevel } from "@platform/contract/sandbox";
 import { NETWORK_KINDS } from "@platform/contract/network";
 import type { NetworkPolicy } from "@platform/engine/python/sandbox/network/network-policy";
 import { GIGABYTE } from "@platform/engine/base/bytes";
+import { getMessage } from "@platform/engine/base/thrown";
 import {
   SettingError,
   addressRanges,
@@ -321,7 +322,7 @@ function readArguments(): { readonly command: Command; readonly settings: Settin
     }));
   } catch (cause) {
     // Node's advice behind the first sentence is about arguments that we do not have.
-    const [what = ""] = (cause instanceof Error ? cause.message : String(cause)).split(". ");
+    const [what = ""] = getMessage(cause).split(". ");
     throw new SettingError(`${what}. --help lists the settings.`, { cause });
   }
   const settings = Object.fromEntries(

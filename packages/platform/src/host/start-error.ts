@@ -1,5 +1,6 @@
 import { Problem } from "@platform/contract/problems";
 import { ProjectError } from "@platform/engine/project/project-error";
+import { getCode } from "@platform/engine/base/thrown";
 import { EmbeddedPostgresError } from "../postgres/errors.ts";
 import { SettingError } from "../config/settings.ts";
 
@@ -44,6 +45,5 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** The reason of a system error in words, without a period; null when it is not one that operators can fix. */
 export function describeSystemError(error: unknown): string | null {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
-  return REASONS[error.code] ?? null;
+  return REASONS[getCode(error) ?? ""] ?? null;
 }

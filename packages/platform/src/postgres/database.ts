@@ -47,8 +47,6 @@ export type ConnectionTarget = SocketConnection | { readonly connectionString: s
 /** How a pool is set up. */
 export interface DatabaseOptions {
   readonly logger: Logger;
-  /** Shown in pg_stat_activity. */
-  readonly applicationName?: string;
   /** Default 8. */
   readonly maxConnections?: number;
   /** Server settings of every session, e.g. `enable_sort: "off"`. */
@@ -99,7 +97,7 @@ function describeConnections(target: ConnectionTarget, options: DatabaseOptions,
   return {
     ...target,
     max: options.maxConnections ?? DEFAULT_CONNECTIONS,
-    application_name: options.applicationName ?? "platform",
+    application_name: "platform",
     connectionTimeoutMillis: limits.connectMs,
     idleTimeoutMillis: 60 * SECOND,
     keepAlive: true,

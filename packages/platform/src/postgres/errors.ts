@@ -9,9 +9,3 @@ export class EmbeddedPostgresError extends Error {
 /** The last sentence of every EmbeddedPostgresError: the alternative that always exists. */
 export const USE_DATABASE_URL =
   "Or set DATABASE_URL to a PostgreSQL 15 (or newer) server of your own; the embedded one is then not started.";
-
-/** SQLSTATE or system code of a thrown value; undefined: it has none. */
-export function readErrorCode(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
-}

@@ -1,7 +1,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { readErrorCode } from "./errors.ts";
+import { getCode, getMessage } from "@platform/engine/base/thrown";
 import { MIGRATION_LOCK } from "./locks.ts";
 import type { Database, RunStatement } from "./database.ts";
 
@@ -75,10 +75,10 @@ async function applyNext(
 
 /** Keeps the code: by it, the transaction is tried again or not (`retry.ts`). */
 function describeFailure(name: string, cause: unknown): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = getMessage(cause);
   const error = new Error(
     `The migration ${name} failed and changed nothing: ${reason}. Start the release that last used the database, and report this.`,
     { cause },
   );
-  return Object.assign(error, { code: readErrorCode(cause) });
+  return Object.assign(error, { code: getCode(cause) });
 }

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { findExecutables, SYSTEM_FOLDERS } from "@platform/engine/host/find-executables";
 import { runTrusted } from "@platform/engine/host/processes";
+import { getCode } from "@platform/engine/base/thrown";
 
 /** The content of `postmaster.pid` (PostgreSQL's src/include/utils/pidfile.h). */
 export interface Postmaster {
@@ -61,7 +62,7 @@ export async function inspectProcess(pid: number, dataDirectory: string): Promis
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ESRCH") return "gone";
+    if (getCode(error) === "ESRCH") return "gone";
   }
   return judge(process.platform === "linux" ? readProc(pid, dataDirectory) : await askPs(pid, dataDirectory));
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Problem } from "@platform/contract/problems";
 import { computePause } from "@platform/engine/base/backoff";
 import { readMonotonic } from "@platform/engine/base/monotonic";
-import { readErrorCode } from "./errors.ts";
+import { getCode } from "@platform/engine/base/thrown";
 
 /** What is known about a failed statement: it did nothing, it may have been committed, or it would fail again. */
 type FailureKind = "nothing-happened" | "ambiguous" | "permanent";
@@ -64,7 +64,7 @@ const BROKEN_TEXTS = [
 
 /** Classifies an error; `wasSent`: the statement had a connection, so it may have reached the server. */
 function classifyFailure(error: unknown, wasSent: boolean): FailureKind {
-  const code = readErrorCode(error) ?? "";
+  const code = getCode(error) ?? "";
   if (NOTHING_HAPPENED.has(code)) return "nothing-happened";
   const isBroken =
     BROKEN.has(code) ||
@@ -76,7 +76,7 @@ function classifyFailure(error: unknown, wasSent: boolean): FailureKind {
 
 /** Whether a connection must not be reused: it is broken, or its server is read-only and may be a former primary. */
 export function isConnectionSpent(error: unknown): boolean {
-  return readErrorCode(error) === "25006" || classifyFailure(error, true) === "ambiguous";
+  return getCode(error) === "25006" || classifyFailure(error, true) === "ambiguous";
 }
 
 const BACKOFF = { firstMs: 20, ceilingMs: 500 };

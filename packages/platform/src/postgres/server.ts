@@ -6,6 +6,7 @@ import type { ChildProcess } from "@platform/engine/host/processes";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { Client } from "pg";
+import { getCode } from "@platform/engine/base/thrown";
 import { CREATE_DATABASE_LOCK } from "./locks.ts";
 import { findInitializer, giveOver } from "./account.ts";
 import type { Account } from "./account.ts";
@@ -266,7 +267,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
-    const isGone = error instanceof Error && "code" in error && error.code === "ESRCH";
-    if (!isGone) throw error;
+    if (getCode(error) !== "ESRCH") throw error;
   }
 }

@@ -1,4 +1,5 @@
 import type { Resources } from "@platform/contract/project";
+import { getCode } from "@platform/engine/base/thrown";
 
 /** SQL for a timestamp as milliseconds since the epoch, in a form that `pg` reads as a number. */
 export function selectMilliseconds(column: string): string {
@@ -64,10 +65,8 @@ export function selectLatestVersion(serviceKey: string): string {
 /** Whether a statement failed since it violates this unique constraint. */
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return (
-    typeof error === "object" &&
-    error !== null &&
-    "code" in error &&
-    error.code === "23505" &&
+    error instanceof Error &&
+    getCode(error) === "23505" &&
     "constraint" in error &&
     error.constraint === constraint
   );
