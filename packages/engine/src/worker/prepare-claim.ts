@@ -1,4 +1,5 @@
 import { MINUTE } from "../base/time.ts";
+import { untilAborted } from "../base/until-aborted.ts";
 import type { Claim, InputSource, VersionSource } from "../store/execution-store.ts";
 import { ProjectError } from "../project/project-error.ts";
 import type { ExecutionInput, NotStarted, Outcome, RunnableVersion } from "../python/port/runtime.ts";
@@ -77,14 +78,4 @@ async function gather(
 
 function fail(code: "STARTUP_ERROR" | "DATA_REFERENCE_UNAVAILABLE", detail: string): Preparation {
   return { kind: "outcome", outcome: { status: "FAILED", code, detail } };
-}
-
-/** Settles as the promise, or rejects with the signal's reason if that comes first. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

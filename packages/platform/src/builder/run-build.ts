@@ -10,6 +10,7 @@ import { readProject } from "@platform/engine/project/read-project";
 import { SLOW_START_NOTE } from "@platform/engine/python/port/runtime";
 import type { Probe, PythonRuntime, RunnableVersion } from "@platform/engine/python/port/runtime";
 import { readVersionSettings, toRunnableVersion } from "@platform/engine/versions/runnable-version";
+import { untilAborted } from "@platform/engine/base/until-aborted";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { BuildClaim, BuildOutcome } from "../store/builds/builds.ts";
 import type { VersionStore } from "../store/versions/versions.ts";
@@ -65,6 +66,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     });
     onLog("Loading src/program.py");
     const version = toRunnableVersion({ id: createUuidV7(), ...settings }, directory, environment);
+    // An import may take minutes. A build that is stopped does not wait for it: the process ends by its own limit or with the runtime.
     const probe = await untilAborted(deps.runtime.probe(version), signal);
     if (!probe.ok) return describeProbeFailure(probe, onLog);
     if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
@@ -79,20 +81,6 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     for (const { path, message } of error.errors)
       onLog(message.startsWith(path) ? message : `${path}: ${message}`);
     return fail(error.code, error.detail);
-  }
-}
-
-/** An import may take minutes. A build that is stopped does not wait for it: the process ends by its own limit or with the runtime. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const settled = new AbortController();
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true, signal: settled.signal });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    settled.abort();
   }
 }
 

@@ -6,6 +6,8 @@ import { isFaultOfText } from "@platform/engine/environments/requirements";
 import type { RunnableVersion } from "@platform/engine/python/port/runtime";
 import { toRunnableVersion } from "@platform/engine/versions/runnable-version";
 import { createCache } from "@platform/engine/base/cache";
+import { shareWork } from "@platform/engine/base/shared-work";
+import type { SharedWork } from "@platform/engine/base/shared-work";
 import { HOUR } from "@platform/engine/base/time";
 import type { VersionStore } from "../store/versions/versions.ts";
 import type { VersionFiles } from "./version-files.ts";
@@ -22,13 +24,6 @@ const MAX_PREPARED = 1_000;
 /** After this time a version is prepared again, which marks its files as used for garbage collection. */
 const PREPARED_TTL_MS = 1 * HOUR;
 
-/** A preparation under way, shared by all callers; it is stopped when no caller waits for it any more. */
-interface SharedPreparation {
-  readonly result: Promise<RunnableVersion>;
-  readonly controller: AbortController;
-  waiting: number;
-}
-
 /**
  * Prepares versions for a worker: unpacks the project and builds its environment, each once.
  *
@@ -38,17 +33,15 @@ interface SharedPreparation {
  */
 export function createVersionSource(deps: VersionSourceDeps): VersionSource {
   const prepared = createCache<RunnableVersion>({ maxEntries: MAX_PREPARED, ttlMs: PREPARED_TTL_MS });
-  const preparations = new Map<string, SharedPreparation>();
+  const preparations = new Map<string, SharedWork<RunnableVersion>>();
 
-  const startPreparation = (versionId: string): SharedPreparation => {
-    const controller = new AbortController();
-    const result = prepare(deps, versionId, controller.signal);
-    const preparation: SharedPreparation = { result, controller, waiting: 0 };
+  const start = (versionId: string): SharedWork<RunnableVersion> => {
+    const preparation = shareWork(({ signal }) => prepare(deps, versionId, signal));
     preparations.set(versionId, preparation);
     const forget = () => {
       if (preparations.get(versionId) === preparation) preparations.delete(versionId);
     };
-    result
+    preparation.result
       .then(
         (version) => prepared.set(versionId, version),
         () => undefined,
@@ -62,21 +55,9 @@ export function createVersionSource(deps: VersionSourceDeps): VersionSource {
       const known = prepared.peek(versionId);
       if (known !== undefined) return known;
       signal.throwIfAborted();
-      const preparation = preparations.get(versionId) ?? startPreparation(versionId);
-      preparation.waiting += 1;
-      const leave = () => {
-        preparation.waiting -= 1;
-        if (preparation.waiting > 0) return;
-        // Later callers begin a new preparation.
-        if (preparations.get(versionId) === preparation) preparations.delete(versionId);
-        preparation.controller.abort(signal.reason);
-      };
-      signal.addEventListener("abort", leave, { once: true });
-      try {
-        return await preparation.result;
-      } finally {
-        signal.removeEventListener("abort", leave);
-      }
+      const running = preparations.get(versionId);
+      const preparation = running === undefined || running.isStopped() ? start(versionId) : running;
+      return preparation.join(signal);
     },
   };
 }
