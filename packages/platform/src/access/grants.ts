@@ -106,8 +106,8 @@ function keyOf(subject: TokenSubject, endpoint: Endpoint): string {
 
 function decide(answer: GrantAnswer): Decision {
   if (!answer.granted) return { answer, caller: null };
-  const [version] = answer.grant.versions;
-  return { answer, caller: version ? createCaller(answer.grant, version) : null };
+  const { version } = answer.grant;
+  return { answer, caller: version && createCaller(answer.grant, version) };
 }
 
 function createCaller(grant: Grant, version: GrantedVersion): ServiceCaller {

@@ -25,8 +25,6 @@ export interface Identity extends Users, Memberships, PersonalAccessTokens {
   readonly bootstrap: (options?: BootstrapOptions) => Promise<Bootstrapped | null>;
   /** Whether the database has any user. */
   readonly hasUsers: () => Promise<boolean>;
-  /** Loads the library before the first request needs it. */
-  readonly warmUp: () => Promise<void>;
 }
 
 const DEFAULT_RETRY = 10_000;
@@ -55,9 +53,6 @@ export function createIdentity(options: IdentityOptions): Identity {
     bootstrap: write((bootstrapOptions: BootstrapOptions = {}) =>
       bootstrap({ pool: options.pool, users, tokens }, bootstrapOptions),
     ),
-    warmUp: async () => {
-      await load();
-    },
   };
 }
 

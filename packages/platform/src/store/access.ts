@@ -15,7 +15,6 @@ export interface GrantedVersion {
   /** vCPUs and GB (1024^3 bytes) that one execution needs. */
   readonly resources: Resources;
   readonly timeoutSeconds: number;
-  readonly startMode: "auto" | "spawn";
   /** JSON Schema of the start body's inputs; null: the version has none. */
   readonly inputSchema: Record<string, unknown> | null;
   /** Takes no new executions. */
@@ -28,8 +27,8 @@ export interface Grant {
   /** Of the application, and so of its subscription. */
   readonly organisationId: string;
   readonly serviceName: string;
-  /** Highest first, retired ones included; only the requested one where `GrantQuestion.version` is given. */
-  readonly versions: readonly GrantedVersion[];
+  /** The requested one, also when it is retired; null: the service has no such version. */
+  readonly version: GrantedVersion | null;
 }
 
 /** Why an application may not call a service. */
@@ -40,14 +39,14 @@ export type GrantAnswer =
   | { readonly granted: true; readonly grant: Grant }
   | { readonly granted: false; readonly reason: Refusal };
 
-/** Which application wants to call which service. */
+/** Which application wants to call which version of which service. */
 interface GrantQuestion {
   readonly applicationId: string;
   /** The access key that the token was issued for. */
   readonly keyId: string;
   readonly serviceKey: string;
-  /** `MAJOR.MINOR.PATCH`: only this version is returned. Missing: all of them. */
-  readonly version?: string;
+  /** `MAJOR.MINOR.PATCH`. */
+  readonly version: string;
 }
 
 /** For which application or service grants may have changed; null: for any, so a cache must drop everything. */
@@ -55,7 +54,7 @@ export type AccessChange = { readonly applicationId: string } | { readonly servi
 
 /** Answers who may call which service. */
 export interface AccessStore {
-  /** Whether this application may call this service with this key, and which versions there are. One round trip. */
+  /** Whether this application may call this service with this key, and what the version is. One round trip. */
   readonly findGrant: (question: GrantQuestion) => Promise<GrantAnswer>;
   /** Calls back on each change; returns a function that stops it. A call may be lost: a cache must also expire. */
   readonly subscribe: (listener: (change: AccessChange) => void) => () => void;
@@ -88,13 +87,13 @@ interface Row {
   readonly isKeyActive: boolean;
   readonly subscriptionId: string | null;
   readonly serviceName: string;
-  readonly versions: readonly StoredVersion[];
+  readonly version: StoredVersion | null;
 }
 
 async function findGrant(database: Database, question: GrantQuestion): Promise<GrantAnswer> {
   const { applicationId, serviceKey, version } = question;
-  const number = version === undefined ? null : parseVersion(version);
-  if (version !== undefined && number === null) return refuse("SERVICE_NOT_FOUND");
+  const number = parseVersion(version);
+  if (number === null) return refuse("SERVICE_NOT_FOUND");
   if (!isUuid(serviceKey)) return refuse("SERVICE_NOT_FOUND");
   if (!isUuid(applicationId)) return refuse("APPLICATION_DELETED");
   const [row] = await readRow(database, question, number);
@@ -115,7 +114,7 @@ async function findGrant(database: Database, question: GrantQuestion): Promise<G
 function readRow(
   database: Database,
   { applicationId, keyId, serviceKey }: GrantQuestion,
-  number: VersionNumber | null,
+  { major, minor, patch }: VersionNumber,
 ): Promise<readonly Row[]> {
   return database.query<Row>({
     name: "access-find-grant",
@@ -125,22 +124,13 @@ function readRow(
           as "isKeyActive",
         (select b.id from subscription b
           where b.application_id = $1 and b.service_key = s.key and b.cancelled_at is null) as "subscriptionId",
-        coalesce((select json_agg(json_build_object(
+        (select json_build_object(
             'id', v.id, 'version', concat_ws('.', v.major, v.minor, v.patch), 'cpu_milli', v.cpu_milli,
-            'memory_milli', v.memory_milli, 'timeoutSeconds', v.timeout_seconds, 'startMode', v.start_mode,
+            'memory_milli', v.memory_milli, 'timeoutSeconds', v.timeout_seconds,
             'inputSchema', v.input_schema, 'isRetired', v.retired_at is not null)
-            order by v.major desc, v.minor desc, v.patch desc)
-          from version v where v.service_key = s.key
-            and ($4::int is null or (v.major = $4 and v.minor = $5 and v.patch = $6))), '[]'::json) as versions
+          from version v where v.service_key = s.key and v.major = $4 and v.minor = $5 and v.patch = $6) as version
       from service s where s.key = $3`,
-    values: [
-      applicationId,
-      keyId,
-      serviceKey,
-      number?.major ?? null,
-      number?.minor ?? null,
-      number?.patch ?? null,
-    ],
+    values: [applicationId, keyId, serviceKey, major, minor, patch],
     idempotent: true,
   });
 }
@@ -154,10 +144,14 @@ function toGrant(row: Row, subscriptionId: string, organisationId: string): Gran
     subscriptionId,
     organisationId,
     serviceName: row.serviceName,
-    versions: row.versions.map(({ cpu_milli, memory_milli, ...version }) => ({
-      ...version,
-      inputSchema: readStoredSchema(version.inputSchema),
-      resources: fromStoredResources({ cpu_milli, memory_milli }),
-    })),
+    version: row.version && toGrantedVersion(row.version),
+  };
+}
+
+function toGrantedVersion({ cpu_milli, memory_milli, ...version }: StoredVersion): GrantedVersion {
+  return {
+    ...version,
+    inputSchema: readStoredSchema(version.inputSchema),
+    resources: fromStoredResources({ cpu_milli, memory_milli }),
   };
 }

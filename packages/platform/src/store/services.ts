@@ -34,12 +34,6 @@ export interface ServiceStore {
   readonly findByName: (organisationId: string, name: string) => Promise<ServiceRecord | null>;
   /** Newest first. */
   readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ServiceRecord>>;
-  /** Replaces the description. */
-  readonly describe: (
-    organisationId: string,
-    key: string,
-    description: string,
-  ) => Promise<ServiceRecord | null>;
   /** Lets applications of the organisation subscribe; doing it again changes nothing. */
   readonly publish: (organisationId: string, key: string) => Promise<ServiceRecord | null>;
 }
@@ -60,12 +54,6 @@ export function createServiceStore(database: Database): ServiceStore {
       }),
     findByName: (organisationId, name) => findByName(database, organisationId, name),
     list: (organisationId, page) => listServices(database, organisationId, page),
-    describe: (organisationId, key, description) =>
-      queryByKey(database, key, {
-        text: `update service s set description = $3 where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
-        values: [key, organisationId, description],
-        idempotent: true,
-      }),
     publish: (organisationId, key) =>
       queryByKey(database, key, {
         text: `update service s set publication = 'internal' where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,

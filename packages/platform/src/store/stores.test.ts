@@ -6,8 +6,10 @@ import type { Stores } from "./stores.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { createTestOrganisation } from "../testing/fixtures.ts";
+import { ACCESS_CHANNEL } from "./base/channels.ts";
 import type { AccessChange } from "./access.ts";
 import type { NewBuild } from "./builds/builds.ts";
+import { toVersionValues, VERSION_COLUMNS } from "./versions/versions.ts";
 import type { NewVersion } from "./versions/versions.ts";
 
 let home: TestDatabase;
@@ -42,12 +44,24 @@ function createVersion(serviceKey: string, version: string): NewVersion {
   };
 }
 
+/** Makes a version live as the end of a build does, without a build. */
+async function insertVersion(version: NewVersion): Promise<void> {
+  await home.database.query({
+    text: `with v as (
+        insert into version (${VERSION_COLUMNS})
+        values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13::jsonb, $14::jsonb, $15::jsonb, $16)
+        returning service_key
+      ) select pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key) from v`,
+    values: toVersionValues(version),
+  });
+}
+
 /** An organisation of its own with a published service 1.0.0 and an application that has a key. */
 async function createWorld() {
   const organisationId = await createTestOrganisation(home.database);
   const created = await stores.services.create({ organisationId, name: "counter", description: "" });
   const service = await stores.services.publish(organisationId, created.key);
-  await stores.versions.insertLive(createVersion(created.key, "1.0.0"));
+  await insertVersion(createVersion(created.key, "1.0.0"));
   const application = await stores.applications.create({
     organisationId,
     name: "shop",
@@ -55,7 +69,7 @@ async function createWorld() {
   });
   const keyId = createUuidV7();
   await stores.accessKeys.create(organisationId, application.id, { id: keyId, secretHash: "hash" });
-  const question = { applicationId: application.id, keyId, serviceKey: created.key };
+  const question = { applicationId: application.id, keyId, serviceKey: created.key, version: "1.0.0" };
   return { organisationId, service, serviceKey: created.key, applicationId: application.id, keyId, question };
 }
 
@@ -88,14 +102,12 @@ test("nobody sees or changes what belongs to another organisation", async () => 
   const { services, versions, builds, applications, accessKeys, subscriptions } = stores;
   expect(await services.findByKey(OTHER, serviceKey)).toBeNull();
   expect(await services.findByName(OTHER, "counter")).toBeNull();
-  expect(await services.describe(OTHER, serviceKey, "mine")).toBeNull();
   expect(await services.publish(OTHER, serviceKey)).toBeNull();
   expect((await services.list(OTHER, PAGE)).items).toEqual([]);
   expect((await versions.list(OTHER, serviceKey, PAGE)).items).toEqual([]);
   expect(await versions.find(OTHER, serviceKey, "1.0.0")).toBeNull();
   expect(await versions.findLatest(OTHER, serviceKey)).toBeNull();
   expect(await versions.findHighest(OTHER, serviceKey)).toBeNull();
-  expect(await versions.findByContent(OTHER, serviceKey, "content of 1.0.0")).toBeNull();
   expect(await versions.retire(OTHER, serviceKey, "1.0.0")).toBeNull();
   expect(await builds.create(createBuild(OTHER, serviceKey, "3.0.0"))).toBeNull();
   expect(await builds.findLatest(OTHER, serviceKey, "1.0.1")).toBeNull();
@@ -170,9 +182,7 @@ test("lists give every item once, newest first, page by page", async () => {
 
 test("versions are found by number, and the latest is the highest that is not retired", async () => {
   const { organisationId, serviceKey } = await createWorld();
-  for (const version of ["1.9.0", "1.10.0"])
-    await stores.versions.insertLive(createVersion(serviceKey, version));
-  expect(await stores.versions.insertLive(createVersion(serviceKey, "1.10.0"))).toBeNull();
+  for (const version of ["1.9.0", "1.10.0"]) await insertVersion(createVersion(serviceKey, version));
   expect((await stores.versions.findLatest(organisationId, serviceKey))?.version).toBe("1.10.0");
   const found = await stores.versions.find(organisationId, serviceKey, "1.9.0");
   expect(found).toMatchObject({ ...createVersion(serviceKey, "1.9.0"), id: found?.id, retiredAt: null });
@@ -283,14 +293,14 @@ test("a build whose version went live meanwhile fails and says so", async () => 
   await stores.builds.create(createBuild(organisationId, serviceKey, "1.1.0"));
   const claim = await stores.builds.claim("worker", 30);
   if (claim === null) throw new Error("There was nothing to claim.");
-  await stores.versions.insertLive(createVersion(serviceKey, "1.1.0"));
+  await insertVersion(createVersion(serviceKey, "1.1.0"));
   await stores.builds.finish(claim, { status: "SUCCEEDED", version: createVersion(serviceKey, "1.1.0") });
   expect(await stores.builds.findLatest(organisationId, serviceKey, "1.1.0")).toMatchObject({
     failure: { code: "CONFLICT" },
   });
 });
 
-test("a subscribed application is granted all versions; each way of revoking ends that at once and is told", async () => {
+test("a subscribed application is granted the version that it asks for; each way of revoking ends that at once and is told", async () => {
   const changes: AccessChange[] = [];
   const stop = stores.access.subscribe((change) => changes.push(change));
   await waitUntil(() => changes.length === 1);
@@ -307,14 +317,12 @@ test("a subscribed application is granted all versions; each way of revoking end
       subscriptionId: subscription.id,
       organisationId: organisationId,
       serviceName: "counter",
-      versions: [
-        {
-          version: "1.0.0",
-          resources: { cpu: 0.5, memory: 1.5 },
-          inputSchema: { type: "object" },
-          isRetired: false,
-        },
-      ],
+      version: {
+        version: "1.0.0",
+        resources: { cpu: 0.5, memory: 1.5 },
+        inputSchema: { type: "object" },
+        isRetired: false,
+      },
     },
   });
   expect(await stores.subscriptions.cancel(organisationId, subscription.id)).toBe(true);

@@ -51,8 +51,6 @@ export interface OwnedVersionRecord extends VersionRecord {
 
 /** Versions of services. Immutable once inserted, except that they can be retired. */
 export interface VersionStore {
-  /** Inserts a live version; null when the service already has one with this number. The service must exist. */
-  readonly insertLive: (version: NewVersion) => Promise<VersionRecord | null>;
   /** Newest first; empty when the service is not the organisation's. */
   readonly list: (
     organisationId: string,
@@ -66,12 +64,6 @@ export interface VersionStore {
   ) => Promise<VersionRecord | null>;
   /** The highest live version. */
   readonly findLatest: (organisationId: string, serviceKey: string) => Promise<VersionRecord | null>;
-  /** The highest live version with this content. */
-  readonly findByContent: (
-    organisationId: string,
-    serviceKey: string,
-    contentHash: string,
-  ) => Promise<VersionRecord | null>;
   /** The highest number that a version (also a retired one) or an unfinished build has. */
   readonly findHighest: (organisationId: string, serviceKey: string) => Promise<string | null>;
   /** For workers, which have claimed an execution of it, so of any organisation. */
@@ -97,29 +89,16 @@ const OF_ORGANISATION = `from version v join service s on s.key = v.service_key
 /** The store of versions in PostgreSQL. */
 export function createVersionStore(database: Database): VersionStore {
   return {
-    insertLive: (version) => insertVersion(database, version),
     list: (organisationId, serviceKey, page) => listVersions(database, organisationId, serviceKey, page),
     find: (organisationId, serviceKey, version) =>
       queryByNumber(database, FIND, organisationId, { serviceKey, version }),
-    findLatest: (organisationId, serviceKey) =>
-      findOne(database, `${OF_ORGANISATION} and v.retired_at is null order by ${HIGHEST_FIRST}`, serviceKey, [
-        organisationId,
-      ]),
-    findByContent: (organisationId, serviceKey, contentHash) =>
-      findOne(
-        database,
-        `${OF_ORGANISATION} and v.content_hash = $3 and v.retired_at is null order by ${HIGHEST_FIRST}`,
-        serviceKey,
-        [organisationId, contentHash],
-      ),
+    findLatest: (organisationId, serviceKey) => findLatest(database, organisationId, serviceKey),
     findHighest: (organisationId, serviceKey) => findHighest(database, organisationId, serviceKey),
     findById: (id) => findOwned(database, id),
     retire: (organisationId, serviceKey, version) =>
       queryByNumber(database, RETIRE, organisationId, { serviceKey, version }),
   };
 }
-
-const HIGHEST_FIRST = "v.major desc, v.minor desc, v.patch desc limit 1";
 
 function toRecord({ cpu_milli, memory_milli, major, minor, patch, ...row }: Row): VersionRecord {
   return {
@@ -131,16 +110,16 @@ function toRecord({ cpu_milli, memory_milli, major, minor, patch, ...row }: Row)
   };
 }
 
-async function findOne(
+async function findLatest(
   database: Database,
-  rest: string,
-  id: string,
-  values: readonly string[],
+  organisationId: string,
+  serviceKey: string,
 ): Promise<VersionRecord | null> {
-  if (!isUuid(id)) return null;
+  if (!isUuid(serviceKey)) return null;
   const [row] = await database.query<Row>({
-    text: `select ${COLUMNS} ${rest}`,
-    values: [id, ...values],
+    text: `select ${COLUMNS} ${OF_ORGANISATION} and v.retired_at is null
+      order by v.major desc, v.minor desc, v.patch desc limit 1`,
+    values: [serviceKey, organisationId],
     idempotent: true,
   });
   return row === undefined ? null : toRecord(row);
@@ -157,7 +136,7 @@ async function findOwned(database: Database, id: string): Promise<OwnedVersionRe
   return row === undefined ? null : { ...toRecord(row), organisationId: row.organisationId };
 }
 
-/** The values of VERSION_COLUMNS, for an insert of a version here or at the end of a build. */
+/** The values of VERSION_COLUMNS, for the insert of a version at the end of a build. */
 export function toVersionValues(version: NewVersion): readonly unknown[] {
   const number = parseVersion(version.version);
   if (number === null) throw new TypeError(`${version.version} is not MAJOR.MINOR.PATCH`);
@@ -185,18 +164,6 @@ export function toVersionValues(version: NewVersion): readonly unknown[] {
 /** The columns of an insert into `version`. */
 export const VERSION_COLUMNS = `id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_milli,
   timeout_seconds, start_mode, network, output, input_schema, output_schema, description`;
-
-async function insertVersion(database: Database, version: NewVersion): Promise<VersionRecord | null> {
-  const [row] = await database.query<Row>({
-    text: `with v as (
-        insert into version (${VERSION_COLUMNS})
-        values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13::jsonb, $14::jsonb, $15::jsonb, $16)
-        on conflict (service_key, major, minor, patch) do nothing returning *
-      ) select ${COLUMNS} from v cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key)`,
-    values: toVersionValues(version),
-  });
-  return row === undefined ? null : toRecord(row);
-}
 
 async function listVersions(
   database: Database,
