@@ -21,7 +21,7 @@ import {
   createPostgresExecutionStore,
 } from "../packages/platform/src/store/executions/execution-store.ts";
 import { prepareDatabase } from "../packages/platform/src/store/prepare.ts";
-import { createOwner } from "../packages/engine/src/testing/create-owner.ts";
+import { createOwner } from "../packages/engine/src/testing/execution-fixtures.ts";
 
 const WORKER = "bench";
 const LEASE_SECONDS = 60;

@@ -4,7 +4,7 @@ import { SECOND } from "../base/time.ts";
 import { createAdmission } from "./admission.ts";
 import type { QueueLimits } from "./admission.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
-import { createOwner } from "../testing/create-owner.ts";
+import { createOwner } from "../testing/execution-fixtures.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 
 const CLAIM = {

@@ -3,7 +3,7 @@ import { createUuidV7 } from "../base/uuid.ts";
 import { SECOND } from "../base/time.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { withPendingReason } from "./pending-reason.ts";
-import { createOwner } from "../testing/create-owner.ts";
+import { createOwner } from "../testing/execution-fixtures.ts";
 import type { ExecutionStore } from "../store/execution-store.ts";
 
 const OWNER = "owner";

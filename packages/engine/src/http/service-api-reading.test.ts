@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LightMyRequestResponse } from "fastify";
 import { DAY } from "../base/time.ts";
-import { createUuidAt } from "../testing/create-uuid-at.ts";
-import { createOwner } from "../testing/create-owner.ts";
+import { createUuidAt, createOwner } from "../testing/execution-fixtures.ts";
 import {
   openServiceApiScene,
   SUCCESS,

@@ -6,7 +6,7 @@ import type { Clocks, LeaseKeeper } from "./lease-keeper.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Claim, ClaimKey, ExecutionStore } from "../store/execution-store.ts";
-import { createOwner } from "../testing/create-owner.ts";
+import { createOwner } from "../testing/execution-fixtures.ts";
 
 const WORKER = createUuidV7();
 const OWNER = "owner";

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createMemoryStore } from "./memory-store.ts";
-import { createOwner } from "../testing/create-owner.ts";
+import { createOwner } from "../testing/execution-fixtures.ts";
 import { describeExecutionStore } from "../testing/store-conformance.ts";
 
 afterEach(() => vi.restoreAllMocks());

@@ -2,8 +2,16 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { createUuidV7 } from "../base/uuid.ts";
 import type { Claim, NewExecution } from "../store/execution-store.ts";
-import { createOwner } from "./create-owner.ts";
-import { SMALL, createExecution, request, emptyQueue, start, read, SUCCEEDED } from "./execution-fixtures.ts";
+import {
+  createOwner,
+  SMALL,
+  createExecution,
+  request,
+  emptyQueue,
+  start,
+  read,
+  SUCCEEDED,
+} from "./execution-fixtures.ts";
 import type { Use } from "./execution-fixtures.ts";
 import { waitUntil } from "./wait-until.ts";
 

@@ -8,7 +8,7 @@ import { createMemoryStore } from "../store/memory-store.ts";
 import type { ExecutionRecord, ExecutionStore, NewExecution } from "../store/execution-store.ts";
 import { createFixture } from "./python-fixture.ts";
 import type { Fixture } from "./python-fixture.ts";
-import { createOwner } from "./create-owner.ts";
+import { createOwner } from "./execution-fixtures.ts";
 import type { RunnableVersion } from "../python/port/runtime.ts";
 
 export const OWNER = "owner";

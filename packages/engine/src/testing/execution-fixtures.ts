@@ -1,6 +1,6 @@
 import type { LogEntry } from "@platform/contract/execution";
 import { randomUUID } from "node:crypto";
-import { createUuidV7 } from "../base/uuid.ts";
+import { createUuidV7, getLowestUuid } from "../base/uuid.ts";
 import type {
   Claim,
   ClaimRequest,
@@ -9,24 +9,34 @@ import type {
   LogPage,
   NewExecution,
 } from "../store/execution-store.ts";
+import type { Owner } from "../store/owner.ts";
 import type { LogLine, Outcome } from "../python/port/runtime.ts";
-import { createOwner } from "./create-owner.ts";
 import { waitUntil } from "./wait-until.ts";
 
 /** Leases so short that a test can see them end, in seconds; conditions are waited for, never times. */
 export const SHORT_LEASE = 0.05;
 export const LONG_LEASE = 60;
 export const SMALL = { cpu: 1, memory: 1 };
-const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
+export const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
 
 export type Use = () => ExecutionStore;
+
+/** A subscription of some organisation. */
+export function createOwner(id: string = randomUUID()): Owner {
+  return { kind: "subscription", id, organisationId: randomUUID() };
+}
+
+/** An id as it would have been made at that time, in milliseconds since the epoch. */
+export function createUuidAt(time: number): string {
+  return `${getLowestUuid(time).slice(0, 13)}${createUuidV7().slice(13)}`;
+}
 
 export function createExecution(overrides: Partial<NewExecution> = {}): NewExecution {
   return {
     id: createUuidV7(),
     owner: createOwner(),
     versionId: randomUUID(),
-    resources: { cpu: 1, memory: 1 },
+    resources: SMALL,
     timeoutSeconds: 60,
     body: Buffer.from('{"data":{"n":1}}'),
     references: {},
@@ -50,9 +60,13 @@ export function request(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
 export async function emptyQueue(store: ExecutionStore): Promise<void> {
   await waitUntil(async () => {
     const { claims } = await store.claim(request({ workerId: "emptier" }));
-    await Promise.all(claims.map((claim) => store.finish(claim, FAILED)));
+    await finishAll(store, claims);
     return claims.length === 0;
   });
+}
+
+export async function finishAll(store: ExecutionStore, claims: readonly Claim[]): Promise<void> {
+  await Promise.all(claims.map((claim) => store.finish(claim, SUCCEEDED)));
 }
 
 export async function start(

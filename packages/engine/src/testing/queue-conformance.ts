@@ -1,15 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { createUuidV7 } from "../base/uuid.ts";
 import type { Claim, ExecutionStore, NewExecution } from "../store/execution-store.ts";
-import { createOwner } from "./create-owner.ts";
+import {
+  createExecution,
+  createOwner,
+  emptyQueue,
+  finishAll,
+  PLENTY,
+  request,
+  SMALL,
+} from "./execution-fixtures.ts";
 import type { Owner } from "../store/owner.ts";
-import type { Outcome } from "../python/port/runtime.ts";
 
-const SUCCEEDED: Outcome = { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null };
-const SMALL = { cpu: 1, memory: 1 };
 const LARGE = { cpu: 1, memory: 8 };
-const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
 
 /** The promises of an ExecutionStore about whose turn it is; part of its conformance suite. */
 export function describeFairness(use: () => ExecutionStore): void {
@@ -144,15 +147,7 @@ async function createMany(
   resources = SMALL,
 ): Promise<readonly NewExecution[]> {
   const owner = findOwner(store, name);
-  const executions = Array.from({ length }, () => ({
-    id: createUuidV7(),
-    owner,
-    versionId: randomUUID(),
-    resources,
-    timeoutSeconds: 60,
-    body: Buffer.from("{}"),
-    references: {},
-  }));
+  const executions = Array.from({ length }, () => createExecution({ owner, resources }));
   await Promise.all(executions.map((execution) => store.create(execution)));
   return executions;
 }
@@ -162,27 +157,7 @@ async function claim(
   free: NewExecution["resources"],
   limit: number,
 ): Promise<readonly Claim[]> {
-  const request = {
-    workerId: "worker",
-    sandboxLevel: "B" as const,
-    limit,
-    free,
-    leaseSeconds: 60,
-    excludedVersionIds: [],
-  };
-  return (await store.claim(request)).claims;
-}
-
-async function finishAll(store: ExecutionStore, claims: readonly Claim[]): Promise<void> {
-  await Promise.all(claims.map((each) => store.finish(each, SUCCEEDED)));
-}
-
-async function emptyQueue(store: ExecutionStore): Promise<void> {
-  for (;;) {
-    const claims = await claim(store, PLENTY, 1000);
-    if (claims.length === 0) return;
-    await finishAll(store, claims);
-  }
+  return (await store.claim(request({ free, limit }))).claims;
 }
 
 /** Runs one execution after another; `during` each (what it creates counts for the next). Says whose they were. */

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { LOG_PAGE_BYTES } from "../store/execution-store.ts";
 import type { ExecutionStore, NewExecution, StoreEvent } from "../store/execution-store.ts";
-import { createOwner } from "./create-owner.ts";
 import {
+  createOwner,
   SHORT_LEASE,
   LONG_LEASE,
   createExecution,

@@ -8,8 +8,7 @@ import { registerServiceApi } from "../http/service-api.ts";
 import type { Outcome } from "../python/port/runtime.ts";
 import type { Claim } from "../store/execution-store.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
-import { createOwner } from "./create-owner.ts";
-import { createUuidAt } from "./create-uuid-at.ts";
+import { createOwner, createUuidAt } from "./execution-fixtures.ts";
 
 export const TARGET = {
   id: createUuidV7(),

@@ -1,17 +1,11 @@
-import { randomUUID } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
 import type { Resources } from "@platform/contract/project";
-import { createUuidV7 } from "../base/uuid.ts";
 import type { Claim, ExecutionStore, NewExecution, WorkerReport } from "../store/execution-store.ts";
-import type { Outcome } from "../python/port/runtime.ts";
-import { createOwner } from "./create-owner.ts";
+import { createExecution, emptyQueue, finishAll, PLENTY, request, SMALL } from "./execution-fixtures.ts";
 import { createReserver } from "../worker/reservation.ts";
 
-const SUCCEEDED: Outcome = { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null };
-const SMALL = { cpu: 1, memory: 1 };
 const LARGE = { cpu: 1, memory: 8 };
 const CAPACITY = { cpu: 64, memory: 16 };
-const PLENTY = { cpu: 1_000_000, memory: 1_000_000 };
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** The promises of an ExecutionStore as a registry of workers; part of its conformance suite. */
@@ -157,40 +151,14 @@ function createSimulation(store: ExecutionStore) {
 }
 
 async function create(store: ExecutionStore, resources: Resources): Promise<NewExecution> {
-  const execution = {
-    id: createUuidV7(),
-    owner: createOwner(),
-    versionId: randomUUID(),
-    resources,
-    timeoutSeconds: 60,
-    body: Buffer.from("{}"),
-    references: {},
-  };
+  const execution = createExecution({ resources });
   await store.create(execution);
   return execution;
 }
 
 async function claim(store: ExecutionStore, free: Resources, onlyId?: string): Promise<readonly Claim[]> {
-  const { claims } = await store.claim({
-    workerId: "worker",
-    sandboxLevel: "B" as const,
-    limit: 32,
-    free,
-    leaseSeconds: 60,
-    excludedVersionIds: [],
-    ...(onlyId === undefined ? {} : { onlyId }),
-  });
+  const { claims } = await store.claim(
+    request({ free, limit: 32, ...(onlyId === undefined ? {} : { onlyId }) }),
+  );
   return claims;
-}
-
-async function finishAll(store: ExecutionStore, claims: readonly Claim[]): Promise<void> {
-  await Promise.all(claims.map((each) => store.finish(each, SUCCEEDED)));
-}
-
-async function emptyQueue(store: ExecutionStore): Promise<void> {
-  for (;;) {
-    const claims = await claim(store, PLENTY);
-    if (claims.length === 0) return;
-    await finishAll(store, claims);
-  }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Claim } from "../store/execution-store.ts";
 import { prepareClaim } from "./prepare-claim.ts";
-import { createOwner } from "../testing/create-owner.ts";
+import { createOwner } from "../testing/execution-fixtures.ts";
 import { ProjectError } from "../project/project-error.ts";
 
 const CLAIM: Claim = {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SECOND } from "../base/time.ts";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
-import { createOwner } from "../testing/create-owner.ts";
+import { createOwner } from "../testing/execution-fixtures.ts";
 import { createReserver } from "./reservation.ts";
 
 /** Of 16 GB, 9 are taken by a run that goes on for hours. */

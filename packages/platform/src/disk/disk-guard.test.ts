@@ -6,7 +6,7 @@ import { createMemoryStore } from "@platform/engine/store/memory-store";
 import { createRecordingLogger } from "../testing/test-database.ts";
 import { watchDisk } from "./disk-guard.ts";
 import { guardExecutions } from "./guarded-stores.ts";
-import { createOwner } from "@platform/engine/testing/create-owner";
+import { createOwner } from "@platform/engine/testing/execution-fixtures";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { createReserve } from "./reserve.ts";
 

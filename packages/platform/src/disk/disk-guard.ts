@@ -1,7 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import { SECOND } from "@platform/engine/base/time";
 import type { Logger } from "../base/logger.ts";
-import { readSpace } from "../base/free-space.ts";
+import { readSpace } from "../base/files.ts";
 import type { Reserve } from "./reserve.ts";
 
 /*

@@ -5,7 +5,7 @@ import type { Database } from "../../postgres/database.ts";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
-import { createOwner } from "@platform/engine/testing/create-owner";
+import { createOwner } from "@platform/engine/testing/execution-fixtures";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 

@@ -3,7 +3,7 @@ import type { ListFilter } from "@platform/engine/store/execution-store";
 import { SECOND } from "@platform/engine/base/time";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database, Statement } from "../../postgres/database.ts";
-import { createUuidAt } from "@platform/engine/testing/create-uuid-at";
+import { createUuidAt } from "@platform/engine/testing/execution-fixtures";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
 import { createExecutionDatabase } from "./execution-store.ts";

@@ -6,8 +6,7 @@ import { createExecutionDatabase, createPostgresExecutionStore } from "./executi
 import type { PostgresExecutionStore } from "./execution-store.ts";
 import type { Database } from "../../postgres/database.ts";
 import { ensurePartitions, maintainPartitions } from "./partitions.ts";
-import { createOwner } from "@platform/engine/testing/create-owner";
-import { createUuidAt } from "@platform/engine/testing/create-uuid-at";
+import { createOwner, createUuidAt } from "@platform/engine/testing/execution-fixtures";
 import { DAY } from "@platform/engine/base/time";
 
 let home: TestDatabase;
