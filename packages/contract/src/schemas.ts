@@ -44,3 +44,12 @@ export function pageOf<T extends TSchema>(title: string, item: T, options: TObje
     { title, description: "One page of a list", ...options },
   );
 }
+
+/** One part of a JSON pointer in a URI fragment (RFC 6901 6). */
+export function decodePointer(part: string): string {
+  try {
+    return decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+  } catch {
+    return part;
+  }
+}

@@ -2,6 +2,7 @@ import type { Json } from "./openapi-components.ts";
 import { createOpenApi } from "./openapi.ts";
 import type { OpenApiDocument, OpenApiServer } from "./openapi.ts";
 import type { OperationTable } from "./operation.ts";
+import { decodePointer } from "./schemas.ts";
 import { SERVICE_API } from "./service-api.ts";
 
 /** What differs between the documents of versions. */
@@ -113,15 +114,6 @@ function moveReference(text: string, names: ReadonlyMap<string, string>): string
   const [pointer = "", ...rest] = text.slice(DEFINITION.length).split("/");
   const name = names.get(decodePointer(pointer));
   return name === undefined ? text : ["#/components/schemas", name, ...rest].join("/");
-}
-
-/** One part of a JSON pointer in a URI fragment (RFC 6901 6). */
-function decodePointer(part: string): string {
-  try {
-    return decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-  } catch {
-    return part;
-  }
 }
 
 function asObject(value: unknown): Json {

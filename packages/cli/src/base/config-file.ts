@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isRecord } from "@platform/engine/base/json";
 import { getCode, getMessage } from "@platform/engine/base/thrown";
 import { UserError } from "./errors.ts";
+import { readIfThere } from "./files.ts";
 
 /** The organisation that commands use. */
 interface StoredContext {
@@ -125,15 +126,6 @@ async function writeDurably(path: string, text: string): Promise<void> {
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-async function readIfThere(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if (getCode(error) === "ENOENT") return null;
-    throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { defineCommand } from "../base/command.ts";
 import { formatSize } from "../base/output.ts";
-import { writeOutputFile } from "../base/write-output-file.ts";
+import { writeOutputFile } from "../base/files.ts";
 
 /** `platform compress`: packs as `platform up` does, without a login or a request to the platform. */
 export const compressCommand = defineCommand({

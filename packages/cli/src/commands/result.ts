@@ -3,7 +3,7 @@ import { defineCommand } from "../base/command.ts";
 import { describeFailure, getFinalStatus } from "../jobs/job.ts";
 import { readJobResult } from "../jobs/job-result.ts";
 import { openSession } from "../base/session.ts";
-import { writeOutputFile } from "../base/write-output-file.ts";
+import { writeOutputFile } from "../base/files.ts";
 
 /** `platform result`: does not wait. Fails when the job did not succeed. */
 export const resultCommand = defineCommand({

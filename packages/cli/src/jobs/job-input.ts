@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { RawJson } from "@platform/contract/client";
 import { isRecord } from "@platform/engine/base/json";
-import { getCode, getMessage } from "@platform/engine/base/thrown";
+import { getMessage } from "@platform/engine/base/thrown";
 import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError } from "../base/errors.ts";
+import { readIfThere } from "../base/files.ts";
 
 /** Options of `run` for the input; undefined if not given. */
 export interface JobInputOptions {
@@ -55,15 +55,6 @@ async function readPart(
   const reason = checkObject(text);
   if (reason !== null) throw new UserError("INPUT_INVALID", `The file '${path}' ${reason}.`);
   return text;
-}
-
-async function readIfThere(path: string): Promise<string | null> {
-  try {
-    return (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
-  } catch (error) {
-    if (getCode(error) === "ENOENT") return null;
-    throw error;
-  }
 }
 
 /** Why the text is refused, as the rest of a sentence; null if it is a JSON object. */

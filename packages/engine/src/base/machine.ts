@@ -4,6 +4,11 @@ export interface Step<State, Effect> {
   readonly effects: readonly Effect[];
 }
 
+/** The step of an event that changes nothing. */
+export function stay<State, Effect>(state: State): Step<State, Effect> {
+  return { state, effects: [] };
+}
+
 /** A running state machine, made by `runMachine`. */
 export interface Machine<State, Event> {
   readonly state: () => State;

@@ -1,3 +1,4 @@
+import { decodePointer } from "@platform/contract/schemas";
 import { isRecord } from "../base/json.ts";
 import { findExcess } from "./bounds.ts";
 import { ANNOTATIONS, KEYWORDS } from "./keywords.ts";
@@ -111,20 +112,12 @@ function findReference(root: Schema, reference: string): unknown {
   if (reference !== "#" && !reference.startsWith("#/")) throw new SchemaError(NOWHERE);
   let found: unknown = root;
   for (const part of reference.split("/").slice(1)) {
-    const name = decodePart(part);
+    const name = decodePointer(part);
     if (typeof found !== "object" || found === null || !Object.hasOwn(found, name))
       throw new SchemaError(NOWHERE);
     found = (found as Schema)[name];
   }
   return found;
-}
-
-function decodePart(part: string): string {
-  try {
-    return decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-  } catch {
-    return part;
-  }
 }
 
 /** Refuses a schema that refers to itself for the same value: its check would not terminate. Kahn's topological sort. */

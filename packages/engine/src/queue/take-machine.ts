@@ -1,3 +1,4 @@
+import { stay } from "../base/machine.ts";
 import type { Step } from "../base/machine.ts";
 
 /*
@@ -89,8 +90,4 @@ function take(failures: number): TakeStep {
 
 function end(): TakeStep {
   return { state: { name: "closed" }, effects: [{ type: "end" }] };
-}
-
-function stay(state: TakeState): TakeStep {
-  return { state, effects: [] };
 }

@@ -1,3 +1,4 @@
+import { stay } from "../base/machine.ts";
 import type { Step } from "../base/machine.ts";
 import type { Preparation } from "./prepare-claim.ts";
 import type { NotStarted, Outcome } from "../python/port/runtime.ts";
@@ -165,8 +166,4 @@ function settle(processes: Processes): ClaimStep {
   if (processes === "present") return { state: { name: "leaving" }, effects: [{ type: "release" }] };
   const freed: readonly ClaimEffect[] = processes === "none" ? [{ type: "free" }] : [];
   return { state: { name: "over" }, effects: [{ type: "release" }, ...freed, { type: "leave" }] };
-}
-
-function stay(state: ClaimState): ClaimStep {
-  return { state, effects: [] };
 }

@@ -1,4 +1,5 @@
 import type { Resources } from "@platform/contract/project";
+import { stay } from "../base/machine.ts";
 import type { Step } from "../base/machine.ts";
 
 /*
@@ -107,10 +108,6 @@ function waitNoLonger(state: DispatchState): DispatchStep {
 
 function go(state: DispatchState, phase: DispatchPhase, effects: readonly DispatchEffect[]): DispatchStep {
   return { state: { ...state, phase }, effects };
-}
-
-function stay(state: DispatchState): DispatchStep {
-  return { state, effects: [] };
 }
 
 function toUnits({ cpu, memory }: Resources): Resources {

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { getMessage } from "@platform/engine/base/thrown";
 import type { Database } from "../postgres/database.ts";
 import type { Logger } from "../base/logger.ts";
-import { syncDirectory } from "../base/sync-directory.ts";
+import { syncDirectory } from "../base/files.ts";
 import { SettingError } from "../config/settings.ts";
 import { FIRST_LOGIN_LOCK } from "../postgres/locks.ts";
 import type { Bootstrapped } from "./bootstrap.ts";

@@ -3,9 +3,8 @@ import { chmod, link, readFile, stat, unlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { geteuid } from "node:process";
-import { makeFolder } from "../base/make-folder.ts";
+import { makeFolder, syncDirectory } from "../base/files.ts";
 import { StartError, describeSystemError } from "./start-error.ts";
-import { syncDirectory } from "../base/sync-directory.ts";
 import type { Logger } from "../base/logger.ts";
 
 /** Where root keeps the data when other users cannot enter a folder above the chosen directory. */

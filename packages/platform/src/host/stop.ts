@@ -1,4 +1,4 @@
-import { runMachine } from "@platform/engine/base/machine";
+import { runMachine, stay } from "@platform/engine/base/machine";
 import type { Step } from "@platform/engine/base/machine";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
@@ -46,9 +46,9 @@ type StopStep = Step<StopState, StopEffect>;
 
 /** The transitions. Exit code 0: every execution had --drain-seconds to end. */
 export function reduceStop(state: StopState, event: StopEvent): StopStep {
-  if (state.phase === "leaving") return { state, effects: [] };
+  if (state.phase === "leaving") return stay(state);
   if (event.type === "signal") return requestStop(state, event);
-  if (event.type === "overdue" && state.phase !== "killing") return { state, effects: [] };
+  if (event.type === "overdue" && state.phase !== "killing") return stay(state);
   return leave(event.type === "closed" && state.phase === "draining" ? 0 : 1);
 }
 
@@ -58,7 +58,7 @@ function requestStop(
 ): StopStep {
   if (state.phase === "up")
     return { state: { phase: "draining", since: at }, effects: [{ type: "drain", signal }] };
-  if (at - state.since < SAME_STOP_MS) return { state, effects: [] };
+  if (at - state.since < SAME_STOP_MS) return stay(state);
   return state.phase === "draining"
     ? { state: { phase: "killing", since: at }, effects: [{ type: "kill", signal }] }
     : leave(1);

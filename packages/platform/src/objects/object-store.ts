@@ -4,7 +4,7 @@ import { access, mkdir, open, rename, rm, utimes } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
-import { syncDirectory } from "../base/sync-directory.ts";
+import { syncDirectory } from "../base/files.ts";
 
 /** Content that is named by its hash. */
 interface StoredObject {

@@ -6,7 +6,7 @@ import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { computePause } from "@platform/engine/base/backoff";
-import { readSpace } from "../base/free-space.ts";
+import { readSpace } from "../base/files.ts";
 import { findAccount, giveOver } from "./account.ts";
 import type { Account } from "./account.ts";
 import { provideBinaries } from "./binaries.ts";

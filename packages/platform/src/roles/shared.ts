@@ -4,7 +4,7 @@ import { removeTree } from "@platform/engine/files/remove-tree";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
-import { readSpace } from "../base/free-space.ts";
+import { readSpace } from "../base/files.ts";
 import { watchDisk } from "../disk/disk-guard.ts";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import { guardBuilds, guardExecutions } from "../disk/guarded-stores.ts";

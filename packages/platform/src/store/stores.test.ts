@@ -5,11 +5,9 @@ import { createStores } from "./stores.ts";
 import type { Stores } from "./stores.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
-import { createTestOrganisation } from "../testing/fixtures.ts";
-import { ACCESS_CHANNEL } from "./base/channels.ts";
+import { createTestOrganisation, insertTestVersion } from "../testing/fixtures.ts";
 import type { AccessChange } from "./access.ts";
 import type { NewBuild } from "./builds/builds.ts";
-import { toVersionValues, VERSION_COLUMNS } from "./versions/versions.ts";
 import type { NewVersion } from "./versions/versions.ts";
 
 let home: TestDatabase;
@@ -44,24 +42,12 @@ function createVersion(serviceKey: string, version: string): NewVersion {
   };
 }
 
-/** Makes a version live as the end of a build does, without a build. */
-async function insertVersion(version: NewVersion): Promise<void> {
-  await home.database.query({
-    text: `with v as (
-        insert into version (${VERSION_COLUMNS})
-        values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13::jsonb, $14::jsonb, $15::jsonb, $16)
-        returning service_key
-      ) select pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key) from v`,
-    values: toVersionValues(version),
-  });
-}
-
 /** An organisation of its own with a published service 1.0.0 and an application that has a key. */
 async function createWorld() {
   const organisationId = await createTestOrganisation(home.database);
   const created = await stores.services.create({ organisationId, name: "counter", description: "" });
   const service = await stores.services.publish(organisationId, created.key);
-  await insertVersion(createVersion(created.key, "1.0.0"));
+  await insertTestVersion(home.database, createVersion(created.key, "1.0.0"));
   const application = await stores.applications.create({
     organisationId,
     name: "shop",
@@ -182,7 +168,8 @@ test("lists give every item once, newest first, page by page", async () => {
 
 test("versions are found by number, and the latest is the highest that is not retired", async () => {
   const { organisationId, serviceKey } = await createWorld();
-  for (const version of ["1.9.0", "1.10.0"]) await insertVersion(createVersion(serviceKey, version));
+  for (const version of ["1.9.0", "1.10.0"])
+    await insertTestVersion(home.database, createVersion(serviceKey, version));
   expect((await stores.versions.findLatest(organisationId, serviceKey))?.version).toBe("1.10.0");
   const found = await stores.versions.find(organisationId, serviceKey, "1.9.0");
   expect(found).toMatchObject({ ...createVersion(serviceKey, "1.9.0"), id: found?.id, retiredAt: null });
@@ -293,7 +280,7 @@ test("a build whose version went live meanwhile fails and says so", async () => 
   await stores.builds.create(createBuild(organisationId, serviceKey, "1.1.0"));
   const claim = await stores.builds.claim("worker", 30);
   if (claim === null) throw new Error("There was nothing to claim.");
-  await insertVersion(createVersion(serviceKey, "1.1.0"));
+  await insertTestVersion(home.database, createVersion(serviceKey, "1.1.0"));
   await stores.builds.finish(claim, { status: "SUCCEEDED", version: createVersion(serviceKey, "1.1.0") });
   expect(await stores.builds.findLatest(organisationId, serviceKey, "1.1.0")).toMatchObject({
     failure: { code: "CONFLICT" },

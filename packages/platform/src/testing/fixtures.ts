@@ -3,6 +3,9 @@ import { createUuidV7 } from "@platform/engine/base/uuid";
 import { createAccessKeySecret } from "../access/access-key-secrets.ts";
 import type { Role } from "../accounts/roles.ts";
 import type { Database } from "../postgres/database.ts";
+import { ACCESS_CHANNEL } from "../store/base/channels.ts";
+import { toVersionValues, VERSION_COLUMNS } from "../store/versions/versions.ts";
+import type { NewVersion } from "../store/versions/versions.ts";
 import type { TestInstance } from "./instance.ts";
 
 export interface TestUser {
@@ -129,4 +132,16 @@ export async function createTestOrganisation(database: Database): Promise<string
     values: [id, id],
   });
   return id;
+}
+
+/** Makes a version live as the end of a build does, without a build. */
+export async function insertTestVersion(database: Database, version: NewVersion): Promise<void> {
+  await database.query({
+    text: `with v as (
+        insert into version (${VERSION_COLUMNS})
+        values ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12::jsonb, $13::jsonb, $14::jsonb, $15::jsonb, $16)
+        returning service_key
+      ) select pg_notify('${ACCESS_CHANNEL}', 'service:' || v.service_key) from v`,
+    values: toVersionValues(version),
+  });
 }

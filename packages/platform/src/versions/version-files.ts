@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { isUnpacked, unpackProject } from "@platform/engine/project/unpack";
-import { syncDirectory } from "../base/sync-directory.ts";
+import { syncDirectory } from "../base/files.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 
 /** Where projects are unpacked from and to. */

@@ -1,4 +1,4 @@
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir, open, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
@@ -24,4 +24,20 @@ function isFolder(path: string): Promise<boolean> {
       throw error;
     },
   );
+}
+
+/** Makes what was created, linked or renamed in a directory last through a power cut (fsync(2)). */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** The space of the file system that a path is on, in bytes. `free`: what is available to ordinary users. */
+export async function readSpace(path: string): Promise<{ readonly free: number; readonly total: number }> {
+  const { bavail, blocks, bsize } = await statfs(path);
+  return { free: bavail * bsize, total: blocks * bsize };
 }
