@@ -193,5 +193,5 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // A composition root as well: the local server is the engine with a store in memory.
   "cli/serve": ["engine/*"],
   "cli/commands": ["cli/jobs", "cli/project", "cli/serve", "engine/base", "engine/project"],
-  cli: ["cli/commands"],
+  cli: ["cli/commands", "engine/base"],
 };
