@@ -28,7 +28,7 @@ export interface ExecutionRecord {
 }
 
 /** Why an execution did not succeed, and what is known of its run. */
-export interface Failure {
+interface Failure {
   readonly code: string;
   readonly detail: string;
   /** Missing: nothing is known. */

@@ -27,7 +27,7 @@ export function spawnAsOrdinaryUser(args: readonly string[], resolvConf = ""): C
 }
 
 /** Runs versions as an ordinary user. @param resolvConf a file that is shown to it in place of /etc/resolv.conf */
-export async function createOrdinaryRunner(resolvConf?: string): Promise<VersionRunner> {
+async function createOrdinaryRunner(resolvConf?: string): Promise<VersionRunner> {
   const child = spawnAsOrdinaryUser([RUN_VERSIONS], resolvConf);
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error("it has no pipes");
