@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { KILOBYTE } from "../../base/bytes.ts";
+import { listChildren, PAGE_BYTES } from "../watch/process-files.ts";
 
 /** Memory of one zygote with its idle children, in bytes. */
 export interface ZygoteMemory {
@@ -19,7 +20,6 @@ interface ProcessMemory {
 
 /** A zygote that nothing of runs has few processes: more would have been started by user code. */
 const MAX_PROCESSES = 256;
-const PAGE_BYTES = 4096;
 
 /**
  * Measures the processes of a zygote from outside: what it says itself may come from user code. To be called while nothing of it
@@ -36,7 +36,7 @@ export async function measureZygote(launched: number, hasIdle: boolean): Promise
     measured = (await Promise.all(generation.map(measureProcess))).filter((memory) => memory !== null);
     totalBytes += measured.reduce((sum, { proportional }) => sum + proportional, 0);
     count += generation.length;
-    generation = (await Promise.all(generation.map(listChildren))).flat();
+    generation = generation.flatMap(listChildren);
   }
   if (totalBytes === 0) return null;
   return { totalBytes, idleBytes: hasIdle ? measured.reduce((sum, { own }) => sum + own, 0) : 0 };
@@ -58,10 +58,6 @@ async function measureProcess(pid: number): Promise<ProcessMemory | null> {
 function readField(text: string, name: string): number {
   const start = text.indexOf(`\n${name}:`);
   return start < 0 ? 0 : Number.parseInt(text.slice(start + name.length + 2), 10) * KILOBYTE;
-}
-
-async function listChildren(pid: number): Promise<readonly number[]> {
-  return (await readText(`/proc/${pid}/task/${pid}/children`)).split(" ").filter(Boolean).map(Number);
 }
 
 /** Empty when the process has ended, or may not be looked at. */

@@ -34,7 +34,8 @@ export interface ProportionalMemory {
 
 /** User space always sees 100 ticks a second. */
 const TICKS = 100;
-const PAGE_BYTES = readPageSize();
+/** Of memory, as this machine has it. */
+export const PAGE_BYTES = readPageSize();
 const STATS_BLOCK_BYTES = 512;
 const NANO = 1e9;
 const PARENT = 1;
