@@ -1,7 +1,8 @@
 import { bindAccounts, isBelow, listSystem } from "../python/sandbox/system-view.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
-import { createClosedFilter, findArchitecture } from "../python/sandbox/seccomp/filters.ts";
+import { createClosedFilter } from "../python/sandbox/seccomp/filters.ts";
+import { findArchitecture } from "../python/sandbox/seccomp/syscalls.ts";
 import { FILTER_FD } from "./build-command.ts";
 import type { BuildCommand, HostCommand } from "./build-command.ts";
 import { limitCommand } from "./build-limits.ts";

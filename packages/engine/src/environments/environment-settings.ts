@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { GIGABYTE } from "../base/bytes.ts";
 import { MINUTE } from "../base/time.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
@@ -9,6 +8,7 @@ import { createBuildUsers } from "./build-users.ts";
 import type { BuildUsers, UidRange } from "./build-users.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { Cgroups } from "../python/sandbox/cgroups/cgroups.ts";
+import { RUNNER_DIRECTORY } from "../python/sandbox/runner-files.ts";
 import type { TreeLimits } from "./watch-disk.ts";
 
 /** What the creator of a builder decides; `completeSettings` adds the defaults. */
@@ -78,7 +78,7 @@ export function completeSettings({
   const users = isRoot && buildUids !== undefined ? createBuildUsers(buildUids) : null;
   const completed = {
     ...DEFAULTS,
-    runnerDirectory: fileURLToPath(new URL("../../runner", import.meta.url)),
+    runnerDirectory: RUNNER_DIRECTORY,
     ...options,
     environments: join(options.directory, "environments"),
     users,

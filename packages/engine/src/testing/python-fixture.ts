@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
+import { VERSION } from "./version.ts";
 import { createPythonRuntime } from "../python/python-runtime.ts";
 import type {
   LogLine,
@@ -115,15 +116,10 @@ export async function createFixture(
       writeFileSync(join(projectDirectory, path), text);
     }
     return {
+      ...VERSION,
       id: `version-${sequence}`,
       projectDirectory,
       interpreter: INTERPRETER,
-      readablePaths: [],
-      resources: { cpu: 1, memory: 1 },
-      variables: {},
-      startMode: "auto",
-      network: null,
-      output: null,
       ...changes,
     };
   }

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { createClosedFilter, findArchitecture } from "../python/sandbox/seccomp/filters.ts";
+import { RUNNER_DIRECTORY } from "../python/sandbox/runner-files.ts";
+import { createClosedFilter } from "../python/sandbox/seccomp/filters.ts";
+import { findArchitecture } from "../python/sandbox/seccomp/syscalls.ts";
 import { INTERPRETER } from "./python-fixture.ts";
 
-const RUNNER = fileURLToPath(new URL("../../runner", import.meta.url));
 /** Restricts itself and becomes the command. The right is taken away for good, as by the seccomp profile of a container. */
 const LAUNCHER = `
 import os, sys
@@ -23,7 +23,7 @@ export function refuseNamespaces(command: Command): Command {
   const architecture = findArchitecture(process.arch);
   if (architecture === null) throw new Error(`There is no filter for ${process.arch}.`);
   const filter = createClosedFilter(architecture).toString("base64");
-  return [INTERPRETER, "-I", "-S", "-c", LAUNCHER, RUNNER, filter, ...command];
+  return [INTERPRETER, "-I", "-S", "-c", LAUNCHER, RUNNER_DIRECTORY, filter, ...command];
 }
 
 /** Starts a program with `refuseNamespaces`. */

@@ -1,5 +1,6 @@
 import { NEW, reduceTake } from "../queue/take-machine.ts";
 import type { TakeEvent, TakeState } from "../queue/take-machine.ts";
+import { VERSION } from "./version.ts";
 import { isStarting, PREPARING, reduceClaim } from "../worker/claim-machine.ts";
 import type { ClaimEffect, ClaimEvent, ClaimState, StopReason } from "../worker/claim-machine.ts";
 import { createDispatchState, readFree, reduceDispatch } from "../worker/dispatch-machine.ts";
@@ -88,19 +89,6 @@ interface ModelClaim {
   readonly stop: (reason: StopReason) => void;
   readonly stopStarting: () => void;
 }
-
-/** A version that is never run. */
-export const VERSION = {
-  id: "version",
-  projectDirectory: "/project",
-  interpreter: "/python",
-  readablePaths: [],
-  resources: { cpu: 1, memory: 1 },
-  variables: {},
-  startMode: "auto",
-  network: null,
-  output: null,
-} as const;
 
 const PREPARATIONS = {
   ready: { kind: "ready", version: VERSION, input: { body: new Uint8Array() } },

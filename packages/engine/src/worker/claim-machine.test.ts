@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { PREPARING, reduceClaim } from "./claim-machine.ts";
-import { VERSION } from "../testing/worker-model.ts";
+import { VERSION } from "../testing/version.ts";
 import type { ClaimEffect, ClaimEvent, ClaimState, StopReason } from "./claim-machine.ts";
 
 const READY: ClaimEvent = {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createDeferred } from "../../base/deferred.ts";
+import { VERSION } from "../../testing/version.ts";
 import { waitUntil } from "../../testing/wait-until.ts";
 import type { RunRequest } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
@@ -50,17 +51,7 @@ const SETTINGS: Settings = {
 const PATIENT: Settings = { ...SETTINGS, drainMs: 3_600_000 };
 const REQUEST: RunRequest = {
   executionId: "execution",
-  version: {
-    id: "version",
-    projectDirectory: "/",
-    interpreter: "/usr/bin/python3",
-    readablePaths: [],
-    resources: { cpu: 1, memory: 1 },
-    variables: {},
-    startMode: "auto",
-    network: null,
-    output: null,
-  },
+  version: VERSION,
   input: { body: Buffer.from("{}") },
   timeoutSeconds: 60,
   onLog: async () => undefined,

@@ -6,7 +6,7 @@ import type { Egress } from "./network/egress.ts";
 import { prepareNetwork } from "./network/version-network.ts";
 import type { Networks } from "./network/version-network.ts";
 import { createBaseFilter, createChildFilter } from "./seccomp/filters.ts";
-import type { Architecture } from "./seccomp/filters.ts";
+import type { Architecture } from "./seccomp/syscalls.ts";
 import { BASE_ENVIRONMENT, FIRST_DESCRIPTOR, STATUS_FD } from "./sandbox.ts";
 import type { SandboxLaunch, SandboxRequest } from "./sandbox.ts";
 import { bind, bindAccounts, isBelow, listSystem, writeAccounts } from "./system-view.ts";

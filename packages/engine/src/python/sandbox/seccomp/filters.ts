@@ -13,9 +13,6 @@ import type { Rule } from "./program.ts";
 import { REFUSED_CALLS } from "./refused-calls.ts";
 import type { Architecture } from "./syscalls.ts";
 
-export { findArchitecture } from "./syscalls.ts";
-export type { Architecture } from "./syscalls.ts";
-
 /**
  * What the kernel offers to the other runs of a sandbox: `hidden` by a pid namespace; `unsignalled`, as Landlock keeps signals
  * inside a run; `exposed` by neither.
