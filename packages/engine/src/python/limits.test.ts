@@ -137,10 +137,10 @@ describe.each(LEVELS)("limits at level %s", (level, used) => {
   afterAll(() => fixture.close());
 
   /** Runs it beside an execution of the same version and one of another, which must not notice; the version serves afterwards. */
-  async function attack(code: string, timeoutSeconds = 20) {
+  async function attack(code: string) {
     const siblings = [version, other].map((of) => fixture.start(of, { data: {} }));
     await waitFor("the siblings run", () => siblings.every(({ lines }) => lines.length > 0));
-    const finished = await fixture.finish(version, { data: { code }, timeoutSeconds });
+    const finished = await fixture.finish(version, { data: { code } });
     for (const sibling of siblings) expect(await sibling.outcome).toMatchObject({ status: "SUCCEEDED" });
     expect((await fixture.finish(version, { data: { code: "result = 7" } })).result).toEqual({ value: 7 });
     return finished;
@@ -193,8 +193,12 @@ describe.each(LEVELS)("limits at level %s", (level, used) => {
         network: "none",
       });
       const { outcome, result } = await fixture.finish(local, { data: { code } });
-      expect(outcome).toMatchObject({ status: "SUCCEEDED" });
-      expect((result as { readonly value: number }).value).toBeLessThan(200);
+      // With version 2 they are memory of the run, and the kernel may find none for something else that it needs.
+      const isBounded =
+        outcome.status === "FAILED"
+          ? sandbox.cgroups?.version === 2 && outcome.code === "OUT_OF_MEMORY"
+          : (result as { readonly value: number }).value < 200;
+      expect([isBounded, outcome, result]).toEqual([true, outcome, result]);
       // What was left of it when it ended is not taken from the next one.
       expect((await fixture.finish(local, { data: { code: "result = 7" } })).result).toEqual({ value: 7 });
     },

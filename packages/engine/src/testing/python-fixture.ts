@@ -27,6 +27,9 @@ import type { PythonRuntimeOptions } from "../python/port/settings.ts";
 export const INTERPRETER = "/usr/bin/python3";
 const TRUSTED_INTERPRETER = TrustedExecutable.vouchFor(INTERPRETER, "named by the operator");
 
+/** How long an execution may take that a test names no time for; more where a processor is emulated (`npm run test:kernels`). */
+const EXECUTION_SECONDS = Number(process.env["PLATFORM_TEST_EXECUTION_SECONDS"] ?? 20);
+
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 interface Finished {
@@ -132,7 +135,7 @@ export async function createFixture(
       executionId: `execution-${(sequence += 1)}`,
       version,
       input: given.dataRef === undefined ? { body } : { body, data: Buffer.from(given.dataRef) },
-      timeoutSeconds: given.timeoutSeconds ?? 20,
+      timeoutSeconds: given.timeoutSeconds ?? EXECUTION_SECONDS,
       onLog: async (batch) => void lines.push(...batch),
     });
     return { ...run, lines };

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCgroupsV2 } from "./cgroups-v2.ts";
-import { delegateV2 } from "./delegate-v2.ts";
-import { nameWorker } from "./names.ts";
+import { delegateV2, REST } from "./delegate-v2.ts";
 
 /*
  * The formats of the files, as admin-guide/cgroup-v2 of the kernel's documentation describes them, in an ordinary folder: few machines
@@ -76,16 +75,15 @@ test.each([
 test("a group whose controllers are in use already is shared with the worker that enabled them", () => {
   writeFileSync(join(folder, "cgroup.controllers"), "cpuset cpu io memory hugetlb pids\n");
   writeFileSync(join(folder, "cgroup.subtree_control"), "cpu memory pids\n");
-  const names = nameWorker();
-  const own = delegateV2(join(folder, names.self), names);
-  expect(own).toBe(join(folder, names.runs));
-  createCgroupsV2(own).create("run");
-  expect(readFileSync(join(folder, names.runs, "cgroup.subtree_control"), "utf8")).toBe("+memory +cpu +pids");
+  const base = delegateV2({ folder: join(folder, REST), top: folder });
+  expect(base).toBe(folder);
+  createCgroupsV2(join(base, "runs")).create("run");
+  expect(readFileSync(join(base, "runs", "cgroup.subtree_control"), "utf8")).toBe("+memory +cpu +pids");
 });
 
 test("missing controllers are named", () => {
   writeFileSync(join(folder, "cgroup.controllers"), "cpu hugetlb\n");
-  expect(() => delegateV2(folder, nameWorker())).toThrow(
+  expect(() => delegateV2({ folder, top: folder })).toThrow(
     `the controllers memory, pids are not available in ${folder}`,
   );
 });

@@ -31,9 +31,8 @@ export function createCgroupsV2(own: string, controllers: readonly string[] = V2
     create: (name) => {
       if (mkdirSync(own, { recursive: true }) !== undefined) {
         enableControllers(own, controllers);
-        const weight = Math.min(MAX_WEIGHT, WEIGHT_OF_A_PROCESSOR * availableParallelism());
         // Else all executions together have the weight of one other group of the host.
-        writeIfPresent(join(own, "cpu.weight"), String(weight));
+        weighAsProcessors(own);
       }
       return createGroup(join(own, name));
     },
@@ -45,6 +44,12 @@ export function createCgroupsV2(own: string, controllers: readonly string[] = V2
 export function enableControllers(group: string, controllers: readonly string[]): void {
   const text = controllers.map((name) => `+${name}`).join(" ");
   writeFileSync(join(group, "cgroup.subtree_control"), text);
+}
+
+/** Gives a group the weight of as many processes as there are processors. */
+export function weighAsProcessors(group: string): void {
+  const weight = Math.min(MAX_WEIGHT, WEIGHT_OF_A_PROCESSOR * availableParallelism());
+  writeIfPresent(join(group, "cpu.weight"), String(weight));
 }
 
 function createGroup(folder: string): Group {

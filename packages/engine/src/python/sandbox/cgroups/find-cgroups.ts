@@ -62,16 +62,19 @@ function readOwnGroups(): OwnGroups | null {
 }
 
 async function openCgroups(own: OwnGroups): Promise<Cgroups> {
-  const names = nameWorker();
-  const parents = own.version === 1 ? listFolders(own.folders) : [own.folder];
-  await Promise.all(parents.map(sweepLeftOvers));
-  if (own.version === 2) return createCgroupsV2(delegateV2(own.folder, names));
+  const name = nameWorker();
+  if (own.version === 2) {
+    const base = delegateV2(own);
+    await sweepLeftOvers(base);
+    return createCgroupsV2(join(base, name));
+  }
+  await Promise.all(listFolders(own.folders).map(sweepLeftOvers));
   const { memory, cpu, cpuacct, pids } = own.folders;
   const folders: V1Folders = {
-    memory: join(memory, names.runs),
-    cpu: join(cpu, names.runs),
-    cpuacct: join(cpuacct, names.runs),
-    pids: join(pids, names.runs),
+    memory: join(memory, name),
+    cpu: join(cpu, name),
+    cpuacct: join(cpuacct, name),
+    pids: join(pids, name),
   };
   return createCgroupsV1(folders);
 }

@@ -25,6 +25,7 @@ test("without v1 controllers, the group of v2 is found", () => {
   expect(locateGroups(mounts, "0::/system.slice/platform.service\n")).toEqual({
     version: 2,
     folder: "/sys/fs/cgroup/system.slice/platform.service",
+    top: "/sys/fs/cgroup",
   });
 });
 
@@ -33,6 +34,7 @@ test("a container that sees a part of the hierarchy finds its group in that part
   expect(locateGroups(mounts, "0::/docker/abc/worker\n")).toEqual({
     version: 2,
     folder: "/sys/fs/cgroup/worker",
+    top: "/sys/fs/cgroup",
   });
 });
 

@@ -5,7 +5,8 @@ import type { V1Folders } from "./cgroups-v1.ts";
 /** The folders of the groups that this process is in. */
 export type OwnGroups =
   | { readonly version: 1; readonly folders: V1Folders }
-  | { readonly version: 2; readonly folder: string };
+  /** `top`: the mount's folder, which is the root of the whole hierarchy unless a container sees only a part of it. */
+  | { readonly version: 2; readonly folder: string; readonly top: string };
 
 /** A mounted hierarchy. */
 interface Mount {
@@ -35,11 +36,9 @@ export function locateGroups(mountinfo: string, membership: string): OwnGroups |
   });
   const [memory, cpu, cpuacct, pids] = folders;
   if (memory && cpu && cpuacct && pids) return { version: 1, folders: { memory, cpu, cpuacct, pids } };
-  const unified = findFolder(
-    mounts.find(({ version }) => version === 2),
-    paths.get(""),
-  );
-  return unified === null ? null : { version: 2, folder: unified };
+  const unified = mounts.find(({ version }) => version === 2);
+  const folder = findFolder(unified, paths.get(""));
+  return unified === undefined || folder === null ? null : { version: 2, folder, top: unified.folder };
 }
 
 /** One line a mount: `36 31 0:33 /root /mount/point options - type source super-options` (proc_pid_mountinfo(5)). */

@@ -2,21 +2,15 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 
 const PREFIX = "platform";
-const PATTERN = /^platform(?:-self)?-(\d+)-(\d+)-(\d+)(?:-[0-9a-f]+)?$/u;
+const PATTERN = /^platform-(\d+)-(\d+)-(\d+)(?:-[0-9a-f]+)?$/u;
 
 /**
- * The names of a worker's groups: of the one that its runs are below, and of the one that a v2 worker puts itself into. They hold its
- * pid namespace, its process id and the time of its start, so that another worker can tell whether it lives.
+ * The name of the group that the runs of this worker are below. It holds the worker's pid namespace, its process id and the time of its
+ * start, so that another worker can tell whether it lives. Each call gives another one: they may be closed one by one.
  */
-export interface WorkerNames {
-  readonly runs: string;
-  readonly self: string;
-}
-
-/** Of this process. Each call gives another name for the runs: they may be closed one by one. */
-export function nameWorker(): WorkerNames {
-  const suffix = `${readPidNamespace()}-${process.pid}-${readStartTime(process.pid) ?? 0}`;
-  return { runs: `${PREFIX}-${suffix}-${randomBytes(4).toString("hex")}`, self: `${PREFIX}-self-${suffix}` };
+export function nameWorker(): string {
+  const start = readStartTime(process.pid) ?? 0;
+  return `${PREFIX}-${readPidNamespace()}-${process.pid}-${start}-${randomBytes(4).toString("hex")}`;
 }
 
 /**
@@ -27,11 +21,6 @@ export function isLeftOver(name: string): boolean {
   const [, namespace, pid, start] = PATTERN.exec(name) ?? [];
   if (namespace === undefined || namespace !== readPidNamespace()) return false;
   return String(readStartTime(Number(pid)) ?? "none") !== start;
-}
-
-/** Whether it is the group that a worker has put itself into. */
-export function isSelf(name: string): boolean {
-  return PATTERN.test(name) && name.startsWith(`${PREFIX}-self-`);
 }
 
 function readPidNamespace(): string {
