@@ -8,20 +8,20 @@
  * queue never has any. An event that has no transition in a state is ignored.
  */
 
+import { stay } from "../../base/machine.ts";
 import { describeExit, fail } from "./answers.ts";
 import type {
   Answered,
   KillReason,
   ProcessEnd,
   Processes,
-  Queued,
   RunEffect,
   RunEvent,
   RunState,
   Running,
   Settled,
   RunStep,
-  StepTimer,
+  Timer,
 } from "./run-state.ts";
 import type { LogLine, NotStarted, Outcome } from "../port/runtime.ts";
 
@@ -53,7 +53,7 @@ const STEPS: Readonly<Record<Processes, ProcessStep>> = {
 
 interface ProcessStep {
   readonly enter: readonly RunEffect[];
-  readonly timer: StepTimer | null;
+  readonly timer: Exclude<Timer, "limit" | "answer"> | null;
   readonly next: Processes | null;
 }
 
@@ -64,7 +64,7 @@ const UNKNOWN_EXIT: ProcessEnd = { how: "exit", code: null, signal: null };
 export function reduce(state: RunState, event: RunEvent): RunStep {
   switch (state.name) {
     case "queued":
-      return reduceQueued(state, event);
+      return reduceQueued(event);
     case "running":
       return reduceRunning(state, event);
     case "answered":
@@ -76,17 +76,13 @@ export function reduce(state: RunState, event: RunEvent): RunStep {
     case "ended":
       break;
   }
-  return ignore(state);
+  return stay(state);
 }
 
-function ignore<S extends RunState>(state: S): RunStep<S> {
-  return { state, effects: [] };
-}
-
-function reduceQueued(state: Queued, event: RunEvent): RunStep {
+function reduceQueued(event: RunEvent): RunStep {
   if (event.type === "handedOver") return { state: HANDED_OVER, effects: BEGIN };
   if (event.type === "refused") return refuse(event.outcome, event.lines);
-  if (event.type !== "kill") return ignore(state);
+  if (event.type !== "kill") return stay(QUEUED);
   const refused = refuse(fail(event.reason.code, event.reason.detail), []);
   return { ...refused, effects: [...refused.effects, { type: "withdraw" }] };
 }
@@ -124,7 +120,7 @@ function reduceRunning(state: Running, event: RunEvent): RunStep {
     case "drained":
       break;
   }
-  return ignore(state);
+  return stay(state);
 }
 
 /** The exit of the process is reported shortly after, and explains the failure better. */
@@ -133,7 +129,7 @@ function closeControl(state: Running): RunStep {
 }
 
 function exit(state: Running, end: ProcessEnd): RunStep {
-  return state.processes === "gone" ? ignore(state) : expectAnswer({ ...state, end });
+  return state.processes === "gone" ? stay(state) : expectAnswer({ ...state, end });
 }
 
 /** The process has ended. Its answer may still be on its way, unless the connection has ended too or a kill has decided already. */
@@ -147,7 +143,7 @@ function awaitAnswer(state: Running): RunStep {
 
 /** @param end null when its processes are gone after their exit was reported: the answer is awaited already */
 function lose(state: Running, end: ProcessEnd | null): RunStep {
-  if (state.processes === "gone") return ignore(state);
+  if (state.processes === "gone") return stay(state);
   const gone = moveProcesses(state, "gone");
   if (end === null && state.end !== null) return gone;
   const step = expectAnswer({ ...gone.state, end: end ?? UNKNOWN_EXIT });
@@ -156,7 +152,7 @@ function lose(state: Running, end: ProcessEnd | null): RunStep {
 
 /** The first reason is kept: a run that was cancelled does not become one that exceeded its time limit. */
 function kill(state: Running, reason: KillReason): RunStep {
-  if (state.kill !== null) return ignore(state);
+  if (state.kill !== null) return stay(state);
   const step = reason.code === "CANCELLED" ? "terminating" : "killed";
   const { state: next, effects } = moveProcesses({ ...state, kill: reason }, step);
   return { state: next, effects: [{ type: "stopTimer", timer: "limit" }, ...effects] };
@@ -209,14 +205,14 @@ function settle({ processes, outcome }: Answered): RunStep {
 function reduceProcesses<S extends Running | Answered | Settled>(state: S, event: RunEvent): RunStep<S> {
   if (event.type === "gone" || event.type === "lost") return moveProcesses(state, "gone");
   const { timer, next } = STEPS[state.processes];
-  if (event.type !== "timeUp" || event.timer !== timer || next === null) return ignore(state);
+  if (event.type !== "timeUp" || event.timer !== timer || next === null) return stay(state);
   return moveProcesses(state, next);
 }
 
 /** Steps are only passed forward: `gone` is final, and from `stuck` only `gone` follows. */
 function moveProcesses<S extends Running | Answered | Settled>(state: S, to: Processes): RunStep<S> {
   const from = state.processes;
-  if (from === to || from === "gone" || (from === "stuck" && to !== "gone")) return ignore(state);
+  if (from === to || from === "gone" || (from === "stuck" && to !== "gone")) return stay(state);
   const { enter, timer } = STEPS[to];
   const stopped = STEPS[from].timer;
   return {

@@ -41,11 +41,6 @@ export interface Running {
   readonly kill: KillReason | null;
 }
 
-/** It waits for a child: no process knows of it. */
-export interface Queued {
-  readonly name: "queued";
-}
-
 /** The outcome is decided; output from before it is still being stored. */
 export interface Answered {
   readonly name: "answered";
@@ -59,13 +54,19 @@ export interface Settled {
   readonly processes: Processes;
 }
 
-/** `ended`: the outcome was reported and no process is left. */
-export type RunState = Queued | Running | Answered | Settled | { readonly name: "ended" };
+/** `queued`: it waits for a child, and no process knows of it. `ended`: the outcome was reported and no process is left. */
+export type RunState =
+  | { readonly name: "queued" }
+  | Running
+  | Answered
+  | Settled
+  | { readonly name: "ended" };
 
-/** Timers for steps of the processes. */
-export type StepTimer = "exit" | "grace" | "confirm";
-/** `limit`: time limit of the run. `answer`: wait for an answer that may still arrive after the end of the process or its connection. */
-export type Timer = "limit" | "answer" | StepTimer;
+/**
+ * `limit`: time limit of the run. `answer`: wait for an answer that may still arrive after the end of the process or its connection. The
+ * others: limits of steps of the processes.
+ */
+export type Timer = "limit" | "answer" | "exit" | "grace" | "confirm";
 
 /** What the machine is informed of, by the pool, the child's connections, the timers and the caller. */
 export type RunEvent =
