@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
@@ -127,6 +128,22 @@ describe.each(RUNNERS)("the network of versions that are run by %s", (_who, crea
     },
     60_000,
   );
+
+  test.runIf(IS_ROOT)("an address that the host gets later is closed too", async () => {
+    const late = "198.51.100.77";
+    const server = createServer().listen(0, "0.0.0.0");
+    await once(server, "listening");
+    const target = [late, (server.address() as AddressInfo).port] as const;
+    await reach([]);
+    execFileSync("ip", ["address", "add", `${late}/32`, "dev", "lo"]);
+    try {
+      expect(await canConnect(...target)).toBe(true);
+      await expect.poll(() => reach([target]), { timeout: 20_000 }).toEqual([["EHOSTUNREACH", "EPERM"]]);
+    } finally {
+      execFileSync("ip", ["address", "delete", `${late}/32`, "dev", "lo"]);
+      server.close();
+    }
+  });
 
   test.runIf(HAS_EGRESS)(
     "executions of one version, which share a network, cannot send each other anything: not by local addresses, multicast or broadcast",

@@ -13,22 +13,27 @@ const SCRIPT = `
 mount -t tmpfs none /dev/net
 mknod -m 666 /dev/net/tun c 10 200
 if [ -n "$1" ]; then mount --bind "$1" /etc/resolv.conf; fi
-shift
-exec setpriv --reuid=${USER} --regid=${USER} --clear-groups "$@"
+user=$2
+shift 2
+exec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"
 `;
 
-/** Starts a program of Node as an ordinary user, which has the pid of what is returned. Needs root. */
-export function spawnAsOrdinaryUser(args: readonly string[], resolvConf = ""): ChildProcess {
-  const command = ["sh", "-e", "-c", SCRIPT, "sh", resolvConf, process.execPath, ...args];
+function spawnAs(user: number, args: readonly string[], resolvConf: string): ChildProcess {
+  const command = ["sh", "-e", "-c", SCRIPT, "sh", resolvConf, String(user), process.execPath, ...args];
   return spawn("unshare", ["--mount", ...command], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { PATH: process.env["PATH"] },
   });
 }
 
-/** Runs versions as an ordinary user. @param resolvConf a file that is shown to it in place of /etc/resolv.conf */
-async function createOrdinaryRunner(resolvConf?: string): Promise<VersionRunner> {
-  const child = spawnAsOrdinaryUser([RUN_VERSIONS], resolvConf);
+/** Starts a program of Node as an ordinary user, which has the pid of what is returned. Needs root. */
+export function spawnAsOrdinaryUser(args: readonly string[]): ChildProcess {
+  return spawnAs(USER, args, "");
+}
+
+/** Runs versions as some user, in a process of its own. @param resolvConf a file that is shown to it in place of /etc/resolv.conf */
+async function createRunner(user: number, resolvConf = ""): Promise<VersionRunner> {
+  const child = spawnAs(user, [RUN_VERSIONS], resolvConf);
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error("it has no pipes");
   const answers = createInterface(stdout)[Symbol.asyncIterator]();
@@ -48,13 +53,16 @@ async function createOrdinaryRunner(resolvConf?: string): Promise<VersionRunner>
   return { run, close };
 }
 
-type Runner = readonly [who: string, create: () => Promise<VersionRunner>];
+type Runner = readonly [who: string, create: (resolvConf?: string) => Promise<VersionRunner>];
 
-/** As whom versions are run, for tests of what holds for each: the user of this process, and where that is root an ordinary user too. */
+/** As whom versions are run, for tests of what holds for each: the user of this process, and where that is root, who can show them another resolver, an ordinary user too. */
 export const RUNNERS: readonly Runner[] =
   process.getuid?.() === 0
     ? [
-        ["root", createVersionRunner],
-        ["an ordinary user", createOrdinaryRunner],
+        [
+          "root",
+          (resolvConf) => (resolvConf === undefined ? createVersionRunner() : createRunner(0, resolvConf)),
+        ],
+        ["an ordinary user", (resolvConf) => createRunner(USER, resolvConf)],
       ]
-    : [["the user of this process", createVersionRunner]];
+    : [["the user of this process", () => createVersionRunner()]];

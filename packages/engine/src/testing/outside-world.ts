@@ -1,5 +1,8 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:net";
+import type { Server } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** A public address (TEST-NET-2), and two that versions must not reach: the metadata address of clouds, and a private one. */
 export const OUTSIDE = "198.51.100.9";
@@ -11,8 +14,34 @@ export const HOST_SIDE = "198.51.100.1";
 /** Where servers listen on each address of the outside. */
 export const OUTSIDE_PORT = 8137;
 
+/** Serves TCP, and DNS from a file of JSON that is read for each question: addresses by name, or nothing for a name that fails. */
 const SERVER = `
-import socket, sys
+import json, socket, struct, sys, threading
+
+def answer(query):
+    end = query.index(0, 12)
+    labels, at = [], 12
+    while at < end:
+        labels.append(query[at + 1 : at + 1 + query[at]].decode())
+        at += 1 + query[at]
+    kind = struct.unpack_from("!H", query, end + 1)[0]
+    with open(sys.argv[1]) as file:
+        known = json.load(file)
+    name = ".".join(labels).lower()
+    addresses = known.get(name, []) if kind == 1 else []
+    code = 3 if name not in known else 2 if addresses is None else 0
+    records = b"".join(bytes([0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]) + socket.inet_aton(one) for one in addresses or [])
+    flags = struct.pack("!BBHHHH", 0x81, 0x80 | code, 1, len(addresses or []), 0, 0)
+    return query[:2] + flags + query[12 : end + 5] + records
+
+def resolve():
+    while True:
+        query, client = names.recvfrom(4096)
+        names.sendto(answer(query), client)
+
+names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+names.bind(("0.0.0.0", 53))
+threading.Thread(target=resolve, daemon=True).start()
 server = socket.create_server(("0.0.0.0", ${OUTSIDE_PORT}))
 print("listening", flush=True)
 while True:
@@ -26,9 +55,23 @@ export interface OutsideWorld {
   readonly close: () => Promise<void>;
 }
 
-/** Lays the cable and starts a server behind it. */
-export async function createOutsideWorld(): Promise<OutsideWorld> {
-  const server = spawn("unshare", ["--net", "/usr/bin/python3", "-I", "-c", SERVER], {
+/** Its addresses are there once: of several test files, one at a time has them. The kernel ends it with the process. */
+async function takeTurn(): Promise<Server> {
+  for (;;) {
+    const turn = createServer().listen("\0platform-outside-world").unref();
+    const isOurs = await once(turn, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (isOurs) return turn;
+    await delay(20);
+  }
+}
+
+/** Lays the cable and starts a server behind it. @param names the file of the names that it resolves, for those who ask it */
+export async function createOutsideWorld(names = "/dev/null"): Promise<OutsideWorld> {
+  const turn = await takeTurn();
+  const server = spawn("unshare", ["--net", "/usr/bin/python3", "-I", "-c", SERVER, names], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(server.stdout, "data");
@@ -47,6 +90,7 @@ export async function createOutsideWorld(): Promise<OutsideWorld> {
       execFileSync("ip", ["link", "delete", near]);
       server.kill("SIGKILL");
       if (server.exitCode === null && server.signalCode === null) await once(server, "exit");
+      turn.close();
     },
   };
 }

@@ -3,6 +3,8 @@ import type { NetworkPolicy } from "../python/sandbox/network/network-policy.ts"
 import type { RunnableVersion } from "../python/port/runtime.ts";
 import { createFixture, findTestSandbox } from "./python-fixture.ts";
 
+const LOOK_MS = 200;
+
 /** A program with `run`, and what its version asks for. */
 export interface Order {
   readonly program: string;
@@ -16,6 +18,8 @@ export interface Order {
 export interface Answer {
   readonly outcome: unknown;
   readonly result?: unknown;
+  /** What was logged since the answer before. */
+  readonly notices: readonly string[];
 }
 
 /** Runs versions, as some user; the same program is run in the same version, unless an operator's policy is given. */
@@ -29,12 +33,17 @@ async function runApart({ program, network = null, data }: Order, policy: Networ
   const own = await createFixture({ sandbox: await findTestSandbox({ networkPolicy: policy }) });
   const { outcome, result } = await own.finish(own.createVersion(program, { network }), { data });
   await own.close();
-  return { outcome, result };
+  return { outcome, result, notices: [] };
 }
 
-/** Runs them as the user of this process. */
+/** Runs them as the user of this process. Looks at listed hosts more often than usual. */
 export async function createVersionRunner(): Promise<VersionRunner> {
-  const fixture = await createFixture();
+  let notices: readonly string[] = [];
+  const notice = (_fields: unknown, message: string): void => void (notices = [...notices, message]);
+  const fixture = await createFixture({
+    sandbox: await findTestSandbox({ networkLookMs: LOOK_MS }),
+    logger: { info: () => undefined, warn: notice, error: notice },
+  });
   const versions = new Map<string, RunnableVersion>();
 
   async function run(order: Order): Promise<Answer> {
@@ -44,7 +53,9 @@ export async function createVersionRunner(): Promise<VersionRunner> {
     const version = versions.get(key) ?? fixture.createVersion(program, { network });
     versions.set(key, version);
     const { outcome, result } = await fixture.finish(version, { data });
-    return { outcome, result };
+    const said = notices;
+    notices = [];
+    return { outcome, result, notices: said };
   }
 
   return { run, close: fixture.close };

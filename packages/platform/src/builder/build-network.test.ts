@@ -29,6 +29,20 @@ test.each<[NetworkKind, Network | null]>([
   expect(judge(most, asked)).toEqual({ fault: null, lines: [] });
 });
 
+test("a project that lists private addresses is not built, unless the operator has opened them", () => {
+  const network = { hosts: ["10.1.2.3", "127.0.0.0/8", "localhost", "example.org", "203.0.113.7"] };
+  const judgeOpen = (open: readonly string[]) =>
+    findNetworkFault(
+      { policy: { standard: "egress", most: "egress", open }, missing: null },
+      network,
+      () => undefined,
+    );
+  expect(judgeOpen([])).toMatch(
+    /private addresses, .*: 10\.1\.2\.3, 127\.0\.0\.0\/8, localhost\. .*--network-open/u,
+  );
+  expect(judgeOpen(["10.0.0.0/8"])).toMatch(/: 127\.0\.0\.0\/8, localhost\./u);
+});
+
 test("the log says where the machine cannot give the network that a version asks for", () => {
   const said = "The version has no network here. There is no tun device. Create it.";
   expect(judge("egress", null, missing)).toEqual({ fault: null, lines: [said] });

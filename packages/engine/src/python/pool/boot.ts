@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type { Logger } from "../../base/logger.ts";
 import { createTimers } from "../../base/timers.ts";
 import type { Timers } from "../../base/timers.ts";
 import type { LogLine, RunnableVersion } from "../port/runtime.ts";
@@ -25,7 +24,6 @@ const SIGKILL = 9;
 /** Dependencies that the zygotes and pools of one runtime share. */
 export interface PoolHost extends ZygoteHost {
   readonly settings: Settings;
-  readonly logger: Logger;
   /** Limits executions where there are no control groups; null: it is not needed, or cannot be. */
   readonly watcher: Watcher | null;
 }

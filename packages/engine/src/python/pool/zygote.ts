@@ -6,6 +6,7 @@ import { Duplex } from "node:stream";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
+import type { Logger } from "../../base/logger.ts";
 import { spawnTrusted } from "../../host/processes.ts";
 import type { ChildProcess } from "../../host/processes.ts";
 import { createTimers } from "../../base/timers.ts";
@@ -44,6 +45,7 @@ export interface ZygoteHost {
   /** Creates the folder of each zygote, which is discarded when its last process has ended. */
   readonly folders: ZygoteFolders;
   readonly paces: Paces;
+  readonly logger: Logger;
 }
 
 /** What one zygote runs, and who reads what it writes. */
@@ -118,7 +120,8 @@ async function prepareZygote(host: ZygoteHost, { version, slotCount }: ZygoteOpt
     folders.discard(zygoteDirectory);
   }
   try {
-    launch = await host.sandbox.prepare({ ...version, runnerDirectory, zygoteDirectory });
+    const onNotice = (message: string): void => host.logger.warn({ versionId: version.id }, message);
+    launch = await host.sandbox.prepare({ ...version, runnerDirectory, zygoteDirectory, onNotice });
     home = await openHomeSocket(join(zygoteDirectory, "home"), host.paces);
     if (host.sandbox.cgroups !== null)
       groups = createZygoteGroups(host.sandbox.cgroups, version, {

@@ -2,7 +2,6 @@ import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { killLaunched } from "../../host/kill-launched.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
-import type { Egress } from "./network/egress.ts";
 import { prepareNetwork } from "./network/version-network.ts";
 import type { Networks } from "./network/version-network.ts";
 import { createBaseFilter, createChildFilter } from "./seccomp/filters.ts";
@@ -55,13 +54,13 @@ async function prepareLaunch(
   const { uid, gid } = user;
   writeAccounts(request.zygoteDirectory, uid, gid);
   user.own(request.zygoteDirectory);
-  const { bubblewrapArguments, children, own } = await prepareNetwork(
-    options.networks,
-    request.network,
-    join(request.zygoteDirectory, "etc"),
-  );
+  const { bubblewrapArguments, children, own } = await prepareNetwork(options.networks, {
+    network: request.network,
+    folder: join(request.zygoteDirectory, "etc"),
+    onNotice: request.onNotice,
+  });
   const isolation = listArguments(request, bubblewrapArguments);
-  let egress: Egress | null = null;
+  let egress: { readonly close: () => void } | null = null;
   const { architecture } = options;
   return {
     view: {

@@ -74,6 +74,7 @@ const PATHS = {
   runnerDirectory: "/r",
   readablePaths: ["/usr/lib/x", "/opt/env"],
   network: null,
+  onNotice: () => undefined,
 };
 
 function createSandbox(uid: number) {

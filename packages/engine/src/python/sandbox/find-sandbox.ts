@@ -52,6 +52,8 @@ export interface FindSandboxOptions {
   readonly networkPolicy?: NetworkPolicy;
   /** What versions get that ask for a network where this machine cannot give them one; default `none`. `host`: all code is trusted. */
   readonly networkFallback?: "none" | "host";
+  /** Milliseconds between two looks at the addresses of listed hosts, for tests; default: a minute. */
+  readonly networkLookMs?: number;
 }
 
 /** The best sandbox that works on this machine, established by trying each of its pieces. */
@@ -132,10 +134,15 @@ function chooseUsers(options: FindSandboxOptions): { tools: TrialTools; takeUser
 }
 
 function createNetworks(
-  { networkPolicy = DEFAULT_NETWORK_POLICY, networkFallback = "none" }: FindSandboxOptions,
+  { networkPolicy = DEFAULT_NETWORK_POLICY, networkFallback = "none", networkLookMs }: FindSandboxOptions,
   egress: EgressTools | MissingPiece,
 ): Networks {
-  return { policy: networkPolicy, egress: isMissing(egress) ? null : egress, fallback: networkFallback };
+  return {
+    policy: networkPolicy,
+    egress: isMissing(egress) ? null : egress,
+    fallback: networkFallback,
+    lookMs: networkLookMs,
+  };
 }
 
 function isMissing(found: EgressTools | MissingPiece): found is MissingPiece {

@@ -18,6 +18,8 @@ export interface SandboxRequest {
   readonly zygoteDirectory: string;
   /** What its processes ask to reach; null: what the operator has set for such versions. */
   readonly network: Network | null;
+  /** Informed, in sentences for the log, of what does not work as the version asks for it, also later. */
+  readonly onNotice: (message: string) => void;
 }
 
 /** How the children of a zygote are separated from each other. */

@@ -126,6 +126,7 @@ export async function tryBubblewrap(parts: Parts, tools: TrialTools, runner: str
       runnerDirectory: runner,
       readablePaths,
       zygoteDirectory,
+      onNotice: () => undefined,
     },
   );
   try {

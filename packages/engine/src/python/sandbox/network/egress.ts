@@ -6,7 +6,7 @@ import type { ChildProcess } from "../../../host/processes.ts";
 import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import { holdNamespaces, NETWORK_FD, spawnWithRights } from "./namespaces.ts";
 import type { HeldNamespaces, NamespaceOwner } from "./namespaces.ts";
-import { listCommands } from "./network-plan.ts";
+import { listChanges, listCommands } from "./network-plan.ts";
 import type { NetworkPlan } from "./network-plan.ts";
 import { startSlirp, waitUntilReady } from "./slirp.ts";
 
@@ -26,6 +26,8 @@ export interface EgressTools {
 
 /** The way out of one network namespace. */
 export interface Egress {
+  /** Enforces another plan from now on. */
+  readonly update: (plan: NetworkPlan) => void;
   /** Ends it, at once. */
   readonly close: () => void;
 }
@@ -36,12 +38,14 @@ export interface Egress {
  *
  * @throws Error when the namespace cannot be connected
  */
-export async function openEgress(tools: EgressTools, pid: number, plan: NetworkPlan): Promise<Egress> {
+export async function openEgress(tools: EgressTools, pid: number, first: NetworkPlan): Promise<Egress> {
   const namespaces = holdNamespaces(tools.owner, pid);
+  let plan = first;
   let slirp: ChildProcess | null = null;
   let timer: NodeJS.Timeout | undefined;
   let state: "opening" | "open" | "closed" = "opening";
-  let connecting: Promise<void> = Promise.resolve();
+  /** What works in the namespaces, one thing after the other. */
+  let working: Promise<unknown> = Promise.resolve();
 
   function close(): void {
     if (state === "closed") return;
@@ -49,34 +53,44 @@ export async function openEgress(tools: EgressTools, pid: number, plan: NetworkP
     clearTimeout(timer);
     if (slirp !== null) killLaunched(slirp);
     // Not while a program is started with these numbers, which may be those of other files a moment later.
-    void connecting.catch(() => undefined).then(namespaces.close);
+    void working.then(namespaces.close, namespaces.close);
+  }
+
+  function work(step: () => Promise<void>): Promise<void> {
+    const done = working.then(() => (state === "closed" ? undefined : step()));
+    working = done.catch(() => undefined);
+    return done;
   }
 
   async function connect(): Promise<void> {
     slirp = startSlirp(tools, namespaces, plan);
     slirp.once("exit", reconnectLater);
     await waitUntilReady(slirp);
-    await configure(tools, namespaces, plan);
+    await configure(tools, namespaces, listCommands(plan, existsSync("/proc/net/if_inet6")));
   }
 
   function reconnectLater(): void {
     if (state !== "open") return;
     clearTimeout(timer);
-    timer = setTimeout(reconnect, RESTART_MS).unref();
+    timer = setTimeout(() => void work(connect).catch(giveUp), RESTART_MS).unref();
   }
 
-  function reconnect(): void {
-    connecting = connect();
-    connecting.catch(() => {
-      if (slirp !== null) killLaunched(slirp);
-      reconnectLater(); // one that could not be started has no exit
-    });
+  /** What is enforced is not known: the next slirp4netns gets all of the plan. */
+  function giveUp(): void {
+    if (slirp !== null) killLaunched(slirp);
+    reconnectLater(); // one that could not be started has no exit
+  }
+
+  async function change(next: NetworkPlan): Promise<void> {
+    const commands = listChanges(plan, next);
+    plan = next;
+    if (commands.length > 0) await configure(tools, namespaces, commands);
   }
 
   try {
-    await (connecting = connect());
+    await work(connect);
     state = "open";
-    return { close };
+    return { update: (next) => void work(() => change(next)).catch(giveUp), close };
   } catch (error) {
     close();
     throw error;
@@ -87,9 +101,8 @@ export async function openEgress(tools: EgressTools, pid: number, plan: NetworkP
 async function configure(
   { bubblewrap, nsenter, ip }: EgressTools,
   namespaces: HeldNamespaces,
-  plan: NetworkPlan,
+  commands: readonly string[],
 ): Promise<void> {
-  const commands = listCommands(plan, existsSync("/proc/net/if_inet6"));
   const enter = [nsenter.path, `--net=/proc/self/fd/${NETWORK_FD}`, "--", ip.path, "-batch", "-"];
   const child = spawnWithRights(bubblewrap, namespaces, enter, {
     capabilities: ["SYS_ADMIN", "NET_ADMIN"],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatRange, parseRanges } from "./address-range.ts";
-import { listCommands, planNetwork } from "./network-plan.ts";
+import { isClosed, listChanges, listCommands, planNetwork } from "./network-plan.ts";
 
 const CLOSED = [
   "0.0.0.0/8",
@@ -45,6 +45,35 @@ test("a host list of everything does not open what is closed: its policies come 
   const priority = (start: string): number =>
     Number(/priority (\d)/u.exec(commands.find((command) => command.includes(start)) ?? "")?.[1]);
   expect(priority("dst 0.0.0.0/0 priority 5 action allow")).toBeGreaterThan(priority("dst 10.0.0.0/8"));
+});
+
+const planHosts = (...hosts: readonly string[]) => planNetwork(parseRanges(hosts), []);
+
+test("from one plan to another only what differs is changed, closed ranges first", () => {
+  const before = planHosts("203.0.113.7", "203.0.113.8");
+  expect(listChanges(before, planHosts("203.0.113.8", "203.0.113.7"))).toEqual([]);
+  const own = [...before.own, ...parseRanges(["203.0.113.8"])];
+  expect(listChanges(before, { ...planHosts("203.0.113.8", "203.0.113.9"), own })).toEqual([
+    "route replace unreachable 203.0.113.8/32",
+    "xfrm policy update dir out dst 203.0.113.8/32 priority 2 action block",
+    "route delete 203.0.113.7/32",
+    "xfrm policy delete dir out dst 203.0.113.7/32",
+    "route replace 203.0.113.9/32 via 198.18.0.2 dev tap0 onlink",
+    "xfrm policy update dir out dst 203.0.113.9/32 priority 5 action allow",
+  ]);
+});
+
+test.each([
+  ["10.1.2.3", true],
+  ["127.0.0.1", true],
+  ["169.254.169.254", true],
+  ["172.16.0.0/12", false],
+  ["172.20.1.1", false],
+  ["203.0.113.7", false],
+  ["0.0.0.0/0", false],
+])("where 172.20.0.0/16 is open, that nothing of %s is reached is %s", (text, expected) => {
+  const [range] = parseRanges([text]);
+  expect(range !== undefined && isClosed(range, parseRanges(["172.20.0.0/16"]))).toBe(expected);
 });
 
 test("without IPv6 in the kernel nothing is said about it", () => {

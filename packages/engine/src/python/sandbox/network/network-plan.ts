@@ -59,6 +59,16 @@ export function planNetwork(
   return { reached, opened, own, resolves: false };
 }
 
+/** Whether versions that may reach an address do reach it. @param open closed ranges that the operator has opened */
+export function isReachable(range: AddressRange, open: readonly AddressRange[]): boolean {
+  return !isInside(listOwnAddresses(), range) && (!isInside(CLOSED, range) || isInside(open, range));
+}
+
+/** Whether nothing of a range is ever reached. @param open closed ranges that the operator has opened */
+export function isClosed(range: AddressRange, open: readonly AddressRange[]): boolean {
+  return isInside(CLOSED, range) && !isInside(open, range) && !open.some((one) => isInside([range], one));
+}
+
 function isInside(ranges: readonly AddressRange[], range: AddressRange): boolean {
   return ranges.some((outer) => containsRange(outer, range));
 }
@@ -75,8 +85,26 @@ const [UDP, TCP] = [17, 6];
 /** Precedence of the policies: the lowest number is matched first. */
 const PRIORITY = { resolver: 1, own: 2, opened: 3, closed: 4, reached: 5, rest: 6 } as const;
 
+/** What is done with one range. */
+interface Rule {
+  readonly way: "open" | "closed";
+  readonly priority: number;
+}
+
+/** The last rule of a range counts, in routes and policies alike: the host's own addresses stay closed. */
+function listRules({ own, opened, reached }: NetworkPlan): ReadonlyMap<string, Rule> {
+  const list = (ranges: readonly AddressRange[], way: Rule["way"], priority: number) =>
+    ranges.map((range) => [formatRange(range), { way, priority }] as const);
+  return new Map([
+    ...list(CLOSED, "closed", PRIORITY.closed),
+    ...list(reached, "open", PRIORITY.reached),
+    ...list(opened, "open", PRIORITY.opened),
+    ...list(own, "closed", PRIORITY.own),
+  ]);
+}
+
 /**
- * The commands of ip-batch(8) that enforce a plan in a namespace whose loopback device is down.
+ * The commands of ip-batch(8) that enforce a plan in a namespace whose devices are down.
  *
  * In two ways. Routes: what is closed has no way out, so that a connection is refused at once. And policies of the kernel's
  * XFRM framework, because a socket that names its device (SO_BINDTODEVICE, IP_PKTINFO) or sends to a multicast or broadcast
@@ -85,40 +113,43 @@ const PRIORITY = { resolver: 1, own: 2, opened: 3, closed: 4, reached: 5, rest: 
  * namespace, so it can change none of this. The way out comes last: until then there is none. IPv6 has no address.
  */
 export function listCommands(plan: NetworkPlan, hasIpv6: boolean): readonly string[] {
-  const { own, opened, reached, resolves } = plan;
-  // A route to a range replaces the one to an equal range: the host's own addresses stay closed.
-  const isOther = ({ first, bits }: AddressRange): boolean =>
-    !own.some((address) => address.first === first && address.bits === bits);
   const resolver = [UDP, TCP].map(
     (protocol) =>
       `xfrm policy update dir out dst ${NETWORK.resolver}/32 proto ${protocol} dport 53 priority ${PRIORITY.resolver} action allow`,
   );
+  const rules = [...listRules(plan)];
   return [
+    // What an earlier plan has left, before a slirp4netns was replaced.
+    "xfrm policy flush",
+    "route flush table main",
     `xfrm policy update dir in src ${ADDRESS}/32 priority ${PRIORITY.own} action block`,
     `xfrm policy update dir out dst ${formatRange(EVERYTHING)} priority ${PRIORITY.rest} action block`,
     ...(hasIpv6 ? [`link set ${DEVICE} addrgenmode none`] : []),
-    ...CLOSED.flatMap((range) => close(range, PRIORITY.closed)),
-    ...own.flatMap((range) => close(range, PRIORITY.own)),
+    ...rules.filter(([, { way }]) => way === "closed").flatMap(write),
     `address replace ${ADDRESS}/32 dev ${DEVICE}`,
     `link set ${DEVICE} mtu ${MTU} multicast off up`,
-    ...(resolves ? [...resolver, `route replace ${NETWORK.resolver}/32 dev ${DEVICE} scope link`] : []),
-    ...opened.filter(isOther).flatMap((range) => open(range, PRIORITY.opened)),
-    ...reached.filter(isOther).flatMap((range) => open(range, PRIORITY.reached)),
+    ...(plan.resolves ? [...resolver, `route replace ${NETWORK.resolver}/32 dev ${DEVICE} scope link`] : []),
+    ...rules.filter(([, { way }]) => way === "open").flatMap(write),
   ];
 }
 
-function close(range: AddressRange, priority: number): readonly string[] {
-  const text = formatRange(range);
+/** The commands that make one plan of another that is enforced; none when nothing has changed. */
+export function listChanges(before: NetworkPlan, after: NetworkPlan): readonly string[] {
+  const [old, rules] = [listRules(before), listRules(after)];
+  const gone = [...old.keys()].filter((range) => !rules.has(range));
+  const changed = [...rules].filter(
+    ([range, rule]) => JSON.stringify(old.get(range)) !== JSON.stringify(rule),
+  );
   return [
-    `route replace unreachable ${text}`,
-    `xfrm policy update dir out dst ${text} priority ${priority} action block`,
+    ...changed.filter(([, { way }]) => way === "closed").flatMap(write),
+    ...gone.flatMap((range) => [`route delete ${range}`, `xfrm policy delete dir out dst ${range}`]),
+    ...changed.filter(([, { way }]) => way === "open").flatMap(write),
   ];
 }
 
-function open(range: AddressRange, priority: number): readonly string[] {
-  const text = formatRange(range);
-  return [
-    `route replace ${text} via ${NETWORK.gateway} dev ${DEVICE} onlink`,
-    `xfrm policy update dir out dst ${text} priority ${priority} action allow`,
-  ];
+function write([range, { way, priority }]: readonly [string, Rule]): readonly string[] {
+  const policy = `xfrm policy update dir out dst ${range} priority ${priority} action`;
+  return way === "open"
+    ? [`route replace ${range} via ${NETWORK.gateway} dev ${DEVICE} onlink`, `${policy} allow`]
+    : [`route replace unreachable ${range}`, `${policy} block`];
 }

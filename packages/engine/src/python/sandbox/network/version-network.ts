@@ -1,15 +1,16 @@
-import { writeFileSync } from "node:fs";
+import { closeSync, constants, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Network } from "@platform/contract/network";
 import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
-import { parseRanges } from "./address-range.ts";
 import { openEgress } from "./egress.ts";
-import type { Egress, EgressTools } from "./egress.ts";
+import type { EgressTools } from "./egress.ts";
+import { followOutlook } from "./follow-outlook.ts";
 import { enterNetwork } from "./namespaces.ts";
 import { decideNetwork } from "./network-policy.ts";
 import type { NetworkPolicy } from "./network-policy.ts";
-import { NETWORK, planNetwork } from "./network-plan.ts";
-import { resolveHosts } from "./resolve-hosts.ts";
+import { NETWORK } from "./network-plan.ts";
+import { createOutlook } from "./outlook.ts";
+import type { View } from "./outlook.ts";
 
 /** The networks that a machine can give versions. */
 export interface Networks {
@@ -18,6 +19,8 @@ export interface Networks {
   readonly egress: EgressTools | null;
   /** `host` only where all code is trusted. */
   readonly fallback: "none" | "host";
+  /** Milliseconds between two looks at what can be reached; missing: a minute. */
+  readonly lookMs?: number | undefined;
 }
 
 /** How bubblewrap gives the processes of one version their network. */
@@ -38,19 +41,26 @@ interface OwnNetwork {
     command: readonly string[],
   ) => readonly string[];
   /** Connects the namespace of the process that was launched. */
-  readonly connect: (pid: number) => Promise<Egress>;
+  readonly connect: (pid: number) => Promise<{ readonly close: () => void }>;
 }
 
+const HOSTS = "hosts";
 const LOCAL_HOSTS = ["127.0.0.1 localhost service", "::1 localhost"];
 
-/**
- * Decides the network of a version, resolves the hosts that it may reach, and writes the files `resolv.conf` and `hosts` that it sees
- * into the folder, which exists.
- */
+/** What the network of a version is prepared for. */
+export interface NetworkRequest {
+  /** What the version asks for. */
+  readonly network: Network | null;
+  /** The folder for the files `resolv.conf` and `hosts` that it sees; it exists. */
+  readonly folder: string;
+  /** Informed, in sentences, of hosts that cannot be reached. */
+  readonly onNotice: (message: string) => void;
+}
+
+/** Decides the network of a version, resolves the hosts that it may reach, and writes the files that it sees. */
 export async function prepareNetwork(
-  { policy, egress, fallback }: Networks,
-  asked: Network | null,
-  folder: string,
+  { policy, egress, fallback, lookMs }: Networks,
+  { network: asked, folder, onNotice }: NetworkRequest,
 ): Promise<VersionNetwork> {
   const network = decideNetwork(policy, asked);
   if (network === "none" || (egress === null && fallback === "none"))
@@ -65,25 +75,64 @@ export async function prepareNetwork(
       children: "shared",
       own: null,
     };
-  const hosts = network === "egress" ? null : await resolveHosts(network.hosts);
-  const plan = planNetwork(hosts?.ranges ?? null, parseRanges(policy.open));
-  const resolver = plan.resolves ? `nameserver ${NETWORK.resolver}\n` : "";
+  const look = createOutlook({ network, open: policy.open, onNotice, lookMs });
+  const first = await look();
+  const resolver = first.plan.resolves ? `nameserver ${NETWORK.resolver}\n` : "";
   return {
-    bubblewrapArguments: bindFiles(folder, resolver, hosts?.lines ?? []),
+    bubblewrapArguments: bindFiles(folder, resolver, first.lines),
     children: "shared",
     own: {
       launcher: egress.unshare,
       enter: (user, command) => enterNetwork(egress.owner, user, command),
-      connect: (pid) => openEgress(egress, pid, plan),
+      connect: (pid) => connect({ egress, pid, first, look, file: join(folder, HOSTS) }),
+    },
+  };
+}
+
+interface Connecting {
+  readonly egress: EgressTools;
+  readonly pid: number;
+  readonly first: View;
+  readonly look: () => Promise<View>;
+  /** The hosts file. */
+  readonly file: string;
+}
+
+/** From then on the network and the file are kept as they should be. */
+async function connect({
+  egress,
+  pid,
+  first,
+  look,
+  file,
+}: Connecting): Promise<{ readonly close: () => void }> {
+  const way = await openEgress(egress, pid, first.plan);
+  // The version sees this file, not this path: it is written in place.
+  const hosts = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW);
+  const following = followOutlook(first, look, ({ plan, lines }) => {
+    way.update(plan);
+    const text = Buffer.from(writeHosts(lines));
+    writeSync(hosts, text, 0, text.length, 0);
+    ftruncateSync(hosts, text.length);
+  });
+  return {
+    close: () => {
+      following.close();
+      closeSync(hosts);
+      way.close();
     },
   };
 }
 
 /** In place of the host's, which name its resolver, its domain and its neighbours. */
-function bindFiles(folder: string, resolver: string, hosts: readonly string[]): readonly string[] {
-  const texts = { "resolv.conf": resolver, hosts: [...LOCAL_HOSTS, ...hosts, ""].join("\n") };
+function bindFiles(folder: string, resolver: string, lines: readonly string[]): readonly string[] {
+  const texts = { "resolv.conf": resolver, [HOSTS]: writeHosts(lines) };
   return Object.entries(texts).flatMap(([name, text]) => {
     writeFileSync(join(folder, name), text, { mode: 0o644 });
     return ["--ro-bind", join(folder, name), `/etc/${name}`];
   });
+}
+
+function writeHosts(lines: readonly string[]): string {
+  return [...LOCAL_HOSTS, ...lines, ""].join("\n");
 }

@@ -1,8 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { formatRange } from "./address-range.ts";
-import { resolveHosts } from "./resolve-hosts.ts";
+import { lookUpHosts } from "./look-up-hosts.ts";
 
 /** A resolver that knows one name: every other does not exist. */
 async function startResolver(name: string, address: readonly number[]) {
@@ -20,12 +19,13 @@ async function startResolver(name: string, address: readonly number[]) {
   return socket;
 }
 
-test("names are resolved once and pinned; one that does not exist cannot be reached; addresses and ranges stay", async () => {
+test("names are looked up one by one; one that does not exist has no address, and says why", async () => {
   const resolver = await startResolver("api", [203, 0, 113, 5]);
   const servers = [`127.0.0.1:${resolver.address().port}`];
-  const hosts = ["api.example.org", "absent.example.org", "198.51.100.0/24"];
-  const { ranges, lines } = await resolveHosts(hosts, servers);
+  const found = await lookUpHosts(["api.example.org", "absent.example.org"], servers);
   resolver.close();
-  expect(ranges.map(formatRange)).toEqual(["203.0.113.5/32", "198.51.100.0/24"]);
-  expect(lines).toEqual(["203.0.113.5 api.example.org"]);
+  expect(found).toEqual([
+    { name: "api.example.org", addresses: ["203.0.113.5"], code: null },
+    { name: "absent.example.org", addresses: [], code: "ENOTFOUND" },
+  ]);
 });
