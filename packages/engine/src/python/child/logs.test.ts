@@ -266,7 +266,7 @@ def run():
             pass
 `;
     const { outcome } = await fixture.finish(fixture.createVersion(program));
-    expect(outcome).toEqual({
+    expect(outcome).toMatchObject({
       status: "FAILED",
       code: "EXECUTION_ERROR",
       detail: "The code wrote to the runtime's own connection instead of returning from run.",
