@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 
 from . import at_fork, isolation, wire
@@ -33,12 +32,12 @@ class Program:
     """What a forked child does with the module that the zygote imported.
 
     `load` returns the Binder. `prepare` makes private what the fork shared, and starts the threads
-    that a fork does not copy.
+    that a fork does not copy; None: there is nothing of that.
     """
 
     __slots__ = ("load", "prepare")
 
-    def __init__(self, load: Callable[[], Binder], prepare: Callable[[], None]) -> None:
+    def __init__(self, load: Callable[[], Binder], prepare: Callable[[], None] | None) -> None:
         self.load = load
         self.prepare = prepare
 
@@ -89,11 +88,10 @@ def settle(
 
 def serve_child(connection: int, load: Callable[[], Binder]) -> NoReturn:
     """Says on the control connection that it is ready, serves one request, ends the process."""
-    control = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, connection)
     reseed()
     rehearse()
-    control.sendall(wire.encode_frame(wire.READY))
-    serve_request(control, load)
+    wire.write(connection, wire.encode_frame(wire.READY))
+    serve_request(connection, load)
 
 
 def reseed() -> None:
@@ -122,7 +120,8 @@ def run_forked_child(
         settle(boot, identity, parent.limits, parent.restrictions)
         if boot["isolation"]["namespaces"]:
             at_fork.renew()
-        program.prepare()
+        if program.prepare is not None:
+            program.prepare()
         take_over(connections.out, connections.err)
         serve_child(connections.control, program.load)
     except BaseException as error:

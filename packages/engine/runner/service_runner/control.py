@@ -39,6 +39,4 @@ class Control:
 
     def emit(self, *events: Event) -> None:
         """Writes events, at once, so that Node wakes once; blocks until they are written."""
-        data = b"".join(map(wire.encode_line, events))
-        while data:
-            data = data[os.write(CONTROL, data) :]
+        wire.write(CONTROL, b"".join(map(wire.encode_line, events)))

@@ -17,7 +17,6 @@ from .outcome import encode_outcome, read_chosen_failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Awaitable, Callable
     from typing import Any, NoReturn
 
@@ -45,7 +44,7 @@ def rehearse() -> None:
     flush_streams()
 
 
-def serve_request(control: socket.socket, load: Callable[[], Binder]) -> NoReturn:
+def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
     """Waits for the request, runs it, answers and ends the process.
 
     `load` returns the Binder or raises Failure.
@@ -67,7 +66,7 @@ def serve_request(control: socket.socket, load: Callable[[], Binder]) -> NoRetur
     os._exit(0)
 
 
-def _read_request(control: socket.socket) -> tuple[RequestOptions, Inputs] | None:
+def _read_request(control: int) -> tuple[RequestOptions, Inputs] | None:
     options: RequestOptions | None = None
     inputs: Inputs = {}
     frames = wire.FrameReader(control)
@@ -172,9 +171,9 @@ def _encode_failure(error: BaseException, memory: int) -> bytes:
     return wire.encode_frame(wire.FAILURE, json.dumps(cause).encode("ascii"))
 
 
-def _send(control: socket.socket, frames: list[bytes]) -> None:
+def _send(control: int, frames: list[bytes]) -> None:
     try:
         for frame in frames:
-            control.sendall(frame)
+            wire.write(control, frame)
     except OSError as error:
         sys.exit(f"the answer could not be sent: {error}")

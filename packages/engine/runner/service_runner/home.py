@@ -51,7 +51,7 @@ class Home:
 
     def dial(self, token: str) -> Connections:
         """Three connections for the child of this token, which is spent with them."""
-        dialled: list[socket.socket] = []
+        dialled: list[socket.SocketType] = []
         try:
             for channel in ("c", "o", "e"):
                 dialled.append(self._dial(channel, token))
@@ -61,8 +61,9 @@ class Home:
             raise
         return Connections(*(connection.detach() for connection in dialled))
 
-    def _dial(self, channel: str, token: str) -> socket.socket:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    def _dial(self, channel: str, token: str) -> socket.SocketType:
+        # The type below `socket.socket`, whose own part costs more than the connection.
+        connection = socket.SocketType(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             connection.connect(self._address)
             connection.sendall(wire.encode_hello(channel, token))

@@ -67,6 +67,8 @@ def _is_envelope(value: object, allowed: set[str], needed: str) -> bool:
 
 
 def _as_object(value: Any) -> dict[str, Any]:
+    if type(value) is dict:
+        return value
     value = _lower(value)
     if value is None:
         return {}

@@ -8,11 +8,11 @@ into the shapes of `messages`.
 from __future__ import annotations
 
 import json
+import os
 import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Mapping
     from typing import Any
 
@@ -38,6 +38,9 @@ RESULT = 17
 FAILURE = 18
 READY = 19
 
+# `json.loads` and `dumps` would look for the encoding, and make an encoder for each message.
+_DECODER = json.JSONDecoder()
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 HEADER = struct.Struct(">IB")
 MAX_INPUT_FRAME = 1 << 30
 """Node has checked the size of the input; this only rejects a corrupt length."""
@@ -60,7 +63,7 @@ def encode_hello(channel: str, token: str) -> bytes:
 
 def encode_line(message: Mapping[str, object]) -> bytes:
     """One JSON object, ended by a newline."""
-    return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
+    return _ENCODER.encode(message).encode("ascii") + b"\n"
 
 
 def decode_order(line: bytes) -> Order:
@@ -144,7 +147,7 @@ def _read_kill(members: dict[str, Any]) -> KillOrder:
 
 def _decode_object(text: bytes | bytearray) -> dict[str, Any]:
     try:
-        members = json.loads(text)
+        members = _DECODER.decode(str(text, "utf-8"))
     except ValueError as error:
         raise ProtocolError(f"a message must be JSON: {error}") from None
     if not isinstance(members, dict):
@@ -203,12 +206,24 @@ def _read_start_mode(members: dict[str, Any]) -> StartMode:
     raise ProtocolError("startMode must be auto or spawn")
 
 
+def write(connection: int, data: bytes) -> None:
+    """Writes all of it; blocks until it is written. Raises OSError."""
+    done = os.write(connection, data)
+    if done < len(data):
+        rest = memoryview(data)
+        while done < len(data):
+            done += os.write(connection, rest[done:])
+
+
 class FrameReader:
-    """The frames of a connection, which nothing else reads: small ones come several at a time."""
+    """The frames of a connection, which nothing else reads: small ones come several at a time.
+
+    By its descriptor: making a socket object costs a child 0.03 ms.
+    """
 
     __slots__ = ("_buffer", "_connection", "_limit")
 
-    def __init__(self, connection: socket.socket, limit: int = MAX_INPUT_FRAME) -> None:
+    def __init__(self, connection: int, limit: int = MAX_INPUT_FRAME) -> None:
         self._connection = connection
         self._limit = limit
         self._buffer = b""
@@ -219,7 +234,7 @@ class FrameReader:
         The size is checked before anything is allocated; raises ProtocolError.
         """
         while len(self._buffer) < HEADER.size:
-            received = self._connection.recv(_READ_BYTES)
+            received = os.read(self._connection, _READ_BYTES)
             if not received:
                 return None
             self._buffer += received
@@ -240,7 +255,7 @@ class FrameReader:
         view = memoryview(payload)
         done = len(begun)
         while done < size:
-            count = self._connection.recv_into(view[done:])
+            count = os.readv(self._connection, [view[done:]])
             if count == 0:
                 return None
             done += count

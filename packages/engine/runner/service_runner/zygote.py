@@ -107,7 +107,8 @@ def _import(control: Control, home: Home | DistantHome, boot: BootOrder) -> chil
         blas.start_threads(setters)
         randomness.seed(generators)
 
-    return child.Program(lambda: binder, prepare)
+    is_needed = files or setters or generators
+    return child.Program(lambda: binder, prepare if is_needed else None)
 
 
 def _load(

@@ -13,14 +13,14 @@ from service_runner import wire
 from .support import INTERPRETER, RUNNER
 
 PROGRAM = """
-import os, socket, sys
+import os, sys
 from service_runner.binder import Binder
 from service_runner.execution import serve_request
 from service_runner.failure import Failure
 {definition}
 def load():
     return Binder(run)
-serve_request(socket.socket(fileno=int(sys.argv[1])), load)
+serve_request(int(sys.argv[1]), load)
 """
 OPTIONS = {"executionId": "0192", "resultBytes": 1000, "memory": 1 << 30}
 RETURN_DATA = "def run(data): return data"
@@ -43,7 +43,7 @@ def serve(definition: str, *frames: tuple[int, bytes]) -> tuple[list[tuple[int, 
             ours.sendall(wire.encode_frame(kind, payload))
         ours.shutdown(socket.SHUT_WR)
         answer = []
-        reader = wire.FrameReader(ours)
+        reader = wire.FrameReader(ours.fileno())
         while (frame := reader.read()) is not None:
             answer.append((frame[0], json.loads(frame[1])))
         _, errors = process.communicate()

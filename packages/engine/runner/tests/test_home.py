@@ -26,7 +26,7 @@ class Dialling(unittest.TestCase):
     def accept(self) -> tuple[socket.socket, str]:
         connection, _ = self.server.accept()
         self.addCleanup(connection.close)
-        frame = wire.FrameReader(connection).read()
+        frame = wire.FrameReader(connection.fileno()).read()
         assert frame is not None
         return connection, frame[1].decode()
 

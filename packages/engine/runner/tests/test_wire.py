@@ -48,7 +48,7 @@ class GoldenFrames(unittest.TestCase):
                 for byte in bytes.fromhex(sample["hex"]):
                     theirs.send(bytes([byte]))
                 expected = (sample["type"], sample["text"].encode())
-                self.assertEqual(wire.FrameReader(ours).read(), expected)
+                self.assertEqual(wire.FrameReader(ours.fileno()).read(), expected)
 
     def test_frames_that_come_together_are_read_one_by_one_however_large(self) -> None:
         frames = [(wire.BODY, b"{}"), (wire.DATA, b"x" * 100_000), (wire.START, b"")]
@@ -58,7 +58,7 @@ class GoldenFrames(unittest.TestCase):
                 target=lambda: theirs.sendall(b"".join(wire.encode_frame(*one) for one in frames))
             )
             sender.start()
-            reader = wire.FrameReader(ours)
+            reader = wire.FrameReader(ours.fileno())
             self.assertEqual([reader.read() for _ in frames], frames)
             sender.join()
             theirs.close()
@@ -79,7 +79,7 @@ class GoldenFrames(unittest.TestCase):
         with ours, theirs:
             theirs.send(wire.HEADER.pack(11, wire.BODY))
             with self.assertRaises(wire.ProtocolError):
-                wire.FrameReader(ours, limit=10).read()
+                wire.FrameReader(ours.fileno(), limit=10).read()
 
     def test_the_end_of_the_stream_is_no_frame_also_within_one(self) -> None:
         for part in (b"", b"\0\0", wire.HEADER.pack(5, wire.BODY) + b"ab"):
@@ -87,7 +87,7 @@ class GoldenFrames(unittest.TestCase):
             with ours:
                 theirs.send(part)
                 theirs.close()
-                self.assertIsNone(wire.FrameReader(ours).read())
+                self.assertIsNone(wire.FrameReader(ours.fileno()).read())
 
 
 class GoldenLines(unittest.TestCase):
