@@ -115,23 +115,32 @@ def leave_processes_to_zygote() -> None:
         resource.setrlimit(resource.RLIMIT_NPROC, (less, less))
 
 
-def limit_import(memory: int, processes: int) -> None:
-    """Soft limits of the zygote while it imports user code, removed by `lift_import_limits`."""
-    for kind, most in (
-        (resource.RLIMIT_DATA, read_data_size() + memory),
-        (resource.RLIMIT_NPROC, processes),
-    ):
-        _, hard = resource.getrlimit(kind)
-        resource.setrlimit(
-            kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard)
-        )
+def limit_import(memory: int, processes: int | None) -> None:
+    """Soft limits of the zygote while it imports user code, removed by `lift_import_limits`.
+
+    `processes` is None where files and processes are the host's (no namespaces): a file then has
+    the bound that a private /tmp would have. It stays, for the children too.
+    """
+    if kernel.LINUX:
+        _lower_softly(resource.RLIMIT_DATA, read_data_size() + memory)
+    if processes is not None:
+        _lower_softly(resource.RLIMIT_NPROC, processes)
+    else:
+        resource.setrlimit(*_lower(resource.RLIMIT_FSIZE, memory, memory))
 
 
 def lift_import_limits() -> None:
     """Sets the soft limits back to the hard ones."""
+    if not kernel.LINUX:
+        return
     for kind in (resource.RLIMIT_DATA, resource.RLIMIT_NPROC):
         _, hard = resource.getrlimit(kind)
         resource.setrlimit(kind, (hard, hard))
+
+
+def _lower_softly(kind: int, most: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _lower(kind: int, soft: int, hard: int) -> tuple[int, tuple[int, int]]:

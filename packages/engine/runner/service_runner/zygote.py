@@ -49,8 +49,7 @@ def main_zygote(*, is_confined: bool) -> NoReturn:
         _probe(control, home, boot)
     program = None if boot["startMode"] == "spawn" else _import(control, home, boot)
     kernel.set_process_option(kernel.PR_SET_PDEATHSIG, 0)
-    if boot["isolation"]["namespaces"]:
-        isolation.lift_import_limits()
+    isolation.lift_import_limits()
     children = Children(control, home, boot, program)
     try:
         children.serve(orders)
@@ -87,8 +86,7 @@ def _prepare_process(boot: BootOrder) -> None:
     os.environ.setdefault("LOG_LEVEL", "INFO")
     is_private = boot["isolation"]["namespaces"]
     isolation.name_folders("/tmp" if is_private else boot["scratch"])
-    if is_private:
-        isolation.limit_import(boot["memory"], child.PROCESS_LIMIT)
+    isolation.limit_import(boot["memory"], child.PROCESS_LIMIT if is_private else None)
 
 
 def _import(control: Control, home: Home | DistantHome, boot: BootOrder) -> child.Program:

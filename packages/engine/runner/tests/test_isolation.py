@@ -55,6 +55,15 @@ print([resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_DATA, resource.R
 """
         self.assertEqual(read_output(SOFT_AND_HARD + program), "True True\n7\nTrue\n")
 
+    def test_a_file_of_the_host_has_a_bound_that_stays_after_the_import(self) -> None:
+        program = """
+isolation.limit_import(100 * MEBIBYTE, None)
+isolation.lift_import_limits()
+isolation.limit_resources(isolation.list_limits(100 * MEBIBYTE, None))
+print(show(resource.RLIMIT_FSIZE))
+"""
+        self.assertEqual(read_output(SOFT_AND_HARD + program), "(100, 100)\n")
+
     def test_a_limit_is_never_raised(self) -> None:
         program = """
 resource.setrlimit(resource.RLIMIT_NOFILE, (20, 30))

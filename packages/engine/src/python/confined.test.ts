@@ -181,43 +181,9 @@ def run(params):
   expect(process.getuid?.() === 0 ? most : 2048).toBe(2048);
 });
 
-const TOO_MUCH = [
-  ["shared memory", "import mmap\nm = mmap.mmap(-1, 400 << 20)\nfor at in range(0, len(m), 4096): m[at] = 1"],
-  [
-    "200 processes, each below the limit",
-    "import time\nfor _ in range(200):\n    if os.fork() == 0:\n        b = bytearray(4 << 20); b[::4096] = bytes(len(b) // 4096); time.sleep(60)\ntime.sleep(60)",
-  ],
-] as const;
 const PROGRAM =
   "import os, time\ndef run(data):\n    exec(data['code'], scope := {**globals()})\n    return scope.get('made')\n";
 const hasGroups = (await findTestSandbox()).cgroups !== null;
-const sandbox = await findTestSandbox({ bubblewrapPath: "/nonexistent" });
-const LIMITED = [
-  ...(hasGroups ? [["with control groups", sandbox, {}] as const] : []),
-  ["without control groups", { ...sandbox, cgroups: null }, { sampled: true }] as const,
-];
-
-describe.each(LIMITED)("level C %s limits the memory of an execution as a whole", (_name, used, usage) => {
-  let limited: Fixture;
-  beforeAll(async () => {
-    limited = await createFixture({ sandbox: used });
-  });
-  afterAll(() => limited.close());
-
-  test.each(TOO_MUCH)("%s", async (_what, code) => {
-    const version = limited.createVersion(PROGRAM, { resources: { cpu: 1, memory: 0.1 } });
-    expect((await limited.finish(version, { data: { code } })).outcome).toMatchObject({
-      status: "FAILED",
-      code: "OUT_OF_MEMORY",
-    });
-    const { outcome, result } = await limited.finish(version, { data: { code: "made = 7" } });
-    expect(result).toEqual({ value: 7 });
-    const metadata = outcome.status === "SUCCEEDED" ? (outcome.metadata ?? []) : [];
-    expect(JSON.parse(Buffer.from(metadata).toString())).toEqual({
-      _usage: { cpuSeconds: expect.any(Number), peakMemoryBytes: expect.any(Number), ...usage },
-    });
-  });
-});
 
 describe.runIf(hasGroups)("with control groups, level C limits each execution", () => {
   test("its processes: a fork bomb makes no more than 256, and a sibling starts beside it", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ATTACKED_LEVELS, createAttackedFixture } from "../testing/attack-levels.ts";
-import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
+import { createLimitedFixture, LIMITED_LEVELS } from "../testing/limited-levels.ts";
+import { waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import type { NotStarted, Outcome, RunnableVersion } from "./port/runtime.ts";
 
@@ -32,26 +32,12 @@ const FAILURES = [
   ["ends its process", "EXECUTION_ERROR", "time.sleep(1.5)\nos._exit(3)"],
 ] as const;
 
-const { cgroups } = await findTestSandbox();
-const LEVELS = [
-  ...ATTACKED_LEVELS.map((level) => [level, cgroups !== null && level !== "B"] as const),
-  ...(cgroups !== null && ATTACKED_LEVELS.includes("C") ? [["C", false] as const] : []),
-];
-
-async function createMeasuredFixture(
-  level: (typeof LEVELS)[number][0],
-  isCounted: boolean,
-): Promise<Fixture> {
-  if (level !== "C" || isCounted) return createAttackedFixture(level);
-  const sandbox = await findTestSandbox({ bubblewrapPath: "/nonexistent" });
-  return createFixture({ sandbox: { ...sandbox, cgroups: null } });
-}
-
-describe.each(LEVELS)("at level %s (counted by the kernel: %s)", (level, isCounted) => {
+describe.each(LIMITED_LEVELS)("at level %s, measured by %s", (level, bounds) => {
+  const isCounted = bounds === "control groups";
   let fixture: Fixture;
   let version: RunnableVersion;
   beforeAll(async () => {
-    fixture = await createMeasuredFixture(level, isCounted);
+    fixture = await createLimitedFixture(level, bounds);
     version = fixture.createVersion(PROGRAM, { resources: { cpu: 1, memory: 0.1 } });
   });
   afterAll(() => fixture.close());

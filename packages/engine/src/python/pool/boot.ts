@@ -12,7 +12,6 @@ import { runMachine } from "../../base/machine.ts";
 import type { Usage } from "../child/usage.ts";
 import { createWatchedChildren } from "../watch/watched-children.ts";
 import type { WatchedChildren } from "../watch/watched-children.ts";
-import type { Watcher } from "../watch/watcher.ts";
 import { createSlotBook } from "./slot-book.ts";
 import type { SlotBook } from "./slot-book.ts";
 import { limitRun } from "./zygote-groups.ts";
@@ -24,8 +23,6 @@ const SIGKILL = 9;
 /** Dependencies that the zygotes and pools of one runtime share. */
 export interface PoolHost extends ZygoteHost {
   readonly settings: Settings;
-  /** Limits executions where there are no control groups; null: it is not needed, or cannot be. */
-  readonly watcher: Watcher | null;
 }
 
 /** What to start, and who is informed: a version's pool. */
@@ -81,7 +78,7 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
   );
   const timers = createTimers<"limit">();
   const slots = createSlotBook(() => (Array.isArray(handles.zygote) ? null : handles.zygote.groups));
-  const watched = createWatchedChildren(host.watcher, limitRun(options.version.resources));
+  const watched = createWatchedChildren(host.watcher, limitRun(options.version.resources), options.startMode);
   const handles: Handles = {
     host,
     options,

@@ -13,7 +13,7 @@ const PROCESS_LIMIT = 256;
 /** Beside the limit of a version: enough for a MemoryError to be raised and reported before the kernel kills. The runner's own limits leave as much. */
 const RUN_RESERVE_BYTES = 32 * MEGABYTE;
 /** The interpreter and the runner, and the page tables of the children, before they are in groups of their own. */
-const ZYGOTE_RESERVE_BYTES = 96 * MEGABYTE;
+export const ZYGOTE_RESERVE_BYTES = 96 * MEGABYTE;
 
 const MAX_SLOTS = 128;
 /** Where the capacity of the worker is not known. */

@@ -25,9 +25,11 @@ import type { LogLine, RunnableVersion } from "../port/runtime.ts";
 import { BOOT_LINE_BYTES, BOOT_LOG_BYTES, describeLargeImport } from "./start-failure.ts";
 import { FIRST_DESCRIPTOR, STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
+import { watchImport } from "./watched-import.ts";
 import { createZygoteGroups } from "./zygote-groups.ts";
 import type { ZygoteGroups } from "./zygote-groups.ts";
 import type { ZygoteFolders } from "./zygote-folders.ts";
+import type { Watcher } from "../watch/watcher.ts";
 
 const MAX_EVENT_BYTES = 4 * MEGABYTE;
 /** At the end of its control pipe a zygote kills its process tree and exits; without a pid namespace, no other process can do so. */
@@ -46,10 +48,12 @@ export interface ZygoteHost {
   readonly folders: ZygoteFolders;
   readonly paces: Paces;
   readonly logger: Logger;
+  /** Limits imports and executions where there are no control groups; null: it is not needed, or cannot be. */
+  readonly watcher: Watcher | null;
 }
 
 /** What one zygote runs, and who reads what it writes. */
-interface ZygoteOptions {
+export interface ZygoteOptions {
   readonly version: RunnableVersion;
   readonly startMode: RunnableVersion["startMode"];
   /** Whether it only describes `run` and ends, instead of waiting for orders. */
@@ -141,7 +145,7 @@ function closeDescriptors(launch: SandboxLaunch | undefined): void {
 }
 
 function attendZygote(
-  { paces }: ZygoteHost,
+  { paces, watcher }: ZygoteHost,
   options: ZygoteOptions,
   child: ChildProcess,
   { launch, home, groups, release }: Holdings,
@@ -155,11 +159,12 @@ function attendZygote(
   const status = collectStatus(child);
   const orders = createOrders(control);
   const timers = createTimers<"leave" | "hangUp">();
+  const imported = watchImport(watcher, options, child.pid ?? 0);
 
   /** The zygote opens the socket before it says hello. User code runs only later: it can never reach the path. */
   function hear(event: ZygoteEvent): void {
     if (event.event === "hello" && platform === "linux") home.hide();
-    options.onEvent(event);
+    imported.hear(event);
   }
 
   function kill(): void {
@@ -188,7 +193,8 @@ function attendZygote(
     timers.clear("leave");
     timers.clear("hangUp");
     const fault = await booting;
-    const excess = groups?.hasExceeded() === true ? describeLargeImport(options.version.resources) : null;
+    const isLarge = imported.close() || groups?.hasExceeded() === true;
+    const excess = isLarge ? describeLargeImport(options.version.resources) : null;
     await release();
     if (fault !== null)
       return { description: `could not be connected to the network: ${fault}`, hasBegun: false, excess };

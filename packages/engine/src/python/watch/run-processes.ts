@@ -44,6 +44,19 @@ export function findLeader(zygote: number, number: number): Leader | null {
   return null;
 }
 
+/**
+ * The process above all those of an import: orphans come to it. It is the launcher's, pid 1 of the sandbox, or the zygote where there is no
+ * launcher. Null: the zygote has ended. See `findZygote`.
+ */
+export function findImporter(launched: number, number: number): Leader | null {
+  const zygote = findZygote(launched, number);
+  const stat = zygote === null ? null : readStat(zygote);
+  const above = stat === null || stat.parent === process.pid ? stat : readStat(stat.parent);
+  if (above === null) return null;
+  const isApart = readNumbers(above.pid).length > readNumbers(process.pid).length;
+  return { stat: above, zygote: above.pid, inheritedBytes: 0, isApart };
+}
+
 /** The zygote, below the process that was started for it, by its number in its own pid namespace; null: it has ended. */
 export function findZygote(launched: number, number: number): number | null {
   const queue = [launched];

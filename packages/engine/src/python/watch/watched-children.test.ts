@@ -13,6 +13,7 @@ const watcher: Watcher = {
     said.push(`watch ${stat.pid}`);
     return {
       measure: () => ({ cpuSeconds: 0, peakMemoryBytes: 0, outOfMemoryKills: 0 }),
+      look: async () => undefined,
       release: () => void said.push("release"),
       end: () => void said.push("end"),
     };
@@ -30,8 +31,8 @@ afterEach(async () => {
   await ended;
 });
 
-function openChildren() {
-  const children = createWatchedChildren(watcher, LIMITS);
+function openChildren(startMode: "auto" | "spawn" = "auto") {
+  const children = createWatchedChildren(watcher, LIMITS, startMode);
   children.open(process.pid, process.pid);
   return children;
 }
@@ -41,6 +42,11 @@ test("a child in preparation is not watched; it is from when it runs", () => {
   children.meet(1, child.pid ?? 0);
   expect(said).toEqual([]);
   children.begin(1);
+  expect(said).toEqual([`watch ${child.pid}`]);
+});
+
+test("a child that imports the version itself is watched while it does", () => {
+  openChildren("spawn").meet(1, child.pid ?? 0);
   expect(said).toEqual([`watch ${child.pid}`]);
 });
 

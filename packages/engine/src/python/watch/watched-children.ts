@@ -4,7 +4,7 @@ import { findLeader, findZygote } from "./run-processes.ts";
 import type { Leader } from "./run-processes.ts";
 import type { Watch, Watcher } from "./watcher.ts";
 
-/** The children of one zygote, as far as they are watched. A child in preparation is not: only what runs is limited. */
+/** The children of one zygote, as far as they are watched. A child in preparation is, if it imports. */
 export interface WatchedChildren {
   /** The zygote says which process it is, as it numbers itself. */
   readonly open: (launched: number, number: number) => void;
@@ -21,8 +21,15 @@ export interface WatchedChildren {
   readonly close: () => void;
 }
 
-/** @param watcher null where the kernel enforces the limits, and where processes cannot be watched */
-export function createWatchedChildren(watcher: Watcher | null, limits: SampledLimits): WatchedChildren {
+/**
+ * @param watcher null where the kernel enforces the limits, and where processes cannot be watched
+ * @param startMode with `spawn`, each child imports the version itself
+ */
+export function createWatchedChildren(
+  watcher: Watcher | null,
+  limits: SampledLimits,
+  startMode: "auto" | "spawn",
+): WatchedChildren {
   const leaders = new Map<number, Leader>();
   const watches = new Map<number, Watch>();
   /** Children that run, but are not known yet: what they say may arrive before what their zygote says of them. */
@@ -49,7 +56,7 @@ export function createWatchedChildren(watcher: Watcher | null, limits: SampledLi
     meet: (child, number) => {
       const leader = zygote === null || leaders.has(child) ? null : findLeader(zygote, number);
       if (leader !== null) leaders.set(child, leader);
-      if (running.has(child)) watch(child);
+      if (running.has(child) || startMode === "spawn") watch(child);
     },
     begin: (child) => {
       if (watcher === null) return;

@@ -30,6 +30,8 @@ export interface Watcher {
 export interface Watch {
   /** What it has used until now; null: its processes ended before it was looked at. */
   readonly measure: () => Usage | null;
+  /** Looks at once; what it sees is known when it resolves. */
+  readonly look: () => Promise<void>;
   /** Continues its processes and stops them no more; for a run that is asked to end. Its memory stays limited. */
   readonly release: () => void;
   /** Its processes have ended. */
@@ -80,6 +82,7 @@ export function createWatcher(): Watcher {
       arm();
       return {
         measure: () => measure(run),
+        look: () => look(run),
         release: () => letGo(run, "released"),
         end: () => {
           letGo(run, "ended");
