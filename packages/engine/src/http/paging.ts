@@ -2,15 +2,8 @@ import type { FastifyRequest } from "fastify";
 import { isExecutionStatus } from "@platform/contract/execution";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@platform/contract/service-api";
 import { refuseCursor } from "../store/execution-store.ts";
-import type { ListFilter } from "../store/execution-store.ts";
+import type { ListFilter, PageRequest } from "../store/execution-store.ts";
 import { DIGITS, readParameter, refuseParameter } from "./query.ts";
-
-/** The requested page of a list: the first, or the one after a `nextCursor`. */
-export interface PageQuery {
-  /** Items per page, 1 to `MAX_PAGE_SIZE`; already validated. */
-  readonly limit?: number;
-  readonly cursor?: string;
-}
 
 interface OffsetPage {
   readonly limit: number;
@@ -18,14 +11,12 @@ interface OffsetPage {
 }
 
 /** Adds the default limit to a validated query. */
-export function readPage({ limit = DEFAULT_PAGE_SIZE, cursor }: PageQuery): PageQuery & {
-  readonly limit: number;
-} {
-  return cursor === undefined ? { limit } : { limit, cursor };
+export function readPage({ limit = DEFAULT_PAGE_SIZE, cursor }: Partial<PageRequest>): PageRequest {
+  return { limit, cursor };
 }
 
 /** For short lists: the cursor is an offset. @throws Problem INVALID_INPUT */
-export function readOffsetPage(query: PageQuery): OffsetPage {
+export function readOffsetPage(query: Partial<PageRequest>): OffsetPage {
   const { limit, cursor } = readPage(query);
   if (cursor === undefined) return { limit, offset: 0 };
   if (!DIGITS.test(cursor)) throw refuseCursor();
@@ -63,19 +54,19 @@ export function parseListFilter(query: unknown): ListFilter {
   if (status !== undefined && !isExecutionStatus(status))
     throw refuseParameter("status", "is none of the five states");
   const limit = parseLimit(readParameter(query, "limit"));
-  const cursor = readParameter(query, "cursor");
   const after = parseTime("createdAfter", readParameter(query, "createdAfter"));
   const before = parseTime("createdBefore", readParameter(query, "createdBefore"));
   return {
-    ...readPage({ ...(limit === undefined ? {} : { limit }), ...(cursor === undefined ? {} : { cursor }) }),
+    limit,
+    cursor: readParameter(query, "cursor"),
     ...(status === undefined ? {} : { status }),
     ...(after === undefined ? {} : { createdAfter: after }),
     ...(before === undefined ? {} : { createdBefore: before }),
   };
 }
 
-function parseLimit(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
+function parseLimit(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_PAGE_SIZE;
   const limit = DIGITS.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= MAX_PAGE_SIZE) return limit;
   throw refuseParameter("limit", `must be a whole number from 1 to ${MAX_PAGE_SIZE}`);

@@ -143,16 +143,18 @@ export interface StoredResult {
   readonly metadata: Uint8Array | null;
 }
 
+/** Which part of a list: `limit` items after the one that `cursor` (the last page's `nextCursor`) names; without it the first. */
+export interface PageRequest {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
 /** Which page of an owner's executions to read, and with which state and time of creation. */
-export interface ListFilter {
+export interface ListFilter extends PageRequest {
   readonly status?: ExecutionStatus;
   /** Milliseconds since the epoch; from inclusive, to exclusive. */
   readonly createdAfter?: number;
   readonly createdBefore?: number;
-  /** Maximum number of executions in the page. */
-  readonly limit: number;
-  /** `nextCursor` of the previous page; missing: the first page. */
-  readonly cursor?: string;
 }
 
 /** A page of a log ends with the line, or group of lines written together, that reaches this size. */
@@ -240,6 +242,12 @@ export interface InputSource {
   /** Read at the run: the content; null when it no longer exists; throws when that cannot be determined now. */
   readonly read: (reference: FileReference, owner: Owner) => Promise<Uint8Array | null>;
 }
+
+/** Failure of an execution that was cancelled before user code began. */
+export const CANCELLED_BEFORE = {
+  code: "CANCELLED",
+  detail: "The execution was cancelled before it began.",
+} as const;
 
 /** For a `cursor` that is not the `nextCursor` of a page of the same list or log. */
 export function refuseCursor(): Problem {

@@ -1,12 +1,10 @@
 import { SECOND } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Outcome } from "../python/port/runtime.ts";
+import { CANCELLED_BEFORE } from "./execution-store.ts";
 import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore } from "./execution-store.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { chooseNext } from "./memory-queue.ts";
-
-/** Failure of an execution that was cancelled before user code began. */
-export const CANCELLED_BEFORE = { code: "CANCELLED", detail: "The execution was cancelled before it began." };
 
 /** Claims and their leases. */
 export function createClaims(entries: MemoryEntries): Pick<ExecutionStore, "claim" | "renew" | "sweep"> {

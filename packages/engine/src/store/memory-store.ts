@@ -1,9 +1,9 @@
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { LogLine } from "../python/port/runtime.ts";
-import { LOG_PAGE_BYTES, refuseCursor } from "./execution-store.ts";
+import { CANCELLED_BEFORE, LOG_PAGE_BYTES, refuseCursor } from "./execution-store.ts";
 import type { ExecutionRecord, ExecutionStore, ListFilter, LogPage, Page } from "./execution-store.ts";
-import { CANCELLED_BEFORE, createClaims, createEnds } from "./memory-claims.ts";
+import { createClaims, createEnds } from "./memory-claims.ts";
 import { createMemoryEntries } from "./memory-entries.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { findRank } from "./memory-queue.ts";

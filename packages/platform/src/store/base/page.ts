@@ -1,13 +1,7 @@
 import type { Page } from "@platform/engine/store/execution-store";
 import { refuseCursor } from "@platform/engine/store/execution-store";
 
-export type { Page } from "@platform/engine/store/execution-store";
-
-/** Which part of a list: `limit` items after the one that `cursor` (the last page's `nextCursor`) names. */
-export interface PageRequest {
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-}
+export type { Page, PageRequest } from "@platform/engine/store/execution-store";
 
 /** Makes a page of items that were queried with `limit + 1`: the additional one shows that there are more. */
 export function cutPage<Item>(

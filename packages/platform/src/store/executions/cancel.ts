@@ -1,3 +1,4 @@
+import { CANCELLED_BEFORE } from "@platform/engine/store/execution-store";
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
@@ -6,9 +7,6 @@ import type { Events } from "./events.ts";
 import { findExecution } from "./read.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
-
-/** `failure.detail` of an execution that was cancelled while it was PENDING. */
-export const CANCELLED_DETAIL = "The execution was cancelled before it began.";
 
 const TEXT = `with hit as (
     -- PENDING ends here; RUNNING is only marked, and its worker ends it. A claim that takes the row at the same time is
@@ -35,7 +33,7 @@ export async function cancelExecution(
   const [row] = await database.query<RecordRow>({
     name: "execution-cancel",
     text: TEXT,
-    values: [id, ownerId, CANCELLED_DETAIL, events.origin],
+    values: [id, ownerId, CANCELLED_BEFORE.detail, events.origin],
     idempotent: true,
   });
   if (row === undefined) return findExecution(database, id, ownerId);

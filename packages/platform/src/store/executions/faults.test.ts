@@ -7,28 +7,23 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { startEmbeddedPostgres } from "../../postgres/supervisor.ts";
-import { createRecordingLogger, createTestDatabase } from "../../testing/test-database.ts";
-import type { TestDatabase } from "../../testing/test-database.ts";
+import { createRecordingLogger } from "../../testing/test-database.ts";
 import { prepareDatabase } from "../prepare.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import { createExecution } from "@platform/engine/testing/execution-fixtures";
-import type { PostgresExecutionStore } from "./execution-store.ts";
+import { createTestStore } from "../../testing/test-store.ts";
+import type { TestStore } from "../../testing/test-store.ts";
 
-let home: TestDatabase;
-let database: Database;
-let store: PostgresExecutionStore;
+let close: TestStore["close"];
+let home: TestStore["home"];
+let database: TestStore["database"];
+let store: TestStore["store"];
 
 beforeAll(async () => {
-  home = await createTestDatabase();
-  database = createExecutionDatabase(home.target, { logger: home.logger });
-  store = createPostgresExecutionStore({ database });
+  ({ close, home, database, store } = await createTestStore());
 });
 
-afterAll(async () => {
-  await store.close();
-  await database.close();
-  await home.close();
-});
+afterAll(() => close());
 
 const REQUEST: ClaimRequest = {
   workerId: "worker",

@@ -1,6 +1,6 @@
+import { CANCELLED_BEFORE } from "@platform/engine/store/execution-store";
 import type { ClaimKey } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
-import { CANCELLED_DETAIL } from "./cancel.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
 import { selectRecord, toRecord } from "./record.ts";
@@ -43,7 +43,7 @@ export async function giveBackClaim(
   const [row] = await database.query<RecordRow>({
     name: "execution-give-back",
     text: TEXT,
-    values: [claim.id, claim.attempt, claim.workerId, pauseSeconds, CANCELLED_DETAIL, events.origin],
+    values: [claim.id, claim.attempt, claim.workerId, pauseSeconds, CANCELLED_BEFORE.detail, events.origin],
     idempotent: true,
   });
   if (row === undefined) return wasGivenBack(database, claim);

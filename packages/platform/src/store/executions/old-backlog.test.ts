@@ -1,29 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database } from "../../postgres/database.ts";
-import { createTestDatabase } from "../../testing/test-database.ts";
-import type { TestDatabase } from "../../testing/test-database.ts";
-import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
+import { createPostgresExecutionStore } from "./execution-store.ts";
 import { createOwner } from "@platform/engine/testing/execution-fixtures";
 import { DAY } from "@platform/engine/base/time";
 import { createUuidV7, getLowestUuid } from "@platform/engine/base/uuid";
 import type { PostgresExecutionStore } from "./execution-store.ts";
+import { createTestStore } from "../../testing/test-store.ts";
+import type { TestStore } from "../../testing/test-store.ts";
 
-let home: TestDatabase;
-let database: Database;
-let store: PostgresExecutionStore;
+let close: TestStore["close"];
+let home: TestStore["home"];
+let database: TestStore["database"];
+let store: TestStore["store"];
 
 beforeAll(async () => {
-  home = await createTestDatabase();
-  database = createExecutionDatabase(home.target, { logger: home.logger });
-  store = createPostgresExecutionStore({ database });
+  ({ close, home, database, store } = await createTestStore());
 });
 
-afterAll(async () => {
-  await store.close();
-  await database.close();
-  await home.close();
-});
+afterAll(() => close());
 
 async function start(ownerId: string, on = store): Promise<void> {
   await on.create({

@@ -1,29 +1,20 @@
 import { randomUUID } from "node:crypto";
 import type { WorkerReport } from "@platform/engine/store/execution-store";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database } from "../../postgres/database.ts";
-import { createTestDatabase } from "../../testing/test-database.ts";
-import type { TestDatabase } from "../../testing/test-database.ts";
-import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import { createOwner, createExecution } from "@platform/engine/testing/execution-fixtures";
 import { createUuidV7 } from "@platform/engine/base/uuid";
-import type { PostgresExecutionStore } from "./execution-store.ts";
+import { createTestStore } from "../../testing/test-store.ts";
+import type { TestStore } from "../../testing/test-store.ts";
 
-let home: TestDatabase;
-let database: Database;
-let store: PostgresExecutionStore;
+let close: TestStore["close"];
+let home: TestStore["home"];
+let store: TestStore["store"];
 
 beforeAll(async () => {
-  home = await createTestDatabase();
-  database = createExecutionDatabase(home.target, { logger: home.logger });
-  store = createPostgresExecutionStore({ database });
+  ({ close, home, store } = await createTestStore());
 });
 
-afterAll(async () => {
-  await store.close();
-  await database.close();
-  await home.close();
-});
+afterAll(() => close());
 
 const REPORT: WorkerReport = {
   workerId: "one",
