@@ -16,13 +16,8 @@ export interface Postmaster {
 
 const FILE = "postmaster.pid";
 
-/** Reads `postmaster.pid` of a data directory; null when there is none or it is incomplete. */
-export async function readPostmaster(dataDirectory: string): Promise<Postmaster | null> {
-  return parsePostmaster(await readFile(join(dataDirectory, FILE), "utf8").catch(() => ""));
-}
-
-/** The same, synchronously, for the "exit" event of this process. */
-export function readPostmasterSync(dataDirectory: string): Postmaster | null {
+/** Reads `postmaster.pid` of a data directory; null when there is none or it is incomplete. Also for the "exit" event of this process. */
+export function readPostmaster(dataDirectory: string): Postmaster | null {
   try {
     return parsePostmaster(readFileSync(join(dataDirectory, FILE), "utf8"));
   } catch {

@@ -40,7 +40,7 @@ afterEach(async () => {
     member.process.kill("SIGTERM");
     await member.ended;
   }
-  const left = await readPostmaster(join(directory, "data"));
+  const left = readPostmaster(join(directory, "data"));
   if (left !== null && (await inspectProcess(left.pid, join(directory, "data"))) === "postgres")
     process.kill(left.pid, "SIGQUIT");
   await rm(root, { recursive: true, force: true, maxRetries: 5 });
@@ -83,7 +83,7 @@ async function ask(connection: SocketConnection, text: string): Promise<string> 
 }
 
 async function readPid(): Promise<number> {
-  return (await readPostmaster(join(directory, "data")))?.pid ?? 0;
+  return readPostmaster(join(directory, "data"))?.pid ?? 0;
 }
 
 test("a first start makes a database that survives a stop, with fsync on and no network port", async () => {

@@ -21,7 +21,6 @@ import {
   inspectProcess,
   inspectProcessSync,
   readPostmaster,
-  readPostmasterSync,
   removePostmasterFile,
   removeSocketLock,
   waitUntilGone,
@@ -218,7 +217,7 @@ async function bringUp(state: State, signal: AbortSignal): Promise<void> {
 
 async function adopt(state: State): Promise<boolean> {
   const { data, socketDirectory } = state.layout;
-  const running = await readPostmaster(data);
+  const running = readPostmaster(data);
   if (running === null) return false;
   const isRunning = async () => (await inspectProcess(running.pid, data)) === "postgres";
   if ((await isRunning()) && running.socketDirectory === socketDirectory) {
@@ -227,8 +226,7 @@ async function adopt(state: State): Promise<boolean> {
       return true;
     }
   }
-  if ((await isRunning()) && (await readPostmaster(data))?.pid === running.pid)
-    await shutDown(running.pid, data);
+  if ((await isRunning()) && readPostmaster(data)?.pid === running.pid) await shutDown(running.pid, data);
   // PostgreSQL refuses to start while the pid in these files can be signalled, which a zombie can.
   await waitUntilGone(running.pid, data, ZOMBIE_WAIT, false);
   if ((await inspectProcess(running.pid, data)) !== "gone") {
@@ -368,7 +366,7 @@ async function tryToBeLast(layout: Layout): Promise<FileLock | null> {
 
 async function shutDownAsLast(state: State): Promise<void> {
   const { data } = state.layout;
-  const running = await readPostmaster(data);
+  const running = readPostmaster(data);
   if (running === null || (await inspectProcess(running.pid, data)) !== "postgres") return;
   await shutDown(running.pid, data);
   state.logger.info({ pid: running.pid }, "stopped the embedded PostgreSQL");
@@ -382,7 +380,7 @@ function leaveNow(state: State): void {
   state.members.release();
   if (state.last === null && !isLastMember(state.layout)) return;
   // The server writes the file some milliseconds after it starts.
-  const pid = readPostmasterSync(state.layout.data)?.pid ?? state.pid;
+  const pid = readPostmaster(state.layout.data)?.pid ?? state.pid;
   if (pid !== 0 && inspectProcessSync(pid, state.layout.data) === "postgres")
     shutDownSync(pid, state.layout.data);
 }
