@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
 import { createClosers } from "./closers.ts";
 import type { LogFields } from "./logger.ts";
-
-const ignore = () => undefined;
+import { SILENT } from "../testing/silent-logger.ts";
 
 /** Keeps what is logged as an error. */
 function createErrorLog() {
   const errors: LogFields[] = [];
-  return { errors, info: ignore, warn: ignore, error: (fields: LogFields) => void errors.push(fields) };
+  return { ...SILENT, errors, error: (fields: LogFields) => void errors.push(fields) };
 }
 
 test("what was started last is closed first, one after the other", async () => {

@@ -6,6 +6,7 @@ export interface LogFields {
 
 /** The part of pino's interface that is used here: fields first, then the message. */
 export interface Logger {
+  readonly debug: (fields: LogFields, message: string) => void;
   readonly info: (fields: LogFields, message: string) => void;
   readonly warn: (fields: LogFields, message: string) => void;
   readonly error: (fields: LogFields, message: string) => void;

@@ -11,11 +11,11 @@ import { createZygoteFolders } from "./pool/zygote-folders.ts";
 import { readSettings } from "./port/settings.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { createPaces } from "./wire/pace.ts";
+import { SILENT } from "../testing/silent-logger.ts";
 
 let fixture: Fixture;
 afterEach(() => fixture.close());
 
-const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const ZYGOTE = "import os\nZYGOTE = os.urandom(8).hex()\n";
 
 /** Folders of zygotes, numbered in the order of their starts. */

@@ -10,6 +10,7 @@ import { createFixture } from "./python-fixture.ts";
 import type { Fixture } from "./python-fixture.ts";
 import { createOwner } from "./execution-fixtures.ts";
 import type { RunnableVersion } from "../python/port/runtime.ts";
+import { SILENT } from "./silent-logger.ts";
 
 export const OWNER = "owner";
 export const WITHIN = { interval: 10 };
@@ -88,7 +89,7 @@ export async function createDispatchScene(): Promise<DispatchScene> {
         sandboxLevel: "B",
         capacity: { cpu: 2, memory: 4 },
         leaseSeconds: 30,
-        logger: { info: record("info"), warn: record("warn"), error: record("error") },
+        logger: { ...SILENT, info: record("info"), warn: record("warn"), error: record("error") },
         ...overrides,
       });
       dispatchers.push(dispatcher);

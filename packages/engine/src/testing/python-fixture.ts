@@ -19,9 +19,9 @@ import type { FindSandboxOptions } from "../python/sandbox/find-sandbox.ts";
 import { describeShortfall } from "../python/sandbox/grade.ts";
 import { createNoSandbox } from "../python/sandbox/no-sandbox.ts";
 import type { Sandbox } from "../python/sandbox/sandbox.ts";
-import type { Logger } from "../base/logger.ts";
 import { waitUntil } from "./wait-until.ts";
 import type { PythonRuntimeOptions } from "../python/port/settings.ts";
+import { SILENT } from "./silent-logger.ts";
 
 /** A system Python: one in a home directory cannot be read by the uids that versions run as. */
 export const INTERPRETER = "/usr/bin/python3";
@@ -29,8 +29,6 @@ const TRUSTED_INTERPRETER = TrustedExecutable.vouchFor(INTERPRETER, "named by th
 
 /** How long an execution may take that a test names no time for; more where a processor is emulated (`npm run test:kernels`). */
 const EXECUTION_SECONDS = Number(process.env["PLATFORM_TEST_EXECUTION_SECONDS"] ?? 20);
-
-const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 interface Finished {
   readonly outcome: Outcome | NotStarted;

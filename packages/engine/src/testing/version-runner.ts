@@ -2,6 +2,7 @@ import type { Network } from "@platform/contract/network";
 import type { NetworkPolicy } from "../python/sandbox/network/network-policy.ts";
 import type { RunnableVersion } from "../python/port/runtime.ts";
 import { createFixture, findTestSandbox } from "./python-fixture.ts";
+import { SILENT } from "./silent-logger.ts";
 
 const LOOK_MS = 200;
 
@@ -42,7 +43,7 @@ export async function createVersionRunner(): Promise<VersionRunner> {
   const notice = (_fields: unknown, message: string): void => void (notices = [...notices, message]);
   const fixture = await createFixture({
     sandbox: await findTestSandbox({ networkLookMs: LOOK_MS }),
-    logger: { info: () => undefined, warn: notice, error: notice },
+    logger: { ...SILENT, warn: notice, error: notice },
   });
   const versions = new Map<string, RunnableVersion>();
 

@@ -3,10 +3,10 @@ import type { Resources } from "@platform/contract/project";
 import type { Claim, ExecutionStore, NewExecution, WorkerReport } from "../store/execution-store.ts";
 import { createExecution, emptyQueue, finishAll, PLENTY, request, SMALL } from "./execution-fixtures.ts";
 import { createReserver } from "../worker/reservation.ts";
+import { SILENT } from "./silent-logger.ts";
 
 const LARGE = { cpu: 1, memory: 8 };
 const CAPACITY = { cpu: 64, memory: 16 };
-const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** The promises of an ExecutionStore as a registry of workers; part of its conformance suite. */
 export function describeWorkers(use: () => ExecutionStore): void {

@@ -4,6 +4,7 @@ import { createUuidV7 } from "../base/uuid.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { createOwner } from "../testing/execution-fixtures.ts";
 import { createReserver } from "./reservation.ts";
+import { SILENT } from "../testing/silent-logger.ts";
 
 /** Of 16 GB, 9 are taken by a run that goes on for hours. */
 const FREE = { cpu: 8, memory: 7 };
@@ -28,9 +29,8 @@ async function createWaiting(memory: number) {
     workerId: "worker",
     capacity: { cpu: 8, memory: 16 },
     logger: {
+      ...SILENT,
       info: () => void logged.push(clock.now / SECOND),
-      warn: () => undefined,
-      error: () => undefined,
     },
     now: () => clock.now,
     reservesAfterSeconds: 0,

@@ -4,7 +4,7 @@ import { isAccessKeyId, isSecretOf } from "./access-key-secrets.ts";
 import type { TokenSubject } from "./access-tokens.ts";
 import type { ClientCredentials } from "./client-credentials.ts";
 import type { AccessKeyStore, ActiveAccessKey } from "../store/access-keys.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 
 /**
  * For so long a gateway that missed the notification still exchanges a revoked key. The token it obtains is refused at the

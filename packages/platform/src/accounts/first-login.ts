@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { getMessage } from "@platform/engine/base/thrown";
 import type { Database } from "../postgres/database.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 import { syncDirectory } from "../base/files.ts";
 import { SettingError } from "../config/settings.ts";
 import { FIRST_LOGIN_LOCK } from "../postgres/locks.ts";

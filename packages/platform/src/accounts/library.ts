@@ -3,7 +3,7 @@ import { betterAuth } from "better-auth";
 import { organization } from "better-auth/plugins/organization";
 import { createAccessControl } from "better-auth/plugins/access";
 import type { Pool } from "pg";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 import { PERSONAL_ACCESS_TOKEN_PREFIX } from "../access/token-kinds.ts";
 import { deriveKey } from "../secrets/seal.ts";
 

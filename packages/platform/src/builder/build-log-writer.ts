@@ -1,4 +1,4 @@
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 
 /** Stores the log of one build. */
 export interface BuildLogWriter {

@@ -8,7 +8,7 @@ import type { TakeLoop } from "@platform/engine/queue/take-loop";
 import type { TakeResult } from "@platform/engine/queue/take-machine";
 import type { ClaimKey } from "@platform/engine/store/execution-store";
 import { SECOND } from "@platform/engine/base/time";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 import type { BuildClaim, BuildOutcome, BuildStore } from "../store/builds/builds.ts";
 import { createBuildLogWriter } from "./build-log-writer.ts";
 import { runBuild } from "./run-build.ts";

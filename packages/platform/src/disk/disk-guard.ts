@@ -1,6 +1,6 @@
 import { Problem } from "@platform/contract/problems";
 import { SECOND } from "@platform/engine/base/time";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 import { readSpace } from "../base/files.ts";
 import type { Reserve } from "./reserve.ts";
 

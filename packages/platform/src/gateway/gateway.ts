@@ -6,7 +6,7 @@ import { registerServiceApi } from "@platform/engine/http/service-api";
 import { createTokenIssuer } from "../access/access-tokens.ts";
 import { createSigningKeys } from "../access/signing-keys.ts";
 import { createTokenVerifier } from "../access/token-verifier.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 import type { Stores } from "../store/stores.ts";
 import { createAccessKeyAuthenticator } from "../access/access-keys.ts";
 import { createAccess, toTarget } from "../access/grants.ts";

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { geteuid } from "node:process";
 import { makeFolder, syncDirectory } from "../base/files.ts";
 import { StartError, describeSystemError } from "./start-error.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 
 /** Where root keeps the data when other users cannot enter a folder above the chosen directory. */
 const OPEN_PLACE = "/var/lib/platform";

@@ -1,7 +1,7 @@
 import { SECOND, HOUR } from "@platform/engine/base/time";
 import type { DataDirectory } from "../host/data-directory.ts";
 import type { Database } from "../postgres/database.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 import { maintainPartitions } from "../store/executions/partitions.ts";
 import { createGarbageStore } from "../store/garbage.ts";
 import { collectGarbage } from "./collect-garbage.ts";

@@ -5,7 +5,7 @@ import { ORDINARY, toSessionSettings } from "./limits.ts";
 import type { Limits } from "./limits.ts";
 import { createListener } from "./listen.ts";
 import type { ChannelListener } from "./listen.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 import { isConnectionSpent, retryTransient } from "./retry.ts";
 import type { RetryOptions } from "./retry.ts";
 import type { SocketConnection } from "./server.ts";

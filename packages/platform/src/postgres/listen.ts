@@ -3,7 +3,7 @@ import { Client } from "pg";
 import type { ClientConfig } from "pg";
 import { SECOND } from "@platform/engine/base/time";
 import { computePause } from "@platform/engine/base/backoff";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 
 /** What is called for a channel. */
 export interface ChannelListener {

@@ -16,7 +16,7 @@ import { tryLock } from "./file-lock.ts";
 import type { FileLock } from "./file-lock.ts";
 import { SERVER_PORT, createDirectory, planLayout } from "./layout.ts";
 import type { Layout } from "./layout.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 import {
   inspectProcess,
   inspectProcessSync,

@@ -1,7 +1,7 @@
 import { createDatabase } from "../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../postgres/database.ts";
 import { MAINTENANCE } from "../postgres/limits.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 import { migrate } from "../postgres/migrate.ts";
 import { ensurePartitions } from "./executions/partitions.ts";
 

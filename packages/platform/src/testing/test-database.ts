@@ -5,7 +5,7 @@ import { TEST_TEMPLATE_LOCK } from "../postgres/locks.ts";
 import { prepareDatabase } from "../store/prepare.ts";
 import { createDatabase } from "../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../postgres/database.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 import type { SocketConnection } from "../postgres/server.ts";
 import { startEmbeddedPostgres } from "../postgres/supervisor.ts";
 

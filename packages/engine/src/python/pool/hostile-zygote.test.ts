@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createFixture, waitFor } from "../../testing/python-fixture.ts";
 import { findZygote } from "../../testing/find-zygote.ts";
 import type { Fixture } from "../../testing/python-fixture.ts";
+import { SILENT } from "../../testing/silent-logger.ts";
 
 /*
  * A module that is imported shares a process with the zygote, and so its control line: what it writes there may be anything.
@@ -13,7 +14,7 @@ const note = (_: Record<string, unknown>, message: string): void => void notes.p
 beforeAll(async () => {
   fixture = await createFixture({
     times: { bootMs: 2000, exitMs: 300, confirmMs: 300 },
-    logger: { info: note, warn: note, error: note },
+    logger: { ...SILENT, info: note, warn: note, error: note },
   });
 });
 afterAll(() => fixture.close());

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createZygoteFolders } from "./zygote-folders.ts";
+import { SILENT } from "../../testing/silent-logger.ts";
 
 let directory: string;
 let problems: string[];
 const logger = {
-  info: () => undefined,
-  warn: () => undefined,
+  ...SILENT,
   error: (_: Record<string, unknown>, message: string) => void problems.push(message),
 };
 

@@ -1,7 +1,7 @@
 import { DAY } from "@platform/engine/base/time";
 import { getLowestUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "@platform/engine/base/logger";
 import { PARTITION_LOCK } from "../../postgres/locks.ts";
 
 /** The partitioned tables; `execution` first, since it decides when a day may be dropped. */
