@@ -9,6 +9,7 @@ import type { Connections } from "../wire/home-socket.ts";
 import { beginBoot, reduceBoot } from "./boot-machine.ts";
 import type { BootEffect, BootEvent, PoolOrder, BootReport } from "./boot-machine.ts";
 import { runMachine } from "../../base/machine.ts";
+import { getMessage } from "../../base/thrown.ts";
 import type { Usage } from "../child/usage.ts";
 import { createWatchedChildren } from "../watch/watched-children.ts";
 import type { WatchedChildren } from "../watch/watched-children.ts";
@@ -117,7 +118,7 @@ async function live(handles: Handles): Promise<void> {
       onOutput: (lines) => dispatch({ type: "printed", lines }),
     });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = getMessage(error);
     return dispatch({ type: "unstartable", reason });
   }
   options.onLaunched(zygote.pid);

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { removeTree } from "../../files/remove-tree.ts";
 import type { Logger } from "../../base/logger.ts";
+import { getCode } from "../../base/thrown.ts";
 
 /**
  * The folders of zygotes: one for each, never reused.
@@ -53,7 +54,7 @@ function moveAway(from: string, to: string): boolean {
     renameSync(from, to);
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    if (getCode(error) === "ENOENT") return false;
     throw error;
   }
 }

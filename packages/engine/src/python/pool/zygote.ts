@@ -10,6 +10,7 @@ import type { Logger } from "../../base/logger.ts";
 import { spawnTrusted } from "../../host/processes.ts";
 import type { ChildProcess } from "../../host/processes.ts";
 import { createTimers } from "../../base/timers.ts";
+import { getMessage } from "../../base/thrown.ts";
 import { describeExit } from "../child/answers.ts";
 import type { Failed } from "../child/answers.ts";
 import { encodeOrder } from "../wire/control-messages.ts";
@@ -250,7 +251,7 @@ async function connectNetwork(
     return null;
   } catch (error) {
     if (hasEnded(child)) return null;
-    return error instanceof Error ? error.message : String(error);
+    return getMessage(error);
   }
 }
 

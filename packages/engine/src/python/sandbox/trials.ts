@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { MissingPiece, SandboxPiece } from "@platform/contract/sandbox";
+import { getMessage } from "../../base/thrown.ts";
 import { findExecutables, isExecutable, SYSTEM_FOLDERS } from "../../host/find-executables.ts";
 import { runTrusted, spawnTrusted } from "../../host/processes.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
@@ -76,13 +77,8 @@ export async function tryInPython(
     });
     return null;
   } catch (error) {
-    return describeFault(error);
+    return getMessage(error).trim();
   }
-}
-
-/** The last line of what a failed program printed. */
-function describeFault(error: unknown): string {
-  return error instanceof Error ? error.message.trim() : String(error);
 }
 
 /** Where to search for bubblewrap. */
@@ -143,7 +139,7 @@ export async function tryBubblewrap(parts: Parts, tools: TrialTools, runner: str
     ]);
     return null;
   } catch (error) {
-    return `bubblewrap does not work here (${describeFault(error)}).`;
+    return `bubblewrap does not work here (${getMessage(error).trim()}).`;
   } finally {
     launch.release();
   }

@@ -1,15 +1,9 @@
 import { mkdirSync, openSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { getCode } from "../../../base/thrown.ts";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
-import {
-  createGroupFile,
-  isCode,
-  killProcesses,
-  readCount,
-  readPart,
-  writeIfPresent,
-} from "./group-files.ts";
+import { createGroupFile, killProcesses, readCount, readPart, writeIfPresent } from "./group-files.ts";
 import type { GroupFile } from "./group-files.ts";
 import { removeGroups, removeTrees } from "./remove-groups.ts";
 
@@ -103,7 +97,7 @@ function killGroup(folder: string): void {
   try {
     writeFileSync(join(folder, "cgroup.kill"), "1", { flag: "r+" });
   } catch (error) {
-    if (!isCode(error, "ENOENT")) throw error;
+    if (getCode(error) !== "ENOENT") throw error;
     killProcesses(folder);
   }
 }

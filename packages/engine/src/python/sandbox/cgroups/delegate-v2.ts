@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { getCode } from "../../../base/thrown.ts";
 import { enableControllers, V2_CONTROLLERS, weighAsProcessors } from "./cgroups-v2.ts";
-import { isCode, listProcesses } from "./group-files.ts";
+import { listProcesses } from "./group-files.ts";
 import type { OwnGroups } from "./locate.ts";
 
 /** The group below its own one into which a worker moves all that was there. Workers share it, it is never killed, and it stays. */
@@ -69,7 +70,7 @@ function tryToEnable(group: string, controllers: readonly string[]): boolean {
     enableControllers(group, controllers);
     return true;
   } catch (error) {
-    if (isCode(error, "EBUSY")) return false;
+    if (getCode(error) === "EBUSY") return false;
     throw error;
   }
 }
@@ -78,7 +79,7 @@ function moveProcess(id: number, group: string): void {
   try {
     writeFileSync(join(group, "cgroup.procs"), String(id));
   } catch (error) {
-    if (!isCode(error, "ESRCH")) throw error; // it has ended
+    if (getCode(error) !== "ESRCH") throw error; // it has ended
   }
 }
 

@@ -1,5 +1,6 @@
 import { closeSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { getMessage } from "../../../base/thrown.ts";
 import { spawnTrusted } from "../../../host/processes.ts";
 import { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import type { MissingPiece } from "@platform/contract/sandbox";
@@ -44,7 +45,7 @@ export async function findCgroups(uid: number | null): Promise<FoundCgroups> {
     }
     return { cgroups, missing: null };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = getMessage(error);
     return refuse(`No control group could be made and used (${reason})`);
   }
 }

@@ -9,6 +9,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { getCode } from "../../../base/thrown.ts";
 
 const SIGKILL = 9;
 const MAX_TEXT_BYTES = 4096;
@@ -61,7 +62,7 @@ export function killProcesses(folder: string): void {
     try {
       process.kill(id, SIGKILL);
     } catch (error) {
-      if (!isCode(error, "ESRCH")) throw error;
+      if (getCode(error) !== "ESRCH") throw error;
     }
   }
 }
@@ -106,11 +107,6 @@ function ignoreMissing(act: () => void): void {
   try {
     act();
   } catch (error) {
-    if (!isCode(error, "ENOENT")) throw error;
+    if (getCode(error) !== "ENOENT") throw error;
   }
-}
-
-/** Whether it is a system error with this code ("ENOENT"). */
-export function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

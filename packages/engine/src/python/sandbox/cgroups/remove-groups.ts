@@ -1,7 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isCode, killProcesses, removeGroup } from "./group-files.ts";
+import { getCode } from "../../../base/thrown.ts";
+import { killProcesses, removeGroup } from "./group-files.ts";
 import { isLeftOver } from "./names.ts";
 
 const ATTEMPTS = 100;
@@ -53,7 +54,7 @@ function listGroups(path: string): readonly string[] {
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name);
   } catch (error) {
-    if (isCode(error, "ENOENT")) return [];
+    if (getCode(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import type { MissingPiece } from "@platform/contract/sandbox";
+import { getMessage } from "../../../base/thrown.ts";
 import { findExecutables, SYSTEM_FOLDERS } from "../../../host/find-executables.ts";
 import { spawnTrusted } from "../../../host/processes.ts";
 import type { ChildProcess } from "../../../host/processes.ts";
@@ -52,7 +53,7 @@ export async function tryEgress(tools: EgressTools): Promise<string | null> {
     (await openEgress(tools, holder.pid ?? 0, planNetwork(null, []))).close();
     return null;
   } catch (error) {
-    return `No network namespace could be connected (${error instanceof Error ? error.message : String(error)}).`;
+    return `No network namespace could be connected (${getMessage(error)}).`;
   } finally {
     holder?.kill("SIGKILL");
   }
