@@ -49,7 +49,10 @@ export function createHttpClient(headers: Readonly<Record<string, string>> = {})
   };
 }
 
-/** Runs `work` again and again with so many at a time, for so many in all. */
+/** So that all measurements together end in some minutes, also on a slow machine. */
+const MAX_MS = 8_000;
+
+/** Runs `work` again and again with so many at a time, for so many in all, or for eight seconds. */
 export async function measure(
   count: number,
   concurrency: number,
@@ -59,7 +62,7 @@ export async function measure(
   let next = 0;
   const began = performance.now();
   const runNext = async () => {
-    while (next < count) {
+    while (next < count && performance.now() - began < MAX_MS) {
       const number = next++;
       const start = performance.now();
       await work(number);
@@ -69,6 +72,18 @@ export async function measure(
   await Promise.all(Array.from({ length: concurrency }, runNext));
   const seconds = (performance.now() - began) / 1_000;
   return summarize(times, seconds);
+}
+
+/** As `measure`, one at a time; `work` times what counts itself. The first are not counted: Node.js compiles meanwhile. */
+export async function sample(
+  count: number,
+  uncounted: number,
+  work: () => Promise<number>,
+): Promise<Figures> {
+  const times: number[] = [];
+  const began = performance.now();
+  while (times.length < count + uncounted && performance.now() - began < MAX_MS) times.push(await work());
+  return summarize(times.slice(Math.min(uncounted, times.length - 1)), 1);
 }
 
 export function summarize(times: readonly number[], seconds: number): Figures {

@@ -6,7 +6,7 @@ import { stdout } from "node:process";
 import { createFixture } from "../packages/engine/src/testing/python-fixture.ts";
 import type { Fixture } from "../packages/engine/src/testing/python-fixture.ts";
 import type { RunnableVersion } from "../packages/engine/src/python/port/runtime.ts";
-import { measure, summarize } from "./load.ts";
+import { measure, sample, summarize } from "./load.ts";
 import type { Figures } from "./load.ts";
 
 const NO_OP = "def run():\n    return {}\n";
@@ -73,16 +73,15 @@ async function measureRuntime(): Promise<RuntimeReport> {
 }
 
 async function measureHandOver(version: RunnableVersion): Promise<Figures> {
-  const times: number[] = [];
-  for (let count = 0; count < CALLS + 10; count += 1) {
+  return sample(CALLS, 10, async () => {
     await delay(version.startMode === "spawn" ? 10 * PAUSE_MS : PAUSE_MS);
     const began = performance.now();
     const run = fixture.start(version);
     await run.outcome;
-    times.push(performance.now() - began);
+    const elapsed = performance.now() - began;
     await run.ended;
-  }
-  return summarize(times.slice(10), 1);
+    return elapsed;
+  });
 }
 
 /** One version after the other, each with its zygote, against one version alone. */
@@ -110,17 +109,15 @@ async function time(version: RunnableVersion): Promise<number> {
 
 async function measureCancel(): Promise<Figures> {
   const version = fixture.createVersion(SLEEP);
-  const times: number[] = [];
-  for (let count = 0; count < CALLS / 2; count += 1) {
+  return sample(CALLS / 2, 0, async () => {
     const run = fixture.start(version);
     await run.began;
     await delay(PAUSE_MS);
     const began = performance.now();
     run.kill({ code: "CANCELLED", detail: "measured" });
     await run.ended;
-    times.push(performance.now() - began);
-  }
-  return summarize(times, 1);
+    return performance.now() - began;
+  });
 }
 
 /** Executions a second: isolated as well as this machine can, against a plain fork that opens the same connections. */
