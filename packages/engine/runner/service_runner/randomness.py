@@ -11,40 +11,18 @@ from __future__ import annotations
 
 import gc
 import sys
-from importlib.machinery import PathFinder
 from weakref import WeakSet
+
+from .late_patches import forget_patch, is_patched, patch_when_imported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
+    from collections.abc import Iterable
     from typing import Any
 
 _plain: WeakSet[Any] = WeakSet()
 """Instances of `random.Random`, except that of the module's functions: Python seeds it again."""
 _entropies: set[int] = set()
-
-
-class _Watcher:
-    """Finds the modules as usual, and patches them after they were executed."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """The protocol of `sys.meta_path`."""
-        patch = _PATCHES.get(name)
-        spec = None if patch is None else PathFinder.find_spec(name, path, target)
-        if patch is None or spec is None or spec.loader is None:
-            return None
-        execute = spec.loader.exec_module
-
-        def execute_and_patch(module: ModuleType) -> None:
-            execute(module)
-            patch(module)
-
-        spec.loader.exec_module = execute_and_patch  # type: ignore[method-assign]
-        return spec
 
 
 def _patch_random(module: Any) -> None:
@@ -67,7 +45,7 @@ def _patch_secrets(module: Any) -> None:
 
     def randbits(k: int) -> Any:
         number = plain_bits(k)
-        if _watcher in sys.meta_path:
+        if is_patched("secrets"):
             _entropies.add(number)
         return number
 
@@ -75,15 +53,12 @@ def _patch_secrets(module: Any) -> None:
 
 
 _PATCHES = {"random": _patch_random, "secrets": _patch_secrets}
-_watcher = _Watcher()
 
 
 def watch() -> None:
     """Call before the import."""
-    sys.meta_path.insert(0, _watcher)
     for name, patch in _PATCHES.items():
-        if name in sys.modules:  # a start-up hook of the environment
-            patch(sys.modules[name])
+        patch_when_imported(name, patch)
 
 
 def find_unseeded() -> list[Any]:
@@ -91,8 +66,8 @@ def find_unseeded() -> list[Any]:
 
     Takes 20 ms with 230,000 objects (pandas, scikit-learn), and nothing without numpy.
     """
-    if _watcher in sys.meta_path:
-        sys.meta_path.remove(_watcher)
+    for name in _PATCHES:
+        forget_patch(name)
     kind = getattr(sys.modules.get("numpy.random.bit_generator"), "BitGenerator", None)
     if kind is None or not _entropies:
         return list(_plain)

@@ -6,9 +6,11 @@ import unittest
 from .support import run_python
 
 INSTALL = """
-import logging, sys
+import sys
 from service_runner.log_records import install_log_records
 install_log_records()
+assert "logging" not in sys.modules
+import logging
 """
 
 
@@ -34,6 +36,21 @@ class LogRecords(unittest.TestCase):
         self.assertEqual(log(program, "debug"), ("", "\x1eIx\n\x1eDy\n"))
         self.assertEqual(log(program, "ERROR"), ("", ""))
         self.assertEqual(log(program, "chatty"), ("", "\x1eIx\n"))
+
+    def test_a_module_of_the_project_with_the_same_name_is_left_alone(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/logging.py", "w", encoding="utf-8") as file:
+                file.write("OWN = True\n")
+            program = f"""
+from service_runner.log_records import install_log_records
+import sys
+install_log_records()
+sys.path.insert(0, {folder!r})
+import logging
+print(vars(logging).get("OWN"), hasattr(logging, "basicConfig"))
+"""
+            done = run_python(program)
+            self.assertEqual((done.stdout, done.stderr), ("True False\n", ""))
 
     def test_each_line_of_a_record_is_marked(self) -> None:
         self.assertEqual(log("logging.error('a\\nb')"), ("", "\x1eEa\n\x1eEb\n"))

@@ -38,6 +38,17 @@ print(found, sys.meta_path == before, "random" in sys.modules, "secrets" in sys.
 """
         self.assertEqual(read_output(program), "[] True False False\n")
 
+    def test_what_is_drawn_after_the_import_is_not_kept(self) -> None:
+        program = """
+import secrets
+secrets.randbits(9)
+watched = len(randomness._entropies)
+randomness.find_unseeded()
+secrets.randbits(99)
+print(watched, len(randomness._entropies))
+"""
+        self.assertEqual(read_output(WATCHED_IMPORT + program), "1 1\n")
+
     def test_a_module_that_was_loaded_before_is_watched_too(self) -> None:
         program = """
 import random
