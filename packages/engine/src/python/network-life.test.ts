@@ -17,7 +17,7 @@ import { findExecutables, SYSTEM_FOLDERS } from "../host/find-executables.ts";
 import { RUNNERS, spawnAsOrdinaryUser } from "../testing/ordinary-user.ts";
 import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
-import { createOutsideWorld, OUTSIDE, OUTSIDE_PORT } from "../testing/outside-world.ts";
+import { createOutsideWorld, OUTSIDE, OUTSIDE_PORT, SILENT_PORT } from "../testing/outside-world.ts";
 import type { OutsideWorld } from "../testing/outside-world.ts";
 
 const PARENT = fileURLToPath(new URL("../testing/python-parent.ts", import.meta.url));
@@ -101,6 +101,27 @@ test.runIf(IS_ROOT)("no slirp4netns and no network namespace outlives its zygote
   expect(held.filter((target) => target.startsWith("net:") && target !== own)).toEqual([]);
 });
 
+/** Fills what a connection holds, of which nothing is read. */
+const CONNECT_OFTEN = `
+import errno, socket
+def run():
+    connected, failures = [], set()
+    for _ in range(600):
+        s = socket.socket()
+        s.settimeout(5)
+        try:
+            s.connect(("${OUTSIDE}", ${SILENT_PORT}))
+            connected.append(s)
+            s.setblocking(False)
+            while True:
+                s.send(bytes(65536))
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            failures.add(errno.errorcode.get(error.errno, str(error)))
+    return [len(connected), sorted(failures)]
+`;
+
 describe.runIf(IS_ROOT).each(RUNNERS)("of versions that are run by %s", (_who, createRunner) => {
   test("a slirp4netns that ended is replaced, and its version has its network again", async () => {
     const runner = await createRunner();
@@ -119,6 +140,28 @@ describe.runIf(IS_ROOT).each(RUNNERS)("of versions that are run by %s", (_who, c
       await runner.close();
     }
     expect(listSlirps()).toEqual([]);
+  });
+
+  test("connections of a version cannot make its slirp4netns grow without end: it fails them, and lives on", async () => {
+    const runner = await createRunner();
+    try {
+      const { result } = await runner.run({ program: CONNECT_OFTEN });
+      const { value } = result as {
+        readonly value: readonly [connected: number, failures: readonly string[]];
+      };
+      expect(value).toEqual([expect.any(Number), ["ENETUNREACH"]]);
+      expect(value[0]).toBeGreaterThan(400);
+      expect(value[0]).toBeLessThan(512);
+      const [slirp, ...others] = listSlirps();
+      expect(others).toEqual([]);
+      const bytes = String(256 * 2 ** 20);
+      const limits = readFileSync(`/proc/${slirp?.pid}/limits`, "utf8");
+      expect(limits).toMatch(new RegExp(`^Max address space +${bytes} +${bytes} +bytes`, "mu"));
+      const other = { program: `${CONNECT}# another version` };
+      expect(await runner.run(other)).toMatchObject({ result: { value: "outside" } });
+    } finally {
+      await runner.close();
+    }
   });
 });
 

@@ -13,6 +13,8 @@ export const PRIVATE = "10.99.0.9";
 export const HOST_SIDE = "198.51.100.1";
 /** Where servers listen on each address of the outside. */
 export const OUTSIDE_PORT = 8137;
+/** The same, but these read and write nothing, and close no connection. */
+export const SILENT_PORT = 8138;
 
 /** Serves TCP, and DNS from a file of JSON that is read for each question: addresses by name, or nothing for a name that fails. */
 const SERVER = `
@@ -42,6 +44,14 @@ def resolve():
 names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 names.bind(("0.0.0.0", 53))
 threading.Thread(target=resolve, daemon=True).start()
+
+def hold():
+    silent = socket.create_server(("0.0.0.0", ${SILENT_PORT}), backlog=4096)
+    kept = []
+    while True:
+        kept.append(silent.accept()[0])
+
+threading.Thread(target=hold, daemon=True).start()
 server = socket.create_server(("0.0.0.0", ${OUTSIDE_PORT}))
 print("listening", flush=True)
 while True:

@@ -17,7 +17,7 @@ import { createSlotBook } from "./slot-book.ts";
 import type { SlotBook } from "./slot-book.ts";
 import { limitRun } from "./zygote-groups.ts";
 import { startZygote } from "./zygote.ts";
-import type { Zygote, ZygoteHost } from "./zygote.ts";
+import type { Zygote, ZygoteHost, ZygoteProcesses } from "./zygote.ts";
 
 const SIGKILL = 9;
 
@@ -34,8 +34,8 @@ interface BootOptions {
   /** See ZygoteOptions. */
   readonly slotCount: number | null;
   readonly onReport: (report: BootReport) => void;
-  /** The process that was started; it has ended when `closed` is reported. Not called when none could be started. */
-  readonly onLaunched: (pid: number) => void;
+  /** What was started; it has ended when `closed` is reported. Not called when nothing could be started. */
+  readonly onLaunched: (processes: ZygoteProcesses) => void;
   /** A child that was ordered is ready, with its three connections; the callee owns them. At most once per child. */
   readonly onConnected: (id: number, connections: Connections) => void;
 }
@@ -121,7 +121,7 @@ async function live(handles: Handles): Promise<void> {
     const reason = getMessage(error);
     return dispatch({ type: "unstartable", reason });
   }
-  options.onLaunched(zygote.pid);
+  options.onLaunched(zygote.processes);
   const waiting = handles.zygote;
   handles.zygote = zygote;
   if (Array.isArray(waiting)) for (const order of waiting) obey(handles, zygote, order);
@@ -131,7 +131,7 @@ async function live(handles: Handles): Promise<void> {
 }
 
 function hear({ dispatch, watched, zygote }: Handles, said: ZygoteEvent): void {
-  if (said.event === "hello" && !Array.isArray(zygote)) watched.open(zygote.pid, said.pid);
+  if (said.event === "hello" && !Array.isArray(zygote)) watched.open(zygote.processes.pid, said.pid);
   if (said.event === "forked") return watched.meet(said.id, said.pid);
   dispatch({ type: "said", said, time: Date.now() });
 }

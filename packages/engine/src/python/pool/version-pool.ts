@@ -11,6 +11,7 @@ import { reducePool } from "./pool-machine.ts";
 import { countIdle, createPoolState, hasZygote, isBusy, isReady } from "./pool-state.ts";
 import type { PoolEffect, PoolEvent, PoolState, Ticket } from "./pool-state.ts";
 import { measureZygote } from "./zygote-memory.ts";
+import type { ZygoteProcesses } from "./zygote.ts";
 import type { ZygoteMemory } from "./zygote-memory.ts";
 import { runMachine } from "../../base/machine.ts";
 
@@ -60,7 +61,7 @@ interface Handles {
   /** Gives orders to the zygote; null until the first zygote is started. */
   boot: Boot | null;
   /** The process of the present zygote; null when there is none. */
-  pid: number | null;
+  processes: ZygoteProcesses | null;
 }
 
 /**
@@ -91,7 +92,7 @@ export function createVersionPool(
     onReplace,
     dispatch,
     boot: null,
-    pid: null,
+    processes: null,
   };
   let lastTicket: Ticket = 0;
 
@@ -113,8 +114,8 @@ export function createVersionPool(
     isBusy: () => isBusy(state()),
     lastUsed: () => state().lastUsed,
     measure: async () => {
-      if (handles.pid === null || state().phase.name !== "warm") return null;
-      return measureZygote(handles.pid, countIdle(state()) > 0 && !isBusy(state()));
+      if (handles.processes === null || state().phase.name !== "warm") return null;
+      return measureZygote(handles.processes, countIdle(state()) > 0 && !isBusy(state()));
     },
     trim: () => dispatch({ type: "trim" }),
     tick: (memory) => tick(handles, memory),
@@ -161,11 +162,11 @@ function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
     startMode,
     slotCount: handles.slotCount,
     onReport: (report) => {
-      if (report.event === "closed") handles.pid = null;
+      if (report.event === "closed") handles.processes = null;
       dispatch({ type: "reported", report });
     },
-    onLaunched: (pid) => {
-      handles.pid = pid;
+    onLaunched: (processes) => {
+      handles.processes = processes;
     },
     onConnected: (child, opened) => {
       connections.set(child, opened);

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { KILOBYTE } from "../../base/bytes.ts";
+import type { ZygoteProcesses } from "./zygote.ts";
 import { listChildren, PAGE_BYTES } from "../watch/process-files.ts";
 
 /** Memory of one zygote with its idle children, in bytes. */
 export interface ZygoteMemory {
-  /** Of all its processes, with the launcher. */
+  /** Of all its processes, with the launcher and its slirp4netns. */
   readonly totalBytes: number;
   /** What ending its idle children would free: 0 when it has none. */
   readonly idleBytes: number;
@@ -25,11 +26,24 @@ const MAX_PROCESSES = 256;
  * Measures the processes of a zygote from outside: what it says itself may come from user code. To be called while nothing of it
  * runs, since runs would be counted as well. Null: it has ended, or the system has no such files.
  *
- * @param launched the process that was started for it; the zygote descends from it, and its children from the zygote
+ * @param processes the zygote descends from the process that was started for it, and its children from the zygote
  * @param hasIdle whether it has idle children: they are its last generation
  */
-export async function measureZygote(launched: number, hasIdle: boolean): Promise<ZygoteMemory | null> {
-  let generation: readonly number[] = [launched];
+export async function measureZygote(
+  { pid, listHelpers }: ZygoteProcesses,
+  hasIdle: boolean,
+): Promise<ZygoteMemory | null> {
+  const [zygote, ...helpers] = await Promise.all([pid, ...listHelpers()].map(measureTree));
+  if (zygote === undefined || zygote.totalBytes === 0) return null;
+  const totalBytes = helpers.reduce((sum, helper) => sum + helper.totalBytes, zygote.totalBytes);
+  return { totalBytes, idleBytes: hasIdle ? zygote.youngestBytes : 0 };
+}
+
+/** Memory of a process and its descendants, in bytes; of the last generation only what no other process has. */
+async function measureTree(
+  root: number,
+): Promise<{ readonly totalBytes: number; readonly youngestBytes: number }> {
+  let generation: readonly number[] = [root];
   let measured: readonly ProcessMemory[] = [];
   let [count, totalBytes] = [0, 0];
   while (generation.length > 0 && count < MAX_PROCESSES) {
@@ -38,8 +52,7 @@ export async function measureZygote(launched: number, hasIdle: boolean): Promise
     count += generation.length;
     generation = generation.flatMap(listChildren);
   }
-  if (totalBytes === 0) return null;
-  return { totalBytes, idleBytes: hasIdle ? measured.reduce((sum, { own }) => sum + own, 0) : 0 };
+  return { totalBytes, youngestBytes: measured.reduce((sum, { own }) => sum + own, 0) };
 }
 
 /** proc_pid_smaps(5), proc_pid_statm(5). Reading the first needs the right to trace the process, the second does not. */

@@ -40,6 +40,7 @@ const HANG_UP_MS = 5000;
 const SHARED_TEMPORARY_FOLDERS = ["/tmp/", "/dev/shm/"];
 const CONTROL_FD = 3;
 const MAX_STATUS_LENGTH = 4096;
+const UNCONNECTED = "could not be connected to the network";
 
 /** Dependencies that the zygotes of one runtime share. */
 export interface ZygoteHost {
@@ -66,10 +67,17 @@ export interface ZygoteOptions {
   readonly onOutput: (lines: readonly LogLine[]) => void;
 }
 
-/** A sandboxed zygote process. Ends with its whole process tree when it is stopped or when its control pipe closes. */
-export interface Zygote {
+/** The processes of a zygote that the host knows. */
+export interface ZygoteProcesses {
   /** The process that was started: the zygote itself or its launcher. */
   readonly pid: number;
+  /** See SandboxLaunch. */
+  readonly listHelpers: () => readonly number[];
+}
+
+/** A sandboxed zygote process. Ends with its whole process tree when it is stopped or when its control pipe closes. */
+export interface Zygote {
+  readonly processes: ZygoteProcesses;
   readonly home: HomeSocket;
   /** Null: there are no control groups. */
   readonly groups: ZygoteGroups | null;
@@ -197,13 +205,17 @@ function attendZygote(
     const isLarge = imported.close() || groups?.hasExceeded() === true;
     const excess = isLarge ? describeLargeImport(options.version.resources) : null;
     await release();
-    if (fault !== null)
-      return { description: `could not be connected to the network: ${fault}`, hasBegun: false, excess };
+    if (fault !== null) return { description: `${UNCONNECTED}: ${fault}`, hasBegun: false, excess };
     return { description, hasBegun: launch.hasBegun?.(status.read()) ?? true, excess };
   }
 
   const booting = boot();
-  return { pid: child.pid ?? 0, home, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
+  const processes = nameProcesses(child, launch);
+  return { processes, home, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
+}
+
+function nameProcesses({ pid = 0 }: ChildProcess, { listHelpers }: SandboxLaunch): ZygoteProcesses {
+  return { pid, listHelpers };
 }
 
 /** The pipe of orders and events. It takes no more orders when the process that was started has ended. */

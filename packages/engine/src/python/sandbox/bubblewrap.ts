@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { killLaunched } from "../../host/kill-launched.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { prepareNetwork } from "./network/version-network.ts";
-import type { Networks } from "./network/version-network.ts";
+import type { ConnectedNetwork, Networks } from "./network/version-network.ts";
 import { createBaseFilter, createChildFilter } from "./seccomp/filters.ts";
 import type { Architecture } from "./seccomp/syscalls.ts";
 import { BASE_ENVIRONMENT, FIRST_DESCRIPTOR, STATUS_FD } from "./sandbox.ts";
@@ -60,7 +60,7 @@ async function prepareLaunch(
     onNotice: request.onNotice,
   });
   const isolation = listArguments(request, bubblewrapArguments);
-  let egress: { readonly close: () => void } | null = null;
+  let egress: ConnectedNetwork | null = null;
   const { architecture } = options;
   return {
     view: {
@@ -90,6 +90,7 @@ async function prepareLaunch(
       (async (pid) => {
         egress = await own.connect(pid);
       }),
+    listHelpers: () => egress?.listProcesses() ?? [],
     kill: killLaunched,
     release: () => egress?.close(),
   };

@@ -76,6 +76,7 @@ export async function prepareConfined(
     hasBegun: (status) => status.startsWith(BEGUN),
     descriptors: [],
     connect: null,
+    listHelpers: () => [],
     ...(isOwn ? { uid, gid } : {}),
     // The launcher's first process ends all others before itself; killed, it would leave them behind.
     kill: (child) => void child.kill("SIGTERM"),

@@ -28,6 +28,7 @@ export function createNoSandbox(report: SandboxReport): Sandbox {
         hasBegun: null,
         descriptors: [],
         connect: null,
+        listHelpers: () => [],
         kill: killLaunched,
         release: () => undefined,
       };

@@ -69,6 +69,8 @@ export interface SandboxLaunch {
    * resolves; when it rejects, the sandbox cannot be used. Null: there is nothing to connect.
    */
   readonly connect: ((pid: number) => Promise<void>) | null;
+  /** Processes of the platform that work for this sandbox alone, at present: their memory counts as that of the zygote. */
+  readonly listHelpers: () => readonly number[];
   /** Ends every process of the sandbox, given the one that was started. */
   readonly kill: (child: ChildProcess) => void;
   /** Returns the uid and disconnects the network; call it once every process of the sandbox has ended. */

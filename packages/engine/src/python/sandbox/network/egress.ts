@@ -5,7 +5,7 @@ import { killLaunched } from "../../../host/kill-launched.ts";
 import type { ChildProcess } from "../../../host/processes.ts";
 import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import { holdNamespaces, NETWORK_FD, spawnWithRights } from "./namespaces.ts";
-import type { HeldNamespaces, NamespaceOwner } from "./namespaces.ts";
+import type { HeldNamespaces, LaunchTools, NamespaceOwner } from "./namespaces.ts";
 import { listChanges, listCommands } from "./network-plan.ts";
 import type { NetworkPlan } from "./network-plan.ts";
 import { startSlirp, waitUntilReady } from "./slirp.ts";
@@ -15,9 +15,8 @@ const SETUP_TIMEOUT_MS = 10 * SECOND;
 const RESTART_MS = 1 * SECOND;
 
 /** The programs that give a sandbox a way out, and whose namespaces it has. */
-export interface EgressTools {
+export interface EgressTools extends LaunchTools {
   readonly owner: NamespaceOwner;
-  readonly bubblewrap: TrustedExecutable;
   readonly ip: TrustedExecutable;
   readonly nsenter: TrustedExecutable;
   readonly slirp: TrustedExecutable;
@@ -28,6 +27,8 @@ export interface EgressTools {
 export interface Egress {
   /** Enforces another plan from now on. */
   readonly update: (plan: NetworkPlan) => void;
+  /** The process that connects it, at present. */
+  readonly listProcesses: () => readonly number[];
   /** Ends it, at once. */
   readonly close: () => void;
 }
@@ -44,8 +45,7 @@ export async function openEgress(tools: EgressTools, pid: number, first: Network
   let slirp: ChildProcess | null = null;
   let timer: NodeJS.Timeout | undefined;
   let state: "opening" | "open" | "closed" = "opening";
-  /** What works in the namespaces, one thing after the other. */
-  let working: Promise<unknown> = Promise.resolve();
+  const takeTurn = createTurns();
 
   function close(): void {
     if (state === "closed") return;
@@ -53,13 +53,11 @@ export async function openEgress(tools: EgressTools, pid: number, first: Network
     clearTimeout(timer);
     if (slirp !== null) killLaunched(slirp);
     // Not while a program is started with these numbers, which may be those of other files a moment later.
-    void working.then(namespaces.close, namespaces.close);
+    void takeTurn(async () => namespaces.close());
   }
 
   function work(step: () => Promise<void>): Promise<void> {
-    const done = working.then(() => (state === "closed" ? undefined : step()));
-    working = done.catch(() => undefined);
-    return done;
+    return takeTurn(async () => (state === "closed" ? undefined : step()));
   }
 
   async function connect(): Promise<void> {
@@ -90,21 +88,35 @@ export async function openEgress(tools: EgressTools, pid: number, first: Network
   try {
     await work(connect);
     state = "open";
-    return { update: (next) => void work(() => change(next)).catch(giveUp), close };
+    return {
+      update: (next) => void work(() => change(next)).catch(giveUp),
+      listProcesses: () => (slirp?.pid === undefined ? [] : [slirp.pid]),
+      close,
+    };
   } catch (error) {
     close();
     throw error;
   }
 }
 
+/** For what works in the namespaces: one thing after the other. */
+function createTurns(): (step: () => Promise<void>) => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return (step) => {
+    const done = last.then(step);
+    last = done.catch(() => undefined);
+    return done;
+  };
+}
+
 /** Has ip-batch(8) execute the commands in the namespace. @throws Error with what it said */
 async function configure(
-  { bubblewrap, nsenter, ip }: EgressTools,
+  { nsenter, ip, ...tools }: EgressTools,
   namespaces: HeldNamespaces,
   commands: readonly string[],
 ): Promise<void> {
   const enter = [nsenter.path, `--net=/proc/self/fd/${NETWORK_FD}`, "--", ip.path, "-batch", "-"];
-  const child = spawnWithRights(bubblewrap, namespaces, enter, {
+  const child = spawnWithRights(tools, namespaces, enter, {
     capabilities: ["SYS_ADMIN", "NET_ADMIN"],
     shows: [],
   });

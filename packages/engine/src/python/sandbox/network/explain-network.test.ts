@@ -9,6 +9,7 @@ const egress = {
   bubblewrap: tool,
   ip: tool,
   nsenter: tool,
+  prlimit: tool,
   slirp: tool,
   unshare: tool,
 } as const;

@@ -26,16 +26,16 @@ export async function findEgress(
   bubblewrap: TrustedExecutable,
   searchPath: string,
 ): Promise<EgressTools | MissingPiece> {
-  const names = ["ip", "nsenter", "slirp4netns", "unshare"] as const;
+  const names = ["ip", "nsenter", "prlimit", "slirp4netns", "unshare"] as const;
   const folders = `${searchPath}:${SYSTEM_FOLDERS}:${ADMINISTRATION_FOLDERS}`;
   const found = await Promise.all(names.map(async (name) => (await findExecutables(name, folders))[0]));
-  const [ip, nsenter, slirp, unshare] = found;
-  if (ip === undefined || nsenter === undefined || slirp === undefined || unshare === undefined) {
+  const [ip, nsenter, prlimit, slirp, unshare] = found;
+  if (!ip || !nsenter || !prlimit || !slirp || !unshare) {
     const absent = names.filter((_, at) => found[at] === undefined);
     return lack(`Not found in ${folders}: ${absent.join(", ")}.`, INSTALL_HINT);
   }
   const owner: NamespaceOwner = process.getuid?.() === 0 ? "root" : "user";
-  const tools = { owner, bubblewrap, ip, nsenter, slirp, unshare };
+  const tools = { owner, bubblewrap, ip, nsenter, prlimit, slirp, unshare };
   const fault = await tryEgress(tools);
   return fault === null ? tools : lack(fault, ALLOW_HINTS[owner]);
 }

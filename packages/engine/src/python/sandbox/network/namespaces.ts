@@ -1,4 +1,5 @@
 import { closeSync, openSync, readlinkSync } from "node:fs";
+import { MEGABYTE } from "../../../base/bytes.ts";
 import { spawnTrusted } from "../../../host/processes.ts";
 import type { ChildProcess } from "../../../host/processes.ts";
 import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
@@ -15,6 +16,8 @@ export const NETWORK_FD = 3;
 /** A pipe of their own. */
 export const OWN_FD = 4;
 const USER_FD = 5;
+/** More than a version needs; each that has a connection is one. */
+const MAX_DESCRIPTORS = 512;
 
 /** The namespaces of one version: they exist as long as these descriptors. */
 export interface HeldNamespaces {
@@ -62,6 +65,18 @@ function holdOwn(pid: number, kind: "net" | "user"): number {
   throw new Error(`the process has no ${kind} namespace of its own`);
 }
 
+/**
+ * User code makes slirp4netns open sockets and keep bytes for them, in the host's name: 0.4 MB for each connection whose other end does not
+ * read. Beyond the number, connections fail; beyond the memory, it ends, and is replaced. Both concern one version.
+ */
+const LIMITS = [`--nofile=${MAX_DESCRIPTORS}`, `--as=${256 * MEGABYTE}`, "--core=0"];
+
+/** The programs that start others with rights. */
+export interface LaunchTools {
+  readonly bubblewrap: TrustedExecutable;
+  readonly prlimit: TrustedExecutable;
+}
+
 /** What a program that works in namespaces sees, and may do. */
 export interface InsideOptions {
   readonly capabilities: readonly string[];
@@ -74,7 +89,7 @@ export interface InsideOptions {
  * nothing of the host's files but programs and libraries. It ends with this process: bubblewrap is killed with its parent.
  */
 export function spawnWithRights(
-  bubblewrap: TrustedExecutable,
+  { bubblewrap, prlimit }: LaunchTools,
   { network, user }: HeldNamespaces,
   command: readonly string[],
   { capabilities, shows }: InsideOptions,
@@ -86,7 +101,7 @@ export function spawnWithRights(
     ["/usr", "/bin", "/sbin", "/lib", "/lib64"].flatMap((path) => ["--ro-bind-try", path, path]),
     ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache", "--proc", "/proc", ...shows],
   ].flat();
-  return spawnTrusted(bubblewrap, [...sandbox, "--", ...command], {
+  return spawnTrusted(prlimit, [...LIMITS, "--", bubblewrap.path, ...sandbox, "--", ...command], {
     env: {},
     cwd: "/",
     detached: true,

@@ -21,7 +21,7 @@ const DROPPED_LATER = ["SETPCAP", "SETUID", "SETGID", "SYS_CHROOT", "NET_BIND_SE
  * network of the version (it could drop them as user 0 of a namespace only), but its own filter refuses the calls that they are for.
  */
 export function startSlirp(
-  { bubblewrap, slirp, owner }: EgressTools,
+  { slirp, owner, ...tools }: EgressTools,
   namespaces: HeldNamespaces,
   { resolves }: NetworkPlan,
 ): ChildProcess {
@@ -32,7 +32,7 @@ export function startSlirp(
     [`--ready-fd=${READY_FD}`, `--exit-fd=${EXIT_FD}`],
     ["--netns-type=path", `/proc/self/fd/${NETWORK_FD}`, DEVICE],
   ].flat();
-  return spawnWithRights(bubblewrap, namespaces, command, {
+  return spawnWithRights(tools, namespaces, command, {
     capabilities: owner === "root" ? [...CAPABILITIES, ...DROPPED_LATER] : CAPABILITIES,
     shows: [
       ["--dev-bind", "/dev/net/tun", "/dev/net/tun", "--tmpfs", "/tmp", "--dir", "/run"],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Network } from "@platform/contract/network";
 import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import { openEgress } from "./egress.ts";
-import type { EgressTools } from "./egress.ts";
+import type { Egress, EgressTools } from "./egress.ts";
 import { followOutlook } from "./follow-outlook.ts";
 import { enterNetwork } from "./namespaces.ts";
 import { decideNetwork } from "./network-policy.ts";
@@ -41,8 +41,11 @@ interface OwnNetwork {
     command: readonly string[],
   ) => readonly string[];
   /** Connects the namespace of the process that was launched. */
-  readonly connect: (pid: number) => Promise<{ readonly close: () => void }>;
+  readonly connect: (pid: number) => Promise<ConnectedNetwork>;
 }
+
+/** A way out that is kept as it should be. */
+export type ConnectedNetwork = Pick<Egress, "listProcesses" | "close">;
 
 const HOSTS = "hosts";
 const LOCAL_HOSTS = ["127.0.0.1 localhost service", "::1 localhost"];
@@ -99,13 +102,7 @@ interface Connecting {
 }
 
 /** From then on the network and the file are kept as they should be. */
-async function connect({
-  egress,
-  pid,
-  first,
-  look,
-  file,
-}: Connecting): Promise<{ readonly close: () => void }> {
+async function connect({ egress, pid, first, look, file }: Connecting): Promise<ConnectedNetwork> {
   const way = await openEgress(egress, pid, first.plan);
   // The version sees this file, not this path: it is written in place.
   const hosts = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW);
@@ -116,6 +113,7 @@ async function connect({
     ftruncateSync(hosts, text.length);
   });
   return {
+    listProcesses: way.listProcesses,
     close: () => {
       following.close();
       closeSync(hosts);

@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { findExecutables, SYSTEM_FOLDERS } from "../../../host/find-executables.ts";
+import { waitUntil } from "../../../testing/wait-until.ts";
+import { listChildren } from "../../watch/process-files.ts";
+import { openEgress } from "./egress.ts";
+import { findEgress } from "./find-egress.ts";
+import { enterNetwork } from "./namespaces.ts";
+import { planNetwork } from "./network-plan.ts";
+
+const [bubblewrap] = await findExecutables("bwrap", `${process.env["PATH"] ?? ""}:${SYSTEM_FOLDERS}`);
+const found = bubblewrap === undefined ? null : await findEgress(bubblewrap, process.env["PATH"] ?? "");
+const tools = found === null || "piece" in found ? null : found;
+
+function readName(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return ""; // it has ended
+  }
+}
+
+/** Those that are called slirp4netns, among processes and their descendants. */
+function findSlirps(pids: readonly number[]): readonly number[] {
+  return pids.flatMap((pid) => {
+    const own = readName(pid) === "slirp4netns" ? [pid] : [];
+    return [...own, ...findSlirps(listChildren(pid))];
+  });
+}
+
+test.runIf(tools !== null)(
+  "the processes of a way out are known, also after the first was replaced",
+  async () => {
+    if (tools === null) return;
+    const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+    const holder = spawn(tools.unshare.path, enterNetwork(tools.owner, user, ["/bin/cat"]));
+    holder.stdin.write("\n");
+    await once(holder.stdout, "data");
+    const egress = await openEgress(tools, holder.pid ?? 0, planNetwork(null, []));
+    try {
+      const [first, ...others] = findSlirps(egress.listProcesses());
+      expect(others).toEqual([]);
+      process.kill(first ?? 0, "SIGKILL");
+      await waitUntil(() => findSlirps(egress.listProcesses()).some((pid) => pid !== first));
+    } finally {
+      egress.close();
+      holder.kill("SIGKILL");
+    }
+  },
+);
