@@ -94,7 +94,7 @@ def _import(control: Control, home: Home | DistantHome, boot: BootOrder) -> chil
     binder, hazard, files = _load(control, home, boot)
     if hazard is not None:
         control.emit({"event": "unsafe", "reason": hazard})
-        _leave()
+        _leave_when_told(control)
     setters = blas.find_setters()
     generators = randomness.find_unseeded()
     gc.freeze()
@@ -153,7 +153,7 @@ def _probe(control: Control, home: Home | DistantHome, boot: BootOrder) -> NoRet
             "reason": None if is_spawning else hazard,
         }
     )
-    _leave()
+    _leave_when_told(control)
 
 
 def _fail(control: Control, failure: Failure) -> NoReturn:
@@ -166,6 +166,14 @@ def _fail(control: Control, failure: Failure) -> NoReturn:
             "traceback": failure.traceback,
         }
     )
+    _leave()
+
+
+def _leave_when_told(control: Control) -> NoReturn:
+    """Node may look at the memory of the import first."""
+    flush_streams()
+    while control.read_orders() is not None:
+        pass
     _leave()
 
 

@@ -40,6 +40,7 @@ export async function probeVersion(host: PoolHost, version: RunnableVersion): Pr
       limit(bootMs, describeSlowImport(host.settings));
     }
     found ??= readProbe(event);
+    if (found !== null) zygote?.stop();
   }
 
   const onOutput = (lines: readonly LogLine[]): void => void printed.push(...lines);

@@ -22,11 +22,13 @@ export interface WatchedImport {
 /**
  * @param watcher null: nothing is watched
  * @param launched the process that was started for the zygote
+ * @param onPassed called before the end of the import is passed on
  */
 export function watchImport(
   watcher: Watcher | null,
   { version, onEvent }: Pick<ZygoteOptions, "version" | "onEvent">,
   launched: number,
+  onPassed: () => void,
 ): WatchedImport {
   let watch: Watch | null = null;
   let step: "before" | "importing" | "looking" | "over" = "before";
@@ -44,7 +46,9 @@ export function watchImport(
     await watch?.look();
     watch?.end();
     step = "over";
-    if (!hasExceeded()) held.forEach(onEvent);
+    if (hasExceeded()) return;
+    onPassed();
+    held.forEach(onEvent);
   }
 
   function hasExceeded(): boolean {

@@ -166,9 +166,9 @@ function attendZygote(
     ...collectOutput(child, paces.logs, options.onOutput),
   ];
   const status = collectStatus(child);
-  const orders = createOrders(control);
+  const orders = createOrders(control, watcher !== null);
   const timers = createTimers<"leave" | "hangUp">();
-  const imported = watchImport(watcher, options, child.pid ?? 0);
+  const imported = watchImport(watcher, options, child.pid ?? 0, orders.release);
 
   /** The zygote opens the socket before it says hello. User code runs only later: it can never reach the path. */
   function hear(event: ZygoteEvent): void {
@@ -228,21 +228,30 @@ function openControl(child: ChildProcess): Duplex {
   return control;
 }
 
-/** Writes orders; those that are given before the first, the boot order, wait for it. */
-function createOrders(control: Duplex) {
+/**
+ * Writes orders; those that are given before the first, the boot order, wait for it.
+ *
+ * @param isHeld whether they wait for `release` as well: no child shall begin before its import was looked at
+ */
+function createOrders(control: Duplex, isHeld: boolean) {
   let waiting: Order[] | null = [];
   const write = (order: Order): void => {
     if (control.writable) control.write(encodeOrder(order));
   };
+  function release(): void {
+    waiting?.forEach(write);
+    waiting = null;
+  }
   return {
     send: (order: Order): void => {
       if (waiting === null) write(order);
       else waiting.push(order);
     },
     begin: (boot: Order): void => {
-      for (const order of [boot, ...(waiting ?? [])]) write(order);
-      waiting = null;
+      write(boot);
+      if (!isHeld) release();
     },
+    release,
   };
 }
 

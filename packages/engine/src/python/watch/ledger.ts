@@ -51,7 +51,7 @@ export function openLedger(at: number, cpuSeconds: number): Ledger {
 export function enterSample(ledger: Ledger, sample: Sample, limits: SampledLimits): Ledger {
   const seconds = Math.max(0, sample.at - ledger.at) / 1000;
   const used = Math.max(0, sample.cpuSeconds - ledger.seenSeconds);
-  const share = Math.max(seconds * limits.cpus, Number.MIN_VALUE);
+  const share = limits.cpus === Infinity ? Infinity : seconds * limits.cpus;
   const credit = Math.min(BURST_SECONDS * limits.cpus, ledger.credit + share - used);
   const room = (limits.memoryBytes - sample.memoryBytes) / FILL_BYTES_PER_MS;
   return {
