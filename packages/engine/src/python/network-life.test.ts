@@ -165,6 +165,23 @@ describe.runIf(IS_ROOT).each(RUNNERS)("of versions that are run by %s", (_who, c
   });
 });
 
+test.runIf(IS_ROOT)(
+  "an interpreter that ends at once is STARTUP_ERROR, also when its end is heard of late",
+  async () => {
+    const busy = setInterval(() => {
+      for (const end = performance.now() + 40; performance.now() < end;);
+    }, 5);
+    try {
+      for (let turn = 0; turn < 5; turn += 1) {
+        const version = fixture.createVersion("", { interpreter: "/usr/bin/true" });
+        expect((await fixture.finish(version)).outcome).toMatchObject({ code: "STARTUP_ERROR" });
+      }
+    } finally {
+      clearInterval(busy);
+    }
+  },
+);
+
 test.runIf(IS_ROOT)("a slirp4netns that cannot be started again at once is tried again", async () => {
   const folder = mkdtempSync(join(tmpdir(), "bubblewrap-"));
   const link = join(folder, "bwrap");

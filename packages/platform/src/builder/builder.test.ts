@@ -119,6 +119,28 @@ describe("a build", () => {
     expect(version?.startMode).toBe("spawn");
   });
 
+  test("fails when the project lists private addresses, and says in its log where versions have no network", async () => {
+    const { key, name } = await scene.createService();
+    const build = async (network: unknown) => scene.deploy(key, await scene.pack(name, PROGRAM, { network }));
+    const refused = await build({ hosts: ["10.1.2.3"] });
+    expect(refused).toMatchObject({
+      status: "FAILED",
+      code: "INVALID_PROJECT",
+      detail: expect.stringContaining("network.hosts names private addresses"),
+    });
+    const usual = scene.deps.network;
+    const missing = { piece: "network", why: "There is no tun device.", remedy: "Create it." } as const;
+    Object.assign(scene.deps, { network: { ...usual, missing } });
+    try {
+      const { status, log } = await build("egress");
+      expect(status).toBe("SUCCEEDED");
+      expect(log).toContain("The version has no network here. There is no tun device. Create it.");
+      expect((await build("none")).log).not.toContain("no network");
+    } finally {
+      Object.assign(scene.deps, { network: usual });
+    }
+  });
+
   test("fails when no worker that lives has what the project asks for, and names the largest", async () => {
     const { key, name } = await scene.createService();
     const small = [

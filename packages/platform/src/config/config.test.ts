@@ -69,6 +69,11 @@ test.each<[what: string, given: Given, config: object]>([
   ],
   ["an IPv6 address stands in brackets", { flags: ["--host", "::1"] }, { gatewayUrl: "http://[::1]:8080" }],
   [
+    "private ranges that are opened may stand apart",
+    { variables: { PLATFORM_NETWORK_OPEN: " 10.1.0.0/16, 10.2.3.4,0.0.0.0/0 " } },
+    { network: { standard: "egress", most: "egress", open: ["10.1.0.0/16", "10.2.3.4", "0.0.0.0/0"] } },
+  ],
+  [
     "a URL loses its final slashes",
     { flags: ["--gateway-url", "https://api.example.org//"] },
     { gatewayUrl: "https://api.example.org" },
@@ -116,6 +121,17 @@ test.each<[given: Given, message: RegExp]>([
     /^--sandbox .*--sandbox-min .*B in place of bubblewrap, D in place of none\.$/,
   ],
   [{ variables: { PLATFORM_SANDBOX: "bubblewrap" } }, /^--sandbox \(PLATFORM_SANDBOX\) was replaced by/],
+  ...["10.1.0.0/33", "10.1.0.0/16;10.2.0.0/16", "10.1.0.0/16,", "fd00::/8", "intranet", "10.1", ""].map(
+    (ranges): [Given, RegExp] => [
+      { flags: ["--network-open", ranges] },
+      /^--network-open is ".*"; it must be IPv4 addresses or ranges separated by commas, such as /,
+    ],
+  ),
+  [{ flags: ["--network-max", "all"] }, /^--network-max is "all"; it must be one of egress, hosts, none\.$/],
+  [
+    { flags: ["--network-default", "hosts"] },
+    /^--network-default is "hosts"; it must be one of egress, none\.$/,
+  ],
   [{ flags: ["--no-such-flag"] }, /^Unknown option '--no-such-flag'\. --help lists the settings\.$/],
   [{ flags: ["data"] }, /^"data" is no command\. --help lists commands and settings\.$/],
 ])("%j is refused with the setting, its value and what is expected", async (given, message) => {

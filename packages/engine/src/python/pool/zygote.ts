@@ -27,6 +27,7 @@ import { BOOT_LINE_BYTES, BOOT_LOG_BYTES, describeLargeImport } from "./start-fa
 import { FIRST_DESCRIPTOR, STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
 import { watchImport } from "./watched-import.ts";
+import { isOver } from "../watch/process-files.ts";
 import { createZygoteGroups } from "./zygote-groups.ts";
 import type { ZygoteGroups } from "./zygote-groups.ts";
 import type { ZygoteFolders } from "./zygote-folders.ts";
@@ -271,8 +272,7 @@ async function connectNetwork(
     await connect(child.pid ?? 0);
     return null;
   } catch (error) {
-    if (hasEnded(child)) return null;
-    return getMessage(error);
+    return hasEnded(child) || isOver(child.pid ?? 0) ? null : getMessage(error);
   }
 }
 

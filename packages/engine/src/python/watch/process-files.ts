@@ -62,6 +62,12 @@ export function readStat(pid: number): ProcessStat | null {
   };
 }
 
+/** Whether it has ended, also while the process that waits for it has not been told. */
+export function isOver(pid: number): boolean {
+  const text = readText(`/proc/${pid}/stat`);
+  return text === "" || /^[ZX]/u.test(text.slice(text.lastIndexOf(")") + 2));
+}
+
 /** The processes that any thread of this one has started, or adopted. */
 export function listChildren(pid: number): readonly number[] {
   try {
