@@ -157,6 +157,14 @@ test("a version may return and print less than the platform allows, never more",
   });
 });
 
+test("a result of exactly the limit is one, and one of a byte more is not", async () => {
+  const withinLimit = await fixture.finish(version, { params: { value: "'x' * 999_988" } });
+  expect(withinLimit.outcome).toMatchObject({ status: "SUCCEEDED", result: { length: 1_000_000 } });
+  const { outcome } = await fixture.finish(version, { params: { value: "'x' * 999_989" } });
+  const detail = "The result has 1000001 bytes of JSON text, the limit is 1000000 bytes.";
+  expect(outcome).toMatchObject({ status: "FAILED", code: "RESULT_TOO_LARGE", detail });
+});
+
 test("a result above the limit is refused with both sizes", async () => {
   const { outcome } = await fixture.finish(version, { params: { value: "'x' * 50_000_000" } });
   const detail = "The result has 50000012 bytes of JSON text, the limit is 1000000 bytes.";

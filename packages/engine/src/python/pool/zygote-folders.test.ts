@@ -1,4 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -69,6 +81,25 @@ test("links in a folder are removed, never what they lead to", async () => {
   await folders.drain();
   expect(existsSync(folder)).toBe(false);
   expect(readdirSync(join(kept, "deep/er"))).toHaveLength(3);
+});
+
+test("what else a run may leave in the place of a result is removed, and not opened", async () => {
+  const folders = createZygoteFolders(directory, logger);
+  const folder = folders.create();
+  const kept = join(directory, "kept");
+  writeFileSync(kept, "as it was");
+  linkSync(kept, join(folder, "hard-link"));
+  symlinkSync(kept, join(folder, "link"));
+  mkdirSync(join(folder, "result"));
+  // Whoever opens a fifo without a writer waits for ever.
+  execFileSync("mkfifo", [join(folder, "fifo")]);
+  if (process.getuid?.() === 0) execFileSync("mknod", [join(folder, "device"), "c", "1", "3"]);
+  writeFileSync(join(folder, "sparse"), "");
+  truncateSync(join(folder, "sparse"), 1e12);
+  folders.discard(folder);
+  await folders.drain();
+  expect([existsSync(folder), problems]).toEqual([false, []]);
+  expect(readFileSync(kept, "utf8")).toBe("as it was");
 });
 
 test("a folder that cannot be removed is logged, and the next one is removed all the same", async () => {
