@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-from . import at_fork, isolation, wire
+from . import admission, at_fork, isolation, wire
 from .capture import take_over
 from .execution import rehearse, serve_request
 from .namespaces import Namespaces
@@ -86,11 +86,14 @@ def settle(
     restrictions.apply()
 
 
-def serve_child(connection: int, load: Callable[[], Binder]) -> NoReturn:
-    """Says on the control connection that it is ready, serves one request, ends the process."""
+def serve_child(connection: int, load: Callable[[], Binder], call: bytes = b"") -> NoReturn:
+    """Says on the control connection that it is ready, serves one request, ends the process.
+
+    `call` goes before it, where it has not been said: one message wakes Node once.
+    """
     reseed()
     rehearse()
-    wire.write(connection, wire.encode_frame(wire.READY))
+    wire.write(connection, call + wire.encode_frame(wire.READY))
     serve_request(connection, load)
 
 
@@ -115,6 +118,7 @@ def run_forked_child(
 ) -> NoReturn:
     """Everything from the fork to the end of the process."""
     try:
+        call = wire.encode_call(admission.read_number())
         signal.set_wakeup_fd(-1)
         separate(parent)
         settle(boot, identity, parent.limits, parent.restrictions)
@@ -123,7 +127,7 @@ def run_forked_child(
         if program.prepare is not None:
             program.prepare()
         take_over(connections.out, connections.err)
-        serve_child(connections.control, program.load)
+        serve_child(connections.control, program.load, call)
     except BaseException as error:
         report_failed_start(identity, error)
     finally:

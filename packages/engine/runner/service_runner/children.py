@@ -11,7 +11,7 @@ import os
 import select
 import signal
 
-from . import at_fork, cgroup, child, isolation, kernel, namespaces, spawned
+from . import at_fork, child, isolation, kernel, namespaces, spawned
 from .capture import flush_streams
 from .control import CONTROL, Control
 from .processes import is_catching, kill_strays, kill_tree, send_signal, signal_group
@@ -95,7 +95,7 @@ class Children:
                 self._dial(order)
         for order in orders:
             if order["order"] == "fork":
-                self._fork(order["id"], order["joins"])
+                self._fork(order["id"])
             elif order["order"] == "kill":
                 self._kill(order["id"], order["signal"])
 
@@ -108,7 +108,7 @@ class Children:
     def _refuse(self, identity: int, reason: str) -> None:
         self._control.emit({"event": "refused", "id": identity, "reason": reason})
 
-    def _fork(self, identity: int, joins: list[int]) -> None:
+    def _fork(self, identity: int) -> None:
         connections = self._dialled.pop(identity, None)
         if connections is None:
             return  # it was refused
@@ -122,11 +122,9 @@ class Children:
             self._refuse(identity, namespaces.explain_refusal(error))
         else:
             if pid == 0:
-                self._become_child(identity, joins, connections)
+                self._become_child(identity, connections)
             self._identities[pid] = identity
             self._leaders[identity] = pid
-            if not self._boot["joins"]:
-                self._control.emit({"event": "forked", "id": identity, "pid": pid})
         connections.close()
         signal.signal(signal.SIGCHLD, _wake)
 
@@ -142,9 +140,8 @@ class Children:
                 at_fork.resume()
         return pid
 
-    def _become_child(self, identity: int, joins: list[int], connections: Connections) -> NoReturn:
+    def _become_child(self, identity: int, connections: Connections) -> NoReturn:
         try:
-            cgroup.join(joins, self._boot["joins"])
             for descriptor in (CONTROL, *self._wakeup, *self._home.list_descriptors()):
                 os.close(descriptor)
             for others in self._dialled.values():

@@ -33,8 +33,7 @@ class BootOrder(TypedDict):
 
     The paths are those that the sandbox sees. `keep` lists paths below /tmp or /dev/shm that a
     private /tmp must not hide. `memory` is what one execution may allocate, in bytes, on top of
-    what the zygote holds. With `probe`, the zygote describes `run` and ends. `joins` are the
-    inherited descriptors of all fork orders.
+    what the zygote holds. With `probe`, the zygote describes `run` and ends.
     """
 
     order: Literal["boot"]
@@ -45,21 +44,16 @@ class BootOrder(TypedDict):
     variables: dict[str, str]
     memory: int
     isolation: Isolation
-    joins: list[int]
     startMode: StartMode
     probe: bool
 
 
 class ForkOrder(TypedDict):
-    """Starts one child. `id` names it in events, `token` in the connections made for it.
-
-    `joins` are the descriptors that it writes "0" to in order to be in its control groups.
-    """
+    """Starts one child. `id` names it in events, `token` in the connections made for it."""
 
     order: Literal["fork"]
     id: int
     token: str
-    joins: list[int]
 
 
 class KillOrder(TypedDict):
@@ -125,14 +119,6 @@ class ExitEvent(TypedDict):
     signal: int | None
 
 
-class ForkedEvent(TypedDict):
-    """A child was forked. Node limits what it uses, where it is in no control group of its own."""
-
-    event: Literal["forked"]
-    id: int
-    pid: int
-
-
 class RefusedEvent(TypedDict):
     """The system refused to fork: no process came of the order."""
 
@@ -155,7 +141,6 @@ Event: TypeAlias = (
     | FailedEvent
     | ProbedEvent
     | ExitEvent
-    | ForkedEvent
     | RefusedEvent
     | GoneEvent
 )

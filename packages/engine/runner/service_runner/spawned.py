@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-from . import child, wire
+from . import admission, child, wire
 from .capture import prepare_streams, take_over
 from .failure import Failure
 from .loader import load_program
@@ -33,13 +33,17 @@ _MAX_START = 1 << 20
 def start_spawned(
     boot: BootOrder, identity: int, connections: Connections, parent: child.Parent
 ) -> NoReturn:
-    """In the forked child of the spawning zygote: replaces itself by a fresh interpreter."""
+    """In the forked child of the spawning zygote: replaces itself by a fresh interpreter.
+
+    It imports the module, whose memory must be its own: so it is limited before.
+    """
     try:
+        admission.await_admission(connections.control)
         child.separate(parent)
         reader, writer = os.pipe()
         inherited = connections.list()
-        # The variables are in the environment already, and the groups are joined.
-        reduced: BootOrder = {**boot, "variables": {}, "joins": []}
+        # The variables are in the environment already.
+        reduced: BootOrder = {**boot, "variables": {}}
         start: SpawnedStart = {"boot": reduced, "id": identity, "connections": inherited}
         os.write(writer, json.dumps(start).encode("ascii"))
         os.close(writer)

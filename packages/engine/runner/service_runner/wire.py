@@ -33,15 +33,18 @@ BODY = 3
 DATA = 4
 PARAMS = 5
 START = 6
+ADMIT = 7
 METADATA = 16
 RESULT = 17
 FAILURE = 18
 READY = 19
+CALL = 20
 
 # `json.loads` and `dumps` would look for the encoding, and make an encoder for each message.
 _DECODER = json.JSONDecoder()
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 HEADER = struct.Struct(">IB")
+_NUMBER = struct.Struct(">I")
 MAX_INPUT_FRAME = 1 << 30
 """Node has checked the size of the input; this only rejects a corrupt length."""
 _READ_BYTES = 1 << 16
@@ -59,6 +62,14 @@ def encode_frame(kind: int, payload: bytes = b"") -> bytes:
 def encode_hello(channel: str, token: str) -> bytes:
     """First bytes of a connection: which of the three it is (`c`, `o`, `e`), and the token."""
     return encode_frame(HELLO, (channel + token).encode("ascii"))
+
+
+ADMITTED = encode_frame(ADMIT)
+
+
+def encode_call(number: int) -> bytes:
+    """What a child says first: its process id as its zygote numbers processes."""
+    return encode_frame(CALL, _NUMBER.pack(number))
 
 
 def encode_line(message: Mapping[str, object]) -> bytes:
@@ -110,7 +121,6 @@ def _read_boot(members: dict[str, Any]) -> BootOrder:
         "variables": {name: _read_text(variables, name) for name in variables},
         "memory": _read_integer(members, "memory"),
         "isolation": _read_isolation(_read_object(members, "isolation")),
-        "joins": _read_integers(members, "joins"),
         "startMode": _read_start_mode(members),
         "probe": _read_flag(members, "probe"),
     }
@@ -133,7 +143,6 @@ def _read_fork(members: dict[str, Any]) -> ForkOrder:
         "order": "fork",
         "id": _read_integer(members, "id"),
         "token": _read_text(members, "token"),
-        "joins": _read_integers(members, "joins"),
     }
 
 

@@ -75,7 +75,7 @@ def _read_boot(control: Control) -> tuple[BootOrder, list[Order]]:
 def _prepare_process(boot: BootOrder) -> None:
     """Descriptors, streams, environment and limits, for the import and for all children."""
     if kernel.LINUX:
-        opened.close_inherited(CONTROL, *boot["joins"])
+        opened.close_inherited(CONTROL)
     faulthandler.enable(2)
     gc.disable()
     # User code may hang at import and never read the end of file.

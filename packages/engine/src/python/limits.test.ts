@@ -1,6 +1,7 @@
-import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findZygote, listChildren } from "../testing/find-zygote.ts";
 import { createLimitedFixture, LIMITED_LEVELS } from "../testing/limited-levels.ts";
 import { findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
@@ -108,19 +109,33 @@ result = taken >> 20`,
   ],
 ] as const;
 
-/** Code at import that goes from one control group for executions to the next, and takes memory in each. */
-const HOARDER = `
-import os, resource
-most = resource.getrlimit(resource.RLIMIT_DATA)[1]
-resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-links = {fd: f"/proc/self/fd/{fd}" for fd in range(6, 60)}
-groups = [fd for fd, link in links.items() if os.path.exists(link) and "cgroup.procs" in os.readlink(link)]
-each = len(set(map(os.path.dirname, map(os.path.dirname, map(os.readlink, map(links.get, groups))))))
-kept = []
-for at in range(0, 6 * each, each):
-    for fd in groups[at : at + each]: os.write(fd, b"0")
-    kept.append(bytearray(90 << 20))
+/**
+ * What code at import has of control groups, and what it can do to those of executions: on SIGUSR1 it starts a process, and from then on
+ * each child calls itself that process.
+ */
+const INTRUDER = `
+import os, signal, sys
+def list_groups():
+    names = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+    return [link for link in (os.readlink(name) for name in names if os.path.lexists(name)) if "cgroup" in link]
+AT_IMPORT = list_groups()
+admission = sys.modules["service_runner.admission"]
+read_number, intruder = admission.read_number, []
+def read_forged():
+    return intruder[0] if intruder else read_number()
+admission.read_number = read_forged
+def intrude(*_):
+    pid = os.fork()
+    if pid == 0:
+        while True: signal.pause()
+    intruder.append(pid)
+signal.signal(signal.SIGUSR1, intrude)
 `;
+
+/** The control groups that a process of the host is in. */
+function readGroups(pid: number | string | undefined): string {
+  return readFileSync(`/proc/${pid}/cgroup`, "latin1");
+}
 
 describe.each(LIMITED_LEVELS)("limits at level %s, by %s", (level, bounds) => {
   const hasGroups = bounds === "control groups";
@@ -233,14 +248,30 @@ describe.each(LIMITED_LEVELS)("limits at level %s, by %s", (level, bounds) => {
     },
   );
 
-  test.runIf(hasGroups)("an import that takes memory of the groups for executions is ended", async () => {
-    const hoarding = fixture.createVersion(HOARDER + PROGRAM, { resources: { cpu: 1, memory: 0.1 } });
-    const { outcome } = await fixture.finish(hoarding, {
-      data: { code: "time.sleep(60)" },
-      timeoutSeconds: 50,
-    });
-    expect(outcome).toMatchObject({ status: "UNKNOWN" });
-  });
+  // Without namespaces, the zygote ends the intruder with the next execution.
+  test.runIf(hasGroups && hasNamespaces)(
+    "code at import can move no process into the group of an execution: it has no descriptor for that, and a child that calls itself another process moves that into its own place",
+    async () => {
+      const intruding = fixture.createVersion(INTRUDER + PROGRAM);
+      const lists = { data: { code: "result = [AT_IMPORT, list_groups()]" } };
+      expect((await fixture.finish(intruding, lists)).result).toEqual({ value: [[], []] });
+      const run = fixture.start(intruding, { data: { code: "time.sleep(2)" } });
+      await waitFor("it runs", () => run.lines.length > 0);
+      const zygote = findZygote(intruding);
+      const before = listChildren(zygote);
+      process.kill(zygote, "SIGUSR1");
+      await waitFor("the intruder is there", () => listChildren(zygote).length > before.length);
+      const intruder = listChildren(zygote).find((pid) => !before.includes(pid));
+      expect(readGroups(intruder)).toBe(readGroups(zygote));
+      // Children that are made from now on claim to be the intruder.
+      expect((await fixture.finish(intruding, lists)).outcome).toMatchObject({ status: "SUCCEEDED" });
+      await waitFor("it is moved", () => readGroups(intruder) !== readGroups(zygote));
+      const others = before.filter((pid) => listChildren(zygote).includes(pid));
+      expect(others.map(readGroups)).not.toContain(readGroups(intruder));
+      expect(new Set(others.map(readGroups)).size).toBe(others.length);
+      await run.outcome;
+    },
+  );
 
   test("what is read from a disk counts only as long as there is room", async () => {
     const path = join(version.projectDirectory, "large");

@@ -96,8 +96,11 @@ async function dial(channel: string, early: Buffer): Promise<Socket> {
 /** @param early what the child sends on its control connection before it has been given anything */
 async function dialAll(early = Buffer.alloc(0)): Promise<Dialled> {
   const complete = createDeferred<Connections>();
-  home.expect(TOKEN, complete.resolve);
-  const control = await dial("c", Buffer.concat([encodeFrame(FRAME.ready), early]));
+  home.expect(TOKEN, { onCall: () => home.admit(TOKEN, "untold"), onComplete: complete.resolve });
+  const control = await dial(
+    "c",
+    Buffer.concat([encodeFrame(FRAME.call, Buffer.alloc(4)), encodeFrame(FRAME.ready), early]),
+  );
   const [stdout, stderr] = [await dial("o", Buffer.alloc(0)), await dial("e", Buffer.alloc(0))];
   return { control, stdout, stderr, connections: await complete.promise };
 }

@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { beginBoot, reduceBoot } from "./boot-machine.ts";
-import type { BootEffect, BootEvent, BootState, SaidEvent } from "./boot-machine.ts";
+import type { BootEffect, BootEvent, BootState } from "./boot-machine.ts";
+import type { ZygoteEvent } from "../wire/control-messages.ts";
 import type { BootFailure } from "./start-failure.ts";
 import { BootWorld } from "../../testing/boot-world.ts";
 
 const SETTINGS = { helloMs: 2000, bootMs: 5000 };
 const line = (message: string) => ({ time: 0, severity: "INFO", message }) as const;
 
-const said = (event: SaidEvent): BootEvent => ({ type: "said", said: event, time: 0 });
+const said = (event: ZygoteEvent): BootEvent => ({ type: "said", said: event, time: 0 });
 const HELLO = said({ event: "hello", pid: 1 });
 const READY = said({ event: "ready", mode: "fork" });
 const UNSAFE = said({ event: "unsafe", reason: "a thread was started" });
@@ -23,7 +24,7 @@ const GONE = said({ event: "gone", id: 1 });
 const LIMIT: BootEvent = { type: "limit" };
 const STOP: BootEvent = { type: "ordered", order: { order: "stop" } };
 const KILL: BootEvent = { type: "ordered", order: { order: "kill" } };
-const FORK: BootEvent = { type: "ordered", order: { order: "fork", id: 1, slot: null } };
+const FORK: BootEvent = { type: "ordered", order: { order: "fork", id: 1 } };
 const PRINTED: BootEvent = { type: "printed", lines: [line("importing")] };
 const UNSTARTABLE: BootEvent = { type: "unstartable", reason: "EMFILE" };
 const WORKS: BootEvent = { type: "diagnosed", fault: null };

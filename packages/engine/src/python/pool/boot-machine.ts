@@ -30,20 +30,16 @@ export type BootState =
 
 /** Orders that the pool can give at any time; after the end of the process they are dropped. */
 export type PoolOrder =
-  | { readonly order: "fork"; readonly id: number; readonly slot: number | null }
-  | { readonly order: "forget"; readonly id: number }
+  | { readonly order: "fork" | "forget"; readonly id: number }
   | { readonly order: "signal"; readonly id: number; readonly signal: 9 | 15 }
   /** `stop` lets it end its process tree and exit; `kill` ends every process of the sandbox at once. */
   | { readonly order: "stop" | "kill" };
-
-/** What changes nothing about the zygote is not its concern. */
-export type SaidEvent = Exclude<ZygoteEvent, { readonly event: "forked" }>;
 
 /** What the machine is informed of, by the pool, the process and the timer. */
 export type BootEvent =
   | { readonly type: "ordered"; readonly order: PoolOrder }
   /** `time` in milliseconds since the epoch. The event may have been written by user code. */
-  | { readonly type: "said"; readonly said: SaidEvent; readonly time: number }
+  | { readonly type: "said"; readonly said: ZygoteEvent; readonly time: number }
   | { readonly type: "printed"; readonly lines: readonly LogLine[] }
   | { readonly type: "limit" }
   | { readonly type: "unstartable"; readonly reason: string }

@@ -11,6 +11,8 @@ import type { BootEffect, BootEvent, PoolOrder, BootReport } from "./boot-machin
 import { runMachine } from "../../base/machine.ts";
 import { getMessage } from "../../base/thrown.ts";
 import type { Usage } from "../child/usage.ts";
+import { createFamily } from "../watch/family.ts";
+import type { Family } from "../watch/family.ts";
 import { createWatchedChildren } from "../watch/watched-children.ts";
 import type { WatchedChildren } from "../watch/watched-children.ts";
 import { createSlotBook } from "./slot-book.ts";
@@ -32,7 +34,7 @@ interface BootOptions {
   /** Overrides the version's own: a pool falls back to `spawn` when the version cannot be forked. */
   readonly startMode: RunnableVersion["startMode"];
   /** See ZygoteOptions. */
-  readonly slotCount: number | null;
+  readonly maxChildren: number | null;
   readonly onReport: (report: BootReport) => void;
   /** What was started; it has ended when `closed` is reported. Not called when nothing could be started. */
   readonly onLaunched: (processes: ZygoteProcesses) => void;
@@ -49,8 +51,6 @@ export interface Boot {
   readonly measure: (id: number) => Usage | null;
   /** Ends what is left of a child that is said to be gone; calls back, at once if it can, when nothing is. */
   readonly bury: (id: number, onEmpty: () => void) => void;
-  /** See SlotBook. */
-  readonly findIntruder: () => boolean;
 }
 
 /** The resources that the effects of the machine work on. */
@@ -60,6 +60,7 @@ interface Handles {
   readonly timers: Timers<"limit">;
   /** Tokens of the children that were ordered and have not connected. */
   readonly tokens: Map<number, string>;
+  readonly family: Family;
   readonly slots: SlotBook;
   readonly watched: WatchedChildren;
   /** Output of the zygote from before it was ready. */
@@ -78,13 +79,17 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
     (effect: BootEffect) => perform(handles, effect),
   );
   const timers = createTimers<"limit">();
-  const slots = createSlotBook(() => (Array.isArray(handles.zygote) ? null : handles.zygote.groups));
+  const slots = createSlotBook(
+    () => (Array.isArray(handles.zygote) ? null : handles.zygote.groups),
+    options.maxChildren ?? 0,
+  );
   const watched = createWatchedChildren(host.watcher, limitRun(options.version.resources), options.startMode);
   const handles: Handles = {
     host,
     options,
     timers,
     tokens: new Map(),
+    family: createFamily(),
     slots,
     watched,
     kept: [],
@@ -101,7 +106,6 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
       watched.end(id);
       slots.bury(id, onEmpty);
     },
-    findIntruder: slots.findIntruder,
   };
 }
 
@@ -114,7 +118,7 @@ async function live(handles: Handles): Promise<void> {
       startMode: options.startMode,
       probe: false,
       onEvent: (said) => hear(handles, said),
-      slotCount: options.slotCount,
+      maxChildren: options.maxChildren,
       onOutput: (lines) => dispatch({ type: "printed", lines }),
     });
   } catch (error) {
@@ -130,10 +134,21 @@ async function live(handles: Handles): Promise<void> {
   dispatch({ type: "ended", end, kept });
 }
 
-function hear({ dispatch, watched, zygote }: Handles, said: ZygoteEvent): void {
-  if (said.event === "hello" && !Array.isArray(zygote)) watched.open(zygote.processes.pid, said.pid);
-  if (said.event === "forked") return watched.meet(said.id, said.pid);
+function hear({ dispatch, family, zygote }: Handles, said: ZygoteEvent): void {
+  if (said.event === "hello" && !Array.isArray(zygote)) family.open(zygote.processes.pid, said.pid);
   dispatch({ type: "said", said, time: Date.now() });
+}
+
+/** A child counts when its process is known and limited. Which one it is the child says; it may say so of a child of its zygote, once. */
+async function admit(handles: Handles, id: number, token: string, number: number): Promise<void> {
+  const { host, options, family, slots, watched, zygote } = handles;
+  if (Array.isArray(zygote)) return;
+  const child = options.startMode === "spawn" ? "told" : "untold";
+  if (host.watcher === null && zygote.groups === null) return zygote.home.admit(token, child);
+  const leader = family.find(number);
+  if (leader === null) return;
+  watched.meet(id, leader);
+  if (await slots.enter(id, leader.stat.pid)) zygote.home.admit(token, child);
 }
 
 function perform(handles: Handles, effect: BootEffect): void {
@@ -167,16 +182,20 @@ function obey(handles: Handles, { home, send, stop, kill }: Zygote, order: PoolO
     case "fork": {
       const token = randomBytes(TOKEN_LENGTH / 2).toString("hex");
       tokens.set(order.id, token);
-      home.expect(token, (connections) => {
-        tokens.delete(order.id);
-        options.onConnected(order.id, connections);
+      home.expect(token, {
+        onCall: (number) => void admit(handles, order.id, token, number),
+        onComplete: (connections) => {
+          tokens.delete(order.id);
+          options.onConnected(order.id, connections);
+        },
       });
-      const fork = (joins: readonly number[]): void => send({ order: "fork", id: order.id, token, joins });
-      return order.slot === null ? fork([]) : slots.take(order.id, order.slot, fork);
+      return takeSlot(handles, order.id, () => send({ order: "fork", id: order.id, token }));
     }
     case "forget":
       home.forget(tokens.get(order.id) ?? "");
-      return void tokens.delete(order.id);
+      tokens.delete(order.id);
+      watched.end(order.id);
+      return slots.bury(order.id, () => undefined);
     case "signal":
       // Not only by the zygote, which runs code of the project.
       if (order.signal === SIGKILL) slots.find(order.id)?.kill();
@@ -186,5 +205,14 @@ function obey(handles: Handles, { home, send, stop, kill }: Zygote, order: PoolO
       return stop();
     case "kill":
       return kill();
+  }
+}
+
+function takeSlot({ slots, dispatch }: Handles, id: number, onReady: () => void): void {
+  try {
+    slots.take(id, onReady);
+  } catch (error) {
+    const reason = `no control group could be made for it (${getMessage(error)})`;
+    dispatch({ type: "said", said: { event: "refused", id, reason }, time: Date.now() });
   }
 }

@@ -50,6 +50,15 @@ test("a zygote that says it is ready and answers no more is ended: nobody waits 
   });
 });
 
+test("a child that names another process is given no execution: whoever is not known has no limits", async () => {
+  const version = fixture.createVersion(`
+import sys
+sys.modules["service_runner.admission"].read_number = lambda: 1
+def run(): return 1
+`);
+  expect((await fixture.finish(version)).outcome).toMatchObject({ status: "NOT_STARTED", scope: "version" });
+});
+
 test("a zygote that says it cannot fork is ended, whether it leaves or not; what it repeats is not logged", async () => {
   notes = [];
   const program = `${SAY}

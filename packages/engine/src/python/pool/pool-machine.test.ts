@@ -5,7 +5,7 @@ import type { BootReport } from "./boot-machine.ts";
 import { reducePool } from "./pool-machine.ts";
 import type { PoolOrder } from "./boot-machine.ts";
 import { createPoolState } from "./pool-state.ts";
-import type { PoolEffect, PoolEvent } from "./pool-state.ts";
+import type { PoolEffect, PoolEvent, PoolState } from "./pool-state.ts";
 import type { StartOutcome } from "./start-failure.ts";
 import { PoolWorld, SETTINGS as WORLD_SETTINGS } from "../../testing/pool-world.ts";
 import type { PoolMove } from "../../testing/pool-moves.ts";
@@ -57,7 +57,14 @@ function failures(count: number): ReadonlyArray<PoolEvent | number> {
 
 /** What comes of events; a number is the time from then on. Only the effects of the last event, in words. */
 function play(...events: ReadonlyArray<PoolEvent | number>): string {
-  let state = createPoolState(SETTINGS, { startMode: "auto", slotCount: null }, 0);
+  return playWith({ maxChildren: null }, events);
+}
+
+function playWith(
+  { maxChildren }: Pick<PoolState, "maxChildren">,
+  events: ReadonlyArray<PoolEvent | number>,
+): string {
+  let state = createPoolState(SETTINGS, { startMode: "auto", maxChildren }, 0);
   let effects: readonly PoolEffect[] = [];
   let now = 0;
   for (const event of events)
@@ -67,9 +74,7 @@ function play(...events: ReadonlyArray<PoolEvent | number>): string {
 }
 
 function describeOrder(order: PoolOrder): string {
-  return Object.values(order)
-    .filter((value) => value !== null)
-    .join(" ");
+  return Object.values(order).join(" ");
 }
 
 function describeEffect(effect: PoolEffect): string {
@@ -107,6 +112,11 @@ describe("a pool", () => {
   test.each<readonly [string, string, string]>([
     ["boots a zygote for the first execution", play(submit(1)), "boot auto, fork 1"],
     ["orders a child for each that waits", play(submit(1), submit(2)), "fork 2"],
+    [
+      "orders no more children than can exist, and the next one when one is gone",
+      playWith({ maxChildren: 2 }, [submit(1), submit(2), submit(3), connected(1), exit(1), gone(1)]),
+      "gone 1, fork 3",
+    ],
     ["makes children ahead once it can fork", play(submit(1), READY), "fork 2, fork 3"],
     ["gives a child to who waits longest", play(submit(1), submit(2), READY, connected(2)), "child 2 runs 1"],
     [

@@ -13,7 +13,18 @@ import {
   isStarting,
 } from "./pool-state.ts";
 import type { Child, PoolEffect, PoolEvent, PoolState, Ticket } from "./pool-state.ts";
-import { boot, disconnect, endZygote, move, order, refuse, refuseQueue, remove, set } from "./pool-turn.ts";
+import {
+  boot,
+  disconnect,
+  endZygote,
+  forget,
+  move,
+  order,
+  refuse,
+  refuseQueue,
+  remove,
+  set,
+} from "./pool-turn.ts";
 import type { Turn } from "./pool-turn.ts";
 import { tick, trim, wantReplacement } from "./pool-upkeep.ts";
 import { describeEndedChild, describeLateChild } from "./start-failure.ts";
@@ -170,7 +181,8 @@ function hearOfChild(turn: Turn, report: ChildReport): void {
   // User code may have written it: a child that has connected was not refused.
   if (!isStarting(child)) return;
   remove(turn, child);
-  failStart(turn, child, notStarted("version", `The system refused a process: ${report.reason}`));
+  forget(turn, child);
+  failStart(turn, notStarted("version", `The system refused a process: ${report.reason}`));
 }
 
 function exit(turn: Turn, child: Child, report: Extract<BootReport, { readonly event: "exit" }>): void {
@@ -196,19 +208,19 @@ function forgetGone(turn: Turn, child: Child): void {
   if (child.stage !== "failed" && child.stage !== "unused" && child.stage !== "exited") return;
   remove(turn, child);
   // What was made ahead and not used does not count as use, or a zygote that makes a child now and then would never be idle.
-  if (child.stage === "exited") set(turn, { lastUsed: turn.now });
-  if (child.stage === "failed") {
-    // In spawn mode it is the import that failed.
-    if (turn.state.startMode === "auto") wantReplacement(turn, "a child did not come up");
-    failStart(turn, child, child.outcome);
+  if (child.stage === "exited") {
+    set(turn, { lastUsed: turn.now });
+    return void turn.effects.push({ type: "gone", execution: child.execution, child: child.id });
   }
-  if (child.stage === "exited")
-    turn.effects.push({ type: "gone", execution: child.execution, child: child.id });
+  // In spawn mode it is the import that failed.
+  const isZygoteAtFault = child.stage === "failed" && turn.state.startMode === "auto";
+  if (isZygoteAtFault) wantReplacement(turn, "a child did not come up");
+  forget(turn, child);
+  if (child.stage === "failed") failStart(turn, child.outcome);
 }
 
 /** The first waiting execution gets the outcome: otherwise it would be tried again without end. */
-function failStart(turn: Turn, { id }: Child, outcome: BootFailure["outcome"]): void {
-  if (canServe(turn.state.phase)) turn.effects.push({ type: "order", order: { order: "forget", id } });
+function failStart(turn: Turn, outcome: BootFailure["outcome"]): void {
   const [next] = turn.state.queue;
   if (next === undefined) return;
   set(turn, { queue: turn.state.queue.slice(1) });

@@ -32,8 +32,6 @@ type Phase =
 export type Child = {
   readonly id: number;
   readonly orderedAt: number;
-  /** Its control group, which no other child has until this one is gone; null: there are none. */
-  readonly slot: number | null;
 } & ChildStage;
 
 /** The stages of a child, from its order to the exit of its process. */
@@ -71,8 +69,8 @@ type PoolSettings = Pick<
 /** All that the machine knows of one version. Times are on the monotonic clock. */
 export interface PoolState {
   readonly settings: PoolSettings;
-  /** Number of control groups for children, which bounds the number of children; null: they have none, and no bound. */
-  readonly slotCount: number | null;
+  /** How many children can exist at the same time, where each has a control group; null: any number. */
+  readonly maxChildren: number | null;
   readonly phase: Phase;
   /** `retire` ends the zygote once nothing runs, `close` ends it now. */
   readonly intent: "serve" | "retire" | "close";
@@ -141,12 +139,12 @@ export type PoolEffect =
 /** A cold pool without executions. `now` in milliseconds on the monotonic clock. */
 export function createPoolState(
   settings: PoolSettings,
-  { startMode, slotCount }: Pick<PoolState, "startMode" | "slotCount">,
+  { startMode, maxChildren }: Pick<PoolState, "startMode" | "maxChildren">,
   now: number,
 ): PoolState {
   return {
     settings,
-    slotCount,
+    maxChildren,
     phase: { name: "cold" },
     intent: "serve",
     startMode,

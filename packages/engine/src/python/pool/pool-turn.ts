@@ -16,8 +16,8 @@ export function set(turn: Turn, changes: Partial<PoolState>): void {
 }
 
 /** Puts a child into another stage. It keeps its id and the time of its order. */
-export function move(turn: Turn, { id, orderedAt, slot }: Child, stage: ChildStage): void {
-  const moved: Child = { id, orderedAt, slot, ...stage };
+export function move(turn: Turn, { id, orderedAt }: Child, stage: ChildStage): void {
+  const moved: Child = { id, orderedAt, ...stage };
   set(turn, { children: turn.state.children.map((child) => (child.id === id ? moved : child)) });
 }
 
@@ -32,23 +32,20 @@ export function disconnect(turn: Turn, child: Child): void {
   turn.effects.push({ type: "disconnect", child: child.id });
 }
 
-/** Orders this many children, or as many as there are free slots; none when `count` is 0 or negative. */
+/** Orders this many children, or as many as can exist beside the present ones; none when `count` is 0 or negative. */
 export function order(turn: Turn, count: number): void {
-  for (let index = 0; index < count; index += 1) {
-    const slot = findSlot(turn.state);
-    if (slot === "none") return;
-    const child: Child = { id: turn.state.lastChild + 1, orderedAt: turn.now, slot, stage: "ordered" };
+  const { maxChildren, children } = turn.state;
+  const room = maxChildren === null ? count : Math.min(count, maxChildren - children.length);
+  for (let index = 0; index < room; index += 1) {
+    const child: Child = { id: turn.state.lastChild + 1, orderedAt: turn.now, stage: "ordered" };
     set(turn, { lastChild: child.id, children: [...turn.state.children, child] });
-    turn.effects.push({ type: "order", order: { order: "fork", id: child.id, slot } });
+    turn.effects.push({ type: "order", order: { order: "fork", id: child.id } });
   }
 }
 
-/** The first free slot, so that few of them are in use. */
-function findSlot({ slotCount, children }: PoolState): number | null | "none" {
-  if (slotCount === null) return null;
-  const taken = new Set(children.map(({ slot }) => slot));
-  for (let slot = 0; slot < slotCount; slot += 1) if (!taken.has(slot)) return slot;
-  return "none";
+/** What is kept for a child that has no execution is not needed any more. */
+export function forget(turn: Turn, { id }: Child): void {
+  if (canServe(turn.state.phase)) turn.effects.push({ type: "order", order: { order: "forget", id } });
 }
 
 /** Starts a zygote. There must be none. */

@@ -1,107 +1,152 @@
 import { expect, test, vi } from "vitest";
 import { MEGABYTE } from "../../base/bytes.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import type { Group } from "../sandbox/cgroups/cgroups.ts";
 import { createSlotBook } from "./slot-book.ts";
+import type { SlotBook } from "./slot-book.ts";
 import type { ZygoteGroups } from "./zygote-groups.ts";
 
-const JOINS = [[9], [10]];
-
-/** Groups whose processes and shared memory are what the test says; what was done to them is listed. */
-function createGroups(
-  processes: number[],
-  memory: number[] = [],
-): { readonly groups: ZygoteGroups; readonly done: string[] } {
+/** Groups whose processes and memory are what the test says, by the order of their creation; what was done to them is listed. */
+function createWorld(maxChildren = 3) {
   const done: string[] = [];
-  const all = processes.map((_, slot): Group => ({
-    openJoins: () => [],
-    limit: () => undefined,
-    begin: () => void done.push(`begin ${slot}`),
-    measure: () => ({ cpuSeconds: slot, peakMemoryBytes: null, outOfMemoryKills: 0 }),
-    isEmpty: () => processes[slot] === 0,
-    readSharedMemory: () => memory[slot] ?? 0,
-    readAnonymousMemory: () => memory[slot] ?? 0,
-    kill: () => void done.push(`kill ${slot}`),
-    remove: async () => true,
-  }));
-  const groups = {
+  const processes: number[] = [];
+  const memory: number[] = [];
+  const move = createDeferred<undefined>();
+  let groups: "open" | "removed" = "open";
+  let created = 0;
+
+  function refuseRemoved<T>(value: T): T {
+    if (groups === "removed") throw new Error("the group was removed");
+    return value;
+  }
+
+  function createSlot(): Group {
+    const slot = (created += 1) - 1;
+    return {
+      openJoins: () => [],
+      limit: () => undefined,
+      begin: () => void done.push(`begin ${slot}`),
+      measure: () => ({ cpuSeconds: slot, peakMemoryBytes: null, outOfMemoryKills: 0 }),
+      enter: async (pid) => {
+        done.push(`${pid} into ${slot}`);
+        await move.promise;
+        refuseRemoved(undefined);
+      },
+      isEmpty: () => refuseRemoved((processes[slot] ?? 0) === 0),
+      readHeldMemory: () => refuseRemoved(memory[slot] ?? 0),
+      kill: () => void done.push(`kill ${slot}`),
+      remove: async () => true,
+    };
+  }
+
+  const all: ZygoteGroups = {
     descriptors: [],
     closeDescriptors: () => undefined,
     join: (command) => command,
-    joins: JOINS,
-    find: (slot) => all[slot] ?? null,
+    createSlot,
+    isOpen: () => groups === "open",
     hasExceeded: () => false,
     kill: () => undefined,
-    remove: async () => undefined,
-  } satisfies ZygoteGroups;
-  return { groups, done };
+    remove: async () => void (groups = "removed"),
+  };
+  const book = createSlotBook(() => all, maxChildren);
+  return { book, done, processes, memory, move, groups: all };
 }
 
-test("a slot is given to the next child only once it is empty", async () => {
-  const processes = [0, 1];
-  const { groups, done } = createGroups(processes);
-  const book = createSlotBook(() => groups);
-  book.take(1, 0, (joins) => done.push(`1 joins ${joins.join()}`));
-  book.take(2, 1, (joins) => done.push(`2 joins ${joins.join()}`));
-  expect(done).toEqual(["begin 0", "1 joins 9", "kill 1"]);
-  expect(book.find(2)).toBeNull();
-  processes[1] = 0;
-  await vi.waitFor(() => expect(done).toContain("2 joins 10"));
-  expect(done.slice(-2)).toEqual(["begin 1", "2 joins 10"]);
-  expect(book.find(2)?.measure().cpuSeconds).toBe(1);
-});
+/** The number of the group that a child is in. */
+function place(book: SlotBook, child: number): number | undefined {
+  return book.find(child)?.measure().cpuSeconds;
+}
 
-test("a child that is said to be gone is gone when nothing is left of it; who takes its slot comes after", async () => {
-  const processes = [0];
-  const { groups, done } = createGroups(processes);
-  const book = createSlotBook(() => groups);
-  book.take(1, 0, () => undefined);
+const nothing = (): undefined => undefined;
+
+test("a slot is given to another child only once it is empty", async () => {
+  const { book, done, processes } = createWorld();
+  book.take(1, () => done.push("1 is there"));
+  expect(done).toEqual(["begin 0", "1 is there"]);
   processes[0] = 1;
   book.bury(1, () => done.push("1 is gone"));
-  book.take(2, 0, () => done.push("2 joins"));
-  expect(done).toEqual(["begin 0", "kill 0"]);
+  book.take(2, nothing);
+  expect([place(book, 1), place(book, 2), done.slice(2)]).toEqual([undefined, 1, ["kill 0", "begin 1"]]);
   processes[0] = 0;
-  await vi.waitFor(() => expect(done).toContain("2 joins"));
-  expect(done.filter((what) => what !== "kill 0")).toEqual(["begin 0", "1 is gone", "begin 0", "2 joins"]);
+  await vi.waitFor(() => expect(done).toContain("1 is gone"));
+  book.take(3, nothing);
+  expect(place(book, 3)).toBe(0);
 });
 
-test("a slot with memory that a child has left is given to the next one when that is free, or after a second", async () => {
-  const memory = [100 * MEGABYTE, 100 * MEGABYTE];
-  const { groups, done } = createGroups([0, 0], memory);
-  const book = createSlotBook(() => groups);
-  book.take(1, 0, () => done.push("1 joins"));
-  book.take(2, 1, () => done.push("2 joins"));
-  expect(done).toEqual([]);
-  memory[0] = 0;
-  await vi.waitFor(() => expect(done).toContain("1 joins"));
-  expect(done).toEqual(["begin 0", "1 joins"]);
-  await vi.waitFor(() => expect(done).toContain("2 joins"), { timeout: 5000 });
-});
-
-test("memory in a slot that no child has is that of an intruder, if it stays", () => {
-  const memory = [0, 0];
-  const book = createSlotBook(() => createGroups([0, 0], memory).groups);
-  book.take(1, 0, () => undefined);
+test("a slot with memory that a child has left is used again when that is free, never before; the child is gone after a second", async () => {
+  const { book, done, memory } = createWorld();
+  book.take(1, nothing);
   memory[0] = 100 * MEGABYTE;
-  const look = (times: number) => Array.from({ length: times }, book.findIntruder).includes(true);
-  expect(look(10)).toBe(false);
-  memory[1] = 100 * MEGABYTE;
-  expect(look(3)).toBe(false);
+  book.bury(1, () => done.push("1 is gone"));
+  expect(done).toEqual(["begin 0"]);
+  await vi.waitFor(() => expect(done).toContain("1 is gone"), { timeout: 5000 });
+  book.take(2, nothing);
+  memory[0] = 0;
+  book.take(3, nothing);
+  expect([place(book, 2), place(book, 3)]).toEqual([1, 0]);
+});
+
+test("memory that children leave keeps as many groups from use as children can exist; who comes then waits", async () => {
+  const { book, done, memory } = createWorld(1);
+  for (const child of [1, 2]) {
+    book.take(child, nothing);
+    memory[child - 1] = 100 * MEGABYTE;
+    book.bury(child, () => done.push(`${child} is gone`));
+    await vi.waitFor(() => expect(done).toContain(`${child} is gone`), { timeout: 5000 });
+  }
+  book.take(3, () => done.push("3 is there"));
+  expect(done).not.toContain("3 is there");
   memory[1] = 0;
-  expect(look(3)).toBe(false);
-  memory[1] = 100 * MEGABYTE;
-  expect(look(5)).toBe(true);
+  await vi.waitFor(() => expect(done).toContain("3 is there"));
+  expect(place(book, 3)).toBe(1);
 });
 
-test("the group of a slot belongs to the child that took it last", () => {
-  const { groups } = createGroups([0]);
-  const book = createSlotBook(() => groups);
-  book.take(1, 0, () => undefined);
-  book.take(2, 0, () => undefined);
-  expect([book.find(1), book.find(2)?.isEmpty()]).toEqual([null, true]);
+test("one process is moved for each child, whatever its zygote says, and none for a child that is gone", async () => {
+  const { book, done, move } = createWorld();
+  book.take(1, nothing);
+  const first = book.enter(1, 4711);
+  move.resolve(undefined);
+  expect([await first, await book.enter(1, 4712), await book.enter(2, 4713)]).toEqual([true, false, false]);
+  expect(done).toEqual(["begin 0", "4711 into 0"]);
 });
 
-test("without groups there is nothing to wait for", () => {
+test("a slot into which a process is being moved is not empty, whatever it says: the next child would have it beside itself", async () => {
+  const { book, done, move } = createWorld();
+  book.take(1, nothing);
+  const moved = book.enter(1, 4711);
+  book.bury(1, () => done.push("1 is gone"));
+  book.take(2, nothing);
+  expect([place(book, 2), done.includes("1 is gone")]).toEqual([1, false]);
+  move.resolve(undefined);
+  expect(await moved).toBe(false);
+  await vi.waitFor(() => expect(done).toContain("1 is gone"));
+});
+
+test("a process that cannot be moved may not go on", async () => {
+  const { book, move, groups } = createWorld();
+  book.take(1, nothing);
+  const moved = book.enter(1, 4711);
+  await groups.remove();
+  move.resolve(undefined);
+  expect(await moved).toBe(false);
+});
+
+test("once the groups are being removed, children are gone and none is made", async () => {
+  const { book, done, processes, groups } = createWorld();
+  book.take(1, nothing);
+  processes[0] = 1;
+  book.bury(1, () => done.push("1 is gone"));
+  await groups.remove();
+  book.take(2, () => done.push("2 is there"));
+  await vi.waitFor(() => expect(done).toContain("1 is gone"));
+  expect([book.find(2), done.includes("2 is there")]).toEqual([null, false]);
+});
+
+test("without groups there is nothing to wait for", async () => {
   const done: string[] = [];
-  createSlotBook(() => null).bury(1, () => done.push("gone"));
-  expect(done).toEqual(["gone"]);
+  const book = createSlotBook(() => null, 0);
+  book.take(1, () => done.push("there"));
+  book.bury(1, () => done.push("gone"));
+  expect([done, await book.enter(1, 4711), book.find(1)]).toEqual([["there", "gone"], true, null]);
 });

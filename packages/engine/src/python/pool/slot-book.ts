@@ -3,99 +3,132 @@ import type { Group } from "../sandbox/cgroups/cgroups.ts";
 import type { ZygoteGroups } from "./zygote-groups.ts";
 
 const PAUSE_MS = 10;
-/** What a child leaves in its slot is waited for this often: a descriptor that it sent along with its output lives until that is read. */
+/** The room of an ended child waits this often for the memory that it has left: a descriptor that it sent along with its output lives until that is read. */
 const MAX_LOOKS_AT_MEMORY = 100;
-/** What nobody misses. */
+/** What nobody misses: the kernel counts in portions, and what is left of namespaces for a moment. */
 const LEFT_BYTES = 4 * MEGABYTE;
-const ENOUGH_SIGHTINGS = 4;
+/** So many groups may be kept from use by memory that is left in them, for each child that can exist. */
+const GROUPS_OF_A_CHILD = 2;
 
 /**
- * Which child of a zygote is in which control group (slot). A slot is given to another child only once it is empty: a zygote may say that
- * a child is gone which is not, and memory that it has left would be missing to the next one.
+ * Which child of a zygote is in which control group (slot). No slot is given to a child before it is empty: a zygote may say that a child is
+ * gone which is not. One with memory that a child has left is set aside, as long as that is there: no run is charged for another's.
  */
 export interface SlotBook {
-  /** Empties the slot, then starts its measurement and calls back with the descriptors for joining it; at once if it is empty. */
-  readonly take: (child: number, slot: number, onReady: (joins: readonly number[]) => void) => void;
+  /** Starts the measurement of an empty slot for a child; calls back when there is one, at once if it can. */
+  readonly take: (child: number, onReady: () => void) => void;
+  /** Moves the process of a child into its slot, by its number for this process. False: it has ended, or was moved before; it may not go on. */
+  readonly enter: (child: number, pid: number) => Promise<boolean>;
   /** The group of a child; null: it has none, or it is gone. */
   readonly find: (child: number) => Group | null;
   /** Ends what is left of a child that is said to be gone, and forgets it; calls back, at once if it can, when nothing is left. */
   readonly bury: (child: number, onEmpty: () => void) => void;
-  /**
-   * Whether a slot that no child has holds memory of a process: the zygote has moved into it. It has the descriptors for joining all slots,
-   * and code at import could collect the memory of each. Looks at one slot a call, about every second, and several times before it says so:
-   * the kernel may count what has ended for two seconds.
-   */
-  readonly findIntruder: () => boolean;
 }
 
-/** @param readGroups null until the process is started, and where there are no control groups */
-export function createSlotBook(readGroups: () => ZygoteGroups | null): SlotBook {
-  const slots = new Map<number, number>();
-  /** Callbacks for each slot that is being emptied. */
-  const waiting = new Map<number, Array<() => void>>();
+interface Slot {
+  readonly group: Group;
+  /** While a process is `moving` into it, it is not empty, whatever it says. `entered`: one was moved, and no other will be. */
+  stage: "free" | "taken" | "moving" | "entered";
+}
 
-  function find(child: number): Group | null {
-    const slot = slots.get(child);
-    return slot === undefined ? null : (readGroups()?.find(slot) ?? null);
+/**
+ * @param readGroups null until the process is started, and where there are no control groups
+ * @param maxChildren that can exist at the same time
+ */
+export function createSlotBook(readGroups: () => ZygoteGroups | null, maxChildren: number): SlotBook {
+  const taken = new Map<number, Slot>();
+  const stock = createStock(GROUPS_OF_A_CHILD * maxChildren);
+
+  function take(child: number, onReady: () => void): void {
+    const groups = readGroups();
+    if (groups === null) return onReady();
+    if (!groups.isOpen()) return;
+    const slot = stock.draw(groups);
+    if (slot === null) return void setTimeout(() => take(child, onReady), PAUSE_MS);
+    slot.stage = "taken";
+    slot.group.begin();
+    taken.set(child, slot);
+    onReady();
   }
 
-  function forget(slot: number): void {
-    for (const [child, taken] of slots) if (taken === slot) slots.delete(child);
-  }
-
-  function empty(slot: number, onEmpty: () => void): void {
-    const others = waiting.get(slot);
-    if (others !== undefined) return void others.push(onEmpty);
-    waiting.set(slot, [onEmpty]);
-    look(slot, MAX_LOOKS_AT_MEMORY);
-  }
-
-  function look(slot: number, looksAtMemory: number): void {
-    const group = readGroups()?.find(slot) ?? null;
-    const hasEnded = group === null || group.isEmpty();
-    if (hasEnded && (group === null || looksAtMemory === 0 || group.readSharedMemory() < LEFT_BYTES)) {
-      const callbacks = waiting.get(slot) ?? [];
-      waiting.delete(slot);
-      for (const call of callbacks) call();
-      return;
+  async function enter(child: number, pid: number): Promise<boolean> {
+    const slot = taken.get(child);
+    if (slot?.stage !== "taken") return readGroups() === null;
+    slot.stage = "moving";
+    try {
+      await slot.group.enter(pid);
+      return taken.get(child) === slot;
+    } catch {
+      return false; // the process or the group has ended
+    } finally {
+      slot.stage = "entered";
     }
-    if (!hasEnded) group.kill();
-    setTimeout(() => look(slot, hasEnded ? looksAtMemory - 1 : looksAtMemory), PAUSE_MS);
   }
 
-  function hasIntruder(slot: number): boolean {
-    if (waiting.has(slot) || [...slots.values()].includes(slot)) return false;
-    return (readGroups()?.find(slot)?.readAnonymousMemory() ?? 0) >= LEFT_BYTES;
+  /** Kills what is left in a slot until it is empty, then waits a while for its memory. */
+  function empty(slot: Slot, looksAtMemory: number, onEmpty: () => void): void {
+    if (readGroups()?.isOpen() !== true) return onEmpty();
+    const hasEnded = slot.stage !== "moving" && slot.group.isEmpty();
+    if (hasEnded && (looksAtMemory === 0 || !holdsMemory(slot))) {
+      stock.giveBack(slot);
+      return onEmpty();
+    }
+    if (!hasEnded) slot.group.kill();
+    setTimeout(() => empty(slot, hasEnded ? looksAtMemory - 1 : looksAtMemory, onEmpty), PAUSE_MS);
   }
 
   return {
-    findIntruder: createSearch(() => readGroups()?.joins.length ?? 0, hasIntruder),
-    find,
-    take: (child, slot, onReady) =>
-      empty(slot, () => {
-        forget(slot);
-        slots.set(child, slot);
-        find(child)?.begin();
-        onReady(readGroups()?.joins[slot] ?? []);
-      }),
+    take,
+    enter,
+    find: (child) => (readGroups()?.isOpen() === true ? (taken.get(child)?.group ?? null) : null),
     bury: (child, onEmpty) => {
-      const slot = slots.get(child);
+      const slot = taken.get(child);
       if (slot === undefined) return onEmpty();
-      slots.delete(child);
-      return empty(slot, onEmpty);
+      taken.delete(child);
+      return empty(slot, MAX_LOOKS_AT_MEMORY, onEmpty);
     },
   };
 }
 
-/** Looks at one slot a call, and at the same again as long as something is there. */
-function createSearch(count: () => number, hasIntruder: (slot: number) => boolean): () => boolean {
-  let looked = -1;
-  let sightings = 0;
-  return () => {
-    const slots = count();
-    if (slots === 0) return false;
-    if (sightings === 0) looked = (looked + 1) % slots;
-    sightings = hasIntruder(looked) ? sightings + 1 : 0;
-    return sightings >= ENOUGH_SIGHTINGS;
+/** The slots that no child has. */
+interface Stock {
+  /** One without memory, made if need be; null: there are as many as there may be, and all hold memory or are taken. */
+  readonly draw: (groups: ZygoteGroups) => Slot | null;
+  /** Nothing is in it; while it holds memory, it is set aside. */
+  readonly giveBack: (slot: Slot) => void;
+}
+
+function createStock(most: number): Stock {
+  const free: Slot[] = [];
+  const aside = new Set<Slot>();
+  let created = 0;
+
+  function reclaim(): Slot | null {
+    for (const slot of aside)
+      if (!holdsMemory(slot)) {
+        aside.delete(slot);
+        return slot;
+      }
+    return null;
+  }
+
+  function create(groups: ZygoteGroups): Slot | null {
+    if (created >= most) return null;
+    const group = groups.createSlot();
+    created += 1;
+    return { group, stage: "free" };
+  }
+
+  return {
+    draw: (groups) => free.pop() ?? reclaim() ?? create(groups),
+    giveBack: (slot) => {
+      slot.stage = "free";
+      if (holdsMemory(slot)) aside.add(slot);
+      else free.push(slot);
+    },
   };
+}
+
+function holdsMemory({ group }: Slot): boolean {
+  return group.readHeldMemory() >= LEFT_BYTES;
 }

@@ -5,7 +5,7 @@ import type { Execution } from "../child/execution.ts";
 import type { RunnableVersion } from "../port/runtime.ts";
 import type { Connections } from "../wire/home-socket.ts";
 import { startBoot } from "./boot.ts";
-import { countSlots } from "./zygote-groups.ts";
+import { countChildren } from "./zygote-groups.ts";
 import type { Boot, PoolHost } from "./boot.ts";
 import { reducePool } from "./pool-machine.ts";
 import { countIdle, createPoolState, hasZygote, isBusy, isReady } from "./pool-state.ts";
@@ -50,7 +50,7 @@ type ExecutionEffect = Extract<PoolEffect, { readonly type: "refuse" | "exit" | 
 interface Handles {
   readonly host: PoolHost;
   readonly version: RunnableVersion;
-  readonly slotCount: number | null;
+  readonly maxChildren: number | null;
   /** Executions that the machine knows, by their tickets. */
   readonly executions: Map<Ticket, Execution>;
   /** Connections of the children that have no execution yet. */
@@ -74,9 +74,9 @@ export function createVersionPool(
   version: RunnableVersion,
   onReplace: (reason: string) => void,
 ): VersionPool {
-  const slotCount = host.sandbox.cgroups === null ? null : countSlots(version.resources, host.settings);
+  const maxChildren = host.sandbox.cgroups === null ? null : countChildren(version.resources, host.settings);
   const { state, dispatch } = runMachine(
-    createPoolState(host.settings, { startMode: version.startMode, slotCount }, readMonotonic()),
+    createPoolState(host.settings, { startMode: version.startMode, maxChildren }, readMonotonic()),
     (current, event: PoolEvent) => reducePool(current, event, readMonotonic()),
     (effect: PoolEffect) => perform(handles, effect),
   );
@@ -85,7 +85,7 @@ export function createVersionPool(
   const handles: Handles = {
     host,
     version,
-    slotCount,
+    maxChildren,
     executions,
     connections: new Map(),
     closed,
@@ -160,7 +160,7 @@ function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
   handles.boot = startBoot(host, {
     version,
     startMode,
-    slotCount: handles.slotCount,
+    maxChildren: handles.maxChildren,
     onReport: (report) => {
       if (report.event === "closed") handles.processes = null;
       dispatch({ type: "reported", report });
@@ -175,13 +175,8 @@ function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
   });
 }
 
-function tick({ executions, dispatch, boot, host, version }: Handles, memory: PoolState["memory"]): void {
+function tick({ executions, dispatch }: Handles, memory: PoolState["memory"]): void {
   for (const execution of executions.values()) execution.checkMemory();
-  if (boot?.findIntruder() === true) {
-    const message = "a zygote took memory of the groups that are for executions: the whole sandbox is killed";
-    host.logger.warn({ versionId: version.id }, message);
-    boot.order({ order: "kill" });
-  }
   dispatch({ type: "tick", memory });
 }
 

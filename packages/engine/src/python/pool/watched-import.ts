@@ -1,5 +1,5 @@
 import { GIGABYTE } from "../../base/bytes.ts";
-import { findImporter } from "../watch/run-processes.ts";
+import { findImporter } from "../watch/family.ts";
 import type { Watch, Watcher } from "../watch/watcher.ts";
 import type { ZygoteEvent } from "../wire/control-messages.ts";
 import { ZYGOTE_RESERVE_BYTES } from "./zygote-groups.ts";

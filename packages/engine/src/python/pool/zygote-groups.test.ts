@@ -28,8 +28,8 @@ function createCounted(refusal: Refusal) {
       begin: () => undefined,
       measure: () => ({ cpuSeconds: 0, peakMemoryBytes: null, outOfMemoryKills: 0 }),
       isEmpty: () => true,
-      readSharedMemory: () => 0,
-      readAnonymousMemory: () => 0,
+      enter: async () => undefined,
+      readHeldMemory: () => 0,
       kill: () => undefined,
       remove: async () => left.delete(name),
     };
@@ -38,15 +38,26 @@ function createCounted(refusal: Refusal) {
   return { cgroups, left, opened };
 }
 
+const version = { resources: { cpu: 1, memory: 1 } };
+
 test.each([
   { what: "group", number: 0 },
-  { what: "group", number: 3 },
-  { what: "limit", number: 3 },
-  { what: "descriptor", number: 3 },
+  { what: "limit", number: 0 },
+  { what: "descriptor", number: 0 },
 ] as const)("no group and no descriptor is left when the $what $number is refused", (refusal) => {
   const { cgroups, left, opened } = createCounted(refusal);
-  const version = { resources: { cpu: 1, memory: 1 } };
-  expect(() => createZygoteGroups(cgroups, version, { slotCount: 5, first: 6 })).toThrow("refused");
-  expect([...left]).toEqual([]);
+  expect(() => createZygoteGroups(cgroups, version, { maxChildren: 5, first: 6 })).toThrow("refused");
+  expect([[...left], opened]).toEqual([[], []]);
+});
+
+test.each(["group", "limit"] as const)("a slot whose %s is refused is not left", async (what) => {
+  const { cgroups, left, opened } = createCounted({ what, number: 2 });
+  const groups = createZygoteGroups(cgroups, version, { maxChildren: 5, first: 6 });
+  groups.createSlot();
+  expect(() => groups.createSlot()).toThrow("refused");
+  groups.closeDescriptors();
+  expect([left.size, groups.isOpen()]).toEqual([2, true]);
+  await groups.remove();
+  expect([left.size, groups.isOpen()]).toEqual([0, false]);
   for (const descriptor of opened) expect(() => fstatSync(descriptor)).toThrow("EBADF");
 });

@@ -14,21 +14,23 @@ const PROCESS_LIMIT = 256;
 const RUN_RESERVE_BYTES = 32 * MEGABYTE;
 /** The interpreter and the runner, and the page tables of the children, before they are in groups of their own. */
 export const ZYGOTE_RESERVE_BYTES = 96 * MEGABYTE;
+/** What a child takes, with its namespaces, until it is moved into a group of its own. */
+const CHILD_RESERVE_BYTES = 4 * MEGABYTE;
 
-const MAX_SLOTS = 128;
+const MOST_CHILDREN = 128;
 /** Where the capacity of the worker is not known. */
-const DEFAULT_SLOTS = 32;
+const DEFAULT_CHILDREN = 32;
 /** Children that have answered and have not ended. */
-const LEAVING_SLOTS = 4;
+const LEAVING_CHILDREN = 4;
 
 /** How many children of a version can exist at the same time: as many as the worker can run, spare ones, and some that are ending. */
-export function countSlots(
+export function countChildren(
   resources: Resources,
   { capacity, slots }: Pick<Settings, "capacity" | "slots">,
 ): number {
-  if (capacity === null) return DEFAULT_SLOTS;
+  if (capacity === null) return DEFAULT_CHILDREN;
   const running = Math.min(capacity.cpu / resources.cpu, capacity.memory / resources.memory);
-  return Math.min(MAX_SLOTS, Math.max(1, Math.floor(running)) + slots + LEAVING_SLOTS);
+  return Math.min(MOST_CHILDREN, Math.max(1, Math.floor(running)) + slots + LEAVING_CHILDREN);
 }
 
 /** What one execution may use; `version.resources` with what the runner needs to report that they are exceeded. */
@@ -39,17 +41,17 @@ export function limitRun({ cpu, memory }: Resources): {
   return { memoryBytes: Math.round(memory * GIGABYTE) + RUN_RESERVE_BYTES, cpus: cpu };
 }
 
-/** The control groups of one zygote: one for itself, and one (a slot) for each child that can exist at the same time. */
+/** The control groups of one zygote: one for itself, and one (a slot) for each child. Only Node can move a process into a slot. */
 export interface ZygoteGroups {
-  /** Open descriptors that the zygote's process inherits with consecutive numbers. Close them after its start. */
+  /** Open descriptors for joining its own group, for the process that becomes the zygote. Close them after its start. */
   readonly descriptors: readonly number[];
   readonly closeDescriptors: () => void;
   /** The command, begun in the zygote's own group. */
   readonly join: (command: Command) => Command;
-  /** For each slot, the numbers that the descriptors for joining it have in the zygote. */
-  readonly joins: readonly (readonly number[])[];
-  /** Null once they are being removed. */
-  readonly find: (slot: number) => Group | null;
+  /** Another group for a child. Throws the system's error when it is refused. */
+  readonly createSlot: () => Group;
+  /** False once they are being removed. */
+  readonly isOpen: () => boolean;
   /** Whether the kernel killed a process of the zygote's own group because of its memory; false once they are being removed. */
   readonly hasExceeded: () => boolean;
   /** SIGKILL to all processes in them. */
@@ -59,74 +61,65 @@ export interface ZygoteGroups {
 }
 
 /**
- * @param first the number that the first descriptor has in the zygote
- * @throws the system's error when a group or a descriptor is refused; none is left then
+ * @param first the number that the first descriptor has in the process
+ * @throws the system's error when the group or a descriptor is refused; none is left then
  */
 export function createZygoteGroups(
   cgroups: Cgroups,
   { resources }: Pick<RunnableVersion, "resources">,
-  { slotCount, first }: { readonly slotCount: number; readonly first: number },
+  { maxChildren, first }: { readonly maxChildren: number; readonly first: number },
 ): ZygoteGroups {
-  let groups: readonly Group[] = createGroups(cgroups, resources, slotCount);
-  const [own = [], ...slots] = openJoins(groups);
-  const descriptors = [...own, ...slots.flat()];
-  const numbers = descriptors.map((_, index) => first + index).slice(own.length);
+  const name = randomBytes(6).toString("hex");
+  const own = createGroup(cgroups, name, {
+    memoryBytes:
+      Math.round(resources.memory * GIGABYTE) + ZYGOTE_RESERVE_BYTES + maxChildren * CHILD_RESERVE_BYTES,
+    // An import has at least one processor: it would otherwise take ten times as long for a version with a tenth of one.
+    cpus: Math.max(1, resources.cpu),
+    // With the children until they are moved.
+    processes: PROCESS_LIMIT + maxChildren,
+  });
+  const descriptors = openJoins(own);
+  let groups: Group[] = [own];
+  let created = 0;
+  own.begin();
 
   return {
     descriptors,
     closeDescriptors: () => descriptors.forEach((descriptor) => closeSync(descriptor)),
-    join: (command) => joinFirst(command, first, own.length),
-    joins: slots.map((_, slot) => numbers.slice(slot * own.length, (slot + 1) * own.length)),
-    find: (slot) => groups[slot + 1] ?? null,
+    join: (command) => joinFirst(command, first, descriptors.length),
+    createSlot: () => {
+      const limits = { ...limitRun(resources), processes: PROCESS_LIMIT };
+      const slot = createGroup(cgroups, `${name}-${(created += 1)}`, limits);
+      groups.push(slot);
+      return slot;
+    },
+    isOpen: () => groups.length > 0,
     hasExceeded: () => (groups[0]?.measure().outOfMemoryKills ?? 0) > 0,
     kill: () => groups.forEach((group) => group.kill()),
     remove: async () => {
       const removed = groups;
       groups = [];
-      await removeAll(removed);
+      await Promise.all(removed.map((group) => group.remove()));
     },
   };
 }
 
-/** That of the zygote, then one for each slot. */
-function createGroups(cgroups: Cgroups, resources: Resources, slotCount: number): readonly Group[] {
-  const name = randomBytes(6).toString("hex");
-  const memoryBytes = Math.round(resources.memory * GIGABYTE);
-  const groups: Group[] = [];
-  function create(suffix: string, limits: GroupLimits): void {
-    const group = cgroups.create(`${name}${suffix}`);
-    groups.push(group);
+function createGroup(cgroups: Cgroups, name: string, limits: GroupLimits): Group {
+  const group = cgroups.create(name);
+  try {
     group.limit(limits);
-  }
-  try {
-    // An import has at least one processor: it would otherwise take ten times as long for a version with a tenth of one.
-    create("", {
-      memoryBytes: memoryBytes + ZYGOTE_RESERVE_BYTES,
-      cpus: Math.max(1, resources.cpu),
-      processes: PROCESS_LIMIT + slotCount,
-    });
-    groups[0]?.begin();
-    for (let slot = 0; slot < slotCount; slot += 1)
-      create(`-${slot}`, { ...limitRun(resources), processes: PROCESS_LIMIT });
-    return groups;
+    return group;
   } catch (error) {
-    void removeAll(groups);
+    void group.remove();
     throw error;
   }
 }
 
-function openJoins(groups: readonly Group[]): ReadonlyArray<readonly number[]> {
-  const opened: Array<readonly number[]> = [];
+function openJoins(group: Group): readonly number[] {
   try {
-    for (const group of groups) opened.push(group.openJoins());
-    return opened;
+    return group.openJoins();
   } catch (error) {
-    opened.flat().forEach((descriptor) => closeSync(descriptor));
-    void removeAll(groups);
+    void group.remove();
     throw error;
   }
-}
-
-async function removeAll(groups: readonly Group[]): Promise<void> {
-  await Promise.all(groups.map((group) => group.remove()));
 }

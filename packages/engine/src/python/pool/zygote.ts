@@ -61,8 +61,8 @@ export interface ZygoteOptions {
   readonly startMode: RunnableVersion["startMode"];
   /** Whether it only describes `run` and ends, instead of waiting for orders. */
   readonly probe: boolean;
-  /** Number of children that can exist at the same time; used only where there are control groups. */
-  readonly slotCount: number | null;
+  /** That can exist at the same time; null: any number, since there are no control groups, or none. */
+  readonly maxChildren: number | null;
   readonly onEvent: (event: ZygoteEvent) => void;
   /** Its own output: of user code at import, and warnings of the runner. */
   readonly onOutput: (lines: readonly LogLine[]) => void;
@@ -121,7 +121,7 @@ export async function startZygote(host: ZygoteHost, options: ZygoteOptions): Pro
   }
 }
 
-async function prepareZygote(host: ZygoteHost, { version, slotCount }: ZygoteOptions): Promise<Holdings> {
+async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteOptions): Promise<Holdings> {
   const { runnerDirectory, folders } = host;
   const zygoteDirectory = folders.create();
   let launch: SandboxLaunch | undefined;
@@ -139,7 +139,7 @@ async function prepareZygote(host: ZygoteHost, { version, slotCount }: ZygoteOpt
     home = await openHomeSocket(join(zygoteDirectory, "home"), host.paces);
     if (host.sandbox.cgroups !== null)
       groups = createZygoteGroups(host.sandbox.cgroups, version, {
-        slotCount: slotCount ?? 0,
+        maxChildren: maxChildren ?? 0,
         first: FIRST_DESCRIPTOR + launch.descriptors.length,
       });
     return { launch, home, groups, release };
@@ -192,7 +192,7 @@ function attendZygote(
 
   async function boot(): Promise<string | null> {
     const fault = await connectNetwork(child, launch, status.begun);
-    if (fault === null) orders.begin(createBootOrder(options, launch, groups));
+    if (fault === null) orders.begin(createBootOrder(options, launch));
     else kill();
     return fault;
   }
@@ -280,11 +280,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-function createBootOrder(
-  { version, startMode, probe }: ZygoteOptions,
-  { view }: SandboxLaunch,
-  groups: ZygoteGroups | null,
-): Order {
+function createBootOrder({ version, startMode, probe }: ZygoteOptions, { view }: SandboxLaunch): Order {
   return {
     order: "boot",
     project: view.project,
@@ -296,7 +292,6 @@ function createBootOrder(
     variables: version.variables,
     memory: Math.round(version.resources.memory * GIGABYTE),
     isolation: view.isolation,
-    joins: groups?.joins.flat() ?? [],
     startMode,
     probe,
   };

@@ -68,6 +68,11 @@ export function isOver(pid: number): boolean {
   return text === "" || /^[ZX]/u.test(text.slice(text.lastIndexOf(")") + 2));
 }
 
+/** The processes that the first thread of this one has started, and most of those that it adopted. */
+export function listChildrenOfFirst(pid: number): readonly number[] {
+  return readText(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+}
+
 /** The processes that any thread of this one has started, or adopted. */
 export function listChildren(pid: number): readonly number[] {
   try {

@@ -4,15 +4,10 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { waitFor } from "../../testing/python-fixture.ts";
+import { createFamily } from "./family.ts";
+import type { Leader } from "./family.ts";
 import { parseRollup, readStat } from "./process-files.ts";
-import {
-  findLeader,
-  isOfRun,
-  listProcesses,
-  measureFiles,
-  signalProcesses,
-  sumMemory,
-} from "./run-processes.ts";
+import { isOfRun, listProcesses, measureFiles, signalProcesses, sumMemory } from "./run-processes.ts";
 
 const MEGABYTE = 1 << 20;
 let child: ChildProcess;
@@ -23,10 +18,17 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   const ended = once(child, "close");
-  const found = findLeader(process.pid, child.pid ?? 0);
+  const found = findLeader(child.pid ?? 0);
   if (found !== null) signalProcesses(await listProcesses(found, []), "SIGKILL");
   await ended;
 });
+
+/** The process of this number as a child of this one. */
+function findLeader(number: number): Leader | null {
+  const family = createFamily();
+  family.open(process.pid, process.pid);
+  return family.find(number);
+}
 
 function readState(pid: number): string | undefined {
   return /^State:\s(\w)/mu.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
@@ -44,13 +46,8 @@ test("a signal goes to the process that was found, and to no other that was give
   signalProcesses([found], "SIGCONT");
 });
 
-test("a number that is not that of a child of the zygote names nobody, whatever the zygote says", () => {
-  expect(findLeader(child.pid ?? 0, process.pid)).toBeNull();
-  expect(findLeader(child.pid ?? 0, 1)).toBeNull();
-});
-
 test("all that a run has started is found below it", async () => {
-  const leader = findLeader(process.pid, child.pid ?? 0);
+  const leader = findLeader(child.pid ?? 0);
   if (leader === null) throw new Error("the process has ended");
   const processes = await listProcesses(leader, []);
   expect(processes).toHaveLength(2);
@@ -58,7 +55,7 @@ test("all that a run has started is found below it", async () => {
 });
 
 test("a number that was listed, and was given to a process of the host meanwhile, is none of the run", () => {
-  const leader = findLeader(process.pid, child.pid ?? 0);
+  const leader = findLeader(child.pid ?? 0);
   const [stranger, leading] = [readStat(process.ppid), readStat(child.pid ?? 0)];
   if (leader === null || stranger === null || leading === null) throw new Error("a process has ended");
   const known = { starts: new Map([[leading.pid, leading.start]]), found: new Map([[leading.pid, leading]]) };
@@ -69,7 +66,7 @@ test("a number that was listed, and was given to a process of the host meanwhile
 });
 
 test("a run with very many descriptors keeps nobody waiting, and has an end", async () => {
-  const leader = findLeader(process.pid, child.pid ?? 0);
+  const leader = findLeader(child.pid ?? 0);
   const stat = readStat(child.pid ?? 0);
   if (leader === null || stat === null) throw new Error("the process has ended");
   let turns = 0;

@@ -4,10 +4,10 @@ import {
   listDescriptors,
   readFileSystemUse,
   readMemoryFile,
-  readNumbers,
   readProportional,
   readStat,
 } from "./process-files.ts";
+import type { Leader } from "./family.ts";
 import type { ProcessStat, ProportionalMemory } from "./process-files.ts";
 
 /** Many more than a run may have: 256. */
@@ -17,55 +17,6 @@ const PER_TURN = 32;
 const MAX_DESCRIPTORS = 16_384;
 const DESCRIPTORS_PER_TURN = 256;
 const OWN_FILE_SYSTEMS = ["/tmp", "/dev/shm"];
-
-/** The process that runs the code of one execution, and its zygote, as this process numbers them. */
-export interface Leader {
-  readonly stat: ProcessStat;
-  readonly zygote: number;
-  /** Memory that it had from the zygote when it was forked. */
-  readonly inheritedBytes: number;
-  /** Whether it is pid 1 of processes of its own, with file systems of its own. */
-  readonly isApart: boolean;
-}
-
-/**
- * The process of this number as the zygote numbers its children; null: the zygote has no such child. What a zygote says is not
- * believed: it may run user code, and this process may have the right to signal everybody.
- */
-export function findLeader(zygote: number, number: number): Leader | null {
-  const depth = readNumbers(zygote).length;
-  for (const pid of listChildren(zygote)) {
-    const numbers = readNumbers(pid);
-    const stat = numbers[depth - 1] === number ? readStat(pid) : null;
-    if (stat === null) continue;
-    const inheritedBytes = Math.min(stat.residentBytes, readStat(zygote)?.residentBytes ?? 0);
-    return { stat, zygote, inheritedBytes, isApart: numbers.length > depth };
-  }
-  return null;
-}
-
-/**
- * The process above all those of an import: orphans come to it. It is the launcher's, pid 1 of the sandbox, or the zygote where there is no
- * launcher. Null: the zygote has ended. See `findZygote`.
- */
-export function findImporter(launched: number, number: number): Leader | null {
-  const zygote = findZygote(launched, number);
-  const stat = zygote === null ? null : readStat(zygote);
-  const above = stat === null || stat.parent === process.pid ? stat : readStat(stat.parent);
-  if (above === null) return null;
-  const isApart = readNumbers(above.pid).length > readNumbers(process.pid).length;
-  return { stat: above, zygote: above.pid, inheritedBytes: 0, isApart };
-}
-
-/** The zygote, below the process that was started for it, by its number in its own pid namespace; null: it has ended. */
-export function findZygote(launched: number, number: number): number | null {
-  const queue = [launched];
-  for (const pid of queue) {
-    if (readNumbers(pid).at(-1) === number && pid !== launched) return pid;
-    if (queue.length < PER_TURN) queue.push(...listChildren(pid));
-  }
-  return readNumbers(launched).at(-1) === number ? launched : null;
-}
 
 /**
  * All processes of a run that can be found: what its leader has started, and what was found before (`known`) or is in its session, though the

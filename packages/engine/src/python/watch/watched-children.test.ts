@@ -1,12 +1,9 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
+import type { Leader } from "./family.ts";
 import { createWatchedChildren } from "./watched-children.ts";
 import type { Watcher } from "./watcher.ts";
 
 const LIMITS = { memoryBytes: 1, cpus: 1 };
-let child: ChildProcess;
 let said: string[];
 const watcher: Watcher = {
   watch: ({ stat }) => {
@@ -20,51 +17,44 @@ const watcher: Watcher = {
   },
 };
 
-beforeEach(async () => {
+beforeEach(() => {
   said = [];
-  child = spawn("/bin/sleep", ["60"], { stdio: "ignore" });
-  await once(child, "spawn");
-});
-afterEach(async () => {
-  const ended = once(child, "close");
-  child.kill("SIGKILL");
-  await ended;
 });
 
-function openChildren(startMode: "auto" | "spawn" = "auto") {
-  const children = createWatchedChildren(watcher, LIMITS, startMode);
-  children.open(process.pid, process.pid);
-  return children;
+function createLeader(pid: number): Leader {
+  const stat = { pid, parent: 1, session: pid, start: "1", cpuSeconds: 0, residentBytes: 0 };
+  return { stat, zygote: 1, inheritedBytes: 0, isApart: true };
 }
 
 test("a child in preparation is not watched; it is from when it runs", () => {
-  const children = openChildren();
-  children.meet(1, child.pid ?? 0);
-  expect(said).toEqual([]);
+  const children = createWatchedChildren(watcher, LIMITS, "auto");
+  children.meet(1, createLeader(11));
+  expect([said, children.measure(1)]).toEqual([[], null]);
   children.begin(1);
-  expect(said).toEqual([`watch ${child.pid}`]);
+  expect(said).toEqual(["watch 11"]);
+  expect(children.measure(1)).not.toBeNull();
 });
 
 test("a child that imports the version itself is watched while it does", () => {
-  openChildren("spawn").meet(1, child.pid ?? 0);
-  expect(said).toEqual([`watch ${child.pid}`]);
+  createWatchedChildren(watcher, LIMITS, "spawn").meet(1, createLeader(11));
+  expect(said).toEqual(["watch 11"]);
 });
 
-test("a child that runs before its zygote has said which process it is is watched from then on", () => {
-  const children = openChildren();
+test("a child is the process that its zygote named first", () => {
+  const children = createWatchedChildren(watcher, LIMITS, "auto");
+  children.meet(1, createLeader(11));
+  children.meet(1, createLeader(12));
   children.begin(1);
-  expect(children.measure(1)).toBeNull();
-  children.meet(1, child.pid ?? 0);
-  children.meet(1, child.pid ?? 0);
-  expect(said).toEqual([`watch ${child.pid}`]);
+  children.meet(1, createLeader(13));
+  expect(said).toEqual(["watch 11"]);
 });
 
 test("nothing is watched any more when the zygote has ended", () => {
-  const children = openChildren();
-  children.meet(1, child.pid ?? 0);
+  const children = createWatchedChildren(watcher, LIMITS, "auto");
+  children.meet(1, createLeader(11));
   children.begin(1);
   children.release(1);
   children.close();
   children.release(1);
-  expect(said).toEqual([`watch ${child.pid}`, "release", "end"]);
+  expect(said).toEqual(["watch 11", "release", "end"]);
 });

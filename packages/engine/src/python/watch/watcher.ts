@@ -1,5 +1,6 @@
 import { readMonotonic } from "../../base/monotonic.ts";
 import type { Usage } from "../child/usage.ts";
+import type { Leader } from "./family.ts";
 import { enterSample, isAhead, openLedger } from "./ledger.ts";
 import type { Ledger, SampledLimits } from "./ledger.ts";
 import { readPeak, readStat, readThreadSeconds } from "./process-files.ts";
@@ -11,7 +12,6 @@ import {
   measureFileSystems,
   signalProcesses,
 } from "./run-processes.ts";
-import type { Leader } from "./run-processes.ts";
 
 /** Looking takes this part of the time at most, unless it takes longer than a 20th of a second. */
 const MAX_LOAD = 1 / 20;

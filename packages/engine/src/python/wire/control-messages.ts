@@ -20,8 +20,6 @@ interface BootOrder {
   /** Bytes that one execution may allocate in addition to the zygote's memory. */
   readonly memory: number;
   readonly isolation: Isolation;
-  /** The descriptors of all `fork` orders, which the zygote has inherited. */
-  readonly joins: readonly number[];
   readonly startMode: "auto" | "spawn";
   /** Whether to describe `run` and end, instead of waiting for orders. */
   readonly probe: boolean;
@@ -29,12 +27,11 @@ interface BootOrder {
 
 /**
  * What Node sends. `id` names a child in later events; `kill` sends it a signal, with SIGKILL (9) to all processes that it started. A child in
- * namespaces that does not catch SIGTERM is killed at once: as their pid 1 it would not notice. `joins` are the descriptors that the child
- * writes "0" to in order to be in its control groups.
+ * namespaces that does not catch SIGTERM is killed at once: as their pid 1 it would not notice.
  */
 export type Order =
   | BootOrder
-  | { readonly order: "fork"; readonly id: number; readonly token: string; readonly joins: readonly number[] }
+  | { readonly order: "fork"; readonly id: number; readonly token: string }
   | { readonly order: "kill"; readonly id: number; readonly signal: 9 | 15 };
 
 /** A child's process has ended, by an exit code or by a signal; the other is null. Processes that it started may be left. */
@@ -73,8 +70,6 @@ export type ZygoteEvent =
       readonly reason: string | null;
     }
   | ExitEvent
-  /** A child was forked, and has this number in the zygote's pid namespace. Only where there are no control groups. */
-  | { readonly event: "forked"; readonly id: number; readonly pid: number }
   /** The system refused to fork: the order has started no process. */
   | { readonly event: "refused"; readonly id: number; readonly reason: string }
   /** Nothing that the child started is left. */
@@ -127,7 +122,6 @@ const EVENT_PARSERS: ReadonlyMap<string, EventParser> = new Map<ZygoteEvent["eve
   ["failed", readFailed],
   ["probed", readProbed],
   ["exit", readExit],
-  ["forked", readForked],
   ["refused", readRefused],
   ["gone", readGone],
 ]);
@@ -159,10 +153,6 @@ function readExit({ id, code, signal }: Record<string, unknown>): ZygoteEvent | 
   return isCount(id) && isCountOrNull(code) && isCountOrNull(signal)
     ? { event: "exit", id, code, signal }
     : null;
-}
-
-function readForked({ id, pid }: Record<string, unknown>): ZygoteEvent | null {
-  return isCount(id) && isCount(pid) ? { event: "forked", id, pid } : null;
 }
 
 function readRefused({ id, reason }: Record<string, unknown>): ZygoteEvent | null {

@@ -8,10 +8,12 @@ export const FRAME = {
   data: 4,
   params: 5,
   start: 6,
+  admit: 7,
   metadata: 16,
   result: 17,
   failure: 18,
   ready: 19,
+  call: 20,
 } as const;
 
 /** Bytes of a frame before its payload. */

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import type { Server, Socket } from "node:net";
 import { chmodSync, rmSync } from "node:fs";
 import { once } from "node:events";
-import { FRAME, HEADER_BYTES, encodeFrame } from "./frames.ts";
+import { FRAME, HEADER_BYTES, encodeFrame, encodeHeader } from "./frames.ts";
 import { createConnection } from "./connection.ts";
 import type { Connection } from "./connection.ts";
 import type { Paces } from "./pace.ts";
@@ -12,6 +12,9 @@ export const TOKEN_LENGTH = 32;
 const HELLO_BYTES = HEADER_BYTES + 1 + TOKEN_LENGTH;
 const HELLO_DEADLINE_MS = 10_000;
 const READY = encodeFrame(FRAME.ready);
+const ADMIT = encodeFrame(FRAME.admit);
+const CALL_HEADER = encodeHeader(FRAME.call, 4);
+const CALL_BYTES = HEADER_BYTES + 4;
 /** Maximum number of connections that have not identified themselves yet; above it the oldest is closed, as honest ones speak at once. */
 const MAX_UNIDENTIFIED = 64;
 /** Connections of strangers after which nobody is let in any more: a zygote of ours makes none, and each costs the event loop. */
@@ -26,8 +29,10 @@ export interface Connections {
 
 /** The socket that a zygote connects its children to. */
 export interface HomeSocket {
-  /** Accepts three connections with this token, each channel once; calls back when all are there and the child has said that it is ready. */
-  readonly expect: (token: string, onComplete: (connections: Connections) => void) => void;
+  /** Accepts three connections with this token, each channel once. */
+  readonly expect: (token: string, guest: Guest) => void;
+  /** The child of a token is limited: it counts once it is ready. `told`: it waits for that. A child that is not admitted is never complete. */
+  readonly admit: (token: string, child: "told" | "untold") => void;
   /** Closes the connections of a token that will not be completed. */
   readonly forget: (token: string) => void;
   /** Removes the path: from then on only who holds a descriptor of the socket can connect to it. */
@@ -35,12 +40,21 @@ export interface HomeSocket {
   readonly close: () => void;
 }
 
-interface Expected {
+/** Who waits for a child. */
+interface Guest {
+  /** The child says which process it is, as its zygote numbers processes; once, and it may say anything. */
+  readonly onCall: (number: number) => void;
+  /** All connections are there, the child was admitted and has said that it is ready. */
+  readonly onComplete: (connections: Connections) => void;
+}
+
+interface Expected extends Guest {
+  /** `ready`: it is, but was not admitted yet. */
+  stage: "waiting" | "admitted" | { readonly ready: () => void };
   /** Those that have identified themselves. */
   readonly sockets: Map<Channel, Socket>;
   /** Those that count: the control connection only once the child is ready. */
   readonly connections: Map<Channel, Connection>;
-  readonly onComplete: (connections: Connections) => void;
 }
 
 type Channel = "c" | "o" | "e";
@@ -77,6 +91,7 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
 
   return {
     expect: guests.expect,
+    admit: guests.admit,
     forget: guests.forget,
     hide: () => rmSync(path, { force: true }),
     close: () => {
@@ -88,7 +103,7 @@ export async function openHomeSocket(path: string, paces: Paces): Promise<HomeSo
 }
 
 /** The children that are expected, by their tokens, and what has come of them. */
-interface Guests extends Pick<HomeSocket, "expect" | "forget"> {
+interface Guests extends Pick<HomeSocket, "expect" | "admit" | "forget"> {
   /** Turns away whoever is not expected, and returns false; each channel of a child is taken once. */
   readonly identify: (socket: Socket, hello: Buffer, rest: Buffer) => boolean;
   readonly forgetAll: () => void;
@@ -107,17 +122,25 @@ function createGuests(paces: Paces): Guests {
     }
     entry.sockets.set(channel, socket);
     if (channel !== "c") {
-      admit(token, channel, createConnection(socket, rest, paces.logs));
+      count(token, channel, createConnection(socket, rest, paces.logs));
       return true;
     }
-    readBytes(socket, READY.length, rest, (ready, early) => {
-      if (ready.equals(READY)) admit(token, channel, createConnection(socket, early, paces.answers));
-      else socket.destroy();
-    });
+    readArrival(socket, rest, entry, (early) =>
+      count(token, channel, createConnection(socket, early, paces.answers)),
+    );
     return true;
   }
 
-  function admit(token: string, channel: Channel, connection: Connection): void {
+  function admit(token: string, child: "told" | "untold"): void {
+    const entry = expected.get(token);
+    if (entry === undefined || entry.stage === "admitted") return;
+    const { stage } = entry;
+    entry.stage = "admitted";
+    if (child === "told") entry.sockets.get("c")?.write(ADMIT);
+    if (stage !== "waiting") stage.ready();
+  }
+
+  function count(token: string, channel: Channel, connection: Connection): void {
     const entry = expected.get(token);
     if (entry === undefined) return connection.destroy();
     entry.connections.set(channel, connection);
@@ -135,15 +158,29 @@ function createGuests(paces: Paces): Guests {
   }
 
   return {
-    expect: (token, onComplete) => {
-      expected.set(token, { sockets: new Map(), connections: new Map(), onComplete });
+    expect: (token, guest) => {
+      expected.set(token, { stage: "waiting", sockets: new Map(), connections: new Map(), ...guest });
     },
+    admit,
     identify,
     forget,
     forgetAll: () => {
       for (const token of expected.keys()) forget(token);
     },
   };
+}
+
+/** What a child says first, on its control connection. Calls back when it has been admitted and is ready, with what it said after that. */
+function readArrival(socket: Socket, rest: Buffer, entry: Expected, onArrive: (early: Buffer) => void): void {
+  readBytes(socket, CALL_BYTES, rest, (call, more) => {
+    if (call.subarray(0, HEADER_BYTES).equals(CALL_HEADER)) entry.onCall(call.readUInt32BE(HEADER_BYTES));
+    else socket.destroy();
+    readBytes(socket, READY.length, more, (ready, early) => {
+      if (!ready.equals(READY)) socket.destroy();
+      else if (entry.stage === "admitted") onArrive(early);
+      else entry.stage = { ready: () => onArrive(early) };
+    });
+  });
 }
 
 /** Calls back with the first `size` bytes, and what came with them, then listens no more. @param early bytes that have come already */

@@ -9,10 +9,12 @@ import {
   makeGroups,
   openAll,
   readCount,
-  readPart,
+  readHeld,
   writeIfPresent,
 } from "./group-files.ts";
 import type { GroupFile } from "./group-files.ts";
+import { createDoors, createMover } from "./mover.ts";
+import type { Mover } from "./mover.ts";
 import { removeGroups, removeTrees } from "./remove-groups.ts";
 
 /** The hierarchies that limit or measure a run; some systems mount `cpu` and `cpuacct` as one. */
@@ -30,15 +32,19 @@ const SHARES_OF_A_PROCESSOR = 1024;
 
 /** @param own the folder of this worker in each hierarchy; see admin-guide/cgroup-v1 of the kernel's documentation */
 export function createCgroupsV1(own: V1Folders): Cgroups {
+  const mover = createMover();
   return {
     version: 1,
     create: (name) => {
       // Else all executions together have the weight of one other process of the host.
       if (mkdirSync(own.cpu, { recursive: true }) !== undefined)
         writeFileSync(join(own.cpu, "cpu.shares"), String(SHARES_OF_A_PROCESSOR * availableParallelism()));
-      return createGroup(name, own);
+      return createGroup(name, own, mover);
     },
-    close: () => removeTrees(listFolders(own)),
+    close: async () => {
+      await mover.close();
+      return removeTrees(listFolders(own));
+    },
   };
 }
 
@@ -47,7 +53,7 @@ export function listFolders(folders: V1Folders): readonly string[] {
   return [...new Set(V1_CONTROLLERS.map((controller) => folders[controller]))];
 }
 
-function createGroup(name: string, own: V1Folders): Group {
+function createGroup(name: string, own: V1Folders, mover: Mover): Group {
   const memory = join(own.memory, name);
   const cpuacct = join(own.cpuacct, name);
   const folders = listFolders(own).map((folder) => join(folder, name));
@@ -60,6 +66,10 @@ function createGroup(name: string, own: V1Folders): Group {
   const sockets = createSocketMemory(memory);
   const total = createGroupFile(join(memory, "memory.usage_in_bytes"));
   const parts = createGroupFile(join(memory, "memory.stat"));
+  const doors = createDoors(
+    folders.map((folder) => join(folder, "cgroup.procs")),
+    mover,
+  );
   const countKills = (): number => readCount(kills.read(), "oom_kill");
   let before = { kills: 0, cpu: 0 };
 
@@ -79,12 +89,13 @@ function createGroup(name: string, own: V1Folders): Group {
       peakMemoryBytes: Number(peak.read()),
       outOfMemoryKills: countKills() - before.kills,
     }),
+    enter: doors.enter,
     // What has ended but was not waited for is counted there, and not listed.
     isEmpty: () => Number(processes.read()) === 0 || listProcesses(memory).length === 0,
-    readSharedMemory: () => readPart(total, parts, "shmem"),
-    readAnonymousMemory: () => readPart(total, parts, "rss"),
+    readHeldMemory: () => readHeld(total, parts),
     kill: () => killProcesses(memory),
-    remove: () => {
+    remove: async () => {
+      await doors.close();
       for (const file of [peak, kills, cpu, processes, sockets, total, parts]) file.close();
       return removeGroups(folders);
     },

@@ -3,8 +3,10 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { getCode } from "../../../base/thrown.ts";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
-import { createGroupFile, killProcesses, readCount, readPart, writeIfPresent } from "./group-files.ts";
+import { createGroupFile, killProcesses, readCount, readHeld, writeIfPresent } from "./group-files.ts";
 import type { GroupFile } from "./group-files.ts";
+import { createDoors, createMover } from "./mover.ts";
+import type { Mover } from "./mover.ts";
 import { removeGroups, removeTrees } from "./remove-groups.ts";
 
 /** The controllers that a run needs. */
@@ -20,6 +22,7 @@ const MAX_WEIGHT = 10_000;
 
 /** @param own the folder of this worker, below one that `delegateV2` prepared; see admin-guide/cgroup-v2 of the kernel's documentation */
 export function createCgroupsV2(own: string, controllers: readonly string[] = V2_CONTROLLERS): Cgroups {
+  const mover = createMover();
   return {
     version: 2,
     create: (name) => {
@@ -28,9 +31,12 @@ export function createCgroupsV2(own: string, controllers: readonly string[] = V2
         // Else all executions together have the weight of one other group of the host.
         weighAsProcessors(own);
       }
-      return createGroup(join(own, name));
+      return createGroup(join(own, name), mover);
     },
-    close: () => removeTrees([own]),
+    close: async () => {
+      await mover.close();
+      return removeTrees([own]);
+    },
   };
 }
 
@@ -46,13 +52,14 @@ export function weighAsProcessors(group: string): void {
   writeIfPresent(join(group, "cpu.weight"), String(weight));
 }
 
-function createGroup(folder: string): Group {
+function createGroup(folder: string, mover: Mover): Group {
   mkdirSync(folder, { recursive: true });
   const events = createGroupFile(join(folder, "memory.events"));
   const cpu = createGroupFile(join(folder, "cpu.stat"));
   const state = createGroupFile(join(folder, "cgroup.events"));
   const total = createGroupFile(join(folder, "memory.current"));
   const parts = createGroupFile(join(folder, "memory.stat"));
+  const doors = createDoors([join(folder, "cgroup.procs")], mover);
   const peak = createPeak(join(folder, "memory.peak"));
   const countKills = (): number => readCount(events.read(), "oom_kill");
   const readCpu = (): number => readCount(cpu.read(), "usage_usec");
@@ -70,11 +77,12 @@ function createGroup(folder: string): Group {
       peakMemoryBytes: peak.read(),
       outOfMemoryKills: countKills() - before.kills,
     }),
+    enter: doors.enter,
     isEmpty: () => readCount(state.read(), "populated") === 0,
-    readSharedMemory: () => readPart(total, parts, "shmem"),
-    readAnonymousMemory: () => readPart(total, parts, "anon"),
+    readHeldMemory: () => readHeld(total, parts),
     kill: () => killGroup(folder),
-    remove: () => {
+    remove: async () => {
+      await doors.close();
       for (const file of [events, cpu, state, total, parts, peak]) file.close();
       return removeGroups([folder]);
     },

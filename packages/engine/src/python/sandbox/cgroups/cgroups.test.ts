@@ -135,10 +135,10 @@ out.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [d]
     const child = start(group, program);
     const left = await new Promise((resolve) => {
       // Node reads what is left of the output right after this.
-      child.once("exit", () => resolve([group.isEmpty(), group.readSharedMemory() > 32 << 20]));
+      child.once("exit", () => resolve([group.isEmpty(), group.readHeldMemory() > 32 << 20]));
     });
     expect(left).toEqual([true, true]);
-    await waitUntil(() => group.readSharedMemory() === 0);
+    await waitUntil(() => group.readHeldMemory() < 4 << 20);
   });
 
   test("four threads get the share of the processors that the group has", async () => {
@@ -187,6 +187,38 @@ time.sleep(60)
     group.kill();
     expect(await waitForEnd(child)).toBe("SIGKILL");
     await waitUntil(() => group.isEmpty());
+  });
+
+  test("a process is moved into it by Node with its threads, and what it starts from then on is in it; who has ended is refused", async () => {
+    const program = `
+import os, sys, threading, time
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+print("up", flush=True)
+os.read(0, 1)
+if os.fork() == 0: time.sleep(60)
+print("forked", flush=True)
+time.sleep(60)
+`;
+    const child = spawnTrusted(PYTHON, ["-I", "-S", "-c", program], {
+      env: {},
+      cwd: "/",
+      stdio: ["pipe", "pipe", "ignore"],
+      ...(ANY_UID === null ? {} : { uid: ANY_UID, gid: ANY_UID }),
+    });
+    const ended = waitForEnd(child);
+    await waitForOutput(child);
+    expect(group.isEmpty()).toBe(true);
+    await group.enter(child.pid ?? 0);
+    const forked = waitForOutput(child);
+    child.stdin?.write("x");
+    await forked;
+    expect(group.isEmpty()).toBe(false);
+    await waitUntil(() => {
+      group.kill();
+      return group.isEmpty();
+    });
+    expect(await ended).toBe("SIGKILL");
+    await expect(group.enter(child.pid ?? 0)).rejects.toThrow("ESRCH");
   });
 
   test("a group with processes is removed with them", async () => {

@@ -25,11 +25,14 @@ export interface Group {
   /** Starts a new measurement. */
   readonly begin: () => void;
   readonly measure: () => GroupUsage;
+  /** Moves a process into it, by its number for this process, with its threads. Rejects when the system refuses it: it may have ended. */
+  readonly enter: (pid: number) => Promise<void>;
   readonly isEmpty: () => boolean;
-  /** Memory of files that it wrote to tmpfs, memfds and the like, in bytes; 0 when it is little. Once it is empty, what ended processes have left. */
-  readonly readSharedMemory: () => number;
-  /** Memory of its processes that no file is behind, in bytes; 0 when it uses little in total. It goes with the process that took it. */
-  readonly readAnonymousMemory: () => number;
+  /**
+   * Its memory in bytes without the page cache of disks, which the kernel gives back by itself; 0 when it is little. Once it is empty, what
+   * ended processes have left: files that they sent away, buffers of pipes and sockets that others have open.
+   */
+  readonly readHeldMemory: () => number;
   /** SIGKILL to all its processes; a process that forks meanwhile may need another call (cgroup v1). */
   readonly kill: () => void;
   /** Kills what is left in it and removes it. False: processes of it did not end in time; it is removed with the worker's own group. */

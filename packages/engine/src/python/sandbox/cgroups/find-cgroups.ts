@@ -2,6 +2,7 @@ import { closeSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { getMessage } from "../../../base/thrown.ts";
 import { spawnTrusted } from "../../../host/processes.ts";
+import type { ChildProcess } from "../../../host/processes.ts";
 import { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import type { MissingPiece } from "@platform/contract/sandbox";
 import type { Cgroups, Group } from "./cgroups.ts";
@@ -81,39 +82,59 @@ async function openCgroups(own: OwnGroups): Promise<Cgroups> {
 }
 
 async function tryGroup(cgroups: Cgroups, uid: number | null): Promise<void> {
-  const group = cgroups.create("trial");
-  group.limit(TRIAL_LIMITS);
-  group.begin();
-  await joinOnce(group, uid);
-  group.measure();
-  if (!(await group.remove())) throw new Error("A control group could not be removed");
+  const groups = ["trial", "trial-slot"].map((name) => cgroups.create(name));
+  for (const group of groups) {
+    group.limit(TRIAL_LIMITS);
+    group.begin();
+  }
+  await joinAndMove(groups, uid);
+  for (const group of groups) {
+    group.measure();
+    if (!(await group.remove())) throw new Error("A control group could not be removed");
+  }
 }
 
-async function joinOnce(group: Group, uid: number | null): Promise<void> {
-  const joins = group.openJoins();
+/** A process joins the first group, as a zygote does, and is moved into the second, as its children are. */
+async function joinAndMove([first, second]: readonly Group[], uid: number | null): Promise<void> {
+  const joins = first?.openJoins() ?? [];
   try {
     const shell = TrustedExecutable.vouchFor("/bin/sh", "search path");
     const { executable, args } = joinFirst(
-      { executable: shell, args: ["-c", "exit 0"] },
+      { executable: shell, args: ["-c", "echo joined; read end; exit 0"] },
       FIRST_DESCRIPTOR,
       joins.length,
     );
     const child = spawnTrusted(executable, args, {
       env: {},
       cwd: "/",
-      stdio: ["ignore", "ignore", "ignore", ...joins],
+      stdio: ["pipe", "pipe", "ignore", ...joins],
       ...(uid === null ? {} : { uid, gid: uid }),
     });
-    await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => child.kill("SIGKILL"), TRIAL_TIMEOUT_MS);
-      child.once("error", reject);
-      child.once("close", (code) => {
-        clearTimeout(timer);
-        if (code === 0) resolve();
-        else reject(new Error("A process without rights could not join a control group"));
-      });
+    let fault = "A process without rights could not join a control group";
+    child.stdin?.on("error", () => undefined); // it has ended, and says so
+    child.stdout?.once("data", () => {
+      fault = "";
+      second
+        ?.enter(child.pid ?? 0)
+        .catch(
+          (error: unknown) => (fault = `A process could not be moved into a control group: ${String(error)}`),
+        )
+        .finally(() => child.stdin?.end());
     });
+    await waitForEnd(child);
+    if (fault !== "") throw new Error(fault);
   } finally {
     joins.forEach(closeSync);
   }
+}
+
+function waitForEnd(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => child.kill("SIGKILL"), TRIAL_TIMEOUT_MS);
+    child.once("error", reject);
+    child.once("close", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

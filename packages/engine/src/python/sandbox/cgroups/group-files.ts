@@ -43,11 +43,16 @@ export function readCount(text: string, name: string): number {
 }
 
 /** Less memory than this in total is little: it is not looked at what it consists of. */
-const LITTLE_BYTES = 16 * 1024 ** 2;
+const LITTLE_BYTES = 4 * 1024 ** 2;
+/** What the kernel gives back by itself; the last one is in version 2 only. */
+const RECLAIMABLE = ["inactive_file", "active_file", "slab_reclaimable"];
 
-/** A part of a group's memory, by its name in `memory.stat`; 0 when the total, which is cheaper to read, is little. */
-export function readPart(total: GroupFile, parts: GroupFile, name: "shmem" | "rss" | "anon"): number {
-  return Number(total.read()) < LITTLE_BYTES ? 0 : readCount(parts.read(), name);
+/** A group's memory without what the kernel gives back; 0 when the total, which is cheaper to read, is little. */
+export function readHeld(total: GroupFile, parts: GroupFile): number {
+  const bytes = Number(total.read());
+  if (bytes < LITTLE_BYTES) return 0;
+  const text = parts.read();
+  return RECLAIMABLE.reduce((left, name) => left - readCount(text, name), bytes);
 }
 
 /** Ids of the processes in a group, as this process sees them. */
