@@ -33,6 +33,11 @@ const ATTACKS: ReadonlyArray<readonly [name: string, program: string, outcome: o
     "control.sendall(struct.pack('>IB', 0xffffffff, RESULT))",
     { status: "FAILED", code: "RESULT_TOO_LARGE" },
   ],
+  [
+    "a result of a byte more than it may have",
+    "control.sendall(struct.pack('>IB', (16 << 20) + 1, RESULT))",
+    { status: "FAILED", code: "RESULT_TOO_LARGE" },
+  ],
   ["metadata without end", "while True:\n        control.sendall(frame(METADATA, b'{}'))", BROKEN],
   ["a frame that only Node sends", "control.sendall(frame(2, b'{}'))", BROKEN],
   ["the word that it is ready, again", "control.sendall(frame(READY) * 1000)", BROKEN],
