@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -80,6 +80,24 @@ test("a zygote that cannot be replaced stays", async () => {
   writeFileSync(join(version.projectDirectory, "broken"), "");
   await waitFor("another zygote was tried", () => listZygotes().includes(2));
   await waitFor("it is gone", () => !listZygotes().includes(2));
+  expect((await fixture.finish(version)).result).toEqual(first);
+});
+
+test("a zygote whose successor makes no children stays, and the successor ends at once", async () => {
+  fixture = await createFixture({ times: { maxAgeMs: 300 } });
+  const program = `
+def leave():
+    if os.getpid() == 1 and os.path.exists('/app/broken'):
+        os._exit(1)
+os.register_at_fork(after_in_child=leave)
+def run(): return ZYGOTE
+`;
+  const version = fixture.createVersion(ZYGOTE + program);
+  const { result: first } = await fixture.finish(version);
+  writeFileSync(join(version.projectDirectory, "broken"), "");
+  await waitFor("another zygote was tried", () => listZygotes().includes(2));
+  await waitFor("it is gone", () => !listZygotes().includes(2));
+  rmSync(join(version.projectDirectory, "broken"));
   expect((await fixture.finish(version)).result).toEqual(first);
 });
 

@@ -212,3 +212,8 @@ export function isReady(state: PoolState): boolean {
   if (state.phase.name !== "warm") return false;
   return state.startMode === "spawn" || countIdle(state) > 0;
 }
+
+/** Whether a zygote that does not serve yet may still do so: it boots or ends, or a child of it is on order. */
+export function isComing(state: PoolState): boolean {
+  return state.phase.name === "warm" ? countStarting(state) > 0 : hasZygote(state);
+}

@@ -8,7 +8,7 @@ import { startBoot } from "./boot.ts";
 import { countChildren } from "./zygote-groups.ts";
 import type { Boot, PoolHost } from "./boot.ts";
 import { reducePool } from "./pool-machine.ts";
-import { countIdle, createPoolState, hasZygote, isBusy, isReady } from "./pool-state.ts";
+import { countIdle, createPoolState, hasZygote, isBusy, isComing, isReady } from "./pool-state.ts";
 import type { PoolEffect, PoolEvent, PoolState, Ticket } from "./pool-state.ts";
 import { measureZygote } from "./zygote-memory.ts";
 import type { ZygoteProcesses } from "./zygote.ts";
@@ -25,6 +25,8 @@ export interface VersionPool {
   readonly prepare: () => void;
   /** Whether what is submitted would run at once, or as soon as a fresh interpreter is there. */
   readonly isReady: () => boolean;
+  /** See `isComing` of its state. */
+  readonly isComing: () => boolean;
   readonly submit: (execution: Execution) => void;
   /** Removes an execution from the queue: it was cancelled before it began. */
   readonly withdraw: (execution: Execution) => void;
@@ -95,11 +97,16 @@ export function createVersionPool(
     processes: null,
   };
   let lastTicket: Ticket = 0;
+  const end = (type: "retire" | "close"): Promise<void> => {
+    dispatch({ type });
+    return closed.promise;
+  };
 
   return {
     version,
     prepare: () => dispatch({ type: "prepare" }),
     isReady: () => isReady(state()),
+    isComing: () => isComing(state()),
     submit: (execution) => {
       executions.set((lastTicket += 1), execution);
       dispatch({ type: "submit", execution: lastTicket });
@@ -119,14 +126,8 @@ export function createVersionPool(
     },
     trim: () => dispatch({ type: "trim" }),
     tick: (memory) => tick(handles, memory),
-    retire: () => {
-      dispatch({ type: "retire" });
-      return closed.promise;
-    },
-    close: () => {
-      dispatch({ type: "close" });
-      return closed.promise;
-    },
+    retire: () => end("retire"),
+    close: () => end("close"),
   };
 }
 

@@ -84,7 +84,7 @@ function exchange(pools: Pools): void {
   const { host, serving, successors } = pools;
   for (const [id, successor] of successors) {
     const old = serving.get(id);
-    if (successor.hasZygote() && !successor.isReady()) continue;
+    if (!successor.isReady() && successor.isComing()) continue;
     successors.delete(id);
     if (successor.isReady() && old !== undefined) {
       serving.set(id, successor);
