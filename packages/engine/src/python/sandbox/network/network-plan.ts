@@ -91,6 +91,13 @@ interface Rule {
   readonly priority: number;
 }
 
+const CLOSE_IPV6 = [
+  ...["in", "out"].map(
+    (way) => `xfrm policy update dir ${way} src ::/0 dst ::/0 priority ${PRIORITY.own} action block`,
+  ),
+  `link set ${DEVICE} addrgenmode none`,
+];
+
 /** The last rule of a range counts, in routes and policies alike: the host's own addresses stay closed. */
 function listRules({ own, opened, reached }: NetworkPlan): ReadonlyMap<string, Rule> {
   const list = (ranges: readonly AddressRange[], way: Rule["way"], priority: number) =>
@@ -110,7 +117,8 @@ function listRules({ own, opened, reached }: NetworkPlan): ReadonlyMap<string, R
  * XFRM framework, because a socket that names its device (SO_BINDTODEVICE, IP_PKTINFO) or sends to a multicast or broadcast
  * address is not bound to routes: without them siblings could send datagrams to each other. The policy on what comes from
  * the namespace's own address closes every delivery among siblings. The sandbox has no capability over the
- * namespace, so it can change none of this. The way out comes last: until then there is none. IPv6 has no address.
+ * namespace, so it can change none of this. The way out comes last: until then there is none. IPv6 has no address, and policies
+ * close all of it: a socket may name a sender that is no address of the namespace (IPV6_FREEBIND), and reach siblings by multicast.
  */
 export function listCommands(plan: NetworkPlan, hasIpv6: boolean): readonly string[] {
   const resolver = [UDP, TCP].map(
@@ -124,7 +132,7 @@ export function listCommands(plan: NetworkPlan, hasIpv6: boolean): readonly stri
     "route flush table main",
     `xfrm policy update dir in src ${ADDRESS}/32 priority ${PRIORITY.own} action block`,
     `xfrm policy update dir out dst ${formatRange(EVERYTHING)} priority ${PRIORITY.rest} action block`,
-    ...(hasIpv6 ? [`link set ${DEVICE} addrgenmode none`] : []),
+    ...(hasIpv6 ? CLOSE_IPV6 : []),
     ...rules.filter(([, { way }]) => way === "closed").flatMap(write),
     `address replace ${ADDRESS}/32 dev ${DEVICE}`,
     `link set ${DEVICE} mtu ${MTU} multicast off up`,
