@@ -108,6 +108,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "platform/disk": ["engine/base", "engine/store", "platform/store/builds"],
   "platform/host": [
     "engine/base",
+    "engine/host",
     "engine/http",
     "engine/project",
     "engine/python/sandbox",

@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
-import { cpus, tmpdir, totalmem } from "node:os";
+import { cpus, totalmem } from "node:os";
 import { join, relative, sep } from "node:path";
 import type { Resources } from "@platform/contract/project";
 import type { SandboxReport } from "@platform/contract/sandbox";
@@ -8,6 +8,7 @@ import { createClosers } from "@platform/engine/base/closers";
 import type { Closers } from "@platform/engine/base/closers";
 import { GIGABYTE } from "@platform/engine/base/bytes";
 import { findPythonTools } from "@platform/engine/environments/python-tools";
+import { findTemporaryFolder } from "@platform/engine/host/temporary-folder";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import { createExecutions } from "@platform/engine/executions/executions";
 import { registerDocs } from "@platform/engine/http/docs";
@@ -284,7 +285,7 @@ function printFailure(failure: NonNullable<LoadedVersion["failure"]>, output: Ou
  * the paths of sockets are short enough.
  */
 async function createRunDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "platform-"));
+  const directory = await mkdtemp(join(findTemporaryFolder(), "platform-"));
   await mkdir(join(directory, "versions"));
   // Mode 711: other users cannot list the folder, and its name is random. The sandbox gets the full path.
   for (const path of [directory, join(directory, "versions")]) await chmod(path, 0o711);

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { chmod, link, readFile, stat, unlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { geteuid } from "node:process";
 import { makeFolder, syncDirectory } from "../base/files.ts";
 import { StartError, describeSystemError } from "./start-error.ts";
 import type { Logger } from "@platform/engine/base/logger";
+import { findTemporaryFolder } from "@platform/engine/host/temporary-folder";
 
 /** Where root keeps the data when other users cannot enter a folder above the chosen directory. */
 const OPEN_PLACE = "/var/lib/platform";
@@ -101,7 +101,8 @@ async function isOpenAbove(path: string): Promise<boolean> {
 async function createRunDirectory(root: string): Promise<string> {
   const name = randomBytes(4).toString("hex");
   const inside = join(root, "run", name);
-  const run = Buffer.byteLength(inside) <= MAX_RUN_DIRECTORY ? inside : join(tmpdir(), `platform-${name}`);
+  const run =
+    Buffer.byteLength(inside) <= MAX_RUN_DIRECTORY ? inside : join(findTemporaryFolder(), `platform-${name}`);
   await makeFolder(dirname(run), 0o711);
   return run;
 }

@@ -10,7 +10,7 @@ import type { Architecture } from "./seccomp/syscalls.ts";
 import { BASE_ENVIRONMENT } from "./sandbox.ts";
 import type { SandboxLaunch, SandboxRequest } from "./sandbox.ts";
 import { listSystemPaths } from "./system-view.ts";
-import type { TakeUser } from "./users.ts";
+import type { SandboxUser, TakeUser } from "./users.ts";
 
 /** Devices that programs write to. Not /dev/shm and /dev/tty: the host's are everybody's. */
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -39,12 +39,25 @@ interface ConfinedOptions {
  * the host's; what may be done with them is what the launcher (`confine.py`) leaves.
  */
 export async function prepareConfined(
-  { architecture, siblings, interpreter, takeUser, networks }: ConfinedOptions,
+  options: ConfinedOptions,
   request: SandboxRequest,
 ): Promise<SandboxLaunch> {
+  const user = options.takeUser();
+  try {
+    return prepareLaunch(options, request, user);
+  } catch (error) {
+    user.release();
+    throw error;
+  }
+}
+
+function prepareLaunch(
+  { architecture, siblings, interpreter, networks }: ConfinedOptions,
+  request: SandboxRequest,
+  { uid, gid, isOwn, own, release }: SandboxUser,
+): SandboxLaunch {
   const childFilter = createChildFilter(architecture, siblings).toString("base64");
   const { projectDirectory, runnerDirectory, zygoteDirectory } = request;
-  const { uid, gid, isOwn, own, release } = takeUser();
   const scratch = join(zygoteDirectory, "scratch");
   mkdirSync(scratch, { mode: 0o700 });
   for (const folder of [scratch, zygoteDirectory]) own(folder);

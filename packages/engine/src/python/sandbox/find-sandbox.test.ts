@@ -1,12 +1,14 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { isAtLeast } from "@platform/contract/sandbox";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { prepareBubblewrap } from "./bubblewrap.ts";
+import { prepareConfined } from "./confined.ts";
 import { describeShortfall } from "./grade.ts";
 import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";
+import { copyRunner, RUNNER_DIRECTORY } from "./runner-files.ts";
 import type { SandboxLaunch } from "./sandbox.ts";
 import { findTestSandbox } from "../../testing/python-fixture.ts";
 import { createSandboxUsers } from "./users.ts";
@@ -25,6 +27,14 @@ test("the best sandbox that works is found", async () => {
   const { report, cgroups } = await findTestSandbox();
   expect(report.level).toBe(cgroups !== null && HAS_LANDLOCK ? "A" : "B");
   expect(report.missing.some(({ piece }) => piece === "control groups")).toBe(cgroups === null);
+});
+
+test("a folder for temporary files that only this process can enter changes nothing", async () => {
+  const before = await findTestSandbox();
+  vi.stubEnv("TMPDIR", mkdtempSync(join(directory, "closed-")));
+  const { report } = await findTestSandbox();
+  vi.unstubAllEnvs();
+  expect(report.level).toBe(before.report.level);
 });
 
 test("without bubblewrap, Landlock and seccomp are what is left", async () => {
@@ -50,6 +60,9 @@ test("a bubblewrap that the kernel refuses is told apart from one that is missin
   expect(describeShortfall(report, "B")).toMatch(
     /No permissions to create new namespace.*Allow unprivileged user namespaces/su,
   );
+  const network = report.missing.find(({ piece }) => piece === "network");
+  expect(network?.why).toBe("It needs user namespaces.");
+  expect(network?.remedy).toMatch(/^Allow unprivileged user namespaces/u);
 });
 
 test("where bubblewrap makes no user namespaces, versions have no network, also where root can connect one", async () => {
@@ -70,6 +83,14 @@ test("a sandbox that works no longer says which piece is missing, and how to get
   expect(await findFault()).toMatch(
     /^user namespaces: .*No permissions.*Allow unprivileged user namespaces/su,
   );
+});
+
+test("a sandbox that cannot be tried says so: nobody waits for the answer in vain", async () => {
+  const runnerDirectory = join(directory, "runner");
+  copyRunner(RUNNER_DIRECTORY, runnerDirectory);
+  const { findFault } = await findTestSandbox({ runnerDirectory });
+  rmSync(runnerDirectory, { recursive: true });
+  expect(await findFault()).toMatch(/^The isolation could not be tried \(ENOENT/u);
 });
 
 const PATHS = {
@@ -104,6 +125,20 @@ test.runIf(IS_ROOT)(
     expect((await prepare()).uid).toBe(300_000);
   },
 );
+
+test.runIf(IS_ROOT)("a version of level C that cannot be prepared gives its user back", async () => {
+  const takeUser = createSandboxUsers({ uidBase: 300_000, uidCount: 1, uid: 0, gid: 0 });
+  const options = {
+    interpreter: TrustedExecutable.vouchFor("/usr/bin/python3", "named by the operator"),
+    architecture: "x86_64",
+    siblings: "unsignalled",
+    takeUser,
+    networks: { policy: DEFAULT_NETWORK_POLICY, egress: null, fallback: "none" },
+  } as const;
+  const prepared = prepareConfined(options, { ...PATHS, zygoteDirectory: join(directory, "absent") });
+  await expect(prepared).rejects.toThrow(/ENOENT/u);
+  expect(takeUser().uid).toBe(300_000);
+});
 
 test("an ordinary user starts versions as itself; what lies below /usr is bound once", async () => {
   const launch = await createSandbox(1000)();

@@ -1,5 +1,6 @@
 import { arch, platform } from "node:process";
 import type { MissingPiece } from "@platform/contract/sandbox";
+import { getMessage } from "../../base/thrown.ts";
 import { prepareBubblewrap } from "./bubblewrap.ts";
 import { findCgroups } from "./cgroups/find-cgroups.ts";
 import { prepareConfined } from "./confined.ts";
@@ -79,9 +80,13 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
     cgroups,
     explainNetwork: (asked) => explainNetwork(networks, asked),
     findFault: async () => {
-      const [fault] = await tryPieces(tools, needed);
-      if (fault !== undefined) return describeMissing(fault);
-      return isMissing(egress) ? null : tryEgress(egress);
+      try {
+        const [fault] = await tryPieces(tools, needed);
+        if (fault !== undefined) return describeMissing(fault);
+        return isMissing(egress) ? null : await tryEgress(egress);
+      } catch (error) {
+        return `The isolation could not be tried (${getMessage(error)}).`;
+      }
     },
   };
   if (report.level !== "C" && bubblewrap instanceof TrustedExecutable) {
@@ -110,7 +115,7 @@ function limitEgress(
   faults: readonly MissingPiece[],
 ): EgressTools | MissingPiece {
   const fault = faults.find(({ piece }) => piece === "user namespaces");
-  if (fault === undefined || isMissing(found)) return found;
+  if (fault === undefined) return found;
   return { piece: "network", why: "It needs user namespaces.", remedy: fault.remedy };
 }
 

@@ -86,7 +86,7 @@ export interface Sandbox {
   /** What keeps a version that asks for this network from other hosts, as a sentence; null: nothing but the network itself. */
   readonly explainNetwork: (asked: Network | null) => string | null;
   readonly prepare: (request: SandboxRequest) => Promise<SandboxLaunch>;
-  /** Tries an empty sandbox: why it does not work on this machine at present; null when it works. */
+  /** Tries an empty sandbox: why it does not work on this machine at present; null when it works. Never rejects. */
   readonly findFault: () => Promise<string | null>;
 }
 

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { chmodSync, closeSync, mkdirSync, mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { MissingPiece, SandboxPiece } from "@platform/contract/sandbox";
 import { getMessage } from "../../base/thrown.ts";
 import { findExecutables, isExecutable, SYSTEM_FOLDERS } from "../../host/find-executables.ts";
 import { runTrusted, spawnTrusted } from "../../host/processes.ts";
+import { findTemporaryFolder } from "../../host/temporary-folder.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { prepareBubblewrap } from "./bubblewrap.ts";
 import type { BubblewrapOptions } from "./bubblewrap.ts";
@@ -47,7 +47,7 @@ export async function tryPieces(
   tools: TrialTools,
   trials: readonly PieceTrial[],
 ): Promise<readonly MissingPiece[]> {
-  const folder = mkdtempSync(join(tmpdir(), "platform-trial-"));
+  const folder = mkdtempSync(join(findTemporaryFolder(), "platform-trial-"));
   try {
     chmodSync(folder, 0o755);
     const runner = join(folder, "runner");
@@ -97,9 +97,8 @@ export async function findBubblewrap({
       return TrustedExecutable.vouchFor(bubblewrapPath, "named by the operator");
     return { why: `${bubblewrapPath} is not an executable file.`, remedy: INSTALL_HINT };
   }
-  const searched = `${searchPath}:${SYSTEM_FOLDERS}`;
-  const [found] = await findExecutables("bwrap", searched);
-  return found ?? { why: `bwrap was found in none of ${searched}.`, remedy: INSTALL_HINT };
+  const [found] = await findExecutables("bwrap", `${searchPath}:${SYSTEM_FOLDERS}`);
+  return found ?? { why: `bwrap is neither on PATH nor in ${SYSTEM_FOLDERS}.`, remedy: INSTALL_HINT };
 }
 
 /** What an empty sandbox is made with. */
