@@ -50,6 +50,24 @@ return {"listed": os.listdir(os.environ["TMPDIR"]), "printed": subprocess.check_
   ).toEqual({ listed: expect.arrayContaining(["x", "output"]), printed: "hi\n" });
 });
 
+test("the environment at level C holds what a version is promised, and nothing of what started it", async () => {
+  expect(await call("return sorted(os.environ)")).toEqual({
+    value: [
+      "GLIBC_TUNABLES",
+      "HOME",
+      "LANG",
+      "LOG_LEVEL",
+      "MKL_NUM_THREADS",
+      "OMP_NUM_THREADS",
+      "OPENBLAS_NUM_THREADS",
+      "OUTPUT_DIRECTORY",
+      "PATH",
+      "SERVICE_EXECUTION_ID",
+      "TMPDIR",
+    ],
+  });
+});
+
 test("level C shows neither the files of the host nor those of other versions", async () => {
   const secret = join(fixture.directory, "secret");
   writeFileSync(secret, "s", { mode: 0o644 });

@@ -2,6 +2,8 @@ import { TrustedExecutable } from "../../../host/trusted-executable.ts";
 
 /** The shell knows descriptors of one digit only. */
 const MAX_FD = 9;
+/** What shells export by themselves: the program gets the environment that it was given. */
+const SHELL_VARIABLES = "PWD OLDPWD SHLVL";
 
 /** A program and its arguments. */
 export interface Command {
@@ -20,7 +22,7 @@ export function joinFirst(command: Command, first: number, count: number): Comma
   const numbers = Array.from({ length: count }, (_, index) => first + index);
   if (first + count - 1 > MAX_FD) throw new Error(`Descriptor ${first + count - 1} has more than one digit.`);
   const joins = numbers.map((number) => `echo 0 >&${number} && exec ${number}>&-`);
-  const script = [...joins, 'exec "$0" "$@"'].join(" && ");
+  const script = [...joins, `unset ${SHELL_VARIABLES}`, 'exec "$0" "$@"'].join(" && ");
   return {
     executable: TrustedExecutable.vouchFor("/bin/sh", "search path"),
     args: ["-c", script, command.executable.path, ...command.args],
