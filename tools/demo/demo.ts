@@ -66,7 +66,8 @@ async function reportIsolation(platform: PlatformProcess): Promise<void> {
   report(`isolation level is ${sandbox.level}`, SANDBOX_LEVELS[sandbox.level].gives);
   if (sandbox.missing.every(({ piece }) => piece !== "network"))
     report("network of services", "a way out of their own to the internet, none to this machine");
-  for (const { piece, why } of sandbox.missing) stdout.write(`${" ".repeat(11)}without ${piece}: ${why}\n`);
+  for (const { piece, why, remedy } of sandbox.missing)
+    stdout.write(`${" ".repeat(11)}without ${piece}: ${why} ${remedy}\n`);
 }
 
 /** What starts this platform again, with the addresses that the demo shows. */

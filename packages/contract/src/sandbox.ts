@@ -14,7 +14,7 @@ export const SANDBOX_LEVELS = {
   B: {
     needs: "Linux with user namespaces and seccomp.",
     gives:
-      "Each execution has namespaces and filters of system calls of its own; its memory and CPU are sampled, and limited less exactly than by control groups.",
+      "Each execution has namespaces and filters of system calls of its own; without control groups, its memory and CPU are sampled, and limited less exactly.",
   },
   C: {
     needs: "Linux with Landlock and seccomp; no user namespaces.",

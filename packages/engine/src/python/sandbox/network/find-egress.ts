@@ -12,7 +12,7 @@ import { enterNetwork } from "./namespaces.ts";
 import type { NamespaceOwner } from "./namespaces.ts";
 import { planNetwork } from "./network-plan.ts";
 
-const ADMINISTRATION_FOLDERS = "/usr/sbin:/sbin";
+const FOLDERS = `${SYSTEM_FOLDERS}:/usr/sbin:/sbin`;
 const INSTALL_HINT =
   "Install the packages `slirp4netns` and `iproute2` (apt-get install slirp4netns iproute2, dnf install slirp4netns iproute).";
 const KERNEL_HINT = "and the kernel must have XFRM policies (CONFIG_XFRM_USER).";
@@ -27,12 +27,13 @@ export async function findEgress(
   searchPath: string,
 ): Promise<EgressTools | MissingPiece> {
   const names = ["ip", "nsenter", "prlimit", "slirp4netns", "unshare"] as const;
-  const folders = `${searchPath}:${SYSTEM_FOLDERS}:${ADMINISTRATION_FOLDERS}`;
-  const found = await Promise.all(names.map(async (name) => (await findExecutables(name, folders))[0]));
+  const found = await Promise.all(
+    names.map(async (name) => (await findExecutables(name, `${searchPath}:${FOLDERS}`))[0]),
+  );
   const [ip, nsenter, prlimit, slirp, unshare] = found;
   if (!ip || !nsenter || !prlimit || !slirp || !unshare) {
     const absent = names.filter((_, at) => found[at] === undefined);
-    return lack(`Not found in ${folders}: ${absent.join(", ")}.`, INSTALL_HINT);
+    return lack(`${absent.join(", ")}: neither on PATH nor in ${FOLDERS}.`, INSTALL_HINT);
   }
   const owner: NamespaceOwner = process.getuid?.() === 0 ? "root" : "user";
   const tools = { owner, bubblewrap, ip, nsenter, prlimit, slirp, unshare };
