@@ -26,6 +26,7 @@ if kernel.LINUX:
 
 _CAPABILITY_VERSION_3 = 0x20080522
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
+_TERMINALS = 256
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC = 0x2, 0x4, 0x8, 0x1000, 0x4000
 
 
@@ -99,8 +100,9 @@ def _add_views(calls: Calls, memory: int) -> None:
     add_mount(calls, "tmpfs", "/tmp", flags, options)
     add_mount(calls, "tmpfs", "/dev/shm", flags, options)
     add_mount(calls, "proc", "/proc", flags | _MS_NOEXEC, "")
-    # Of the sandbox's terminals, any child could open those of the others.
-    terminals = "newinstance,ptmxmode=0666,mode=0600"
+    # Of the sandbox's terminals, any child could open those of the others. The host has a number of
+    # them for all its mounts (kernel.pty.max).
+    terminals = f"newinstance,ptmxmode=0666,mode=0600,max={_TERMINALS}"
     add_mount(calls, "devpts", "/dev/pts", _MS_NOSUID | _MS_NOEXEC, terminals)
     calls.add("mkdir", f"/tmp/{OUTPUT_FOLDER}".encode(), 0o700)
 

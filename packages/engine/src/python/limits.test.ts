@@ -72,6 +72,9 @@ const DESCRIPTOR_BOMB =
 const INODE_BOMB =
   "n = 0\ntry:\n    while n < 150_000:\n        os.close(os.open(f'/tmp/{n}', os.O_CREAT | os.O_WRONLY))\n        n += 1\nexcept OSError:\n    result = n";
 
+const TERMINAL_BOMB =
+  "kept = []\ntry:\n    while len(kept) < 1000: kept.append(os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY))\nexcept OSError:\n    pass\nresult = len(kept)";
+
 /** The result is what the kernel took without anybody reading it, in megabytes; they ask for 400. */
 const SOCKETS = [
   [
@@ -226,6 +229,10 @@ describe.each(LIMITED_LEVELS)("limits at level %s, by %s", (level, bounds) => {
     const made = await count(INODE_BOMB);
     expect(made).toBeGreaterThan(99_000);
     expect(made).toBeLessThan(100_000);
+  });
+
+  test.runIf(hasNamespaces)("a terminal bomb is bounded: all users of the host have 4,096", async () => {
+    expect(await count(TERMINAL_BOMB)).toBe(256);
   });
 
   // Looking at processes does not show what the kernel keeps for their sockets.

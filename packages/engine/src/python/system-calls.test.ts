@@ -47,6 +47,13 @@ def call_32_bit():
     function = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
     result = function()
     return "done" if result >= 0 else errno.errorcode[-result]
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p)]
+ALLOW = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0x7fff0000), 8)
+ALLOWING = Program(1, ctypes.addressof(ALLOW))
+def filter_socket(option):
+    with socket.socketpair()[0] as end:
+        end.setsockopt(socket.SOL_SOCKET, option, bytes(ALLOWING))
 NOWHERE = ctypes.create_string_buffer(4096)
 AT = ctypes.addressof(NOWHERE)
 USER, NS, UTS, IPC, PID, NET, CGROUP, TIME = 1 << 28, 1 << 17, 1 << 26, 1 << 27, 1 << 29, 1 << 30, 1 << 25, 1 << 7
@@ -102,10 +109,14 @@ ATTACKS = {
     "the hypervisor": lambda: attempt(socket.socket, 40, socket.SOCK_STREAM, 0),
     "kernel crypto": lambda: attempt(socket.socket, 38, socket.SOCK_SEQPACKET, 0),
     "netfilter": lambda: attempt(socket.socket, 16, socket.SOCK_RAW, 12),
+    "a filter of a socket": lambda: attempt(filter_socket, 26),
+    "a filter of a group of sockets": lambda: attempt(filter_socket, 51),
 }
 ONLY_OF_RUNS = {
     "namespaces of a run": lambda: make_namespaces(USER | NS | IPC | PID),
     "mount": lambda: call(165, 40, AT, AT, AT, 6, 0),
+    "a filter of its own": lambda: call(157, 167, 22, 2, ctypes.addressof(ALLOWING), 0, 0),
+    "a filter of its own by seccomp": lambda: call(317, 277, 1, 0, ctypes.addressof(ALLOWING)),
 }
 def attack(attacks):
     return {name: attack() for name, attack in attacks.items()}
@@ -114,7 +125,7 @@ def attack(attacks):
 const REFUSED = {
   ...listErrors(
     "EPERM",
-    "ptrace, process_vm_readv, process_vm_writev, pidfd_getfd, kcmp, unshare user, unshare net, unshare files, clone user, clone user and net, clone uts, setns, chroot, pivot_root, umount, remount, open_tree, fsopen, fsmount, move_mount, mount_setattr, open_by_handle_at, name_to_handle_at, bpf, perf_event_open, userfaultfd, keyctl, add_key, request_key, vmsplice, move_pages, personality without random layout, quotactl, syslog, modify_ldt, TIOCSTI, TIOCSETD",
+    "ptrace, process_vm_readv, process_vm_writev, pidfd_getfd, kcmp, unshare user, unshare net, unshare files, clone user, clone user and net, clone uts, setns, chroot, pivot_root, umount, remount, open_tree, fsopen, fsmount, move_mount, mount_setattr, open_by_handle_at, name_to_handle_at, bpf, perf_event_open, userfaultfd, keyctl, add_key, request_key, vmsplice, move_pages, personality without random layout, quotactl, syslog, modify_ldt, TIOCSTI, TIOCSETD, a filter of a socket, a filter of a group of sockets",
   ),
   ...listErrors(
     "ENOSYS",
@@ -150,7 +161,10 @@ def run():
     return attack({**ATTACKS, **ONLY_OF_RUNS})
 `;
       const { result } = await attacked.finish(attacked.createVersion(program, { startMode }));
-      const ofRuns = listErrors("EPERM", "namespaces of a run, mount");
+      const ofRuns = {
+        ...listErrors("EPERM", "namespaces of a run, mount, a filter of its own"),
+        ...listErrors("ENOSYS", "a filter of its own by seccomp"),
+      };
       expect(result).toEqual({ ...refused, ...ofRuns });
     },
   );

@@ -52,7 +52,7 @@ exit_group 231 94, wait4 61 260, futex 202 98, pipe2 293 59, epoll_create1 291 2
 sendfile 40 71, splice 275 76, tee 276 77, copy_file_range 326 285, memfd_create 319 279, inotify_init1 294 26, mq_open 240 180
 shmget 29 194, getrandom 318 278, rseq 334 293, pidfd_open 434 434, pidfd_send_signal 424 424, kill 62 129, tgkill 234 131
 set_robust_list 273 99, prlimit64 302 261, sched_setaffinity 203 122, setpriority 141 140, fsync 74 82, statx 332 291
-landlock_create_ruleset 444 444, seccomp 317 277, prctl 157 167, membarrier 324 283, fchmodat2 452 452, mseal 462 462
+landlock_create_ruleset 444 444, prctl 157 167, membarrier 324 283, fchmodat2 452 452, mseal 462 462
 getsockopt 55 209, get_mempolicy 239 236, mlock 149 228, setsid 112 157, capset 126 91
 `;
 const HONEST_ROWS = HONEST.trim()
@@ -164,6 +164,16 @@ test("a run does not mount; what prepares it mounts only in the ways that it nee
     expect(judge(base, "mount", [0, 0, 0, flags])).toEqual(REFUSAL);
 });
 
+test("a run and a build add no filters; what prepares a run does", () => {
+  for (const program of [child, build]) {
+    expect(judge(program, "prctl", [22, 2])).toEqual(REFUSAL);
+    expect(judge(program, "seccomp", [1])).toEqual({ errno: ERRNO.ENOSYS });
+    expect(judge(program, "prctl", [15])).toBe("allow");
+  }
+  for (const program of [base, own, createConfinedFilter("x86_64", "refused")])
+    for (const call of ["prctl", "seccomp"] as const) expect(judge(program, call, [22])).toBe("allow");
+});
+
 test("new namespaces by unshare are refused in a child too", () => {
   expect(judge(child, "unshare", [0x10000000])).toEqual(REFUSAL);
 });
@@ -210,6 +220,11 @@ describe.each([
       [0, 128],
     ])
       expect(judge(program, "setsockopt", [3, level ?? 0, name ?? 0])).toEqual(REFUSAL);
+  });
+
+  test("attaches no programs to sockets", () => {
+    for (const name of [26, 50, 51, 52]) expect(judge(program, "setsockopt", [3, 1, name])).toEqual(REFUSAL);
+    for (const name of [2, 15, 25, 27]) expect(judge(program, "setsockopt", [3, 1, name])).toBe("allow");
   });
 
   test.each([

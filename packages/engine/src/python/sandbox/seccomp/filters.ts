@@ -4,6 +4,7 @@ import {
   judgeSockets,
   judgeSocketsByPath,
   MOUNTS_OF_A_RUN,
+  NO_MORE_FILTERS,
   SETTINGS_OF_OTHERS,
   SHARED_IPC,
   SIGNALS_TO_OTHERS,
@@ -34,16 +35,16 @@ export function createBaseFilter(architecture: Architecture, network: "own" | "s
 }
 
 /**
- * What the filter of a child adds to that of its sandbox, once the child is prepared: no namespaces and no mounts at all. Filters
+ * What the filter of a child adds to that of its sandbox, once the child is prepared: no namespaces, no mounts and no filters at all. Filters
  * add up, and a short one is installed in a third of the time.
  */
 export function createChildFilter(architecture: Architecture, siblings: Siblings): Buffer {
-  return assembleProgram([...CHILD_RULES, ...PROTECT_SIBLINGS[siblings]], architecture);
+  return assembleProgram([...CHILD_RULES, ...NO_MORE_FILTERS, ...PROTECT_SIBLINGS[siblings]], architecture);
 }
 
 /** The filter of a sandbox without the exceptions for runs: nothing inside makes namespaces, as in builds. */
 export function createClosedFilter(architecture: Architecture): Buffer {
-  return assembleProgram([...CLOSED_RULES, judgeSockets("shared")], architecture);
+  return assembleProgram([...CLOSED_RULES, ...NO_MORE_FILTERS, judgeSockets("shared")], architecture);
 }
 
 /** The filter of a sandbox that has no namespaces: a closed one that also keeps from what these would have separated. */

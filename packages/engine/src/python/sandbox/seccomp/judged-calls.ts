@@ -170,13 +170,22 @@ export function judgeSocketsByPath(network: FilteredNetwork): readonly Rule[] {
   ];
 }
 
+const SOL_SOCKET = 1;
 const IPPROTO_IP = 0;
 const IPPROTO_IPV6 = 41;
 /** Tables of ip_tables and ip6_tables, arp_tables, ebtables: replaced by the first option from each base. */
 const REPLACE_TABLE = [64, 96, 128];
+/** SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF, SO_ATTACH_REUSEPORT_EBPF. */
+const ATTACH_PROGRAM = [26, 50, 51, 52];
 
-/** Rules of the kernel's older firewalls are set by options of sockets: another way to what AF_NETLINK is refused for (CVE-2021-22555). */
-const FIREWALLS: Rule = {
+/**
+ * Rules of the kernel's older firewalls are set by options of sockets: another way to what AF_NETLINK is refused for (CVE-2021-22555).
+ *
+ * Programs are for sockets of raw packets. The kernel compiles them into memory of which all users of the host have one amount
+ * (net.core.bpf_jit_limit), and which no limit of memory counts: 40 KB for each socket, so that one run could use it up. Filters of system
+ * calls come from it too: no execution of any version would start.
+ */
+const SOCKET_OPTIONS: Rule = {
   calls: ["setsockopt"],
   clauses: [
     {
@@ -186,9 +195,28 @@ const FIREWALLS: Rule = {
       ],
       verdict: "EPERM",
     },
+    {
+      when: [
+        { argument: 1, isOneOf: [SOL_SOCKET] },
+        { argument: 2, isOneOf: ATTACH_PROGRAM },
+      ],
+      verdict: "EPERM",
+    },
   ],
   otherwise: "allow",
 };
+
+const PR_SET_SECCOMP = 22;
+
+/** For what prepares nothing any more: filters of its own, which would use up the same memory for compiled programs. */
+export const NO_MORE_FILTERS: readonly Rule[] = [
+  {
+    calls: ["prctl"],
+    clauses: [{ when: [{ argument: 0, isOneOf: [PR_SET_SECCOMP] }], verdict: "EPERM" }],
+    otherwise: "allow",
+  },
+  { calls: ["seccomp"], verdict: "ENOSYS" },
+];
 
 const MAP_HUGETLB = 0x4_0000;
 const MFD_HUGETLB = 0x4;
@@ -213,7 +241,7 @@ function refuseFlag(call: "mmap" | "memfd_create" | "shmget", argument: number, 
 }
 
 /** Rules for every sandbox, beside `REFUSED_CALLS`. To stand first: memory is mapped often. */
-export const JUDGED_CALLS: readonly Rule[] = [...RESERVED_PAGES, PERSONALITY, TERMINALS, FIREWALLS];
+export const JUDGED_CALLS: readonly Rule[] = [...RESERVED_PAGES, PERSONALITY, TERMINALS, SOCKET_OPTIONS];
 
 /** Stands for the process id of the child, which is known only there: `seccomp.py` replaces it. Above every real one (pid_max). */
 const OWN_PID = 0x7fff_fff1;
