@@ -9,6 +9,12 @@ import { CONFINED_PLATFORM } from "../support/confined-platform.ts";
 import { createWorld } from "../support/world.ts";
 
 const CONNECT = "import socket\n\ndef run():\n    socket.create_connection(('192.0.2.1', 80), 1)\n";
+/** A package that is built from its source, which runs code of its own. */
+const BUILT = {
+  "platform.json": JSON.stringify({ name: "built", runtime: "PYTHON_TEMPLATE", sourceBuilds: true }),
+  "package/setup.py": "from setuptools import setup\nsetup(name='package', version='1')\n",
+  "requirements.txt": "./package\n",
+};
 
 test("a worker below its least level does not start, says what is missing and how to get it, and leaves the database as it is", async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), "platform-level-"));
@@ -26,7 +32,7 @@ test("a worker below its least level does not start, says what is missing and ho
   }
 });
 
-test("the level of a worker is at /readyz and on each execution; a version that has no network is told so", async () => {
+test("the level of a worker is at /readyz and on each execution; a version that has no network is told so, and one that runs code of packages is refused", async () => {
   const world = await createWorld({ command: CONFINED_PLATFORM, flags: ["--sandbox-min", "C"] });
   try {
     const { body } = await request("GET", `${world.platform.apiUrl}/readyz`);
@@ -39,6 +45,8 @@ test("the level of a worker is at /readyz and on each execution; a version that 
       code: "CONNECTION_ERROR",
       detail: expect.stringContaining("The service has no network: "),
     });
+    const { stderr, code } = await world.cli(await world.createProject("built", CONNECT, BUILT), "up");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("its isolation level C")]);
   } finally {
     await world.close();
   }

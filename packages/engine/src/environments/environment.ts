@@ -73,7 +73,7 @@ async function ensure(
 
 function createForbidden(): ProjectError {
   const message =
-    "sourceBuilds is true, but this platform installs wheels only. Remove it, or ask the operator of the platform to allow it.";
+    "sourceBuilds is true, but this platform installs wheels only, by its settings or because of its isolation level C. Remove it, or ask the operator of the platform.";
   const errors = [{ path: "/sourceBuilds", message }];
   return new ProjectError("INVALID_PROJECT", `platform.json: ${message}`, { errors });
 }

@@ -101,6 +101,23 @@ return [code(libc.unshare(0x10000000)), code(libc.ptrace(0, 0, None, None)),
   ).toEqual({ value: [1, 1, 1, 97, 1] });
 });
 
+test("at level C, a developer's version has the network of the machine unless it asks for none", async () => {
+  const sandbox = await findTestSandbox({ bubblewrapPath: "/nonexistent", networkFallback: "host" });
+  const developers = await createFixture({ sandbox });
+  const program = `
+import socket
+def run(data, params):
+    try:
+        socket.socket(socket.AF_INET).close()
+    except OSError as error:
+        return error.errno
+    return 0`;
+  const open = (await developers.finish(developers.createVersion(program))).result;
+  const closed = (await developers.finish(developers.createVersion(program, { network: "none" }))).result;
+  await developers.close();
+  expect([open, closed]).toEqual([{ value: 0 }, { value: 97 }]);
+});
+
 test("level C holds while a module is imported, too", async () => {
   const program = `
 import ctypes, socket

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -108,8 +108,10 @@ function createSandbox(uid: number) {
     takeUser: createSandboxUsers({ uidBase: 300_000, uidCount: 2, uid, gid: uid }),
     networks: { policy: DEFAULT_NETWORK_POLICY, egress: null, fallback: "none" },
   } as const;
-  return async (): Promise<SandboxLaunch> =>
-    prepareBubblewrap(options, { ...PATHS, zygoteDirectory: mkdtempSync(join(directory, "zygote-")) });
+  return async (zygoteDirectory = mkdtempSync(join(directory, "zygote-"))): Promise<SandboxLaunch> => {
+    chmodSync(zygoteDirectory, 0o711);
+    return prepareBubblewrap(options, { ...PATHS, zygoteDirectory });
+  };
 }
 
 const IS_ROOT = process.getuid?.() === 0;
@@ -118,7 +120,10 @@ test.runIf(IS_ROOT)(
   "root starts each version as a user of its own, and takes it back at the end",
   async () => {
     const prepare = createSandbox(0);
-    const first = await prepare();
+    const folder = mkdtempSync(join(directory, "zygote-"));
+    const first = await prepare(folder);
+    const { uid, mode } = statSync(folder);
+    expect([uid, mode & 0o777]).toEqual([300_000, 0o700]);
     expect([first.uid, first.gid, (await prepare()).uid]).toEqual([300_000, 300_000, 300_001]);
     await expect(prepare()).rejects.toThrow(/all 2 uids/u);
     first.release();
