@@ -148,7 +148,7 @@ async function admit(handles: Handles, id: number, token: string, number: number
   const leader = family.find(number);
   if (leader === null) return;
   watched.meet(id, leader);
-  if (await slots.enter(id, leader.stat.pid)) zygote.home.admit(token, child);
+  if (await slots.enter(id, leader.stat)) zygote.home.admit(token, child);
 }
 
 function perform(handles: Handles, effect: BootEffect): void {

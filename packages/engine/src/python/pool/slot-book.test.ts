@@ -27,7 +27,7 @@ function createWorld(maxChildren = 3) {
       limit: () => undefined,
       begin: () => void done.push(`begin ${slot}`),
       measure: () => ({ cpuSeconds: slot, peakMemoryBytes: null, outOfMemoryKills: 0 }),
-      enter: async (pid) => {
+      enter: async ({ pid }) => {
         done.push(`${pid} into ${slot}`);
         await move.promise;
         refuseRemoved(undefined);
@@ -105,16 +105,20 @@ test("memory that children leave keeps as many groups from use as children can e
 test("one process is moved for each child, whatever its zygote says, and none for a child that is gone", async () => {
   const { book, done, move } = createWorld();
   book.take(1, nothing);
-  const first = book.enter(1, 4711);
+  const first = book.enter(1, { pid: 4711, start: "1" });
   move.resolve(undefined);
-  expect([await first, await book.enter(1, 4712), await book.enter(2, 4713)]).toEqual([true, false, false]);
+  expect([
+    await first,
+    await book.enter(1, { pid: 4712, start: "1" }),
+    await book.enter(2, { pid: 4713, start: "1" }),
+  ]).toEqual([true, false, false]);
   expect(done).toEqual(["begin 0", "4711 into 0"]);
 });
 
 test("a slot into which a process is being moved is not empty, whatever it says: the next child would have it beside itself", async () => {
   const { book, done, move } = createWorld();
   book.take(1, nothing);
-  const moved = book.enter(1, 4711);
+  const moved = book.enter(1, { pid: 4711, start: "1" });
   book.bury(1, () => done.push("1 is gone"));
   book.take(2, nothing);
   expect([place(book, 2), done.includes("1 is gone")]).toEqual([1, false]);
@@ -126,7 +130,7 @@ test("a slot into which a process is being moved is not empty, whatever it says:
 test("a process that cannot be moved may not go on", async () => {
   const { book, move, groups } = createWorld();
   book.take(1, nothing);
-  const moved = book.enter(1, 4711);
+  const moved = book.enter(1, { pid: 4711, start: "1" });
   await groups.remove();
   move.resolve(undefined);
   expect(await moved).toBe(false);
@@ -148,5 +152,9 @@ test("without groups there is nothing to wait for", async () => {
   const book = createSlotBook(() => null, 0);
   book.take(1, () => done.push("there"));
   book.bury(1, () => done.push("gone"));
-  expect([done, await book.enter(1, 4711), book.find(1)]).toEqual([["there", "gone"], true, null]);
+  expect([done, await book.enter(1, { pid: 4711, start: "1" }), book.find(1)]).toEqual([
+    ["there", "gone"],
+    true,
+    null,
+  ]);
 });

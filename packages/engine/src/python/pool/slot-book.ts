@@ -1,5 +1,5 @@
 import { MEGABYTE } from "../../base/bytes.ts";
-import type { Group } from "../sandbox/cgroups/cgroups.ts";
+import type { Group, KnownProcess } from "../sandbox/cgroups/cgroups.ts";
 import type { ZygoteGroups } from "./zygote-groups.ts";
 
 const PAUSE_MS = 10;
@@ -17,8 +17,8 @@ const GROUPS_OF_A_CHILD = 2;
 export interface SlotBook {
   /** Starts the measurement of an empty slot for a child; calls back when there is one, at once if it can. */
   readonly take: (child: number, onReady: () => void) => void;
-  /** Moves the process of a child into its slot, by its number for this process. False: it has ended, or was moved before; it may not go on. */
-  readonly enter: (child: number, pid: number) => Promise<boolean>;
+  /** Moves the process of a child into its slot. False: it has ended, or was moved before; it may not go on. */
+  readonly enter: (child: number, process: KnownProcess) => Promise<boolean>;
   /** The group of a child; null: it has none, or it is gone. */
   readonly find: (child: number) => Group | null;
   /** Ends what is left of a child that is said to be gone, and forgets it; calls back, at once if it can, when nothing is left. */
@@ -51,12 +51,12 @@ export function createSlotBook(readGroups: () => ZygoteGroups | null, maxChildre
     onReady();
   }
 
-  async function enter(child: number, pid: number): Promise<boolean> {
+  async function enter(child: number, process: KnownProcess): Promise<boolean> {
     const slot = taken.get(child);
     if (slot?.stage !== "taken") return readGroups() === null;
     slot.stage = "moving";
     try {
-      await slot.group.enter(pid);
+      await slot.group.enter(process);
       return taken.get(child) === slot;
     } catch {
       return false; // the process or the group has ended

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
 import {
   createGroupFile,
@@ -66,10 +66,7 @@ function createGroup(name: string, own: V1Folders, mover: Mover): Group {
   const sockets = createSocketMemory(memory);
   const total = createGroupFile(join(memory, "memory.usage_in_bytes"));
   const parts = createGroupFile(join(memory, "memory.stat"));
-  const doors = createDoors(
-    folders.map((folder) => join(folder, "cgroup.procs")),
-    mover,
-  );
+  const doors = createDoors(folders, listFolders(own).map(dirname), mover);
   const countKills = (): number => readCount(kills.read(), "oom_kill");
   let before = { kills: 0, cpu: 0 };
 
@@ -93,7 +90,7 @@ function createGroup(name: string, own: V1Folders, mover: Mover): Group {
     // What has ended but was not waited for is counted there, and not listed.
     isEmpty: () => Number(processes.read()) === 0 || listProcesses(memory).length === 0,
     readHeldMemory: () => readHeld(total, parts),
-    kill: () => killProcesses(memory),
+    kill: () => (doors.isMoving() ? undefined : killProcesses(memory)),
     remove: async () => {
       await doors.close();
       for (const file of [peak, kills, cpu, processes, sockets, total, parts]) file.close();

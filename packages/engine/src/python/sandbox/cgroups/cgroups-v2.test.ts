@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCgroupsV2 } from "./cgroups-v2.ts";
-import { delegateV2, REST } from "./delegate-v2.ts";
+import { delegateV2 } from "./delegate-v2.ts";
+import { REST } from "./names.ts";
 
 /*
  * The formats of the files, as admin-guide/cgroup-v2 of the kernel's documentation describes them, in an ordinary folder: few machines

@@ -1,12 +1,13 @@
-import { mkdirSync, openSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { getCode } from "../../../base/thrown.ts";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
 import { createGroupFile, killProcesses, readCount, readHeld, writeIfPresent } from "./group-files.ts";
 import type { GroupFile } from "./group-files.ts";
 import { createDoors, createMover } from "./mover.ts";
 import type { Mover } from "./mover.ts";
+import { REST } from "./names.ts";
 import { removeGroups, removeTrees } from "./remove-groups.ts";
 
 /** The controllers that a run needs. */
@@ -59,7 +60,7 @@ function createGroup(folder: string, mover: Mover): Group {
   const state = createGroupFile(join(folder, "cgroup.events"));
   const total = createGroupFile(join(folder, "memory.current"));
   const parts = createGroupFile(join(folder, "memory.stat"));
-  const doors = createDoors([join(folder, "cgroup.procs")], mover);
+  const doors = createDoors([folder], [findOutside(dirname(dirname(folder)))], mover);
   const peak = createPeak(join(folder, "memory.peak"));
   const countKills = (): number => readCount(events.read(), "oom_kill");
   const readCpu = (): number => readCount(cpu.read(), "usage_usec");
@@ -80,13 +81,19 @@ function createGroup(folder: string, mover: Mover): Group {
     enter: doors.enter,
     isEmpty: () => readCount(state.read(), "populated") === 0,
     readHeldMemory: () => readHeld(total, parts),
-    kill: () => killGroup(folder),
+    kill: () => (doors.isMoving() ? undefined : killGroup(folder)),
     remove: async () => {
       await doors.close();
       for (const file of [events, cpu, state, total, parts, peak]) file.close();
       return removeGroups([folder]);
     },
   };
+}
+
+/** Where processes may be beside the worker's group: only the root of the whole hierarchy has both groups and processes. */
+function findOutside(base: string): string {
+  const rest = join(base, REST);
+  return existsSync(rest) ? rest : base;
 }
 
 function limitGroup(folder: string, { memoryBytes, cpus, processes }: GroupLimits): void {

@@ -17,15 +17,15 @@ import type { ChildProcess } from "../../../host/processes.ts";
 import { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import { findUnified } from "../../../testing/unified-groups.ts";
 import { waitUntil } from "../../../testing/wait-until.ts";
-import type { Cgroups, Group } from "./cgroups.ts";
+import type { Cgroups, Group, KnownProcess } from "./cgroups.ts";
 import { listFolders } from "./cgroups-v1.ts";
 import { createCgroupsV2 } from "./cgroups-v2.ts";
-import { delegateV2, REST } from "./delegate-v2.ts";
+import { delegateV2 } from "./delegate-v2.ts";
 import { findCgroups } from "./find-cgroups.ts";
 import { joinFirst } from "./join-first.ts";
 import { locateGroups } from "./locate.ts";
 import type { OwnGroups } from "./locate.ts";
-import { isLeftOver, nameWorker } from "./names.ts";
+import { isLeftOver, nameWorker, readStartTime, REST } from "./names.ts";
 import { removeTrees } from "./remove-groups.ts";
 import { sweepLeftOvers } from "./remove-groups.ts";
 
@@ -44,6 +44,10 @@ const parents = found.cgroups === null || own === null ? [] : listParents(own);
 
 function listParents(groups: OwnGroups): readonly string[] {
   return groups.version === 1 ? listFolders(groups.folders) : [delegateV2(groups)];
+}
+
+function identify({ pid = 0 }: ChildProcess): KnownProcess {
+  return { pid, start: readStartTime(pid) ?? "" };
 }
 
 /** The groups of workers of this process. */
@@ -208,7 +212,8 @@ time.sleep(60)
     const ended = waitForEnd(child);
     await waitForOutput(child);
     expect(group.isEmpty()).toBe(true);
-    await group.enter(child.pid ?? 0);
+    await group.enter(identify(child));
+    const known = identify(child);
     const forked = waitForOutput(child);
     child.stdin?.write("x");
     await forked;
@@ -218,7 +223,32 @@ time.sleep(60)
       return group.isEmpty();
     });
     expect(await ended).toBe("SIGKILL");
-    await expect(group.enter(child.pid ?? 0)).rejects.toThrow("ESRCH");
+    await expect(group.enter(known)).rejects.toThrow("ESRCH");
+  });
+
+  test("a process that was given the number of one that has ended is put back, and not killed meanwhile", async () => {
+    const child = spawnTrusted(
+      PYTHON,
+      ["-I", "-S", "-c", "print('up', flush=True); import time; time.sleep(60)"],
+      {
+        env: {},
+        cwd: "/",
+        stdio: ["pipe", "pipe", "ignore"],
+      },
+    );
+    const ended = waitForEnd(child);
+    await waitForOutput(child);
+    const readGroups = () => readFileSync(`/proc/${child.pid}/cgroup`, "latin1");
+    const before = readGroups();
+    const entered = group.enter({ ...identify(child), start: "1" });
+    // The thread that moves it does not wait for this one.
+    for (let looks = 0; looks < 100_000 && readGroups() === before; looks += 1);
+    group.kill();
+    await expect(entered).rejects.toThrow("ended before it was moved");
+    group.kill();
+    expect([child.exitCode ?? child.signalCode, readGroups()]).toEqual([null, before]);
+    child.kill();
+    await ended;
   });
 
   test("a group with processes is removed with them", async () => {

@@ -17,6 +17,12 @@ interface GroupUsage {
   readonly outOfMemoryKills: number;
 }
 
+/** A process. Its number may be given to another one once it has ended; with the time of its start (`readStartTime`) it is unique. */
+export interface KnownProcess {
+  readonly pid: number;
+  readonly start: string;
+}
+
 /** A control group of one run, used by one run after the other, or of a zygote. The methods throw the system's error. */
 export interface Group {
   /** Opens the files that a process writes "0" to in order to join; the caller closes them. A process without any rights may write to them. */
@@ -25,15 +31,18 @@ export interface Group {
   /** Starts a new measurement. */
   readonly begin: () => void;
   readonly measure: () => GroupUsage;
-  /** Moves a process into it, by its number for this process, with its threads. Rejects when the system refuses it: it may have ended. */
-  readonly enter: (pid: number) => Promise<void>;
+  /**
+   * Moves a process into it, by its number for this process, with its threads. Rejects when the system refuses it, or it has ended: another
+   * process that was given its number is put back, and not killed.
+   */
+  readonly enter: (process: KnownProcess) => Promise<void>;
   readonly isEmpty: () => boolean;
   /**
    * Its memory in bytes without the page cache of disks, which the kernel gives back by itself; 0 when it is little. Once it is empty, what
    * ended processes have left: files that they sent away, buffers of pipes and sockets that others have open.
    */
   readonly readHeldMemory: () => number;
-  /** SIGKILL to all its processes; a process that forks meanwhile may need another call (cgroup v1). */
+  /** SIGKILL to all its processes, but to none while one enters; a process that forks meanwhile may need another call (cgroup v1). */
   readonly kill: () => void;
   /** Kills what is left in it and removes it. False: processes of it did not end in time; it is removed with the worker's own group. */
   readonly remove: () => Promise<boolean>;

@@ -5,9 +5,9 @@ import { spawnTrusted } from "../../../host/processes.ts";
 import { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import { findUnified } from "../../../testing/unified-groups.ts";
 import { V2_CONTROLLERS } from "./cgroups-v2.ts";
-import { delegateV2, REST } from "./delegate-v2.ts";
+import { delegateV2 } from "./delegate-v2.ts";
 import { listProcesses } from "./group-files.ts";
-import { nameWorker } from "./names.ts";
+import { nameWorker, REST } from "./names.ts";
 import { removeTrees } from "./remove-groups.ts";
 
 function readWords(folder: string, file: string): readonly string[] {

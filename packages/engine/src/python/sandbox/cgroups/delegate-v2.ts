@@ -4,9 +4,7 @@ import { getCode } from "../../../base/thrown.ts";
 import { enableControllers, V2_CONTROLLERS, weighAsProcessors } from "./cgroups-v2.ts";
 import { listProcesses } from "./group-files.ts";
 import type { OwnGroups } from "./locate.ts";
-
-/** The group below its own one into which a worker moves all that was there. Workers share it, it is never killed, and it stays. */
-export const REST = "platform-rest";
+import { REST } from "./names.ts";
 
 /** Each time, processes may have been started while others were moved. */
 const ATTEMPTS = 100;

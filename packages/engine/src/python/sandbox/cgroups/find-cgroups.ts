@@ -13,7 +13,7 @@ import { delegateV2 } from "./delegate-v2.ts";
 import { joinFirst } from "./join-first.ts";
 import { locateGroups } from "./locate.ts";
 import type { OwnGroups } from "./locate.ts";
-import { nameWorker } from "./names.ts";
+import { nameWorker, readStartTime } from "./names.ts";
 import { sweepLeftOvers } from "./remove-groups.ts";
 
 const TRIAL_LIMITS = { memoryBytes: 64 << 20, cpus: 1, processes: 16 };
@@ -110,12 +110,13 @@ async function joinAndMove([first, second]: readonly Group[], uid: number | null
       stdio: ["pipe", "pipe", "ignore", ...joins],
       ...(uid === null ? {} : { uid, gid: uid }),
     });
+    const { pid = 0 } = child;
     let fault = "A process without rights could not join a control group";
     child.stdin?.on("error", () => undefined); // it has ended, and says so
     child.stdout?.once("data", () => {
       fault = "";
       second
-        ?.enter(child.pid ?? 0)
+        ?.enter({ pid, start: readStartTime(pid) ?? "" })
         .catch(
           (error: unknown) => (fault = `A process could not be moved into a control group: ${String(error)}`),
         )

@@ -1,7 +1,10 @@
-import { closeSync, writeSync } from "node:fs";
+import { closeSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { readMonotonic } from "../../../base/monotonic.ts";
+import type { KnownProcess } from "./cgroups.ts";
 import { openAll } from "./group-files.ts";
+import { readStartTime } from "./names.ts";
 
 /** For longer than this after a move (some 10 ms), the kernel moves the next process without waiting. */
 const QUICK_MS = 5;
@@ -87,27 +90,60 @@ export function createMover(): Mover {
 }
 
 /** The files `cgroup.procs` of one group in all its hierarchies. */
-export interface Doors {
-  readonly enter: (pid: number) => Promise<void>;
+interface Doors {
+  /** See `Group.enter`. */
+  readonly enter: (process: KnownProcess) => Promise<void>;
+  /** While a process is being moved, it is not known which one it is. */
+  readonly isMoving: () => boolean;
   /** Resolves when nothing is being written any more: the number of a closed file may be another's. */
   readonly close: () => Promise<void>;
 }
 
-/** The files are opened by the first process that enters. */
-export function createDoors(paths: readonly string[], mover: Mover): Doors {
+/**
+ * The files are opened by the first process that enters.
+ *
+ * A process may end, and its number be given to any process of the host, until the kernel moves what has it: some 10 ms, in which code at
+ * import can have used up all other numbers. So it is looked at again afterwards.
+ *
+ * @param folders of the group
+ * @param outside groups for processes that are none of the worker's, in the same hierarchies
+ */
+export function createDoors(folders: readonly string[], outside: readonly string[], mover: Mover): Doors {
   let opened: readonly number[] | null = null;
-  let moving: Promise<unknown> = Promise.resolve();
+  let moving: Promise<unknown> | null = null;
+
+  async function move(doors: readonly number[], { pid, start }: KnownProcess): Promise<void> {
+    const [end] = await Promise.allSettled([mover.move(doors, pid)]);
+    const found = readStartTime(pid);
+    if (found !== null && found !== start) putOutside(pid, outside);
+    if (end.status === "rejected") throw end.reason;
+    if (found !== start) throw new Error(`process ${pid} ended before it was moved`);
+  }
+
   return {
-    enter: (pid) => {
-      opened ??= openAll(paths);
-      const moved = mover.move(opened, pid);
-      moving = Promise.allSettled([moving, moved]);
-      return moved;
+    enter: async (process) => {
+      opened ??= openAll(folders.map((folder) => join(folder, "cgroup.procs")));
+      const moved = Promise.allSettled([moving, move(opened, process)]);
+      moving = moved;
+      const [, end] = await moved;
+      if (moving === moved) moving = null;
+      if (end.status === "rejected") throw end.reason;
     },
+    isMoving: () => moving !== null,
     close: async () => {
       await moving;
       opened?.forEach((descriptor) => closeSync(descriptor));
       opened = null;
     },
   };
+}
+
+function putOutside(pid: number, outside: readonly string[]): void {
+  for (const folder of outside) {
+    try {
+      writeFileSync(join(folder, "cgroup.procs"), String(pid));
+    } catch {
+      // It has ended as well.
+    }
+  }
 }
