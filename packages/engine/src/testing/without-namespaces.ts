@@ -2,7 +2,10 @@ import { spawn } from "node:child_process";
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { once } from "node:events";
 import { RUNNER_DIRECTORY } from "../python/sandbox/runner-files.ts";
-import { createClosedFilter } from "../python/sandbox/seccomp/filters.ts";
+import { judgeClone } from "../python/sandbox/seccomp/judged-calls.ts";
+import { assembleProgram } from "../python/sandbox/seccomp/program.ts";
+import type { Rule } from "../python/sandbox/seccomp/program.ts";
+import { REFUSED_CALLS } from "../python/sandbox/seccomp/refused-calls.ts";
 import { findArchitecture } from "../python/sandbox/seccomp/syscalls.ts";
 import { INTERPRETER } from "./python-fixture.ts";
 
@@ -16,13 +19,20 @@ seccomp.Filter(sys.argv[2]).install()
 os.execv(sys.argv[3], sys.argv[3:])
 `;
 
+/** No filter of a sandbox, which may refuse more: what is started adds filters of its own. */
+const REFUSED_IN_CONTAINERS: readonly Rule[] = [
+  ...REFUSED_CALLS,
+  judgeClone(null),
+  { calls: ["unshare", "mount"], verdict: "EPERM" },
+];
+
 type Command = readonly [string, ...string[]];
 
 /** A command that becomes the given one, for which the kernel refuses every new namespace, and every mount: such a host has isolation level C. */
 export function refuseNamespaces(command: Command): Command {
   const architecture = findArchitecture(process.arch);
   if (architecture === null) throw new Error(`There is no filter for ${process.arch}.`);
-  const filter = createClosedFilter(architecture).toString("base64");
+  const filter = assembleProgram(REFUSED_IN_CONTAINERS, architecture).toString("base64");
   return [INTERPRETER, "-I", "-S", "-c", LAUNCHER, RUNNER_DIRECTORY, filter, ...command];
 }
 
