@@ -28,6 +28,12 @@ if os.fork() == 0:
         touch(mmap.mmap(-1, 400 << 20)); time.sleep(60)
     os._exit(0)
 time.sleep(60)`;
+/** Reading memory that was never written takes one page of zeros, which is nobody's, and a page of tables for every 2 MB. */
+const PAGE_TABLES = `
+memory = mmap.mmap(-1, 200 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
+memory.madvise(15)  # MADV_NOHUGEPAGE
+for at in range(0, len(memory), 2 << 20): memory[at]
+time.sleep(60)`;
 /** Two processes, since a machine may have two processors only. */
 const HOGS =
   "others = [subprocess.Popen([sys.executable, '-I', '-c', 'while True: pass']) for _ in range(2)]";
@@ -49,6 +55,7 @@ describe.each(LEVELS)("without control groups, at level %s", (level) => {
   test.each([
     ["shared memory", "touch(mmap.mmap(-1, 400 << 20)); time.sleep(60)"],
     ["shared memory of an orphan", ORPHAN],
+    ["page tables", PAGE_TABLES],
     [
       "files without a name",
       "ds = [os.memfd_create('x') for _ in range(8)]\nfor d in ds * 50: os.write(d, bytes(1 << 20))\ntime.sleep(60)",

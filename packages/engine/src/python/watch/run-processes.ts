@@ -4,6 +4,7 @@ import {
   listDescriptors,
   readFileSystemUse,
   readMemoryFile,
+  readPageTables,
   readProportional,
   readStat,
 } from "./process-files.ts";
@@ -92,6 +93,16 @@ export function measureFileSystems({ stat, isApart }: Leader): number {
   return own.reduce((sum, path) => sum + readFileSystemUse(stat.pid, path), 0);
 }
 
+/** The page tables of all processes, which are part of no other figure. */
+export async function measurePageTables(processes: readonly ProcessStat[]): Promise<number> {
+  let bytes = 0;
+  for (const [index, { pid }] of processes.entries()) {
+    if (index % PER_TURN === PER_TURN - 1) await pause();
+    bytes += readPageTables(pid);
+  }
+  return bytes;
+}
+
 /**
  * What the run has taken, without its part of what the zygote holds. Mapped files of a tmpfs are in `files` as well, and count once.
  *
@@ -102,9 +113,13 @@ export async function measureExactly(
   processes: readonly ProcessStat[],
   files: number,
 ): Promise<number | null> {
-  const readings = await Promise.all([zygote, ...processes.map(({ pid }) => pid)].map(readProportional));
-  const [base = null, ...own] = readings;
-  const memories = own.filter((memory) => memory !== null);
+  const base = await readProportional(zygote);
+  const memories: ProportionalMemory[] = [];
+  // One at a time: each may take a second of a thread, of which this process has four for all its files.
+  for (const { pid } of processes) {
+    const memory = await readProportional(pid);
+    if (memory !== null) memories.push(memory);
+  }
   return memories.length === 0 ? null : sumMemory(base, memories, files);
 }
 

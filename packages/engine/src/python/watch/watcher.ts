@@ -10,6 +10,7 @@ import {
   measureExactly,
   measureFiles,
   measureFileSystems,
+  measurePageTables,
   signalProcesses,
 } from "./run-processes.ts";
 
@@ -133,9 +134,11 @@ async function look(run: Watched): Promise<void> {
 async function measureMemory({ leader, limits, processes }: Watched): Promise<number> {
   const files = await measureFiles(leader, processes);
   const resident = processes.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
-  const estimate = Math.max(0, resident - leader.inheritedBytes) + files;
-  if (resident + files <= limits.memoryBytes) return estimate;
-  return (await measureExactly(leader, processes, files)) ?? estimate;
+  const tables = await measurePageTables(processes);
+  const estimate = Math.max(0, resident - leader.inheritedBytes) + files + tables;
+  if (resident + files + tables <= limits.memoryBytes) return estimate;
+  const exact = await measureExactly(leader, processes, files);
+  return exact === null ? estimate : exact + tables;
 }
 
 async function holdBack(run: Watched): Promise<void> {
