@@ -157,7 +157,6 @@ def _probe(control: Control, home: Home | DistantHome, boot: BootOrder) -> NoRet
 
 
 def _fail(control: Control, failure: Failure) -> NoReturn:
-    flush_streams()
     control.emit(
         {
             "event": "failed",
@@ -166,11 +165,15 @@ def _fail(control: Control, failure: Failure) -> NoReturn:
             "traceback": failure.traceback,
         }
     )
-    _leave()
+    _leave_when_told(control)
 
 
 def _leave_when_told(control: Control) -> NoReturn:
-    """Node may look at the memory of the import first."""
+    """Node may look at the memory of the import first.
+
+    And an order that is sent to a process that has ended breaks the connection, with all that Node
+    has not read yet: why the import failed.
+    """
     flush_streams()
     while control.read_orders() is not None:
         pass

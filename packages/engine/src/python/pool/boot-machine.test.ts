@@ -29,9 +29,10 @@ const PRINTED: BootEvent = { type: "printed", lines: [line("importing")] };
 const UNSTARTABLE: BootEvent = { type: "unstartable", reason: "EMFILE" };
 const WORKS: BootEvent = { type: "diagnosed", fault: null };
 const BROKEN: BootEvent = { type: "diagnosed", fault: "bwrap: no permissions" };
-const ended = (hasBegun: boolean): BootEvent => ({
+const EXCESS = { status: "FAILED", code: "OUT_OF_MEMORY", detail: "too large" } as const;
+const ended = (hasBegun: boolean, excess: typeof EXCESS | null = null): BootEvent => ({
   type: "ended",
-  end: { description: "ended with exit code 3", hasBegun, excess: null },
+  end: { description: "ended with exit code 3", hasBegun, excess },
   kept: [line("importing")],
 });
 
@@ -95,6 +96,7 @@ describe("how a boot ended is said once, with who is at fault", () => {
       [ended(true)],
       "FAILED The interpreter ended with exit code 3 before it could import src/program.py. (importing)",
     ],
+    ["the kernel killed it before it said a word", [ended(true, EXCESS)], "FAILED too large (importing)"],
     [
       "the sandbox did not start it, though sandboxes work",
       [ended(false), WORKS],

@@ -133,10 +133,14 @@ function hear(
     case "hello":
       if (state.name !== "starting") return step(state);
       return step({ name: "importing" }, { type: "startTimer", milliseconds: bootMs });
-    // The limit stays in force: a process may keep running after it has reported a failure.
     case "failed":
       if (state.name !== "importing") return step(state);
-      return step({ name: "ending", failure: describeFailedImport(said, time) });
+      // It waits for that: orders that come after its end would close the connection before its report was read.
+      return step(
+        { name: "ending", failure: describeFailedImport(said, time) },
+        { type: "stopTimer" },
+        { type: "order", order: { order: "stop" } },
+      );
     // Once: user code that shares the process may write such lines without end.
     case "ready":
     case "unsafe":
@@ -179,6 +183,7 @@ function bury(state: BootState, end: ZygoteEnd, kept: readonly LogLine[]): BootS
     return fail(state.failure.outcome, state.failure.lines);
   if (state.name === "importing") return fail(excess ?? describeEndedImport(description));
   if (state.name !== "starting") return close(description, null);
+  if (excess !== null) return fail(excess);
   if (hasBegun) return fail(describeEndedInterpreter(description));
   const printed = kept.map((line) => line.message).join("; ");
   // The cause may be the version itself (its interpreter is a file of its environment): an empty sandbox shows which it is.

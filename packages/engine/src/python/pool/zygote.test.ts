@@ -1,9 +1,11 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findZygote } from "../../testing/find-zygote.ts";
 import { createFixture, waitFor } from "../../testing/python-fixture.ts";
 import type { Fixture } from "../../testing/python-fixture.ts";
-import type { Probe } from "../port/runtime.ts";
+import type { Probe, RunnableVersion } from "../port/runtime.ts";
+import { isOver } from "../watch/process-files.ts";
 
 let fixture: Fixture;
 beforeAll(async () => {
@@ -32,6 +34,14 @@ test("executions of one version run at the same time", async () => {
   for (const run of runs) run.kill({ code: "CANCELLED", detail: "seen" });
   for (const run of runs) expect(await run.outcome).toMatchObject({ code: "CANCELLED" });
 });
+
+function readZygote(version: RunnableVersion): number | null {
+  try {
+    return findZygote(version);
+  } catch {
+    return null; // it is not there yet
+  }
+}
 
 const THREAD =
   "import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True).start()\n";
@@ -171,6 +181,25 @@ test("an import that fails is not repeated for each execution, but at once when 
   await patient.runtime.retire(broken.id);
   expect((await patient.finish(fixed)).result).toEqual({ value: 1 });
   await patient.close();
+});
+
+test("why an import failed is told, though an execution comes before that is read", async () => {
+  const version = fixture.createVersion(
+    "import os, time\nopen('/proc/self/comm', 'w').write('importing')\nwhile not os.path.exists('/app/ready'): time.sleep(0.01)\nraise RuntimeError('no licence')",
+  );
+  const first = fixture.start(version);
+  let zygote = 0;
+  await waitFor("it imports", () => {
+    zygote = readZygote(version) ?? 0;
+    return zygote > 0 && readFileSync(`/proc/${zygote}/comm`, "latin1") === "importing\n";
+  });
+  writeFileSync(join(version.projectDirectory, "ready"), "");
+  // This process is busy meanwhile: it reads nothing.
+  const until = Date.now() + 1000;
+  while (Date.now() < until && !isOver(zygote)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  const second = fixture.start(version);
+  for (const run of [first, second])
+    expect(await run.outcome).toMatchObject({ detail: expect.stringContaining("no licence") });
 });
 
 test("a version that could not start is tried again after a while", async () => {
