@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findProcesses } from "../testing/find-processes.ts";
+import { createLimitedFixture } from "../testing/limited-levels.ts";
 import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import { readOutput, spawnWithoutNamespaces } from "../testing/without-namespaces.ts";
@@ -162,6 +163,38 @@ def run(params):
   expect(await run.outcome).toMatchObject({ status: "UNKNOWN" });
   await run.ended;
   expect(findProcesses(marker)).toEqual([]);
+});
+
+test("level C leaves nothing of an import that is killed for its memory, also what is forked meanwhile", async () => {
+  const own = await createLimitedFixture("C", "looks");
+  try {
+    const program = `
+import mmap, os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+def flee(end):
+    os.setsid()
+    while time.monotonic() < end:
+        try:
+            if os.fork() != 0:
+                os._exit(0)
+        except OSError:
+            time.sleep(0.001)
+    os._exit(0)
+if os.fork() == 0:
+    flee(time.monotonic() + 20)
+memory = mmap.mmap(-1, 400 << 20)
+for at in range(0, len(memory), 4096):
+    memory[at] = 1
+time.sleep(60)
+`;
+    const begun = performance.now();
+    const { outcome } = await own.finish(own.createVersion(program, { resources: { cpu: 1, memory: 0.1 } }));
+    expect(outcome).toMatchObject({ code: "OUT_OF_MEMORY" });
+    // What is left has the connections of its zygote, whose end is waited for. It is too quick to be found.
+    expect(performance.now() - begun).toBeLessThan(10_000);
+  } finally {
+    await own.close();
+  }
 });
 
 test("level C starts a version again whose launcher was killed, without which no execution can be connected", async () => {

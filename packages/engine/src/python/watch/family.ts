@@ -13,6 +13,8 @@ export interface Leader {
   readonly inheritedBytes: number;
   /** Whether it is pid 1 of processes of its own, with file systems of its own. */
   readonly isApart: boolean;
+  /** Whether it ends all others itself once the zygote has ended, and so must be the last of them; see `confine.py`. */
+  readonly isWarden: boolean;
 }
 
 /** A zygote and its children, as the kernel shows them. What a zygote says is not believed: it may run user code. */
@@ -43,7 +45,7 @@ export function createFamily(): Family {
       if (stat === null) continue;
       known = new Set([pid, ...children.filter((child) => known.has(child))]);
       const inheritedBytes = Math.min(stat.residentBytes, readStat(parent)?.residentBytes ?? 0);
-      return { stat, zygote: parent, inheritedBytes, isApart: numbers.length > depth };
+      return { stat, zygote: parent, inheritedBytes, isApart: numbers.length > depth, isWarden: false };
     }
     return null;
   }
@@ -67,7 +69,8 @@ export function findImporter(launched: number, number: number): Leader | null {
   const above = stat === null || stat.parent === process.pid ? stat : readStat(stat.parent);
   if (above === null) return null;
   const isApart = readNumbers(above.pid).length > readNumbers(process.pid).length;
-  return { stat: above, zygote: above.pid, inheritedBytes: 0, isApart };
+  const isWarden = !isApart && above.pid !== zygote;
+  return { stat: above, zygote: above.pid, inheritedBytes: 0, isApart, isWarden };
 }
 
 /** The zygote, by its number in its own pid namespace; null: it has ended. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { enterSample, isAhead, openLedger } from "./ledger.ts";
+import { enterSample, isAhead, openLedger, planLook } from "./ledger.ts";
 import type { Ledger } from "./ledger.ts";
 
 const GIGABYTE = 1_000_000_000;
@@ -46,6 +46,14 @@ test.each([
 
 test("a run that was held back is looked at soon after it is let go", () => {
   expect(follow([100, 0.2, 0], [401, 0.2, 0]).nextMs).toBe(25);
+});
+
+test.each([
+  ["takes a twentieth of the time", 10, false, 200],
+  ["comes after a second at the latest, though it took long", 500, false, 1000],
+  ["is not put off for a run that is stopped: it would get less than its share", 500, true, 40],
+])("a look %s", (_, lookedMs, isStopped, restMs) => {
+  expect(planLook({ nextMs: 40 }, { lookedMs, isStopped })).toBe(restMs);
 });
 
 test("the largest sample is the peak", () => {

@@ -42,6 +42,11 @@ const FILL_BYTES_PER_MS = 1_000_000;
 /** From this part of its share on, it may soon be above. */
 const NEAR_SHARE = 0.8;
 
+/** Looking takes this part of the time at most, unless it takes longer than a 20th of a second. */
+const MAX_LOAD = 1 / 20;
+/** A look may have taken long because the machine is busy: the next one is not put off for longer. */
+const MAX_REST_MS = 1000;
+
 /** @param cpuSeconds what its processes have used before it began */
 export function openLedger(at: number, cpuSeconds: number): Ledger {
   return { at, cpuSeconds, seenSeconds: cpuSeconds, peakBytes: 0, credit: 0, nextMs: FIRST_MS };
@@ -70,6 +75,17 @@ export function enterSample(ledger: Ledger, sample: Sample, limits: SampledLimit
 /** Whether the run has used more than its share of the processors. */
 export function isAhead({ credit }: Ledger): boolean {
   return credit < 0;
+}
+
+/**
+ * Milliseconds from the end of a look, which took so long, to the next one. Not longer than planned for a run that is stopped: where looks take long,
+ * it would get less than its share. It is continued after one look or two, and the next pause is as long as usual.
+ */
+export function planLook(
+  { nextMs }: Pick<Ledger, "nextMs">,
+  { lookedMs, isStopped }: { readonly lookedMs: number; readonly isStopped: boolean },
+): number {
+  return isStopped ? nextMs : Math.max(nextMs, Math.min(MAX_REST_MS, lookedMs / MAX_LOAD));
 }
 
 /** @param load what it has used since the last sample, as a part of its share */

@@ -23,7 +23,7 @@ beforeEach(() => {
 
 function createLeader(pid: number): Leader {
   const stat = { pid, parent: 1, session: pid, start: "1", cpuSeconds: 0, residentBytes: 0 };
-  return { stat, zygote: 1, inheritedBytes: 0, isApart: true };
+  return { stat, zygote: 1, inheritedBytes: 0, isApart: true, isWarden: false };
 }
 
 test("a child in preparation is not watched; it is from when it runs", () => {

@@ -1,7 +1,7 @@
 import { readMonotonic } from "../../base/monotonic.ts";
 import type { Usage } from "../child/usage.ts";
 import type { Leader } from "./family.ts";
-import { enterSample, isAhead, openLedger } from "./ledger.ts";
+import { enterSample, isAhead, openLedger, planLook } from "./ledger.ts";
 import type { Ledger, SampledLimits } from "./ledger.ts";
 import { readPeak, readStat, readThreadSeconds } from "./process-files.ts";
 import type { ProcessStat } from "./process-files.ts";
@@ -14,10 +14,6 @@ import {
   signalProcesses,
 } from "./run-processes.ts";
 
-/** Looking takes this part of the time at most, unless it takes longer than a 20th of a second. */
-const MAX_LOAD = 1 / 20;
-/** A look may have taken long because the machine is busy: the next one is not put off for longer. */
-const MAX_REST_MS = 1000;
 /** Processes that are forked while the others are being stopped are found in the next turn. */
 const STOP_TURNS = 3;
 
@@ -123,11 +119,18 @@ async function look(run: Watched): Promise<void> {
   if (run.hold === "ended") return;
   if (memoryBytes > run.limits.memoryBytes) {
     run.isExcessive = true;
-    signalProcesses(run.processes, "SIGKILL");
+    killAll(run);
   } else if (isAhead(run.ledger)) await holdBack(run);
   else if (run.hold === "stopped") letGo(run, "free");
   const now = readMonotonic();
-  run.due = now + Math.max(run.ledger.nextMs, Math.min(MAX_REST_MS, (now - begun) / MAX_LOAD));
+  const isStopped = run.hold === "stopped";
+  run.due = now + planLook(run.ledger, { lookedMs: now - begun, isStopped });
+}
+
+/** What is forked meanwhile has a warden to end it, and would outlive one that was killed. */
+function killAll({ leader, processes }: Watched): void {
+  const killed = leader.isWarden ? processes.filter(({ pid }) => pid !== leader.stat.pid) : processes;
+  signalProcesses(killed, "SIGKILL");
 }
 
 /** The sum of resident pages counts shared ones several times: below the limit it is enough, and costs little. */
