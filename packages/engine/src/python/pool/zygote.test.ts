@@ -196,7 +196,8 @@ test("why an import failed is told, though an execution comes before that is rea
   writeFileSync(join(version.projectDirectory, "ready"), "");
   // This process is busy meanwhile: it reads nothing.
   const until = Date.now() + 1000;
-  while (Date.now() < until && !isOver(zygote)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  while (Date.now() < until && !isOver(zygote))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
   const second = fixture.start(version);
   for (const run of [first, second])
     expect(await run.outcome).toMatchObject({ detail: expect.stringContaining("no licence") });

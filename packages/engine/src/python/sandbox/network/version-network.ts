@@ -1,10 +1,11 @@
-import { closeSync, constants, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Network } from "@platform/contract/network";
 import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import { openEgress } from "./egress.ts";
 import type { Egress, EgressTools } from "./egress.ts";
 import { followOutlook } from "./follow-outlook.ts";
+import { printHosts, rewriteHosts } from "./hosts-file.ts";
 import { enterNetwork } from "./namespaces.ts";
 import { decideNetwork } from "./network-policy.ts";
 import type { NetworkPolicy } from "./network-policy.ts";
@@ -48,7 +49,6 @@ interface OwnNetwork {
 export type ConnectedNetwork = Pick<Egress, "listProcesses" | "close">;
 
 const HOSTS = "hosts";
-const LOCAL_HOSTS = ["127.0.0.1 localhost service", "::1 localhost"];
 
 /** What the network of a version is prepared for. */
 export interface NetworkRequest {
@@ -87,7 +87,7 @@ export async function prepareNetwork(
     own: {
       launcher: egress.unshare,
       enter: (user, command) => enterNetwork(egress.owner, user, command),
-      connect: (pid) => connect({ egress, pid, first, look, file: join(folder, HOSTS) }),
+      connect: (pid) => connect({ egress, pid, first, look, file: join(folder, HOSTS), onNotice }),
     },
   };
 }
@@ -99,18 +99,20 @@ interface Connecting {
   readonly look: () => Promise<View>;
   /** The hosts file. */
   readonly file: string;
+  readonly onNotice: (message: string) => void;
 }
 
 /** From then on the network and the file are kept as they should be. */
-async function connect({ egress, pid, first, look, file }: Connecting): Promise<ConnectedNetwork> {
-  const way = await openEgress(egress, pid, first.plan);
+async function connect({ egress, pid, first, look, file, onNotice }: Connecting): Promise<ConnectedNetwork> {
   // The version sees this file, not this path: it is written in place.
   const hosts = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW);
+  const way = await openEgress(egress, pid, first.plan).catch((error: unknown) => {
+    closeSync(hosts);
+    throw error;
+  });
   const following = followOutlook(first, look, ({ plan, lines }) => {
     way.update(plan);
-    const text = Buffer.from(writeHosts(lines));
-    writeSync(hosts, text, 0, text.length, 0);
-    ftruncateSync(hosts, text.length);
+    rewriteHosts(hosts, lines, onNotice);
   });
   return {
     listProcesses: way.listProcesses,
@@ -124,13 +126,9 @@ async function connect({ egress, pid, first, look, file }: Connecting): Promise<
 
 /** In place of the host's, which name its resolver, its domain and its neighbours. */
 function bindFiles(folder: string, resolver: string, lines: readonly string[]): readonly string[] {
-  const texts = { "resolv.conf": resolver, [HOSTS]: writeHosts(lines) };
+  const texts = { "resolv.conf": resolver, [HOSTS]: printHosts(lines) };
   return Object.entries(texts).flatMap(([name, text]) => {
     writeFileSync(join(folder, name), text, { mode: 0o644 });
     return ["--ro-bind", join(folder, name), `/etc/${name}`];
   });
-}
-
-function writeHosts(lines: readonly string[]): string {
-  return [...LOCAL_HOSTS, ...lines, ""].join("\n");
 }
