@@ -212,6 +212,18 @@ describe.each(LIMITED_LEVELS)("limits at level %s, by %s", (level, bounds) => {
     expect(await fixture.runtime.probe(large)).toMatchObject(expected);
   });
 
+  test("a fresh interpreter whose import takes more than its memory is OUT_OF_MEMORY", async () => {
+    const program = `${PROGRAM}\nm = mmap.mmap(-1, 400 << 20)\ntouch(m)\ntime.sleep(2)`;
+    const large = fixture.createVersion(program, {
+      resources: { cpu: 1, memory: 0.1 },
+      startMode: "spawn",
+    });
+    expect((await fixture.finish(large, { data: {} })).outcome).toMatchObject({
+      code: "OUT_OF_MEMORY",
+      detail: expect.stringContaining("The import of src/program.py exceeded the memory limit"),
+    });
+  });
+
   test.each(PROCESS_BOMBS)("%s is bounded", async (_name, code) => {
     const made = await count(code);
     expect(made).toBeGreaterThan(200);

@@ -48,8 +48,9 @@ export type BootEvent =
   /** `fault`: why no sandbox at all works on this machine; null when sandboxes work. */
   | { readonly type: "diagnosed"; readonly fault: string | null };
 
-/** Reports of a zygote about one of its children. */
-export type ChildReport = ExitEvent | Extract<ZygoteEvent, { readonly event: "refused" | "gone" }>;
+/** Reports of a zygote about one of its children. `excess`: what it comes to for a child that was killed because of the memory of its own import. */
+export type ChildReport =
+  (ExitEvent & { readonly excess?: StartOutcome }) | Extract<ZygoteEvent, { readonly event: "refused" | "gone" }>;
 
 /** Reports to the pool: `ready` or `unsafe` at most once, `closed` as the last. */
 export type BootReport =

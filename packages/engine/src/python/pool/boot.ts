@@ -18,6 +18,7 @@ import type { WatchedChildren } from "../watch/watched-children.ts";
 import { createSlotBook } from "./slot-book.ts";
 import type { SlotBook } from "./slot-book.ts";
 import { limitRun } from "./zygote-groups.ts";
+import { describeLargeImport } from "./start-failure.ts";
 import { startZygote } from "./zygote.ts";
 import type { Zygote, ZygoteHost, ZygoteProcesses } from "./zygote.ts";
 
@@ -101,7 +102,7 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
   return {
     order: (order) => dispatch({ type: "ordered", order }),
     begin: watched.begin,
-    measure: (id) => slots.find(id)?.measure() ?? watched.measure(id),
+    measure: (id) => measure(handles, id),
     bury: (id, onEmpty) => {
       watched.end(id);
       slots.bury(id, onEmpty);
@@ -172,8 +173,27 @@ function perform(handles: Handles, effect: BootEffect): void {
     case "diagnose":
       return void host.sandbox.findFault().then((fault) => dispatch({ type: "diagnosed", fault }));
     case "report":
-      return options.onReport(effect.report);
+      return options.onReport(judge(handles, effect.report));
   }
+}
+
+/** Null also where a group was removed by others than this process: a run that is killed is measured before. */
+function measure({ slots, watched }: Handles, id: number): Usage | null {
+  try {
+    return slots.find(id)?.measure() ?? watched.measure(id);
+  } catch {
+    return null;
+  }
+}
+
+/** A child that imports the version itself may end because that takes too much memory: what was seen of it says so. */
+function judge(handles: Handles, report: BootReport): BootReport {
+  const { options } = handles;
+  if (report.event !== "exit" || options.startMode !== "spawn") return report;
+  const usage = measure(handles, report.id);
+  return usage === null || usage.outOfMemoryKills === 0
+    ? report
+    : { ...report, excess: describeLargeImport(options.version.resources) };
 }
 
 function obey(handles: Handles, { home, send, stop, kill }: Zygote, order: PoolOrder): void {

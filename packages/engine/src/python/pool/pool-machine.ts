@@ -189,9 +189,9 @@ function exit(turn: Turn, child: Child, report: Extract<BootReport, { readonly e
   const { startMode, settings } = turn.state;
   switch (child.stage) {
     case "ordered":
-      return move(turn, child, { stage: "failed", outcome: describeEndedChild(report, startMode) });
+      return fail(turn, child, report.excess ?? describeEndedChild(report, startMode));
     case "late":
-      return move(turn, child, { stage: "failed", outcome: describeLateChild(report, startMode, settings) });
+      return fail(turn, child, report.excess ?? describeLateChild(report, startMode, settings));
     case "idle":
       return disconnect(turn, child);
     case "running":
@@ -201,6 +201,10 @@ function exit(turn: Turn, child: Child, report: Extract<BootReport, { readonly e
     case "failed":
     case "unused":
   }
+}
+
+function fail(turn: Turn, child: Child, outcome: BootFailure["outcome"]): void {
+  move(turn, child, { stage: "failed", outcome });
 }
 
 /** Ignored before the exit was reported: an unsupervised execution would have no time limit and never end. */
