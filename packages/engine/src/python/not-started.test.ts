@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFixture, waitFor, findTestSandbox } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
+import type { Group } from "./sandbox/cgroups/cgroups.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 
 let fixture: Fixture;
@@ -151,6 +152,44 @@ describe("an execution that the machine could not start is not blamed on the pro
     expect(await fixture.start(version).outcome).toMatchObject({ status: "NOT_STARTED", scope: "worker" });
   });
 });
+
+const OWN = await findTestSandbox();
+const REFUSED = new Error("ENOSPC: no space left on device");
+type GroupChanges = (name: string) => Partial<Group>;
+const REFUSALS: ReadonlyArray<readonly [string, GroupChanges, RegExp]> = [
+  [
+    "no control group can be made for it",
+    (name) => {
+      if (name.includes("-")) throw REFUSED;
+      return {};
+    },
+    /no control group could be made for it \(ENOSPC/u,
+  ],
+  [
+    "its process cannot be moved into one",
+    () => ({ enter: async () => Promise.reject(REFUSED) }),
+    /A process ended before it was ready\./u,
+  ],
+];
+
+test.runIf(OWN.cgroups !== null).each(REFUSALS)(
+  "an execution is given back at once when %s",
+  async (_, change, detail) => {
+    const { cgroups } = OWN;
+    if (cgroups === null) return;
+    const create = (name: string): Group => {
+      const changes = change(name);
+      return { ...cgroups.create(name), ...changes };
+    };
+    fixture = await createFixture({ sandbox: { ...OWN, cgroups: { ...cgroups, create } } });
+    const begun = performance.now();
+    for (const startMode of ["auto", "spawn"] as const) {
+      const { outcome } = await fixture.finish(fixture.createVersion(PROGRAM, { startMode }));
+      expect(outcome).toMatchObject({ status: "NOT_STARTED", detail: expect.stringMatching(detail) });
+    }
+    expect(performance.now() - begun).toBeLessThan(10_000);
+  },
+);
 
 test("an environment that ends its interpreter before the import is the project's fault", async () => {
   fixture = await createFixture();

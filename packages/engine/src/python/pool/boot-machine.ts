@@ -50,7 +50,8 @@ export type BootEvent =
 
 /** Reports of a zygote about one of its children. `excess`: what it comes to for a child that was killed because of the memory of its own import. */
 export type ChildReport =
-  (ExitEvent & { readonly excess?: StartOutcome }) | Extract<ZygoteEvent, { readonly event: "refused" | "gone" }>;
+  | (ExitEvent & { readonly excess?: StartOutcome })
+  | Extract<ZygoteEvent, { readonly event: "refused" | "gone" }>;
 
 /** Reports to the pool: `ready` or `unsafe` at most once, `closed` as the last. */
 export type BootReport =

@@ -147,9 +147,9 @@ async function admit(handles: Handles, id: number, token: string, number: number
   const child = options.startMode === "spawn" ? "told" : "untold";
   if (host.watcher === null && zygote.groups === null) return zygote.home.admit(token, child);
   const leader = family.find(number);
-  if (leader === null) return;
-  watched.meet(id, leader);
-  if (await slots.enter(id, leader.stat)) zygote.home.admit(token, child);
+  if (leader !== null) watched.meet(id, leader);
+  if (leader !== null && (await slots.enter(id, leader.stat))) zygote.home.admit(token, child);
+  else zygote.home.forget(token); // it ends without its connections; else it would be waited for until it is late
 }
 
 function perform(handles: Handles, effect: BootEffect): void {
@@ -228,11 +228,12 @@ function obey(handles: Handles, { home, send, stop, kill }: Zygote, order: PoolO
   }
 }
 
-function takeSlot({ slots, dispatch }: Handles, id: number, onReady: () => void): void {
+/** Not as an event of the zygote, which is not heard of children before it is ready: a child that is never made would be waited for. */
+function takeSlot({ slots, options }: Handles, id: number, onReady: () => void): void {
   try {
     slots.take(id, onReady);
   } catch (error) {
     const reason = `no control group could be made for it (${getMessage(error)})`;
-    dispatch({ type: "said", said: { event: "refused", id, reason }, time: Date.now() });
+    options.onReport({ event: "refused", id, reason });
   }
 }

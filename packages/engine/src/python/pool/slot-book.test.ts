@@ -11,6 +11,7 @@ function createWorld(maxChildren = 3) {
   const done: string[] = [];
   const processes: number[] = [];
   const memory: number[] = [];
+  const refusals: "next"[] = [];
   const move = createDeferred<undefined>();
   let groups: "open" | "removed" = "open";
   let created = 0;
@@ -20,19 +21,29 @@ function createWorld(maxChildren = 3) {
     return value;
   }
 
+  function refuseOnce(): void {
+    if (refusals.pop() !== undefined) throw new Error("EMFILE: too many open files");
+  }
+
   function createSlot(): Group {
     const slot = (created += 1) - 1;
     return {
       openJoins: () => [],
       limit: () => undefined,
-      begin: () => void done.push(`begin ${slot}`),
+      begin: () => {
+        refuseOnce();
+        done.push(`begin ${slot}`);
+      },
       measure: () => ({ cpuSeconds: slot, peakMemoryBytes: null, outOfMemoryKills: 0 }),
       enter: async ({ pid }) => {
         done.push(`${pid} into ${slot}`);
         await move.promise;
         refuseRemoved(undefined);
       },
-      isEmpty: () => refuseRemoved((processes[slot] ?? 0) === 0),
+      isEmpty: () => {
+        refuseOnce();
+        return refuseRemoved((processes[slot] ?? 0) === 0);
+      },
       readHeldMemory: () => refuseRemoved(memory[slot] ?? 0),
       kill: () => void done.push(`kill ${slot}`),
       remove: async () => true,
@@ -50,7 +61,7 @@ function createWorld(maxChildren = 3) {
     remove: async () => void (groups = "removed"),
   };
   const book = createSlotBook(() => all, maxChildren);
-  return { book, done, processes, memory, move, groups: all };
+  return { book, done, processes, memory, refusals, move, groups: all };
 }
 
 /** The number of the group that a child is in. */
@@ -85,6 +96,19 @@ test("a slot with memory that a child has left is used again when that is free, 
   memory[0] = 0;
   book.take(3, nothing);
   expect([place(book, 2), place(book, 3)]).toEqual([1, 0]);
+});
+
+test("what the system refuses for a moment is tried again; a slot whose measurement is refused is not lost", async () => {
+  const { book, done, processes, refusals } = createWorld(1);
+  refusals.push("next");
+  expect(() => book.take(1, nothing)).toThrow(/EMFILE/u);
+  for (const child of [1, 2]) book.take(child, nothing);
+  processes.push(1, 1);
+  book.take(3, () => done.push("3 is there"));
+  processes[0] = 0;
+  refusals.push("next", "next");
+  book.bury(1, () => done.push("1 is gone"));
+  await vi.waitFor(() => expect(done.slice(2)).toEqual(["1 is gone", "begin 0", "3 is there"]));
 });
 
 test("memory that children leave keeps as many groups from use as children can exist; who comes then waits", async () => {

@@ -44,9 +44,8 @@ export function createSlotBook(readGroups: () => ZygoteGroups | null, maxChildre
     if (groups === null) return onReady();
     if (!groups.isOpen()) return;
     const slot = stock.draw(groups);
-    if (slot === null) return void setTimeout(() => take(child, onReady), PAUSE_MS);
+    if (slot === null) return tryLater(() => take(child, onReady));
     slot.stage = "taken";
-    slot.group.begin();
     taken.set(child, slot);
     onReady();
   }
@@ -68,13 +67,12 @@ export function createSlotBook(readGroups: () => ZygoteGroups | null, maxChildre
   /** Kills what is left in a slot until it is empty, then waits a while for its memory. */
   function empty(slot: Slot, looksAtMemory: number, onEmpty: () => void): void {
     if (readGroups()?.isOpen() !== true) return onEmpty();
-    const hasEnded = slot.stage !== "moving" && slot.group.isEmpty();
-    if (hasEnded && (looksAtMemory === 0 || !holdsMemory(slot))) {
-      stock.giveBack(slot);
+    const left = clear(slot);
+    if (left === "nothing" || (left === "memory" && looksAtMemory === 0)) {
+      stock.giveBack(slot, left);
       return onEmpty();
     }
-    if (!hasEnded) slot.group.kill();
-    setTimeout(() => empty(slot, hasEnded ? looksAtMemory - 1 : looksAtMemory, onEmpty), PAUSE_MS);
+    setTimeout(() => empty(slot, left === "memory" ? looksAtMemory - 1 : looksAtMemory, onEmpty), PAUSE_MS);
   }
 
   return {
@@ -90,12 +88,34 @@ export function createSlotBook(readGroups: () => ZygoteGroups | null, maxChildre
   };
 }
 
+/** What the system refuses here may be granted in the next turn, and is nobody's to catch. */
+function tryLater(step: () => void): void {
+  setTimeout(() => {
+    try {
+      step();
+    } catch {
+      tryLater(step);
+    }
+  }, PAUSE_MS);
+}
+
+/** Kills the processes that are left in a slot, and says what is: also where that cannot be seen, since no descriptor is free, say. */
+function clear(slot: Slot): "processes" | "memory" | "nothing" {
+  try {
+    if (slot.stage !== "moving" && slot.group.isEmpty()) return holdsMemory(slot) ? "memory" : "nothing";
+    slot.group.kill();
+  } catch {
+    // It is looked at again.
+  }
+  return "processes";
+}
+
 /** The slots that no child has. */
 interface Stock {
-  /** One without memory, made if need be; null: there are as many as there may be, and all hold memory or are taken. */
+  /** One without memory whose measurement has begun, made if need be; null: there are as many as there may be, and all hold memory or are taken. */
   readonly draw: (groups: ZygoteGroups) => Slot | null;
-  /** Nothing is in it; while it holds memory, it is set aside. */
-  readonly giveBack: (slot: Slot) => void;
+  /** No process is in it; while it holds memory, it is set aside. */
+  readonly giveBack: (slot: Slot, left: "memory" | "nothing") => void;
 }
 
 function createStock(most: number): Stock {
@@ -119,13 +139,24 @@ function createStock(most: number): Stock {
     return { group, stage: "free" };
   }
 
+  function giveBack(slot: Slot, left: "memory" | "nothing"): void {
+    slot.stage = "free";
+    if (left === "memory") aside.add(slot);
+    else free.push(slot);
+  }
+
   return {
-    draw: (groups) => free.pop() ?? reclaim() ?? create(groups),
-    giveBack: (slot) => {
-      slot.stage = "free";
-      if (holdsMemory(slot)) aside.add(slot);
-      else free.push(slot);
+    draw: (groups) => {
+      const slot = free.pop() ?? reclaim() ?? create(groups);
+      try {
+        slot?.group.begin();
+        return slot;
+      } catch (error) {
+        if (slot !== null) giveBack(slot, "nothing");
+        throw error;
+      }
     },
+    giveBack,
   };
 }
 
