@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Network } from "@platform/contract/network";
+import { getMessage } from "../../../base/thrown.ts";
 import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import { openEgress } from "./egress.ts";
 import type { Egress, EgressTools } from "./egress.ts";
@@ -110,9 +111,14 @@ async function connect({ egress, pid, first, look, file, onNotice }: Connecting)
     closeSync(hosts);
     throw error;
   });
-  const following = followOutlook(first, look, ({ plan, lines }) => {
-    way.update(plan);
-    rewriteHosts(hosts, lines, onNotice);
+  const following = followOutlook(first, {
+    look,
+    onView: ({ plan, lines }) => {
+      way.update(plan);
+      rewriteHosts(hosts, lines, onNotice);
+    },
+    onFault: (error) =>
+      onNotice(`What this version may reach was not looked at (${getMessage(error)}); it is tried again.`),
   });
   return {
     listProcesses: way.listProcesses,
