@@ -85,7 +85,7 @@ function isSchema(value: unknown): value is Record<string, unknown> | null {
 }
 
 function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 function isCountOrNull(value: unknown): value is number | null {

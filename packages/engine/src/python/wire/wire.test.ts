@@ -71,7 +71,10 @@ describe("the golden messages, seen from Node", () => {
       (event) => events.push(event),
       () => (broken += 1),
     );
-    read(Buffer.from('nonsense\n[]\n{"event":"exit","id":"7"}\n{"event":"go'), ALLOWANCE);
+    read(
+      Buffer.from('nonsense\n[]\n{"event":"exit","id":"7"}\n{"event":"gone","id":7.5}\n{"event":"go'),
+      ALLOWANCE,
+    );
     read(Buffer.from('ne","id":7}\n'), ALLOWANCE);
     expect(events).toEqual([{ event: "gone", id: 7 }]);
     read(Buffer.alloc(101, 65), ALLOWANCE);
