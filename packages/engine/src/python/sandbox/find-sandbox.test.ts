@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -82,6 +82,42 @@ test("a sandbox that works no longer says which piece is missing, and how to get
   writeFileSync(bubblewrapPath, "#!/bin/sh\necho 'No permissions' >&2\nexit 1\n");
   expect(await findFault()).toMatch(
     /^user namespaces: .*No permissions.*Allow unprivileged user namespaces/su,
+  );
+});
+
+test("a trial that took too long is made again, with more time: the level is that of the machine, not of its load", async () => {
+  const bubblewrapPath = join(directory, "bwrap-slow-once");
+  const marker = join(directory, "was-slow");
+  // As root, trials run as another user, which can make nothing in this folder: the first removes what it finds.
+  mkdirSync(marker, { mode: 0o777 });
+  chmodSync(marker, 0o777);
+  writeFileSync(join(marker, "first"), "");
+  const isLate = `rm ${marker}/first 2>/dev/null && exec sleep 60`;
+  const script = `#!/bin/sh\ncase "$*" in *"trial namespaces"*) ${isLate} ;; esac\nexec /usr/bin/bwrap "$@"\n`;
+  writeFileSync(bubblewrapPath, script, { mode: 0o755 });
+  const { report } = await findTestSandbox({ bubblewrapPath, trialTimes: [500, 60_000] });
+  expect(existsSync(join(marker, "first"))).toBe(false);
+  expect(report.missing.filter(({ piece }) => piece !== "network")).toEqual(
+    (await findTestSandbox()).report.missing,
+  );
+});
+
+test("a trial that takes too long twice is not said to have failed, and what it was started with is not shown", async () => {
+  const bubblewrapPath = join(directory, "bwrap-slow");
+  const script = `#!/bin/sh\ncase "$*" in *"trial namespaces"*) exec sleep 60 ;; esac\nexec /usr/bin/bwrap "$@"\n`;
+  writeFileSync(bubblewrapPath, script, { mode: 0o755 });
+  const slow = await findTestSandbox({ bubblewrapPath, trialTimes: [100, 200] });
+  const why = slow.report.missing.find(({ piece }) => piece === "user namespaces")?.why;
+  expect(why).toBe(
+    "It could not be tried: bwrap-slow took longer than 0.2 s, at the second try too. On a machine that is less busy the level may be higher.",
+  );
+  const { report } = await findTestSandbox({ trialTimes: [1, 1] });
+  for (const piece of ["seccomp", "Landlock"])
+    expect(report.missing.find((missing) => missing.piece === piece)?.why).toMatch(
+      /^It could not be tried: python3 took longer than 0\.001 s/u,
+    );
+  expect(report.missing.find(({ piece }) => piece === "control groups")?.why).toMatch(
+    /^(?:It could not be tried: a process that joins control groups took longer|No control groups? )/u,
   );
 });
 

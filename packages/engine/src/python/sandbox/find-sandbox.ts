@@ -19,6 +19,8 @@ import { findArchitecture } from "./seccomp/syscalls.ts";
 import type { Architecture } from "./seccomp/syscalls.ts";
 import { findBubblewrap, tryBubblewrap, tryInPython, tryPieces } from "./trials.ts";
 import type { PieceTrial, TrialTools } from "./trials.ts";
+import { TRIAL_TIMES } from "../../host/try-twice.ts";
+import type { TrialTimes } from "../../host/try-twice.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { createSandboxUsers } from "./users.ts";
 import type { TakeUser } from "./users.ts";
@@ -55,6 +57,8 @@ export interface FindSandboxOptions {
   readonly networkFallback?: "none" | "host";
   /** Milliseconds between two looks at the addresses of listed hosts, for tests; default: a minute. */
   readonly networkLookMs?: number;
+  /** How long the trial of a piece may take, for tests. */
+  readonly trialTimes?: TrialTimes;
 }
 
 /** The best sandbox that works on this machine, established by trying each of its pieces. */
@@ -67,7 +71,7 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   const [faults, outside, { cgroups, missing }] = await Promise.all([
     tryPieces(tools, trials),
     tryNetwork(bubblewrap, options),
-    findCgroups(tools.user?.uid ?? null),
+    findCgroups(tools.user?.uid ?? null, tools.times),
   ]);
   const egress = limitEgress(outside, faults);
   const others = [missing, isMissing(egress) ? egress : null].filter((piece) => piece !== null);
@@ -128,6 +132,7 @@ function chooseUsers(options: FindSandboxOptions): { tools: TrialTools; takeUser
     readablePaths,
     runnerDirectory: options.runnerDirectory ?? RUNNER_DIRECTORY,
     user: uid === 0 ? { uid: uidBase, gid: uidBase } : null,
+    times: options.trialTimes ?? TRIAL_TIMES,
   };
   const takeUser = createSandboxUsers({
     uidBase,
@@ -175,8 +180,8 @@ function listTrials(
         "Allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on newer Ubuntu; user.max_user_namespaces must not be 0); in a container, its seccomp profile must allow clone, unshare and mount, and /proc must not be masked (Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined; Kubernetes: a seccomp profile of type Unconfined and procMount: Unmasked).",
       ...(bubblewrap instanceof TrustedExecutable
         ? {
-            attempt: (tools, runner) =>
-              tryBubblewrap({ executable: bubblewrap, architecture, takeUser }, tools, runner),
+            attempt: (tools, attempt) =>
+              tryBubblewrap({ executable: bubblewrap, architecture, takeUser }, tools, attempt),
           }
         : { attempt: async () => bubblewrap.why, remedy: bubblewrap.remedy }),
     },
@@ -184,13 +189,13 @@ function listTrials(
       piece: "seccomp",
       remedy:
         "Use a kernel with CONFIG_SECCOMP_FILTER on x86_64 or aarch64; in a container, its seccomp profile must allow prctl and seccomp.",
-      attempt: (tools, runner) => tryInPython(tools, runner, ["seccomp", filter]),
+      attempt: (tools, attempt) => tryInPython(tools, attempt, ["seccomp", filter]),
     },
     {
       piece: "Landlock",
       remedy:
         "Use Linux 5.19 or newer with `landlock` in /sys/kernel/security/lsm (kernel parameter lsm=landlock,...); in a container, its seccomp profile must allow the three calls landlock_* (Docker 20.10.11 or newer does).",
-      attempt: (tools, runner) => tryInPython(tools, runner, ["landlock"]),
+      attempt: (tools, attempt) => tryInPython(tools, attempt, ["landlock"]),
     },
   ];
 }
@@ -209,7 +214,7 @@ async function judgeSiblings(tools: TrialTools): Promise<"unsignalled" | "expose
     {
       piece: "Landlock",
       remedy: "",
-      attempt: (_, runner) => tryInPython(tools, runner, ["landlock-signals"]),
+      attempt: (_, attempt) => tryInPython(tools, attempt, ["landlock-signals"]),
     },
   ]);
   return old === undefined ? "unsignalled" : "exposed";

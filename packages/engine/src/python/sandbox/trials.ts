@@ -1,21 +1,21 @@
 import { once } from "node:events";
-import { chmodSync, closeSync, mkdirSync, mkdtempSync } from "node:fs";
+import { chmodSync, closeSync, mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { MissingPiece, SandboxPiece } from "@platform/contract/sandbox";
 import { getMessage } from "../../base/thrown.ts";
 import { findExecutables, isExecutable, SYSTEM_FOLDERS } from "../../host/find-executables.ts";
-import { runTrusted, spawnTrusted } from "../../host/processes.ts";
+import { runTrusted, spawnTrusted, TimeLimitError } from "../../host/processes.ts";
 import { findTemporaryFolder } from "../../host/temporary-folder.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { prepareBubblewrap } from "./bubblewrap.ts";
 import type { BubblewrapOptions } from "./bubblewrap.ts";
 import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";
 import { copyRunner } from "./runner-files.ts";
+import { explainTime, tryTwice } from "../../host/try-twice.ts";
+import type { TrialTimes } from "../../host/try-twice.ts";
 import type { SandboxLaunch } from "./sandbox.ts";
 
-/** Milliseconds. Each trial takes 20 to 60 ms; on a machine without a free processor much longer. */
-const TRIAL_TIMEOUT_MS = 10_000;
 const MAX_SAID = 4096;
 const INSTALL_HINT = "Install the package `bubblewrap` (apt-get install bubblewrap, dnf install bubblewrap).";
 
@@ -29,6 +29,14 @@ export interface TrialTools {
   readonly runnerDirectory: string;
   /** The user that versions run as, when that is not the user of this process. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
+  /** How long each trial may take. */
+  readonly times: TrialTimes;
+}
+
+/** What one trial is made with: a copy of the Python half that the user of trials can read, and milliseconds that it may take. */
+interface Attempt {
+  readonly runner: string;
+  readonly timeout: number;
 }
 
 /** A trial, the piece that it tries, and what to do where it fails. */
@@ -36,10 +44,11 @@ export interface PieceTrial {
   readonly piece: SandboxPiece;
   readonly remedy: string;
   /**
-   * Tries the piece in a process of its own: null when it works, else why not, as a sentence. `runner` is a copy of the Python half that the
-   * user of trials can read.
+   * Tries the piece in a process of its own: null when it works, else why not, as a sentence.
+   *
+   * @throws TimeLimitError when it takes too long, which says nothing of the piece
    */
-  readonly attempt: (tools: TrialTools, runner: string) => Promise<string | null>;
+  readonly attempt: (tools: TrialTools, attempt: Attempt) => Promise<string | null>;
 }
 
 /** Makes all trials at the same time. Resolves to the pieces that do not work. */
@@ -52,7 +61,14 @@ export async function tryPieces(
     chmodSync(folder, 0o755);
     const runner = join(folder, "runner");
     copyRunner(tools.runnerDirectory, runner);
-    const faults = await Promise.all(trials.map(({ attempt }) => attempt(tools, runner)));
+    const faults = await Promise.all(
+      trials.map(({ attempt }) =>
+        tryTwice(tools.times, (timeout) => attempt(tools, { runner, timeout })).catch((error: unknown) => {
+          if (error instanceof TimeLimitError) return explainTime(error);
+          throw error;
+        }),
+      ),
+    );
     return trials.flatMap(({ piece, remedy }, index) => {
       const why = faults[index] ?? null;
       return why === null ? [] : [{ piece, why, remedy }];
@@ -65,20 +81,26 @@ export async function tryPieces(
 /** Has `trial.py` try a piece, outside of every namespace. */
 export async function tryInPython(
   { interpreter, user }: TrialTools,
-  runner: string,
+  { runner, timeout }: Attempt,
   args: readonly string[],
 ): Promise<string | null> {
   try {
     await runTrusted(interpreter, ["-I", "-S", runner, "trial", ...args], {
       env: {},
       cwd: "/",
-      timeout: TRIAL_TIMEOUT_MS,
+      timeout,
       ...user,
     });
     return null;
   } catch (error) {
-    return getMessage(error).trim();
+    if (error instanceof TimeLimitError) throw error;
+    return toSentence(getMessage(error));
   }
+}
+
+/** What `trial.py` says is a sentence; that a program was ended by a signal is none. */
+function toSentence(text: string): string {
+  return text.endsWith(".") ? text : `${text}.`;
 }
 
 /** Where to search for bubblewrap. */
@@ -108,9 +130,12 @@ type Parts = Pick<BubblewrapOptions, "executable" | "architecture" | "takeUser">
  * Starts a sandbox as that of a version, and in it a child as that of an execution (`trial.py`): bwrap may work where the namespaces below its
  * own are refused. Resolves to why it does not work, as a sentence; null when it does.
  */
-export async function tryBubblewrap(parts: Parts, tools: TrialTools, runner: string): Promise<string | null> {
-  const zygoteDirectory = join(dirname(runner), "zygote");
-  mkdirSync(zygoteDirectory);
+export async function tryBubblewrap(
+  parts: Parts,
+  tools: TrialTools,
+  { runner, timeout }: Attempt,
+): Promise<string | null> {
+  const zygoteDirectory = mkdtempSync(join(dirname(runner), "zygote-"));
   const networks = { policy: DEFAULT_NETWORK_POLICY, egress: null, fallback: "none" } as const;
   const { readablePaths } = tools;
   const launch = await prepareBubblewrap(
@@ -127,7 +152,7 @@ export async function tryBubblewrap(parts: Parts, tools: TrialTools, runner: str
   try {
     const { view } = launch;
     const isolation = JSON.stringify(view.isolation);
-    await runLaunch(launch, [
+    const command = [
       tools.interpreter.path,
       "-I",
       "-S",
@@ -135,17 +160,23 @@ export async function tryBubblewrap(parts: Parts, tools: TrialTools, runner: str
       "trial",
       "namespaces",
       isolation,
-    ]);
+    ] as const;
+    await runLaunch(launch, command, timeout);
     return null;
   } catch (error) {
+    if (error instanceof TimeLimitError) throw error;
     return `bubblewrap does not work here (${getMessage(error).trim()}).`;
   } finally {
     launch.release();
   }
 }
 
-/** Runs a command in the sandbox to its end. @throws Error with the last line of its error output when it fails */
-async function runLaunch(launch: SandboxLaunch, command: readonly [string, ...string[]]): Promise<void> {
+/** Runs a command in the sandbox to its end. @throws Error with the last line of its error output when it fails; TimeLimitError */
+async function runLaunch(
+  launch: SandboxLaunch,
+  command: readonly [string, ...string[]],
+  timeout: number,
+): Promise<void> {
   const { executable, args } = launch.wrap(command);
   const child = spawnTrusted(executable, args, {
     cwd: "/",
@@ -155,17 +186,20 @@ async function runLaunch(launch: SandboxLaunch, command: readonly [string, ...st
     ...(launch.gid === undefined ? {} : { gid: launch.gid }),
   });
   for (const descriptor of launch.descriptors) closeSync(descriptor);
+  let isLate = false;
   const timer = setTimeout(() => {
+    isLate = true;
     launch.kill(child);
     // A process that still holds the pipes is not waited for.
     child.stdio.forEach((stream) => stream?.destroy());
-  }, TRIAL_TIMEOUT_MS);
+  }, timeout);
   try {
     let said = "";
     child.stderr?.on("data", (chunk: Buffer) => {
       said = (said + chunk.toString()).slice(-MAX_SAID);
     });
     const [code] = (await once(child, "close")) as [number | null];
+    if (isLate) throw new TimeLimitError(basename(executable.path), timeout);
     if (code !== 0) throw new Error(said.trim().split("\n").at(-1) || `it ended with ${code ?? "a signal"}`);
   } finally {
     clearTimeout(timer);

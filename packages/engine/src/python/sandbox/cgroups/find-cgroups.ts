@@ -1,9 +1,11 @@
 import { closeSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { getMessage } from "../../../base/thrown.ts";
-import { spawnTrusted } from "../../../host/processes.ts";
+import { spawnTrusted, TimeLimitError } from "../../../host/processes.ts";
 import type { ChildProcess } from "../../../host/processes.ts";
 import { TrustedExecutable } from "../../../host/trusted-executable.ts";
+import { explainTime, TRIAL_TIMES, tryTwice } from "../../../host/try-twice.ts";
+import type { TrialTimes } from "../../../host/try-twice.ts";
 import type { MissingPiece } from "@platform/contract/sandbox";
 import type { Cgroups, Group } from "./cgroups.ts";
 import { createCgroupsV1, listFolders } from "./cgroups-v1.ts";
@@ -19,7 +21,6 @@ import { sweepLeftOvers } from "./remove-groups.ts";
 const TRIAL_LIMITS = { memoryBytes: 64 << 20, cpus: 1, processes: 16 };
 /** After the standard ones. */
 const FIRST_DESCRIPTOR = 3;
-const TRIAL_TIMEOUT_MS = 5000;
 const REMEDY =
   "Run the worker as root, or as a systemd service with `Delegate=yes`; in a container, /sys/fs/cgroup must be writable (Docker: --cgroupns=private with --security-opt writable-cgroups=true, or --privileged).";
 
@@ -34,25 +35,29 @@ type FoundCgroups =
  *
  * @param uid the uid and gid that the trial joins as; null: those of this process
  */
-export async function findCgroups(uid: number | null): Promise<FoundCgroups> {
+export async function findCgroups(
+  uid: number | null,
+  times: TrialTimes = TRIAL_TIMES,
+): Promise<FoundCgroups> {
   try {
     const own = readOwnGroups();
-    if (own === null) return refuse("No control groups with memory, cpu and pids are mounted");
+    if (own === null) return refuse("No control groups with memory, cpu and pids are mounted.");
     const cgroups = await openCgroups(own);
     try {
-      await tryGroup(cgroups, uid);
+      await tryTwice(times, (timeout) => tryGroup(cgroups, uid, timeout));
     } finally {
       await cgroups.close();
     }
     return { cgroups, missing: null };
   } catch (error) {
+    if (error instanceof TimeLimitError) return refuse(explainTime(error));
     const reason = getMessage(error);
-    return refuse(`No control group could be made and used (${reason})`);
+    return refuse(`No control group could be made and used (${reason}).`);
   }
 }
 
 function refuse(why: string): FoundCgroups {
-  return { cgroups: null, missing: { piece: "control groups", why: `${why}.`, remedy: REMEDY } };
+  return { cgroups: null, missing: { piece: "control groups", why, remedy: REMEDY } };
 }
 
 function readOwnGroups(): OwnGroups | null {
@@ -81,21 +86,28 @@ async function openCgroups(own: OwnGroups): Promise<Cgroups> {
   return createCgroupsV1(folders);
 }
 
-async function tryGroup(cgroups: Cgroups, uid: number | null): Promise<void> {
+async function tryGroup(cgroups: Cgroups, uid: number | null, timeout: number): Promise<void> {
   const groups = ["trial", "trial-slot"].map((name) => cgroups.create(name));
-  for (const group of groups) {
-    group.limit(TRIAL_LIMITS);
-    group.begin();
+  let removed: readonly boolean[] = [];
+  try {
+    for (const group of groups) {
+      group.limit(TRIAL_LIMITS);
+      group.begin();
+    }
+    await joinAndMove(groups, uid, timeout);
+    for (const group of groups) group.measure();
+  } finally {
+    removed = await Promise.all(groups.map((group) => group.remove()));
   }
-  await joinAndMove(groups, uid);
-  for (const group of groups) {
-    group.measure();
-    if (!(await group.remove())) throw new Error("A control group could not be removed");
-  }
+  if (removed.includes(false)) throw new Error("A control group could not be removed");
 }
 
 /** A process joins the first group, as a zygote does, and is moved into the second, as its children are. */
-async function joinAndMove([first, second]: readonly Group[], uid: number | null): Promise<void> {
+async function joinAndMove(
+  [first, second]: readonly Group[],
+  uid: number | null,
+  timeout: number,
+): Promise<void> {
   const joins = first?.openJoins() ?? [];
   try {
     const shell = TrustedExecutable.vouchFor("/bin/sh", "search path");
@@ -122,20 +134,26 @@ async function joinAndMove([first, second]: readonly Group[], uid: number | null
         )
         .finally(() => child.stdin?.end());
     });
-    await waitForEnd(child);
+    await waitForEnd(child, timeout);
     if (fault !== "") throw new Error(fault);
   } finally {
     joins.forEach(closeSync);
   }
 }
 
-function waitForEnd(child: ChildProcess): Promise<void> {
+/** Nothing of it is left when this rejects because of the time: its groups are removed next. */
+function waitForEnd(child: ChildProcess, timeout: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => child.kill("SIGKILL"), TRIAL_TIMEOUT_MS);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      child.kill("SIGKILL");
+    }, timeout);
     child.once("error", reject);
     child.once("close", () => {
       clearTimeout(timer);
-      resolve();
+      if (isLate) reject(new TimeLimitError("a process that joins control groups", timeout));
+      else resolve();
     });
   });
 }
