@@ -38,7 +38,7 @@ def rehearse() -> None:
     So the pages that it changes are this process's own by the time a request comes: copying them
     was half of what the request waited for.
     """
-    wire.decode_request(b'{"executionId":"","resultBytes":2,"memory":0}')
+    wire.decode_request(b'{"executionId":"","resultBytes":2,"memory":0,"linger":false}')
     _parse_inputs({"body": b'{"data":{},"params":{}}'})
     _encode_answer({}, 2)
     flush_streams()
@@ -63,6 +63,8 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
     # User code that forked may return here twice: only the execution itself answers.
     if os.getpid() == own:
         _send(control, frames)
+        if options["linger"]:
+            _wait_until_closed(control)
     os._exit(0)
 
 
@@ -169,6 +171,14 @@ def _encode_failure(error: BaseException, memory: int) -> bytes:
         write_error(failure.traceback)
     cause = {"code": failure.code, "detail": failure.detail}
     return wire.encode_frame(wire.FAILURE, json.dumps(cause).encode("ascii"))
+
+
+def _wait_until_closed(control: int) -> None:
+    """Node closes the connection once it has the answer. It ends who waits for longer."""
+    try:
+        os.read(control, 1)
+    except OSError:
+        pass  # it was closed before everything was read
 
 
 def _send(control: int, frames: list[bytes]) -> None:

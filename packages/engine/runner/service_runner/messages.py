@@ -147,11 +147,15 @@ Event: TypeAlias = (
 
 
 class RequestOptions(TypedDict):
-    """The frame REQUEST. `resultBytes` limits the result; errors name `memory`, in bytes."""
+    """The frame REQUEST. `resultBytes` limits the result; errors name `memory`, in bytes.
+
+    `linger`: the process lives until Node has read the answer, and what it has used with it.
+    """
 
     executionId: str
     resultBytes: int
     memory: int
+    linger: bool
 
 
 class SpawnedStart(TypedDict):

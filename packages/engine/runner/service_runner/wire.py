@@ -107,6 +107,7 @@ def decode_request(payload: bytes | bytearray) -> RequestOptions:
         "executionId": _read_text(members, "executionId"),
         "resultBytes": _read_integer(members, "resultBytes"),
         "memory": _read_integer(members, "memory"),
+        "linger": _read_flag(members, "linger"),
     }
 
 

@@ -22,7 +22,7 @@ def load():
     return Binder(run)
 serve_request(int(sys.argv[1]), load)
 """
-OPTIONS = {"executionId": "0192", "resultBytes": 1000, "memory": 1 << 30}
+OPTIONS = {"executionId": "0192", "resultBytes": 1000, "memory": 1 << 30, "linger": False}
 RETURN_DATA = "def run(data): return data"
 
 
@@ -65,6 +65,26 @@ def run(
 
 
 class Execution(unittest.TestCase):
+    def test_one_that_shall_linger_lives_until_node_has_read_the_answer(self) -> None:
+        command = [*INTERPRETER, "-c", PROGRAM.format(definition="def run(): return 1")]
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            process = subprocess.Popen(
+                [*command, str(theirs.fileno())],
+                cwd=RUNNER,
+                pass_fds=[theirs.fileno()],
+            )
+            theirs.close()
+            options = json.dumps({**OPTIONS, "linger": True}).encode()
+            frames = ((wire.REQUEST, options), (wire.BODY, b"{}"), (wire.START, b""))
+            for kind, payload in frames:
+                ours.sendall(wire.encode_frame(kind, payload))
+            self.assertIsNotNone(wire.FrameReader(ours.fileno()).read())
+            with self.assertRaises(subprocess.TimeoutExpired):
+                process.wait(0.3)
+            ours.close()
+            self.assertEqual(process.wait(), 0)
+
     def test_a_result_follows_its_metadata(self) -> None:
         definition = """
 class Envelope:

@@ -64,6 +64,14 @@ describe.each(LIMITED_LEVELS)("at level %s, measured by %s", (level, bounds) => 
     expectUsage(outcome, 90 << 20);
   });
 
+  test("what was used is said of every execution that answers, however short it is", async () => {
+    const short = fixture.createVersion("def run(): return 1");
+    for (let count = 0; count < 60; count += 1) {
+      const { peakMemoryBytes = 0 } = readMetadata((await fixture.finish(short)).outcome)["_usage"] ?? {};
+      expect(peakMemoryBytes).toBeGreaterThan(0);
+    }
+  });
+
   test.each(FAILURES)("what was used is said of an execution that %s", async (_name, code, text) => {
     const { outcome } = await fixture.finish(version, { data: { code: text }, timeoutSeconds: 5 });
     expect(outcome).toMatchObject({ status: "FAILED", code });

@@ -113,6 +113,7 @@ function handOver(execution: Execution, connections: Connections): void {
   execution.handOver(connections, {
     signal: (signal) => asked.push(`signal ${signal}`),
     measure: () => null,
+    needsLive: false,
     explainNetwork: () => null,
     onAnswered: () => asked.push("answered"),
     onStuck: () => asked.push("stuck"),

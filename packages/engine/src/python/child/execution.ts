@@ -29,6 +29,8 @@ interface ExecutionHost {
   readonly explainNetwork: () => string | null;
   /** What the execution has used until now; null: it is not measured, or its processes are gone. */
   readonly measure: () => Usage | null;
+  /** Whether `measure` reads live processes: one that has answered then waits until that was done. */
+  readonly needsLive: boolean;
   /** The answer is known; the process may still be running. */
   readonly onAnswered: () => void;
   /** The processes do not end: the whole sandbox must be killed. */
@@ -155,6 +157,7 @@ function attendChild(options: ChildOptions): (action: ChildAction) => void {
       case "serve":
         return serve(options);
       case "closeControl":
+        meter.take(); // a process that was asked to linger ends then
         return connections.control.destroy();
       case "terminate":
         meter.look();
@@ -165,14 +168,13 @@ function attendChild(options: ChildOptions): (action: ChildAction) => void {
       case "killSandbox":
         return host.onStuck();
       case "reportAnswered":
-        meter.take();
         return host.onAnswered();
     }
   };
 }
 
 function serve({ connections, host, journal, request, settings, dispatch }: ChildOptions): void {
-  connections.control.write(encodeRequest(request, settings.resultBytes));
+  connections.control.write(encodeRequest(request, settings.resultBytes, host.needsLive));
   journal.read(connections.stdout, connections.stderr);
   listenForAnswer(connections.control, settings.resultBytes, (event) =>
     dispatch(
@@ -182,10 +184,11 @@ function serve({ connections, host, journal, request, settings, dispatch }: Chil
 }
 
 /** The frames that start an execution in a child: inputs are passed on as received, without a copy. */
-function encodeRequest(request: RunRequest, resultBytes: number): readonly Uint8Array[] {
+function encodeRequest(request: RunRequest, resultBytes: number, linger: boolean): readonly Uint8Array[] {
   const { body, data, params } = request.input;
   const memory = Math.round(request.version.resources.memory * GIGABYTE);
-  const options = Buffer.from(JSON.stringify({ executionId: request.executionId, resultBytes, memory }));
+  const { executionId } = request;
+  const options = Buffer.from(JSON.stringify({ executionId, resultBytes, memory, linger }));
   const inputs = [
     [FRAME.body, body],
     [FRAME.data, data],
