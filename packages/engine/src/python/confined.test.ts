@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -203,8 +203,14 @@ test("level C starts a version again whose launcher was killed, without which no
     const version = own.createVersion("def run():\n    return 1");
     await own.finish(version);
     const all = findProcesses(`${own.directory}/run/runner`);
+    const folders = readdirSync(join(own.directory, "run", "z")).map((name) =>
+      join(own.directory, "run", "z", name),
+    );
+    expect(folders).toHaveLength(1);
     for (const pid of all.filter(isLauncher)) killIfAlive(pid);
     await waitFor("its zygote has ended", () => all.every((pid) => !existsSync(`/proc/${pid}`)));
+    // An execution that is handed to one of its children before the runtime knows may have begun, for all that it knows: it is UNKNOWN.
+    await waitFor("the runtime knows", () => folders.every((folder) => !existsSync(folder)));
     expect((await own.finish(version)).outcome.status).toBe("SUCCEEDED");
   } finally {
     await own.close();
