@@ -21,7 +21,9 @@ for setting in $settings; do sysctl -w "$setting"; done
 # What Delegate=yes does (systemd.resource-control(5)), for a service of this user.
 uid=0
 [ "$who" = root ] || { uid=$owner && [ "$uid" -ne 0 ] || uid=1000; }
-chown "$uid" "$root/node_modules" # vitest writes there
+# vitest writes there; what another user's run has left cannot be written.
+rm -rf "$root/node_modules/.vite-temp"
+chown "$uid" "$root/node_modules"
 services=/sys/fs/cgroup/system.slice
 group=$services/tests.service
 echo "+memory +cpu +pids" >/sys/fs/cgroup/cgroup.subtree_control

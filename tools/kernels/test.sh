@@ -1,15 +1,19 @@
 #!/bin/sh
 # `npm run test:kernels`: tests of the isolation in a virtual machine with one of Debian's kernels, control groups of version 2 and this
 # system's files, which it cannot change. Needs Debian on x86_64, and its packages qemu-system-x86 and busybox-static.
-#   sh tools/kernels/test.sh                                  each kernel of KERNELS, as root and as an ordinary user
+#   sh tools/kernels/test.sh                                  those of RUNS with TESTS; fails when one of them has failed
 #   sh tools/kernels/test.sh PACKAGE root|user [ARGUMENT...]  one of them; with arguments of vitest (files, -t NAME)
 # GUEST_PARAMETERS: parameters of the kernel (lsm=yama: without Landlock). GUEST_SYSCTL: settings (user.max_user_namespaces=0).
 # ACCELERATOR: kvm; by default the processor is emulated, ten times slower.
 set -eu
-KERNELS="linux-image-amd64 linux-image-6.12-amd64"
-TESTS="packages/engine/src/python/sandbox packages/engine/src/python/limits.test.ts"
+RUNS="linux-image-amd64:user linux-image-6.12-amd64:root"
+# What the kernel does for level A: the other levels need nothing that differs between the two.
+TESTS="packages/engine/src/python/sandbox/cgroups packages/engine/src/python/sandbox/find-sandbox.test.ts
+  packages/engine/src/python/pool/slot-book.test.ts packages/engine/src/python/limits.test.ts
+  packages/engine/src/python/siblings.test.ts packages/engine/src/python/zygote-care.test.ts"
+NAMES='^(?!.*level [BC])'
 MODULES="fs/9p fs/fscache fs/netfs fs/overlayfs net/9p net/xfrm drivers/virtio drivers/net/tun.ko"
-LIMIT_SECONDS=7200
+LIMIT_SECONDS=3600
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 case $root in /tmp/* | /run/*) echo "The machine has folders of its own at /tmp and /run: move the repository." >&2 && exit 1 ;; esac
@@ -46,6 +50,12 @@ pack() {
   busybox depmod -b "$work" "$release"
   install -m 755 "$root/tools/kernels/init.sh" "$work/init"
   (cd "$work" && find . | busybox cpio -o -H newc 2>/dev/null) | gzip -1 >"$home/initrd"
+  rm -rf "$work"
+}
+
+# The words as a shell reads them: -t has a pattern.
+quote() {
+  for word in "$@"; do printf "'%s' " "$(printf '%s' "$word" | sed "s/'/'\\\\''/g")"; done
 }
 
 # Tests with one kernel and user; the last line that the machine prints has their status.
@@ -61,12 +71,17 @@ boot() {
   tr -d '\r' <"$home/log" | grep -q "the tests ended with 0$" # vitest leaves codes for terminals before it
 }
 
-[ $# -eq 0 ] || {
+if [ $# -ge 2 ]; then
   package=$1 who=$2
   shift 2
-  boot "$package" "$who" "${*:-$TESTS}"
+  # shellcheck disable=SC2086
+  [ $# -gt 0 ] || set -- $TESTS -t "$NAMES"
+  boot "$package" "$who" "$(quote "$@")"
   exit
-}
-for package in $KERNELS; do
-  for who in root user; do boot "$package" "$who" "$TESTS" || exit 1; done
+fi
+status=0
+for run in $RUNS; do
+  # shellcheck disable=SC2086
+  boot "${run%:*}" "${run#*:}" "$(quote $TESTS -t "$NAMES")" || status=1
 done
+exit "$status"
