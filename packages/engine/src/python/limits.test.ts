@@ -1,9 +1,9 @@
-import { readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findZygote, listChildren } from "../testing/find-zygote.ts";
 import { createLimitedFixture, LIMITED_LEVELS } from "../testing/limited-levels.ts";
-import { findTestSandbox, waitFor } from "../testing/python-fixture.ts";
+import { findTestSandbox, INTERPRETER, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import type { RunnableVersion } from "./port/runtime.ts";
 
@@ -222,6 +222,18 @@ describe.each(LIMITED_LEVELS)("limits at level %s, by %s", (level, bounds) => {
       code: "OUT_OF_MEMORY",
       detail: expect.stringContaining("The import of src/program.py exceeded the memory limit"),
     });
+  });
+
+  test("an interpreter that a version brings along has the memory of an import before it says a word", async () => {
+    const own = fixture.createVersion(
+      PROGRAM,
+      { resources: { cpu: 1, memory: 0.1 } },
+      { python: `#!${INTERPRETER}\nimport time\nblock = bytearray(400 << 20)\ntime.sleep(60)` },
+    );
+    const interpreter = join(own.projectDirectory, "python");
+    chmodSync(interpreter, 0o755);
+    const version = { ...own, interpreter, readablePaths: [own.projectDirectory] };
+    expect((await fixture.finish(version, { data: {} })).outcome).toMatchObject({ code: "OUT_OF_MEMORY" });
   });
 
   test.each(PROCESS_BOMBS)("%s is bounded", async (_name, code) => {

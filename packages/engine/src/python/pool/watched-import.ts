@@ -1,5 +1,5 @@
 import { GIGABYTE } from "../../base/bytes.ts";
-import { findImporter } from "../watch/family.ts";
+import { findUppermost } from "../watch/family.ts";
 import type { Watch, Watcher } from "../watch/watcher.ts";
 import type { ZygoteEvent } from "../wire/control-messages.ts";
 import { ZYGOTE_RESERVE_BYTES } from "./zygote-groups.ts";
@@ -7,6 +7,15 @@ import type { ZygoteOptions } from "./zygote.ts";
 
 /** Events with which an import has ended well. */
 const ENDS: ReadonlySet<ZygoteEvent["event"]> = new Set(["ready", "unsafe", "probed"]);
+
+/** The process that was started for a zygote. */
+export interface Launched {
+  readonly pid: number;
+  /** Whether it is not the interpreter itself. */
+  readonly isLauncher: boolean;
+  /** Resolves when the launcher executes the interpreter, which may be the version's own, and take memory before it says a word. */
+  readonly begun: Promise<unknown>;
+}
 
 /**
  * One import where limits are sampled. The limits of each process do not count shared memory, memory files and what its processes take
@@ -21,30 +30,38 @@ export interface WatchedImport {
 
 /**
  * @param watcher null: nothing is watched
- * @param launched the process that was started for the zygote
  * @param onPassed called before the end of the import is passed on
  */
 export function watchImport(
   watcher: Watcher | null,
   { version, onEvent }: Pick<ZygoteOptions, "version" | "onEvent">,
-  launched: number,
+  { pid, isLauncher, begun }: Launched,
   onPassed: () => void,
 ): WatchedImport {
   let watch: Watch | null = null;
   let step: "before" | "importing" | "looking" | "over" = "before";
+  let wasExceeded = false;
   const held: ZygoteEvent[] = [];
 
-  function begin(number: number): void {
-    step = "importing";
-    const leader = findImporter(launched, number);
+  /** @param isFurnished whether the sandbox has file systems of its own by now, and no longer those of the host */
+  function follow(isFurnished: boolean): void {
+    const leader = findUppermost(pid, isLauncher);
+    if (leader === null || watcher === null) return;
+    endWatch();
     const memoryBytes = Math.round(version.resources.memory * GIGABYTE) + ZYGOTE_RESERVE_BYTES;
-    if (leader !== null) watch = watcher?.watch(leader, { memoryBytes, cpus: Infinity }) ?? null;
+    const isApart = leader.isApart && isFurnished;
+    watch = watcher.watch({ ...leader, isApart }, { memoryBytes, cpus: Infinity });
+  }
+
+  function endWatch(): void {
+    wasExceeded = hasExceeded();
+    watch?.end();
   }
 
   async function lookOnce(): Promise<void> {
     step = "looking";
     await watch?.look();
-    watch?.end();
+    endWatch();
     step = "over";
     if (hasExceeded()) return;
     onPassed();
@@ -52,21 +69,25 @@ export function watchImport(
   }
 
   function hasExceeded(): boolean {
-    return (watch?.measure()?.outOfMemoryKills ?? 0) > 0;
+    return wasExceeded || (watch?.measure()?.outOfMemoryKills ?? 0) > 0;
   }
 
+  void begun.then(() => (step === "before" ? follow(false) : undefined));
   return {
     hear: (event) => {
       if (watcher === null) return onEvent(event);
-      if (event.event === "hello" && step === "before") begin(event.pid);
+      if (event.event === "hello" && step === "before") {
+        step = "importing";
+        follow(true);
+      }
       const isEnd = step === "importing" && ENDS.has(event.event);
       if (!isEnd && step !== "looking") return onEvent(event);
       held.push(event);
       if (isEnd) void lookOnce();
     },
     close: () => {
-      watch?.end();
-      return hasExceeded();
+      endWatch();
+      return wasExceeded;
     },
   };
 }

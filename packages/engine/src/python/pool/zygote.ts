@@ -27,6 +27,7 @@ import { BOOT_LINE_BYTES, BOOT_LOG_BYTES, describeLargeImport } from "./start-fa
 import { FIRST_DESCRIPTOR, STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
 import { watchImport } from "./watched-import.ts";
+import type { Launched } from "./watched-import.ts";
 import { isOver } from "../watch/process-files.ts";
 import { createZygoteGroups } from "./zygote-groups.ts";
 import type { ZygoteGroups } from "./zygote-groups.ts";
@@ -169,7 +170,7 @@ function attendZygote(
   const status = collectStatus(child);
   const orders = createOrders(control, watcher !== null);
   const timers = createTimers<"leave" | "hangUp">();
-  const imported = watchImport(watcher, options, child.pid ?? 0, orders.release);
+  const imported = watchImport(watcher, options, nameLaunched(child, launch, status), orders.release);
 
   /** The zygote opens the socket before it says hello. User code runs only later: it can never reach the path. */
   function hear(event: ZygoteEvent): void {
@@ -213,6 +214,14 @@ function attendZygote(
   const booting = boot();
   const processes = nameProcesses(child, launch);
   return { processes, home, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
+}
+
+function nameLaunched(
+  { pid = 0 }: ChildProcess,
+  { hasBegun }: SandboxLaunch,
+  { begun }: LauncherStatus,
+): Launched {
+  return { pid, isLauncher: hasBegun !== null, begun };
 }
 
 function nameProcesses({ pid = 0 }: ChildProcess, { listHelpers }: SandboxLaunch): ZygoteProcesses {

@@ -60,25 +60,29 @@ export function createFamily(): Family {
 }
 
 /**
- * The process above all those of an import: orphans come to it. It is the launcher's, pid 1 of the sandbox, or the zygote where there is no
- * launcher. Null: the zygote has ended. See `findZygote`.
+ * The process above all those of a sandbox: orphans come to it. It is pid 1 inside, or the one that was started. Null: that has ended.
+ *
+ * @param isLauncher whether what was started is not the interpreter itself
  */
-export function findImporter(launched: number, number: number): Leader | null {
-  const zygote = findZygote(launched, number);
-  const stat = zygote === null ? null : readStat(zygote);
-  const above = stat === null || stat.parent === process.pid ? stat : readStat(stat.parent);
-  if (above === null) return null;
-  const isApart = readNumbers(above.pid).length > readNumbers(process.pid).length;
-  const isWarden = !isApart && above.pid !== zygote;
-  return { stat: above, zygote: above.pid, inheritedBytes: 0, isApart, isWarden };
+export function findUppermost(launched: number, isLauncher: boolean): Leader | null {
+  const depth = readNumbers(launched).length;
+  const inside = listLaunched(launched).find((pid) => readNumbers(pid).length > depth);
+  const stat = readStat(inside ?? launched);
+  if (stat === null) return null;
+  const isApart = inside !== undefined;
+  return { stat, zygote: stat.pid, inheritedBytes: 0, isApart, isWarden: isLauncher && !isApart };
 }
 
 /** The zygote, by its number in its own pid namespace; null: it has ended. */
 function findZygote(launched: number, number: number): number | null {
-  const queue = [launched];
-  for (const pid of queue) {
-    if (readNumbers(pid).at(-1) === number && pid !== launched) return pid;
-    if (queue.length < MAX_LAUNCHERS) queue.push(...listChildren(pid));
-  }
-  return readNumbers(launched).at(-1) === number ? launched : null;
+  const below = listLaunched(launched).filter((pid) => pid !== launched);
+  const zygote = below.find((pid) => readNumbers(pid).at(-1) === number);
+  return zygote ?? (readNumbers(launched).at(-1) === number ? launched : null);
+}
+
+/** The process that was started and those below it, generation by generation, until the zygote is certainly among them. */
+function listLaunched(launched: number): readonly number[] {
+  const found = [launched];
+  for (const pid of found) if (found.length < MAX_LAUNCHERS) found.push(...listChildren(pid));
+  return found;
 }
