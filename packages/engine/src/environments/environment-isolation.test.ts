@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   BUILD_TIME,
+  BUILD_UIDS,
   isRoot,
   openEnvironmentScene,
   OWNER,
@@ -13,6 +14,8 @@ import {
 } from "../testing/environment-scene.ts";
 import type { EnvironmentScene } from "../testing/environment-scene.ts";
 import { SECOND } from "../base/time.ts";
+import { findTestSandbox } from "../testing/python-fixture.ts";
+import type { Group } from "../python/sandbox/cgroups/cgroups.ts";
 import { catchProjectError, createWheel, writeFiles } from "../testing/project-fixtures.ts";
 import { collectEnvironments } from "./collect-environments.ts";
 
@@ -21,6 +24,10 @@ beforeEach(async () => {
   scene = await openEnvironmentScene();
 });
 afterEach(() => scene.close());
+
+function refuse(): never {
+  throw new Error("ENOSPC: no space left on device");
+}
 
 /** A folder of wheels in place of an index, as an operator configures one. */
 async function createIndex(wheel: Buffer): Promise<Readonly<Record<string, string | undefined>>> {
@@ -212,6 +219,34 @@ test(
     await roomy.ensure(await scene.createTinyProject("third", 44), { owner: "another" });
     await Promise.all([strict.close(), roomy.close()]);
     expect(await scene.listBuilds()).toHaveLength(2);
+  },
+  BUILD_TIME,
+);
+
+test.runIf(isRoot)(
+  "a build whose control group is refused gives its user back, and leaves no group",
+  async () => {
+    const { cgroups } = await findTestSandbox();
+    if (cgroups === null) return;
+    const removed: string[] = [];
+    const create = (name: string): Group => {
+      const group = cgroups.create(name);
+      const remove = async (): Promise<boolean> => {
+        removed.push(name);
+        return group.remove();
+      };
+      return { ...group, remove, ...(removed.length === 0 ? { limit: refuse } : {}) };
+    };
+    const builder = scene.create({
+      buildUids: { ...BUILD_UIDS, count: 1 },
+      cgroups: { ...cgroups, create },
+    });
+    const project = await scene.createTinyProject("tiny");
+    await expect(builder.ensure(project, { owner: OWNER })).rejects.toThrow(/ENOSPC/u);
+    expect(removed).toHaveLength(1);
+    expect((await builder.ensure(project, { owner: OWNER })).key).toMatch(/^v/u);
+    await builder.close();
+    await cgroups.close();
   },
   BUILD_TIME,
 );

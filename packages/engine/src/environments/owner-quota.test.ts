@@ -22,9 +22,11 @@ test("each environment of an owner counts once, whatever links to it; those of o
   await createEnvironment("other-1", "other", 5000);
   await createEnvironment("shared-1", null, 5000);
   await mkdir(join(workspace.path, "building-1"));
-  const check = (more: number): Promise<void> =>
-    checkOwnerQuota({ environments: workspace.path, ownerBytes: 1000 }, "own", more);
-  await check(399);
-  await expect(check(400)).rejects.toMatchObject({ code: "BUILD_FAILED" });
-  await checkOwnerQuota({ environments: workspace.path, ownerBytes: 1000 }, null, 5000);
+  const check = (owner: string | null): Promise<void> =>
+    checkOwnerQuota({ environments: workspace.path, ownerBytes: 1000 }, owner);
+  await createEnvironment("own-2", "own", 399);
+  await check("own");
+  await createEnvironment("own-3", "own", 1);
+  await expect(check("own")).rejects.toMatchObject({ code: "BUILD_FAILED" });
+  await check(null);
 });

@@ -14,18 +14,17 @@ export async function noteOwner(directory: string, owner: string | null, bytes: 
 }
 
 /**
- * Checks that the environments of an owner on this host, and `more` bytes, are within its quota. It reads one small file for each environment,
- * which is nothing beside a build.
+ * Checks that the environments of an owner on this host are within its quota, with those that are noted and not published yet. It reads one small
+ * file for each environment, which is nothing beside a build.
  *
  * @throws ProjectError BUILD_FAILED
  */
 export async function checkOwnerQuota(
   { environments, ownerBytes }: Pick<EnvironmentSettings, "environments" | "ownerBytes">,
   owner: string | null,
-  more: number,
 ): Promise<void> {
   if (owner === null || ownerBytes === Number.POSITIVE_INFINITY) return;
-  let bytes = more;
+  let bytes = 0;
   for (const entry of await readdir(environments, { withFileTypes: true })) {
     // Their links would count them once more.
     if (entry.isDirectory()) bytes += await readBytes(join(environments, entry.name), owner);

@@ -82,15 +82,16 @@ async function runBuild(settings: EnvironmentSettings, build: Build): Promise<En
     watchSpace(settings.environments, settings.minFreeBytes, () => controller.abort(createDiskLow())),
   ];
   try {
-    await checkOwnerQuota(settings, build.owner, 0);
+    await checkOwnerQuota(settings, build.owner);
     await mkdir(directory);
     await chmod(directory, 0o755);
     await fill(settings, build, directory);
     controller.signal.throwIfAborted();
     const bytes = await measureWithin(directory, settings.sizeLimits);
     if (bytes === null) throw tooLarge;
-    await checkOwnerQuota(settings, build.owner, bytes);
+    // First noted, then judged: of two builds that end at once, each would otherwise find room for itself alone.
     await noteOwner(directory, build.owner, bytes);
+    await checkOwnerQuota(settings, build.owner);
     await build.log.close();
     // The link publishes the environment permanently: after a power failure it must not lead to an incomplete one.
     await syncTree(directory, controller.signal);
@@ -107,8 +108,9 @@ async function runBuild(settings: EnvironmentSettings, build: Build): Promise<En
 
 async function fill(settings: EnvironmentSettings, build: Build, directory: string): Promise<void> {
   const user = settings.users?.take() ?? null;
-  const group = openGroup(settings, build.name);
+  let group: Group | null = null;
   try {
+    group = openGroup(settings, build.name);
     const cacheDirectory = await makeCache(settings, build.owner);
     const indexAccess = await readIndexAccess(settings.variables);
     const { signal } = build.controller;
@@ -135,9 +137,14 @@ function openGroup({ cgroups, limits }: EnvironmentSettings, name: string): Grou
   if (cgroups === null) return null;
   const group = cgroups.create(`build-${name.slice(-12)}`);
   const { memoryBytes, processes } = limits;
-  group.limit({ memoryBytes, cpus: availableParallelism(), processes: processes + STARTING_PROCESSES });
-  group.begin();
-  return group;
+  try {
+    group.limit({ memoryBytes, cpus: availableParallelism(), processes: processes + STARTING_PROCESSES });
+    group.begin();
+    return group;
+  } catch (error) {
+    void group.remove();
+    throw error;
+  }
 }
 
 /** Each owner has its own: what a requirement of one names by address is kept for no other. */
