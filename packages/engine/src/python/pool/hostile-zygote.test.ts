@@ -9,8 +9,8 @@ import { SILENT } from "../../testing/silent-logger.ts";
  */
 
 let fixture: Fixture;
-let notes: string[] = [];
-const note = (_: Record<string, unknown>, message: string): void => void notes.push(message);
+const notes: { readonly fields: Record<string, unknown>; readonly message: string }[] = [];
+const note = (fields: Record<string, unknown>, message: string): void => void notes.push({ fields, message });
 beforeAll(async () => {
   fixture = await createFixture({
     times: { bootMs: 2000, exitMs: 300, confirmMs: 300 },
@@ -60,7 +60,6 @@ def run(): return 1
 });
 
 test("a zygote that says it cannot fork is ended, whether it leaves or not; what it repeats is not logged", async () => {
-  notes = [];
   const program = `${SAY}
 if "spawned" not in sys.argv:
     for _ in range(100):
@@ -68,8 +67,12 @@ if "spawned" not in sys.argv:
     time.sleep(600)
 def run(): return 1
 `;
-  expect((await fixture.finish(fixture.createVersion(program))).result).toEqual({ value: 1 });
-  expect(notes).toEqual(["each execution of this version starts a fresh interpreter"]);
+  const version = fixture.createVersion(program);
+  expect((await fixture.finish(version)).result).toEqual({ value: 1 });
+  const said = notes.filter(({ fields }) => fields["versionId"] === version.id);
+  expect(said.map(({ message }) => message)).toEqual([
+    "each execution of this version starts a fresh interpreter",
+  ]);
 });
 
 test("a traceback of any length is kept to a few lines for each execution that waits", async () => {
