@@ -85,14 +85,14 @@ class ReadyEvent(TypedDict):
 
 
 class UnsafeEvent(TypedDict):
-    """The import left something that does not survive a fork; the zygote ends."""
+    """The import left something that does not survive a fork; the zygote waits to be ended."""
 
     event: Literal["unsafe"]
     reason: str
 
 
 class FailedEvent(TypedDict):
-    """The import failed; the zygote ends."""
+    """The import failed; the zygote waits to be told to end."""
 
     event: Literal["failed"]
     code: str

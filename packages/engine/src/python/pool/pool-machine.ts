@@ -231,7 +231,7 @@ function failStart(turn: Turn, outcome: BootFailure["outcome"]): void {
   refuse(turn, next, { outcome, lines: [] });
 }
 
-/** The zygote cannot fork safely: it ends by itself, and the next one starts a fresh interpreter for each child. */
+/** The zygote cannot fork safely: it is ended, and the next one starts a fresh interpreter for each child. */
 function respawn(turn: Turn, reason: string): void {
   if (turn.state.phase.name !== "booting") return;
   set(turn, { startMode: "spawn", phase: { name: "ending" } });

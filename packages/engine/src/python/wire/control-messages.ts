@@ -42,7 +42,7 @@ export interface ExitEvent {
   readonly signal: number | null;
 }
 
-/** The import failed; the zygote ends. */
+/** The import failed; the zygote waits to be told to end. */
 export interface FailedEvent {
   readonly event: "failed";
   readonly code: string;
@@ -57,7 +57,7 @@ export type ZygoteEvent =
   | { readonly event: "hello"; readonly pid: number }
   /** It obeys `fork` from now on; with the mode `spawn`, each child imports the project itself. */
   | { readonly event: "ready"; readonly mode: "fork" | "spawn" }
-  /** The import left something that does not survive a fork; the zygote ends. */
+  /** The import left something that does not survive a fork; the zygote waits to be told to end. */
   | { readonly event: "unsafe"; readonly reason: string }
   | FailedEvent
   /** What the import has shown. The schemas are null when `run` has no type hints. */
