@@ -145,6 +145,13 @@ out.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [d]
     await waitUntil(() => group.readHeldMemory() < 4 << 20);
   });
 
+  test("a process that begins in a group has nothing to join it with again, and no variable of the shell", async () => {
+    const program = `import os
+paths = [os.path.realpath("/proc/self/fd/" + name) for name in os.listdir("/proc/self/fd")]
+print([path for path in paths if "cgroup" in path], [name for name in os.environ if name != "LC_CTYPE"])`;
+    expect(await waitForOutput(start(group, program))).toBe("[] []");
+  });
+
   test("four threads get the share of the processors that the group has", async () => {
     const program = `
 import hashlib, threading, time
