@@ -1,5 +1,6 @@
 import process from "node:process";
 import { readMonotonic } from "@platform/engine/base/monotonic";
+import { closeInherited } from "@platform/engine/host/close-inherited";
 import manifest from "../package.json" with { type: "json" };
 import { rotateSigningKey } from "./access/signing-keys.ts";
 import { provideFirstLogin } from "./accounts/first-login.ts";
@@ -17,6 +18,7 @@ import type { Shared } from "./roles/shared.ts";
 
 async function main(): Promise<void> {
   if (isHelpWanted()) return void process.stdout.write(describeSettings());
+  closeInherited();
   const config = readConfig();
   await runProcess(config, config.command === "serve" ? serve : rotateKey);
 }
