@@ -11,7 +11,7 @@ import type { BootEffect, BootEvent, PoolOrder, BootReport } from "./boot-machin
 import { runMachine } from "../../base/machine.ts";
 import { getMessage } from "../../base/thrown.ts";
 import type { Usage } from "../child/usage.ts";
-import { createFamily } from "../watch/family.ts";
+import { createFamily, describeChild } from "../watch/family.ts";
 import type { Family } from "../watch/family.ts";
 import { createWatchedChildren } from "../watch/watched-children.ts";
 import type { WatchedChildren } from "../watch/watched-children.ts";
@@ -146,9 +146,9 @@ async function admit(handles: Handles, id: number, token: string, number: number
   if (Array.isArray(zygote)) return;
   const child = options.startMode === "spawn" ? "told" : "untold";
   if (host.watcher === null && zygote.groups === null) return zygote.home.admit(token, child);
-  const leader = family.find(number);
-  if (leader !== null) watched.meet(id, leader);
-  if (leader !== null && (await slots.enter(id, leader.stat))) zygote.home.admit(token, child);
+  const process = family.find(number);
+  if (process !== null && host.watcher !== null) watched.meet(id, describeChild(process));
+  if (process !== null && (await slots.enter(id, process))) zygote.home.admit(token, child);
   else zygote.home.forget(token); // it ends without its connections; else it would be waited for until it is late
 }
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createFamily } from "./family.ts";
+import { createFamily, describeChild } from "./family.ts";
 
 let children: ChildProcess[];
 
@@ -21,8 +21,26 @@ afterEach(async () => {
 test("each child is found by the number that it has for the zygote, as often as it is asked for", () => {
   const family = createFamily();
   family.open(process.pid, process.pid);
-  for (const { pid = 0 } of [...children, ...children])
-    expect(family.find(pid)).toMatchObject({ stat: { pid }, zygote: process.pid, isApart: false });
+  for (const { pid = 0 } of [...children, ...children]) {
+    const found = family.find(pid);
+    expect(found).toMatchObject({ pid, parent: process.pid });
+    expect(found && describeChild(found)).toMatchObject({ zygote: process.pid, isApart: false });
+  }
+});
+
+test("a child is found that was forked after the last look, and none that has ended since", async () => {
+  const family = createFamily();
+  family.open(process.pid, process.pid);
+  const [first, second] = children;
+  expect(family.find(first?.pid ?? 0)).toMatchObject({ pid: first?.pid });
+  const later = spawn("/bin/sleep", ["60"], { stdio: "ignore" });
+  await once(later, "spawn");
+  expect(family.find(later.pid ?? 0)).toMatchObject({ pid: later.pid });
+  const ended = [second, later].map((child) => child && once(child, "close"));
+  for (const child of [second, later]) child?.kill("SIGKILL");
+  await Promise.all(ended);
+  children = children.filter((child) => child !== second);
+  for (const child of [second, later]) expect(family.find(child?.pid ?? 0)).toBeNull();
 });
 
 test("a number that is not that of a child of the zygote names nobody, whatever the zygote says", () => {

@@ -22,32 +22,34 @@ export interface Family {
   /** The zygote says which process it is, as it numbers itself. Believed once, and only of one below the process that was started. */
   readonly open: (launched: number, number: number) => void;
   /** The child that has this number for the zygote; null: the zygote has no such child. */
-  readonly find: (number: number) => Leader | null;
+  readonly find: (number: number) => ProcessStat | null;
 }
 
 /** A family that is not known yet. */
 export function createFamily(): Family {
   let zygote: { readonly pid: number; readonly depth: number } | null = null;
-  /** Children that were found before: the one that is looked for is among the others. */
-  let known: ReadonlySet<number> = new Set();
+  /** The children of the last look, with their numbers, which stay the same: to read them is most of a look. */
+  let known: ReadonlyMap<number, readonly number[]> = new Map();
 
-  function find(number: number): Leader | null {
+  function look(number: number): ProcessStat | null {
     if (zygote === null) return null;
     const { pid: parent, depth } = zygote;
-    const children = listChildrenOfFirst(parent);
-    const candidates = [
-      ...children.filter((pid) => !known.has(pid)),
-      ...children.filter((pid) => known.has(pid)),
-    ];
-    for (const pid of candidates) {
-      const numbers = readNumbers(pid);
-      const stat = numbers[depth - 1] === number ? readStat(pid) : null;
-      if (stat === null) continue;
-      known = new Set([pid, ...children.filter((child) => known.has(child))]);
-      const inheritedBytes = Math.min(stat.residentBytes, readStat(parent)?.residentBytes ?? 0);
-      return { stat, zygote: parent, inheritedBytes, isApart: numbers.length > depth, isWarden: false };
-    }
-    return null;
+    const listed = listChildrenOfFirst(parent).map((pid): readonly [number, readonly number[]] => [
+      pid,
+      known.get(pid) ?? readNumbers(pid),
+    ]);
+    known = new Map(listed.filter(([, numbers]) => numbers.length > 0));
+    const [pid] = listed.find(([, numbers]) => numbers[depth - 1] === number) ?? [];
+    const stat = pid === undefined ? null : readStat(pid);
+    return stat?.parent === parent ? stat : null;
+  }
+
+  /** A process may have the number of one that has ended since the last look: nobody is missed for that. */
+  function find(number: number): ProcessStat | null {
+    const found = look(number);
+    if (found !== null) return found;
+    known = new Map();
+    return look(number);
   }
 
   return {
@@ -57,6 +59,14 @@ export function createFamily(): Family {
     },
     find,
   };
+}
+
+/** A child that was found in a family, for those who watch it. */
+export function describeChild(stat: ProcessStat): Leader {
+  const { pid, parent } = stat;
+  const inheritedBytes = Math.min(stat.residentBytes, readStat(parent)?.residentBytes ?? 0);
+  const isApart = readNumbers(pid).length > readNumbers(parent).length;
+  return { stat, zygote: parent, inheritedBytes, isApart, isWarden: false };
 }
 
 /**

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { waitFor } from "../../testing/python-fixture.ts";
-import { createFamily } from "./family.ts";
+import { createFamily, describeChild } from "./family.ts";
 import type { Leader } from "./family.ts";
 import { parseRollup, readStat } from "./process-files.ts";
 import { isOfRun, listProcesses, measureFiles, signalProcesses, sumMemory } from "./run-processes.ts";
@@ -27,7 +27,8 @@ afterEach(async () => {
 function findLeader(number: number): Leader | null {
   const family = createFamily();
   family.open(process.pid, process.pid);
-  return family.find(number);
+  const found = family.find(number);
+  return found === null ? null : describeChild(found);
 }
 
 function readState(pid: number): string | undefined {

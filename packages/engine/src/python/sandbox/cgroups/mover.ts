@@ -13,21 +13,21 @@ const QUICK_MS = 5;
 const THREAD = `
 const { parentPort } = require("node:worker_threads");
 const { writeSync } = require("node:fs");
-parentPort.on("message", ({ move, doors, pid }) => {
+parentPort.on("message", ({ doors, pid }) => {
   let fault = null;
   try {
     for (const door of doors) writeSync(door, pid, 0);
   } catch (error) {
     fault = error.message;
   }
-  parentPort.postMessage({ move, fault });
+  parentPort.postMessage(fault);
 });
 `;
 
 /**
  * Moves processes into groups. The kernel waits for all processors before a move, 9 ms in the middle and up to 60 on a quiet machine, unless
- * it has just done another: so the first of several is moved in a thread, which does not keep the event loop waiting, and those that follow
- * at once, which costs 50 us instead of 300.
+ * it has just done another: so the first of several is moved in a thread, which does not keep the event loop waiting. Those that come until
+ * that is done wait for it; they and those that follow are moved at once, which costs less than to ask the thread.
  */
 export interface Mover {
   /** Writes the number of a process to open files, one after the other. Rejects with the text of the system's error. */
@@ -35,17 +35,13 @@ export interface Mover {
   readonly close: () => Promise<void>;
 }
 
-interface Answer {
-  readonly move: number;
-  readonly fault: string | null;
-}
-
 /** The thread is started by the first move, and does not keep the process running. */
 export function createMover(): Mover {
-  const waiting = new Map<number, (fault: string | null) => void>();
   let thread: Worker | null = null;
-  let last = 0;
   let movedAt = -Infinity;
+  let settle: (fault: string | null) => void = () => undefined;
+  /** Ends with what the thread does; those who come meanwhile need no thread then. Null: it does nothing. */
+  let slow: Promise<void> | null = null;
 
   function start(): Worker {
     const started = new Worker(THREAD, {
@@ -54,39 +50,42 @@ export function createMover(): Mover {
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 },
     });
     started.unref();
-    started.on("message", ({ move, fault }: Answer) => settle(move, fault));
+    started.on("message", (fault: string | null) => settle(fault));
     started.on("error", () => undefined); // `exit` follows
     started.once("exit", () => {
       if (thread === started) thread = null;
-      for (const move of waiting.keys()) settle(move, "the thread that moves processes has ended");
+      settle("the thread that moves processes has ended");
     });
     return started;
   }
 
-  function settle(move: number, fault: string | null): void {
-    waiting.get(move)?.(fault);
-    waiting.delete(move);
-    if (fault === null) movedAt = readMonotonic();
-  }
-
   function moveInThread(doors: readonly number[], pid: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      waiting.set((last += 1), (fault) => (fault === null ? resolve() : reject(new Error(fault))));
+      settle = (fault) => {
+        if (fault !== null) return reject(new Error(fault));
+        movedAt = readMonotonic();
+        resolve();
+      };
       thread ??= start();
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-      thread.postMessage({ move: last, doors, pid: String(pid) });
+      thread.postMessage({ doors, pid: String(pid) });
     });
   }
 
-  return {
-    move: async (doors, pid) => {
-      const now = readMonotonic();
-      if (now - movedAt > QUICK_MS) return moveInThread(doors, pid);
-      for (const door of doors) writeSync(door, String(pid), 0);
-      movedAt = now;
-    },
-    close: async () => void (await thread?.terminate()),
-  };
+  async function move(doors: readonly number[], pid: number): Promise<void> {
+    while (slow !== null) await slow;
+    const now = readMonotonic();
+    if (now - movedAt > QUICK_MS) {
+      const moved = moveInThread(doors, pid);
+      const end = (): void => void (slow = null);
+      slow = moved.then(end, end);
+      return moved;
+    }
+    for (const door of doors) writeSync(door, String(pid), 0);
+    movedAt = now;
+  }
+
+  return { move, close: async () => void (await thread?.terminate()) };
 }
 
 /** The files `cgroup.procs` of one group in all its hierarchies. */
