@@ -8,6 +8,8 @@ import type { Consumer } from "./paced-reader.ts";
 /** Bytes of a child's output that are buffered before a consumer is attached: a module that prints a lot at import must not block. */
 const MAX_EARLY_BYTES = MEGABYTE;
 const MAX_EARLY_CHUNKS = 1024;
+/** So little is written as one chunk: a copy of it costs less than a list for the system. */
+const MAX_COPIED_BYTES = 16 * 1024;
 
 /** One of a child's three connections. Read from the beginning; early data is buffered for the consumer that attaches. */
 export interface Connection {
@@ -45,6 +47,8 @@ export function createConnection(socket: Socket, rest: Buffer, pace: Pace): Conn
     wake: reader.wake,
     hasWaited: reader.hasWaited,
     write: (chunks) => {
+      if (chunks.reduce((sum, { byteLength }) => sum + byteLength, 0) <= MAX_COPIED_BYTES)
+        return void socket.write(Buffer.concat(chunks));
       socket.cork();
       for (const chunk of chunks) socket.write(chunk);
       socket.uncork();
