@@ -47,10 +47,9 @@ export function createConnection(socket: Socket, rest: Buffer, pace: Pace): Conn
     wake: reader.wake,
     hasWaited: reader.hasWaited,
     write: (chunks) => {
-      if (chunks.reduce((sum, { byteLength }) => sum + byteLength, 0) <= MAX_COPIED_BYTES)
-        return void socket.write(Buffer.concat(chunks));
+      const isLittle = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0) <= MAX_COPIED_BYTES;
       socket.cork();
-      for (const chunk of chunks) socket.write(chunk);
+      for (const chunk of isLittle ? [Buffer.concat(chunks)] : chunks) socket.write(chunk);
       socket.uncork();
     },
     destroy: () => {

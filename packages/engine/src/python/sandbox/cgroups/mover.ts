@@ -39,7 +39,7 @@ export interface Mover {
 export function createMover(): Mover {
   let thread: Worker | null = null;
   let movedAt = -Infinity;
-  let settle: (fault: string | null) => void = () => undefined;
+  let settle: ((fault: string | null) => void) | null = null;
   /** Ends with what the thread does; those who come meanwhile need no thread then. Null: it does nothing. */
   let slow: Promise<void> | null = null;
 
@@ -50,11 +50,11 @@ export function createMover(): Mover {
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 },
     });
     started.unref();
-    started.on("message", (fault: string | null) => settle(fault));
+    started.on("message", (fault: string | null) => settle?.(fault));
     started.on("error", () => undefined); // `exit` follows
     started.once("exit", () => {
       if (thread === started) thread = null;
-      settle("the thread that moves processes has ended");
+      settle?.("the thread that moves processes has ended");
     });
     return started;
   }
@@ -73,7 +73,10 @@ export function createMover(): Mover {
   }
 
   async function move(doors: readonly number[], pid: number): Promise<void> {
-    while (slow !== null) await slow;
+    if (slow !== null) {
+      await slow;
+      return move(doors, pid); // another may have begun
+    }
     const now = readMonotonic();
     if (now - movedAt > QUICK_MS) {
       const moved = moveInThread(doors, pid);
