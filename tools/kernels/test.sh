@@ -10,7 +10,7 @@ RUNS="linux-image-amd64:user linux-image-6.12-amd64:root"
 # What the kernel does for level A: the other levels need nothing that differs between the two.
 TESTS="packages/engine/src/python/sandbox/cgroups packages/engine/src/python/sandbox/find-sandbox.test.ts
   packages/engine/src/python/pool/slot-book.test.ts packages/engine/src/python/limits.test.ts
-  packages/engine/src/python/siblings.test.ts packages/engine/src/python/zygote-care.test.ts"
+  packages/engine/src/python/siblings.test.ts"
 NAMES='^(?!.*level [BC])'
 MODULES="fs/9p fs/fscache fs/netfs fs/overlayfs net/9p net/xfrm drivers/virtio drivers/net/tun.ko"
 LIMIT_SECONDS=3600
