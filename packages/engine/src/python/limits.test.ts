@@ -236,6 +236,23 @@ describe.each(LIMITED_LEVELS)("limits at level %s, by %s", (level, bounds) => {
     expect((await fixture.finish(version, { data: {} })).outcome).toMatchObject({ code: "OUT_OF_MEMORY" });
   });
 
+  test.runIf(hasNamespaces)(
+    "what an import leaves running cannot fill more of /tmp than its memory",
+    async () => {
+      const program = `import os
+def size(path):
+    found = os.statvfs(path)
+    return found.f_blocks * found.f_frsize
+SIZES = {path: size(path) for path in ("/tmp", "/dev/shm")}
+def run():
+    return SIZES`;
+      const { result } = await fixture.finish(
+        fixture.createVersion(program, { resources: { cpu: 1, memory: 0.5 } }),
+      );
+      expect(result).toEqual({ "/tmp": 512 << 20, "/dev/shm": 512 << 20 });
+    },
+  );
+
   test.each(PROCESS_BOMBS)("%s is bounded", async (_name, code) => {
     const made = await count(code);
     expect(made).toBeGreaterThan(200);

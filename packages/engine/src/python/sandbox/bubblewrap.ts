@@ -1,5 +1,6 @@
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { GIGABYTE } from "../../base/bytes.ts";
 import { killLaunched } from "../../host/kill-launched.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { prepareNetwork } from "./network/version-network.ts";
@@ -103,7 +104,19 @@ function listArguments(request: SandboxRequest, network: readonly string[]): str
   const namespaces = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
   const privileges = ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "service"];
   const system = [listSystem({ network: true }), bindAccounts(zygoteDirectory)];
-  const own = ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs", "/tmp"];
+  const size = ["--size", String(Math.round(request.resources.memory * GIGABYTE))];
+  const own = [
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    ...size,
+    "--tmpfs",
+    "/dev/shm",
+    ...size,
+    "--tmpfs",
+    "/tmp",
+  ];
   const version = [
     ...readable.map((path) => bind(path)),
     bind(request.projectDirectory, PROJECT),

@@ -134,6 +134,7 @@ const PATHS = {
   runnerDirectory: "/r",
   readablePaths: ["/usr/lib/x", "/opt/env"],
   network: null,
+  resources: { cpu: 1, memory: 1 },
   onNotice: () => undefined,
 };
 

@@ -1,4 +1,5 @@
 import type { Network } from "@platform/contract/network";
+import type { Resources } from "@platform/contract/project";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import type { Cgroups } from "./cgroups/cgroups.ts";
 import type { ChildProcess } from "../../host/processes.ts";
@@ -16,6 +17,8 @@ export interface SandboxRequest {
   readonly readablePaths: readonly string[];
   /** Folder of this zygote, with its home socket. Its owner becomes the sandbox's uid. */
   readonly zygoteDirectory: string;
+  /** Each file system in memory that the zygote may write to holds at most the memory, which its children do not count. */
+  readonly resources: Resources;
   /** What its processes ask to reach; null: what the operator has set for such versions. */
   readonly network: Network | null;
   /** Informed, in sentences for the log, of what does not work as the version asks for it, also later. */

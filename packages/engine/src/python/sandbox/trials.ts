@@ -142,6 +142,7 @@ export async function tryBubblewrap(
     { ...parts, networks },
     {
       network: "none",
+      resources: { cpu: 1, memory: 1 },
       projectDirectory: runner,
       runnerDirectory: runner,
       readablePaths,
