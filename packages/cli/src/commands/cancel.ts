@@ -1,6 +1,8 @@
 import { defineCommand } from "../base/command.ts";
-import { waitForJob } from "../jobs/job.ts";
+import { describeFailure, waitForJob } from "../jobs/job.ts";
+import { readJobResult } from "../jobs/job-result.ts";
 import { openSession } from "../base/session.ts";
+import type { Session } from "../base/session.ts";
 
 const SETTLE_SECONDS = 20;
 
@@ -10,20 +12,28 @@ export const cancelCommand = defineCommand({
   summary: "Cancel a job",
   description: [
     "A pending job ends at once; the processes of a running job are stopped. Its state is then FAILED with code CANCELLED.",
-    "The exit code is 1 if the job had already succeeded, or if its worker was lost.",
+    "A job that had ended before stays as it is. The exit code is 1 if it had succeeded, or if its worker was lost.",
   ],
   arguments: { id: { description: "Id of the job", required: true } },
   options: {},
   examples: [{ command: "platform cancel 0198c1de-7a53-7000-8000-000000000000", comment: "Cancel a job" }],
   run: async (context, { arguments: { id } }) => {
-    const { client } = await openSession(context);
+    const session = await openSession(context);
+    const { client } = session;
     const asked = await client.cancelJob({ params: { id } });
     const waiting = { signal: context.signal, timeoutSeconds: SETTLE_SECONDS };
     const job = asked.terminal ? asked : await waitForJob(client, id, waiting);
     const succeeded = job.status === "FAILED" || !job.terminal;
     if (!job.terminal) context.output.print(`The job is ${job.status}; its cancellation was requested.`);
-    else if (job.status === "FAILED") context.output.print("The job has ended (FAILED).");
+    else if (job.status === "FAILED") context.output.print(await describeEnd(session, id));
     else context.output.print(`The job was already ${job.status}; it was not cancelled.`);
     return { json: job, succeeded };
   },
 });
+
+/** Whether it was cancelled, now or before, or had failed for another reason. */
+async function describeEnd(session: Session, id: string): Promise<string> {
+  const { answer } = await readJobResult(session, id);
+  if (answer.code === "CANCELLED") return "The job was cancelled.";
+  return `The job had already ended; it was not cancelled. ${describeFailure(answer)}`;
+}

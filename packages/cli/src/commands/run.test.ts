@@ -218,11 +218,19 @@ test("result of a failed job is a failure with the cause", async () => {
   expect(stderr).toContain("EXECUTION_ERROR: ValueError: no");
 });
 
-test("cancel ends a job; one that has succeeded cannot be cancelled", async () => {
+test("cancel ends a job; one that had ended stays as it was, and says how it ended", async () => {
   const id = await startDetached();
   const cancelled = await call("cancel", id, "--json");
   expect(cancelled.exitCode).toBe(0);
   expect(JSON.parse(cancelled.stdout)).toMatchObject({ status: "FAILED" });
+
+  expect((await call("cancel", id)).stdout).toContain("The job was cancelled.");
+
+  const failed = await startDetached();
+  await finish(fail);
+  const unchanged = await call("cancel", failed);
+  expect(unchanged.exitCode).toBe(0);
+  expect(unchanged.stdout).toContain("it was not cancelled. FAILED: EXECUTION_ERROR: ValueError: no");
 
   const other = await startDetached();
   await finish(succeed);
