@@ -198,7 +198,14 @@ describe.each(LIMITED_LEVELS)("limits at level %s, by %s", (level, bounds) => {
             "for _ in range(8):\n    if os.fork() == 0:\n        b = bytearray(50 << 20); touch(b); time.sleep(60)\ntime.sleep(2)",
           ],
         ]),
-    ...(hasNamespaces ? [["two tmpfs", "fill('/tmp/a', 200); fill('/dev/shm/b', 200)"]] : []),
+    ...(hasNamespaces
+      ? [
+          [
+            "two tmpfs, each below its own limit, and shared memory",
+            "fill('/tmp/a', 90); fill('/dev/shm/b', 90)\nm = mmap.mmap(-1, 200 << 20); touch(m)\ntime.sleep(2)",
+          ],
+        ]
+      : []),
   ])("an import of more than its memory is OUT_OF_MEMORY, also as %s", async (_, code) => {
     const large = fixture.createVersion(`${PROGRAM}\n${code}`, {
       resources: { cpu: 1, memory: 0.1 },
