@@ -15,6 +15,14 @@ const REFERENCE = {
   fileId: createUuidV7(),
 };
 const PROGRAM = "def run(): return {'ran': True}\n";
+const REQUEST = {
+  workerId: "w",
+  sandboxLevel: "B" as const,
+  limit: 1,
+  free: { cpu: 1, memory: 1 },
+  leaseSeconds: 30,
+  excludedVersionIds: [],
+};
 const SLEEPER = "import time\ndef run():\n    time.sleep(60)\n";
 
 let scene: DispatchScene;
@@ -101,22 +109,36 @@ describe("what the platform cannot start", () => {
 
   test("ends NOT_STARTED after a bounded number of tries", async () => {
     const id = await scene.start(PROGRAM);
-    const request = {
-      workerId: "w",
-      sandboxLevel: "B" as const,
-      limit: 1,
-      free: { cpu: 1, memory: 1 },
-      leaseSeconds: 30,
-      excludedVersionIds: [],
-    };
     for (let tries = 0; tries < 7; tries++) {
-      const [claim] = (await scene.store.claim(request)).claims;
+      const [claim] = (await scene.store.claim(REQUEST)).claims;
       if (claim !== undefined) await scene.store.giveBack(claim, 0);
     }
     scene.createDispatcher({ versions: { prepare: () => Promise.reject(full) } }).start();
     await expect.poll(async () => (await scene.find(id)).failure?.code, WITHIN).toBe("NOT_STARTED");
     expect(await scene.statusOf(id)).toBe("FAILED");
     expect((await scene.find(id)).failure?.detail).not.toContain("ENOSPC");
+  });
+
+  test("goes back for its pause or up to a quarter less, so never for more than five minutes", async () => {
+    const id = await scene.start(PROGRAM, { resources: { cpu: 0.05, memory: 0.1 } });
+    const { versionId } = await scene.find(id);
+    for (let count = 1; count < 30; count++)
+      await scene.start(PROGRAM, { versionId, resources: { cpu: 0.05, memory: 0.1 } });
+    for (let tries = 0; tries < 6; tries++) {
+      const { claims } = await scene.store.claim({ ...REQUEST, limit: 30, free: { cpu: 2, memory: 4 } });
+      for (const claim of claims) await scene.store.giveBack(claim, 0);
+    }
+    const pauses: number[] = [];
+    const giveBack: ExecutionStore["giveBack"] = async (claim, seconds) => {
+      pauses.push(seconds ?? 0);
+      return scene.store.giveBack(claim, seconds);
+    };
+    const store = { ...scene.store, giveBack };
+    scene.createDispatcher({ store, versions: { prepare: () => Promise.reject(full) } }).start();
+    await expect.poll(() => pauses.length, WITHIN).toBe(30);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(300);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(225);
+    expect(new Set(pauses).size).toBeGreaterThan(1);
   });
 
   test("is said in the log once for each version, however many executions it hits", async () => {
@@ -198,14 +220,7 @@ describe("while a version is made ready", () => {
     await expect.poll(() => scene.statusOf(id), WITHIN).toBe("RUNNING");
     await scene.stop(dispatcher, 0);
     expect(await scene.statusOf(id)).toBe("PENDING");
-    const request = {
-      workerId: "next",
-      sandboxLevel: "B" as const,
-      limit: 1,
-      free: { cpu: 1, memory: 1 },
-      leaseSeconds: 30,
-    };
-    const { claims } = await scene.store.claim({ ...request, excludedVersionIds: [] });
+    const { claims } = await scene.store.claim({ ...REQUEST, workerId: "next" });
     expect(claims).toMatchObject([{ id, attempt: 2, setbacks: 0 }]);
   });
 });
