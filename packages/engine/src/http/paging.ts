@@ -54,11 +54,12 @@ export function parseListFilter(query: unknown): ListFilter {
   if (status !== undefined && !isExecutionStatus(status))
     throw refuseParameter("status", "is none of the five states");
   const limit = parseLimit(readParameter(query, "limit"));
+  const cursor = readParameter(query, "cursor");
   const after = parseTime("createdAfter", readParameter(query, "createdAfter"));
   const before = parseTime("createdBefore", readParameter(query, "createdBefore"));
   return {
     limit,
-    cursor: readParameter(query, "cursor"),
+    cursor,
     ...(status === undefined ? {} : { status }),
     ...(after === undefined ? {} : { createdAfter: after }),
     ...(before === undefined ? {} : { createdBefore: before }),
