@@ -67,6 +67,13 @@ test("no file is an empty configuration", async () => {
   expect(await createConfigFile(join(directory, "none")).read()).toEqual({});
 });
 
+test("a configuration that an editor saved with a byte order mark is read", async () => {
+  const file = createConfigFile(directory);
+  await writeFile(file.path, '\uFEFF{"endpoint": "https://platform.example.org"}');
+
+  expect(await file.read()).toEqual({ endpoint: "https://platform.example.org" });
+});
+
 test.each([
   ["{", "cannot be used"],
   ["[]", "does not contain a JSON object"],
