@@ -8,6 +8,7 @@ import { createClosers } from "@platform/engine/base/closers";
 import type { Closers } from "@platform/engine/base/closers";
 import { GIGABYTE } from "@platform/engine/base/bytes";
 import { findPythonTools } from "@platform/engine/environments/python-tools";
+import { closeInherited } from "@platform/engine/host/close-inherited";
 import { findTemporaryFolder } from "@platform/engine/host/temporary-folder";
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import { createExecutions } from "@platform/engine/executions/executions";
@@ -81,10 +82,12 @@ export interface LocalServer {
 
 /**
  * Serves one project with the engine of the platform, but with a store in memory, without tokens, and with results in the flat form.
+ * To be called before this process opens anything by itself: it closes what its starter has left open.
  *
  * @throws ProjectError, UserError PORT_IN_USE, CANNOT_LISTEN
  */
 export async function startLocalServer(options: LocalServerOptions): Promise<LocalServer> {
+  closeInherited();
   const logger = createServerLogger(options.output, options.settings.isDebug);
   const closers = createClosers(logger);
   try {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { get } from "node:http";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -87,6 +88,35 @@ test.each(UNABLE)(
     } finally {
       await served.close();
       server.close();
+    }
+  },
+);
+
+/** The files that a process has open. */
+function listOpen(pid: number): readonly string[] {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).flatMap((name) => {
+    try {
+      return [readlinkSync(`${folder}/${name}`)];
+    } catch {
+      return []; // it was closed meanwhile
+    }
+  });
+}
+
+test.runIf(process.platform === "linux")(
+  "what the starter of the server left open is closed, before code of the project could inherit it",
+  async () => {
+    const starter = `import os, sys\nos.dup2(os.open("/etc/hostname", os.O_RDONLY), 200)\nprint(os.getpid(), file=sys.stderr, flush=True)\nos.execv(sys.argv[1], sys.argv[1:])`;
+    const served = await serveProject(PROGRAM, {
+      wrap: (command) => ["/usr/bin/python3", "-c", starter, ...command],
+    });
+    try {
+      const pid = Number.parseInt(served.running.stderr(), 10);
+      expect(readFileSync(`/proc/${pid}/cmdline`, "latin1")).toContain("serve");
+      expect(listOpen(pid)).not.toContain("/etc/hostname");
+    } finally {
+      await served.close();
     }
   },
 );
