@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-from . import admission, at_fork, isolation, wire
+from . import admission, at_fork, isolation, shares, wire
 from .capture import take_over
 from .execution import rehearse, serve_request
 from .namespaces import Namespaces
@@ -70,8 +70,10 @@ def separate(parent: Parent) -> None:
 
 def list_limits(boot: BootOrder) -> isolation.Limits:
     """Those of an execution, on top of what this process has."""
-    processes = PROCESS_LIMIT if boot["isolation"]["namespaces"] else None
-    return isolation.list_limits(boot["memory"], processes)
+    if not boot["isolation"]["namespaces"]:
+        return isolation.list_limits(boot["memory"], None)
+    limits = isolation.list_limits(boot["memory"], PROCESS_LIMIT)
+    return limits + shares.list_limits(boot["children"])
 
 
 def settle(

@@ -115,18 +115,25 @@ def leave_processes_to_zygote() -> None:
         resource.setrlimit(resource.RLIMIT_NPROC, (less, less))
 
 
-def limit_import(memory: int, processes: int | None) -> None:
-    """Soft limits of the zygote while it imports user code, removed by `lift_import_limits`.
-
-    `processes` is None where files and processes are the host's (no namespaces): a file then has
-    the bound that a private /tmp would have. It stays, for the children too.
-    """
+def limit_import(memory: int) -> None:
+    """A soft limit of the zygote while it imports user code, removed by `lift_import_limits`."""
     if kernel.LINUX:
         _lower_softly(resource.RLIMIT_DATA, read_data_size() + memory)
-    if processes is not None:
-        _lower_softly(resource.RLIMIT_NPROC, processes)
-    else:
-        resource.setrlimit(*_lower(resource.RLIMIT_FSIZE, memory, memory))
+
+
+def limit_processes_of_import(processes: int, children: int) -> None:
+    """The same in a user namespace, where the zygote and all its children count together.
+
+    What code at import may raise it to is what they may have: `processes` each. An ordinary user
+    could not give the zygote back more.
+    """
+    most = processes * (1 + children)
+    resource.setrlimit(*_lower(resource.RLIMIT_NPROC, processes, most))
+
+
+def limit_files(memory: int) -> None:
+    """Where files are the host's, one has the bound of a private /tmp; for the children too."""
+    resource.setrlimit(*_lower(resource.RLIMIT_FSIZE, memory, memory))
 
 
 def lift_import_limits() -> None:

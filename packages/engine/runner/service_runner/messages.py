@@ -33,7 +33,8 @@ class BootOrder(TypedDict):
 
     The paths are those that the sandbox sees. `keep` lists paths below /tmp or /dev/shm that a
     private /tmp must not hide. `memory` is what one execution may allocate, in bytes, on top of
-    what the zygote holds. With `probe`, the zygote describes `run` and ends.
+    what the zygote holds; of these, `children` exist at a time at most. With `probe`, the zygote
+    describes `run` and ends.
     """
 
     order: Literal["boot"]
@@ -43,6 +44,7 @@ class BootOrder(TypedDict):
     keep: list[str]
     variables: dict[str, str]
     memory: int
+    children: int
     isolation: Isolation
     startMode: StartMode
     probe: bool

@@ -3,7 +3,8 @@
 As pid 1 of its own processes it sees, signals and traces nothing else, and its end is the end of
 all of them. User and mount namespaces give it a private /tmp, /dev/shm, /dev/pts and /proc, and
 make RLIMIT_NPROC count its processes only (since Linux 5.14 the count is kept per user namespace).
-The IPC namespace separates System V shared memory and message queues.
+The IPC namespace separates System V shared memory and message queues. Of what the kernel counts for
+a user, the user namespace has its share (`shares`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import errno
 import os
 
-from . import kernel
+from . import kernel, shares
 from .calls import Calls
 from .isolation import FIRST_TO_DIE, OUTPUT_FOLDER, PRIVATE_MODE
 
@@ -62,6 +63,8 @@ class Namespaces:
         self._end = Calls()
         # Namespaces inside count against the number that the zygote may make.
         self._end.add_writing("/proc/sys/user/max_user_namespaces", b"0")
+        for path, share in shares.list_files(boot["children"]):
+            self._end.add_writing(path, share)
         # With no_new_privs, which the sandbox sets, no capability can be regained.
         header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
         self._end.add("capset", header, (ctypes.c_uint32 * 6)())

@@ -82,7 +82,7 @@ def try_signals() -> str | None:
 
 def try_namespaces(isolation_of_child: Isolation) -> str | None:
     """Makes a child as a zygote makes one, which separates and restricts itself as one."""
-    boot: Any = {"isolation": isolation_of_child, "memory": _MEMORY, "keep": []}
+    boot: Any = {"isolation": isolation_of_child, "memory": _MEMORY, "children": 1, "keep": []}
     uid, gid = os.getuid(), os.getgid()
     pid = kernel.Clone(namespaces.list_namespaces(isolation_of_child)).make()
     if pid == 0:

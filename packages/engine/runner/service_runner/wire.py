@@ -121,6 +121,7 @@ def _read_boot(members: dict[str, Any]) -> BootOrder:
         "keep": _read_texts(members, "keep"),
         "variables": {name: _read_text(variables, name) for name in variables},
         "memory": _read_integer(members, "memory"),
+        "children": _read_integer(members, "children"),
         "isolation": _read_isolation(_read_object(members, "isolation")),
         "startMode": _read_start_mode(members),
         "probe": _read_flag(members, "probe"),

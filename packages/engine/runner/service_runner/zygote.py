@@ -86,7 +86,11 @@ def _prepare_process(boot: BootOrder) -> None:
     os.environ.setdefault("LOG_LEVEL", "INFO")
     is_private = boot["isolation"]["namespaces"]
     isolation.name_folders("/tmp" if is_private else boot["scratch"])
-    isolation.limit_import(boot["memory"], child.PROCESS_LIMIT if is_private else None)
+    isolation.limit_import(boot["memory"])
+    if is_private:
+        isolation.limit_processes_of_import(child.PROCESS_LIMIT, boot["children"])
+    else:
+        isolation.limit_files(boot["memory"])
 
 
 def _import(control: Control, home: Home | DistantHome, boot: BootOrder) -> child.Program:

@@ -44,20 +44,22 @@ except MemoryError:
     @unittest.skipUnless(LINUX, "only Linux counts RLIMIT_DATA as this needs it")
     def test_limits_of_the_import_are_lifted_after_it(self) -> None:
         program = """
-before = resource.getrlimit(resource.RLIMIT_DATA), resource.getrlimit(resource.RLIMIT_NPROC)
-isolation.limit_import(100 * MEBIBYTE, 7)
+_, before = resource.getrlimit(resource.RLIMIT_DATA)
+isolation.limit_import(100 * MEBIBYTE)
+isolation.limit_processes_of_import(7, 3)
 soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-print(soft - isolation.read_data_size() <= 100 * MEBIBYTE, hard == before[0][1])
-print(resource.getrlimit(resource.RLIMIT_NPROC)[0])
+print(soft - isolation.read_data_size() <= 100 * MEBIBYTE, hard == before)
+print(resource.getrlimit(resource.RLIMIT_NPROC))
 isolation.lift_import_limits()
-print([resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_DATA, resource.RLIMIT_NPROC)]
-      == [limit[1] for limit in before])
+print(resource.getrlimit(resource.RLIMIT_DATA) == (before, before))
+print(resource.getrlimit(resource.RLIMIT_NPROC))
 """
-        self.assertEqual(read_output(SOFT_AND_HARD + program), "True True\n7\nTrue\n")
+        expected = "True True\n(7, 28)\nTrue\n(28, 28)\n"
+        self.assertEqual(read_output(SOFT_AND_HARD + program), expected)
 
     def test_a_file_of_the_host_has_a_bound_that_stays_after_the_import(self) -> None:
         program = """
-isolation.limit_import(100 * MEBIBYTE, None)
+isolation.limit_files(100 * MEBIBYTE)
 isolation.lift_import_limits()
 isolation.limit_resources(isolation.list_limits(100 * MEBIBYTE, None))
 print(show(resource.RLIMIT_FSIZE))

@@ -17,7 +17,7 @@ NAMESPACES = """
 import os, socket, sys
 from service_runner import child, kernel, namespaces
 separation = {"namespaces": True, "network": sys.argv[1], "filter": None, "landlock": None}
-boot = {"isolation": separation, "memory": 1 << 20, "keep": sys.argv[2:]}
+boot = {"isolation": separation, "memory": 1 << 20, "children": 4, "keep": sys.argv[2:]}
 parent, user = child.Parent(boot), (os.getuid(), os.getgid())
 try:
     pid = kernel.Clone(namespaces.list_namespaces(boot["isolation"])).make()

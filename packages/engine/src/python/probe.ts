@@ -49,7 +49,7 @@ export async function probeVersion(host: PoolHost, version: RunnableVersion): Pr
       version,
       startMode: version.startMode,
       probe: true,
-      maxChildren: null,
+      maxChildren: 0,
       onEvent,
       onOutput,
     });

@@ -39,7 +39,7 @@ interface ChildBook {
  * the pool promises. A zygote may say anything of its children at any time; the rest happens only when it can.
  */
 export class PoolWorld {
-  state: PoolState = createPoolState(SETTINGS, { startMode: "auto", maxChildren: null }, 0);
+  state: PoolState = createPoolState(SETTINGS, { startMode: "auto", maxChildren: Infinity }, 0);
   #now = 0;
   #zygote: "none" | "booting" | "warm" | "ending" = "none";
   #wish: "serve" | "retire" | "close" = "serve";

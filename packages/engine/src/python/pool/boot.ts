@@ -35,7 +35,7 @@ interface BootOptions {
   /** Overrides the version's own: a pool falls back to `spawn` when the version cannot be forked. */
   readonly startMode: RunnableVersion["startMode"];
   /** See ZygoteOptions. */
-  readonly maxChildren: number | null;
+  readonly maxChildren: number;
   readonly onReport: (report: BootReport) => void;
   /** What was started; it has ended when `closed` is reported. Not called when nothing could be started. */
   readonly onLaunched: (processes: ZygoteProcesses) => void;
@@ -82,7 +82,7 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
   const timers = createTimers<"limit">();
   const slots = createSlotBook(
     () => (Array.isArray(handles.zygote) ? null : handles.zygote.groups),
-    options.maxChildren ?? 0,
+    options.maxChildren,
   );
   const watched = createWatchedChildren(host.watcher, limitRun(options.version.resources), options.startMode);
   const handles: Handles = {

@@ -57,7 +57,7 @@ function failures(count: number): ReadonlyArray<PoolEvent | number> {
 
 /** What comes of events; a number is the time from then on. Only the effects of the last event, in words. */
 function play(...events: ReadonlyArray<PoolEvent | number>): string {
-  return playWith({ maxChildren: null }, events);
+  return playWith({ maxChildren: Infinity }, events);
 }
 
 function playWith(

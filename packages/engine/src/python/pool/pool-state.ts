@@ -69,8 +69,8 @@ type PoolSettings = Pick<
 /** All that the machine knows of one version. Times are on the monotonic clock. */
 export interface PoolState {
   readonly settings: PoolSettings;
-  /** How many children can exist at the same time, where each has a control group; null: any number. */
-  readonly maxChildren: number | null;
+  /** How many children can exist at the same time. */
+  readonly maxChildren: number;
   readonly phase: Phase;
   /** `retire` ends the zygote once nothing runs, `close` ends it now. */
   readonly intent: "serve" | "retire" | "close";

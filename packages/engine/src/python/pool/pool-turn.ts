@@ -35,7 +35,7 @@ export function disconnect(turn: Turn, child: Child): void {
 /** Orders this many children, or as many as can exist beside the present ones; none when `count` is 0 or negative. */
 export function order(turn: Turn, count: number): void {
   const { maxChildren, children } = turn.state;
-  const room = maxChildren === null ? count : Math.min(count, maxChildren - children.length);
+  const room = Math.min(count, maxChildren - children.length);
   for (let index = 0; index < room; index += 1) {
     const child: Child = { id: turn.state.lastChild + 1, orderedAt: turn.now, stage: "ordered" };
     set(turn, { lastChild: child.id, children: [...turn.state.children, child] });

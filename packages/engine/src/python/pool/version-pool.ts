@@ -52,7 +52,7 @@ type ExecutionEffect = Extract<PoolEffect, { readonly type: "refuse" | "exit" | 
 interface Handles {
   readonly host: PoolHost;
   readonly version: RunnableVersion;
-  readonly maxChildren: number | null;
+  readonly maxChildren: number;
   /** Executions that the machine knows, by their tickets. */
   readonly executions: Map<Ticket, Execution>;
   /** Connections of the children that have no execution yet. */
@@ -76,7 +76,7 @@ export function createVersionPool(
   version: RunnableVersion,
   onReplace: (reason: string) => void,
 ): VersionPool {
-  const maxChildren = host.sandbox.cgroups === null ? null : countChildren(version.resources, host.settings);
+  const maxChildren = countChildren(version.resources, host.settings);
   const { state, dispatch } = runMachine(
     createPoolState(host.settings, { startMode: version.startMode, maxChildren }, readMonotonic()),
     (current, event: PoolEvent) => reducePool(current, event, readMonotonic()),

@@ -5,7 +5,7 @@ import { platform } from "node:process";
 import { Duplex } from "node:stream";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
+import { MEGABYTE } from "../../base/bytes.ts";
 import type { Logger } from "../../base/logger.ts";
 import { spawnTrusted } from "../../host/processes.ts";
 import type { ChildProcess } from "../../host/processes.ts";
@@ -16,6 +16,7 @@ import type { Failed } from "../child/answers.ts";
 import { encodeOrder } from "../wire/control-messages.ts";
 import type { Order, ZygoteEvent } from "../wire/control-messages.ts";
 import { createEventReader } from "../wire/event-reader.ts";
+import { createBootOrder } from "./boot-order.ts";
 import { openHomeSocket } from "../wire/home-socket.ts";
 import type { HomeSocket } from "../wire/home-socket.ts";
 import { createLogBudget, createLogSplitter } from "../child/log-splitter.ts";
@@ -39,7 +40,6 @@ const MAX_EVENT_BYTES = 4 * MEGABYTE;
 const LEAVE_MS = 1000;
 /** After a kill all pipes close at once, unless a process has escaped. */
 const HANG_UP_MS = 5000;
-const SHARED_TEMPORARY_FOLDERS = ["/tmp/", "/dev/shm/"];
 const CONTROL_FD = 3;
 const MAX_STATUS_LENGTH = 4096;
 const UNCONNECTED = "could not be connected to the network";
@@ -62,8 +62,8 @@ export interface ZygoteOptions {
   readonly startMode: RunnableVersion["startMode"];
   /** Whether it only describes `run` and ends, instead of waiting for orders. */
   readonly probe: boolean;
-  /** That can exist at the same time; null: any number, since there are no control groups, or none. */
-  readonly maxChildren: number | null;
+  /** Children that can exist at the same time. */
+  readonly maxChildren: number;
   readonly onEvent: (event: ZygoteEvent) => void;
   /** Its own output: of user code at import, and warnings of the runner. */
   readonly onOutput: (lines: readonly LogLine[]) => void;
@@ -140,7 +140,7 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
     home = await openHomeSocket(join(zygoteDirectory, "home"), host.paces);
     if (host.sandbox.cgroups !== null)
       groups = createZygoteGroups(host.sandbox.cgroups, version, {
-        maxChildren: maxChildren ?? 0,
+        maxChildren,
         first: FIRST_DESCRIPTOR + launch.descriptors.length,
       });
     return { launch, home, groups, release };
@@ -287,23 +287,6 @@ async function connectNetwork(
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
-}
-
-function createBootOrder({ version, startMode, probe }: ZygoteOptions, { view }: SandboxLaunch): Order {
-  return {
-    order: "boot",
-    project: view.project,
-    home: join(view.zygote, "home"),
-    scratch: view.scratch,
-    keep: version.readablePaths.filter((path) =>
-      SHARED_TEMPORARY_FOLDERS.some((folder) => path.startsWith(folder)),
-    ),
-    variables: version.variables,
-    memory: Math.round(version.resources.memory * GIGABYTE),
-    isolation: view.isolation,
-    startMode,
-    probe,
-  };
 }
 
 /** Rejects when the system refuses the process (ENOENT, EAGAIN, EMFILE, ENOMEM). */

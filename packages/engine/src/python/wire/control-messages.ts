@@ -19,6 +19,8 @@ interface BootOrder {
   readonly variables: Readonly<Record<string, string>>;
   /** Bytes that one execution may allocate in addition to the zygote's memory. */
   readonly memory: number;
+  /** How many children exist at the same time at most: what an import may take is what all of them may have. */
+  readonly children: number;
   readonly isolation: Isolation;
   readonly startMode: "auto" | "spawn";
   /** Whether to describe `run` and end, instead of waiting for orders. */
