@@ -96,6 +96,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/postgres",
     "platform/store/base",
   ],
+  "platform/store/accounts": ["engine/base", "platform/postgres", "platform/store/base"],
   "platform/store": [
     "engine/base",
     "engine/input-schema",
@@ -134,8 +135,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/access",
     "platform/config",
     "platform/postgres",
-    "platform/secrets",
-    "platform/store",
+    "platform/store/accounts",
+    "platform/store/base",
   ],
   "platform/api": [
     "engine/base",

@@ -3,7 +3,10 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { argv, exit, stderr } from "node:process";
 import { createCliReference } from "../packages/cli/generate-reference.ts";
-import { createPlatformOpenApi } from "../packages/contract/src/platform-api/openapi.ts";
+import type { Operation } from "../packages/contract/src/operation.ts";
+import { ROLE_ACTIONS, SCOPE_ACTIONS, listRoles, listScopes } from "../packages/contract/src/permissions.ts";
+import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "../packages/contract/src/platform-api/openapi.ts";
+import { PLATFORM_API } from "../packages/contract/src/platform-api/platform-api.ts";
 import { createServiceOpenApi } from "../packages/contract/src/service-openapi.ts";
 import { EXECUTION_STATES } from "../packages/contract/src/execution.ts";
 import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/problems.ts";
@@ -49,6 +52,7 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
     }),
   "packages/platform/schema.sql": dumpSchema,
   "docs/guide/codes.md": createCodesPage,
+  "docs/guide/permissions.md": createPermissionsPage,
   "docs/guide/settings.md": () =>
     `${NOTICE}\n\n# Settings of the platform\n\n\`\`\`\n${describeSettings()}\`\`\`\n`,
   "docs/guide/cli.md": createCliReference,
@@ -68,6 +72,33 @@ function createCodesPage(): string {
     `## Executions that did not succeed\n\nThe result endpoint answers 200 with \`code\` and \`detail\`. A service may choose codes of its own besides these.\n\n| code | meaning |\n|---|---|\n${describeCodes(FAILURES)}`,
     `## Builds that made no version\n\n| code | meaning |\n|---|---|\n${describeCodes(BUILD_FAILURES)}\n`,
   ].join("\n\n");
+}
+
+function createPermissionsPage(): string {
+  const operations = Object.entries<Operation>(PLATFORM_API).map(([id, operation]) => {
+    const { method, path, allows } = operation;
+    const isPublic = allows === "public";
+    const roles = isPublic
+      ? "everybody"
+      : allows === "operator"
+        ? "operators"
+        : listRoles(operation).join(", ");
+    const scopes = isPublic ? "-" : listScopes(operation).join(", ");
+    return `| ${id} | \`${method} ${PLATFORM_API_PREFIX}${path}\` | ${allows} | ${roles} | ${scopes} |`;
+  });
+  return [
+    `${NOTICE}\n\n# Who may call what`,
+    "A call of the platform API needs a role in the organisation of the request and, with a personal access token, a scope. A session of the console may do all that its user may. [Accounts and tokens](accounts.md) says how to get both.",
+    `## Roles\n\n| role | may |\n|---|---|\n${describeActions(ROLE_ACTIONS)}`,
+    `## Scopes of a personal access token\n\n| scope | opens |\n|---|---|\n${describeActions(SCOPE_ACTIONS)}`,
+    `## Operations\n\n\`caller\` concerns only what is the calling user's own: any role will do, and changing it takes the scope admin.\n\n| operation | request | action | roles | scopes |\n|---|---|---|---|---|\n${operations.join("\n")}\n`,
+  ].join("\n\n");
+}
+
+function describeActions(actions: Readonly<Record<string, readonly string[]>>): string {
+  return Object.entries(actions)
+    .map(([name, allowed]) => `| ${name} | ${allowed.join(", ") || "nothing of the platform API"} |`)
+    .join("\n");
 }
 
 function describeCodes(codes: Readonly<Record<string, string>>): string {

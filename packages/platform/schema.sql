@@ -13,54 +13,6 @@ create table access_key (
 );
 CREATE INDEX access_key_application_newest ON public.access_key USING btree (application_id, created_at, id);
 
-create table account (
-  id uuid not null default gen_random_uuid(),
-  "accountId" text not null,
-  "providerId" text not null,
-  "userId" uuid not null,
-  "accessToken" text,
-  "refreshToken" text,
-  "idToken" text,
-  "accessTokenExpiresAt" timestamp with time zone,
-  "refreshTokenExpiresAt" timestamp with time zone,
-  scope text,
-  password text,
-  "createdAt" timestamp with time zone not null default CURRENT_TIMESTAMP,
-  "updatedAt" timestamp with time zone not null,
-  constraint "account_userId_fkey" FOREIGN KEY ("userId") REFERENCES "user"(id) ON DELETE CASCADE,
-  constraint account_pkey PRIMARY KEY (id)
-);
-CREATE INDEX "account_userId_idx" ON public.account USING btree ("userId");
-
-create table apikey (
-  id uuid not null default gen_random_uuid(),
-  "configId" text not null,
-  name text,
-  start text,
-  "referenceId" text not null,
-  prefix text,
-  key text not null,
-  "refillInterval" integer,
-  "refillAmount" integer,
-  "lastRefillAt" timestamp with time zone,
-  enabled boolean,
-  "rateLimitEnabled" boolean,
-  "rateLimitTimeWindow" integer,
-  "rateLimitMax" integer,
-  "requestCount" integer,
-  remaining integer,
-  "lastRequest" timestamp with time zone,
-  "expiresAt" timestamp with time zone,
-  "createdAt" timestamp with time zone not null,
-  "updatedAt" timestamp with time zone not null,
-  permissions text,
-  metadata text,
-  constraint apikey_pkey PRIMARY KEY (id)
-);
-CREATE INDEX "apikey_configId_idx" ON public.apikey USING btree ("configId");
-CREATE INDEX apikey_key_idx ON public.apikey USING btree (key);
-CREATE INDEX "apikey_referenceId_idx" ON public.apikey USING btree ("referenceId");
-
 create table application (
   id uuid not null,
   organisation_id uuid not null,
@@ -68,7 +20,7 @@ create table application (
   created_by text not null,
   created_at timestamp(3) with time zone not null default now(),
   deleted_at timestamp(3) with time zone,
-  constraint application_organisation FOREIGN KEY (organisation_id) REFERENCES organization(id),
+  constraint application_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
   constraint application_pkey PRIMARY KEY (id)
 );
 CREATE INDEX application_organisation ON public.application USING btree (organisation_id, id) WHERE (deleted_at IS NULL);
@@ -193,45 +145,105 @@ create table execution_result (
 
 create table execution_result_default partition of execution_result DEFAULT;
 
-create table invitation (
-  id uuid not null default gen_random_uuid(),
-  "organizationId" uuid not null,
-  email text not null,
-  role text,
-  status text not null,
-  "expiresAt" timestamp with time zone not null,
-  "createdAt" timestamp with time zone not null default CURRENT_TIMESTAMP,
-  "inviterId" uuid not null,
-  constraint "invitation_inviterId_fkey" FOREIGN KEY ("inviterId") REFERENCES "user"(id) ON DELETE CASCADE,
-  constraint "invitation_organizationId_fkey" FOREIGN KEY ("organizationId") REFERENCES organization(id) ON DELETE CASCADE,
-  constraint invitation_pkey PRIMARY KEY (id)
+create table external_login (
+  issuer text not null,
+  subject text not null,
+  user_id uuid not null,
+  constraint external_login_user FOREIGN KEY (user_id) REFERENCES platform_user(id),
+  constraint external_login_pkey PRIMARY KEY (issuer, subject)
 );
-CREATE INDEX invitation_email_idx ON public.invitation USING btree (email);
-CREATE INDEX "invitation_organizationId_idx" ON public.invitation USING btree ("organizationId");
+CREATE INDEX external_login_user ON public.external_login USING btree (user_id);
+
+create table invitation (
+  id uuid not null,
+  organisation_id uuid not null,
+  email text,
+  role text not null,
+  token_hash text not null,
+  invited_by uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  accepted_at timestamp(3) with time zone,
+  accepted_by uuid,
+  revoked_at timestamp(3) with time zone,
+  constraint invitation_role_known CHECK ((role = ANY (ARRAY['owner'::text, 'maintainer'::text, 'viewer'::text]))),
+  constraint invitation_guest FOREIGN KEY (accepted_by) REFERENCES platform_user(id),
+  constraint invitation_inviter FOREIGN KEY (invited_by) REFERENCES platform_user(id),
+  constraint invitation_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
+  constraint invitation_pkey PRIMARY KEY (id),
+  constraint invitation_token_hash UNIQUE (token_hash)
+);
+CREATE INDEX invitation_newest ON public.invitation USING btree (organisation_id, created_at, id);
 
 create table member (
-  id uuid not null default gen_random_uuid(),
-  "organizationId" uuid not null,
-  "userId" uuid not null,
+  organisation_id uuid not null,
+  user_id uuid not null,
   role text not null,
-  "createdAt" timestamp with time zone not null,
-  constraint "member_organizationId_fkey" FOREIGN KEY ("organizationId") REFERENCES organization(id) ON DELETE CASCADE,
-  constraint "member_userId_fkey" FOREIGN KEY ("userId") REFERENCES "user"(id) ON DELETE CASCADE,
-  constraint member_pkey PRIMARY KEY (id)
+  joined_at timestamp(3) with time zone not null default now(),
+  last_seen_at timestamp(3) with time zone,
+  constraint member_role_known CHECK ((role = ANY (ARRAY['owner'::text, 'maintainer'::text, 'viewer'::text]))),
+  constraint member_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
+  constraint member_user FOREIGN KEY (user_id) REFERENCES platform_user(id),
+  constraint member_pkey PRIMARY KEY (organisation_id, user_id)
 );
-CREATE INDEX "member_organizationId_idx" ON public.member USING btree ("organizationId");
-CREATE UNIQUE INDEX "member_organizationId_userId_idx" ON public.member USING btree ("organizationId", "userId");
-CREATE INDEX "member_userId_idx" ON public.member USING btree ("userId");
+CREATE INDEX member_user ON public.member USING btree (user_id);
 
-create table organization (
-  id uuid not null default gen_random_uuid(),
+create table one_time_token (
+  token_hash text not null,
+  purpose text not null,
+  user_id uuid not null,
+  expires_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone,
+  data jsonb,
+  constraint one_time_token_purpose_known CHECK ((purpose = ANY (ARRAY['reset'::text, 'verify'::text, 'device'::text]))),
+  constraint one_time_token_user FOREIGN KEY (user_id) REFERENCES platform_user(id),
+  constraint one_time_token_pkey PRIMARY KEY (token_hash)
+);
+CREATE INDEX one_time_token_user ON public.one_time_token USING btree (user_id);
+
+create table organisation (
+  id uuid not null,
   name text not null,
   slug text not null,
-  logo text,
-  "createdAt" timestamp with time zone not null,
-  metadata text,
-  constraint organization_pkey PRIMARY KEY (id),
-  constraint organization_slug_key UNIQUE (slug)
+  created_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  personal_of uuid,
+  constraint organisation_personal_user FOREIGN KEY (personal_of) REFERENCES platform_user(id),
+  constraint organisation_pkey PRIMARY KEY (id),
+  constraint organisation_personal_of UNIQUE (personal_of),
+  constraint organisation_slug UNIQUE (slug)
+);
+
+create table personal_access_token (
+  id uuid not null,
+  user_id uuid not null,
+  name text not null,
+  token_hash text not null,
+  scopes text[] not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  parent_id uuid,
+  constraint personal_access_token_parent FOREIGN KEY (parent_id) REFERENCES personal_access_token(id),
+  constraint personal_access_token_user FOREIGN KEY (user_id) REFERENCES platform_user(id),
+  constraint personal_access_token_pkey PRIMARY KEY (id),
+  constraint personal_access_token_hash UNIQUE (token_hash)
+);
+CREATE INDEX personal_access_token_newest ON public.personal_access_token USING btree (user_id, created_at, id);
+
+create table platform_user (
+  id uuid not null,
+  email text not null,
+  name text not null,
+  password_hash text,
+  email_verified_at timestamp(3) with time zone,
+  is_operator boolean not null default false,
+  disabled_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint platform_user_email_lower CHECK ((email = lower(email))),
+  constraint platform_user_pkey PRIMARY KEY (id),
+  constraint platform_user_email UNIQUE (email)
 );
 
 create table schema_migration (
@@ -249,27 +261,37 @@ create table service (
   publication text,
   created_at timestamp(3) with time zone not null default now(),
   constraint service_publication_known CHECK ((publication = 'internal'::text)),
-  constraint service_organisation FOREIGN KEY (organisation_id) REFERENCES organization(id),
+  constraint service_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
   constraint service_pkey PRIMARY KEY (key),
   constraint service_name_unique UNIQUE (organisation_id, name)
 );
 CREATE INDEX service_organisation ON public.service USING btree (organisation_id, key);
 
 create table session (
-  id uuid not null default gen_random_uuid(),
-  "expiresAt" timestamp with time zone not null,
-  token text not null,
-  "createdAt" timestamp with time zone not null default CURRENT_TIMESTAMP,
-  "updatedAt" timestamp with time zone not null,
-  "ipAddress" text,
-  "userAgent" text,
-  "userId" uuid not null,
-  "activeOrganizationId" text,
-  constraint "session_userId_fkey" FOREIGN KEY ("userId") REFERENCES "user"(id) ON DELETE CASCADE,
+  id uuid not null,
+  token_hash text not null,
+  user_id uuid not null,
+  device text not null,
+  ip text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  last_seen_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  revoked_at timestamp(3) with time zone,
+  constraint session_owner FOREIGN KEY (user_id) REFERENCES platform_user(id),
   constraint session_pkey PRIMARY KEY (id),
-  constraint session_token_key UNIQUE (token)
+  constraint session_token_hash UNIQUE (token_hash)
 );
-CREATE INDEX "session_userId_idx" ON public.session USING btree ("userId");
+CREATE INDEX session_newest ON public.session USING btree (user_id, created_at, id);
+
+create table sign_in_attempt (
+  subject text not null,
+  tries integer not null,
+  try_id uuid not null,
+  tried_at timestamp with time zone not null default now(),
+  blocked_until timestamp with time zone,
+  constraint sign_in_attempt_pkey PRIMARY KEY (subject)
+);
+CREATE INDEX sign_in_attempt_old ON public.sign_in_attempt USING btree (tried_at);
 
 create table signing_key (
   kid text not null,
@@ -292,29 +314,6 @@ create table subscription (
 );
 CREATE INDEX subscription_of_service ON public.subscription USING btree (service_key);
 CREATE UNIQUE INDEX subscription_one_active ON public.subscription USING btree (application_id, service_key) WHERE (cancelled_at IS NULL);
-
-create table "user" (
-  id uuid not null default gen_random_uuid(),
-  name text not null,
-  email text not null,
-  "emailVerified" boolean not null,
-  image text,
-  "createdAt" timestamp with time zone not null default CURRENT_TIMESTAMP,
-  "updatedAt" timestamp with time zone not null default CURRENT_TIMESTAMP,
-  constraint user_pkey PRIMARY KEY (id),
-  constraint user_email_key UNIQUE (email)
-);
-
-create table verification (
-  id uuid not null default gen_random_uuid(),
-  identifier text not null,
-  value text not null,
-  "expiresAt" timestamp with time zone not null,
-  "createdAt" timestamp with time zone not null default CURRENT_TIMESTAMP,
-  "updatedAt" timestamp with time zone not null default CURRENT_TIMESTAMP,
-  constraint verification_pkey PRIMARY KEY (id)
-);
-CREATE INDEX verification_identifier_idx ON public.verification USING btree (identifier);
 
 create table version (
   id uuid not null,

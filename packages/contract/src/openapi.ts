@@ -84,6 +84,7 @@ function describeOperation(operation: Operation, components: Components): Json {
   return {
     summary: operation.summary,
     description: operation.description,
+    ...(operation.allows === "public" ? { security: [] } : {}),
     parameters: [
       ...describeParameters("path", operation.params, components),
       ...describeParameters("query", operation.query, components),

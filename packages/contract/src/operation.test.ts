@@ -25,7 +25,9 @@ describe("the rows of the operation tables", () => {
   test.each(rows)(
     "%s is open to every caller only where all that it shows is the caller's own",
     (_id, row) => {
-      expect(row.allows === "caller").toBe(row.scope !== "organisation");
+      const isOwn = row.scope === "user" || row.scope === "subscription" || row.scope === "local";
+      expect(row.allows === "caller").toBe(isOwn);
+      expect(row.allows === "public" || row.allows === "operator").toBe(row.scope === "platform");
     },
   );
 

@@ -1,4 +1,5 @@
 import type { TObject, TSchema } from "typebox";
+import type { Action } from "./permissions.ts";
 import type { ProblemCode } from "./problems.ts";
 
 /** One successful (or 304) response of an operation. */
@@ -10,9 +11,6 @@ export interface OperationResponse {
   /** The headers that matter to clients: name -> description. */
   readonly headers?: Readonly<Record<string, string>>;
 }
-
-/** What a role may do in an organisation: `read` resources, `write` (create and change) them, or `delete` them permanently. */
-export type Action = "read" | "write" | "delete";
 
 /** Rate limits are counted per class: all operations of a class share one limit. */
 export type RateClass = "start" | "poll" | "read" | "write" | "upload";
@@ -37,13 +35,16 @@ export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Path below the API's base, with `{name}` for parameters. */
   readonly path: string;
-  /** Who may call it. `caller`: every authenticated caller. An action: members of the organisation whose role allows the action. */
-  readonly allows: "caller" | Action;
   /**
-   * Owner of the resources that it reads or changes: the calling user, the organisation of the request, the subscription, or
-   * whoever runs the local server.
+   * Who may call it. `public`: everybody, without credentials. `caller`: every authenticated caller. `operator`: who runs the
+   * platform. An action: members of the organisation whose role allows the action (permissions.ts).
    */
-  readonly scope: "user" | "organisation" | "subscription" | "local";
+  readonly allows: "public" | "caller" | "operator" | Action;
+  /**
+   * Owner of the resources that it reads or changes: the calling user, the organisation of the request, the subscription,
+   * whoever runs the local server, or the platform as a whole.
+   */
+  readonly scope: "user" | "organisation" | "subscription" | "local" | "platform";
   /** Name of the operation in the audit log, `resource.verb`; null if it changes nothing. */
   readonly audit: string | null;
   readonly rate: RateClass;
@@ -74,6 +75,7 @@ const SCOPE_PROBLEMS: Readonly<Record<Operation["scope"], readonly ProblemCode[]
   subscription: ["UNAUTHENTICATED", "NOT_SUBSCRIBED", "SERVICE_NOT_FOUND"],
   // Refuses requests with a foreign `Host`, and has neither tokens nor versions.
   local: ["FORBIDDEN"],
+  platform: [],
 };
 
 /** Problem codes of every operation. */

@@ -8,6 +8,7 @@ const PUBLISHED = [
   ["INVALID_PROJECT", 400, false],
   ["INVALID_ARCHIVE", 400, false],
   ["UNAUTHENTICATED", 401, false],
+  ["INVALID_CREDENTIALS", 401, false],
   ["FORBIDDEN", 403, false],
   ["NOT_SUBSCRIBED", 403, false],
   ["NOT_FOUND", 404, false],

@@ -21,6 +21,11 @@ export const PROBLEMS = {
   },
   INVALID_ARCHIVE: { status: 400, detail: "The archive cannot be unpacked safely.", retryable: false },
   UNAUTHENTICATED: { status: 401, detail: "A valid bearer token is required.", retryable: false },
+  INVALID_CREDENTIALS: {
+    status: 401,
+    detail: "There is no user with this email address and password.",
+    retryable: false,
+  },
   FORBIDDEN: { status: 403, detail: "Your role does not allow this.", retryable: false },
   NOT_SUBSCRIBED: {
     status: 403,

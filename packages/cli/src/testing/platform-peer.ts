@@ -49,8 +49,8 @@ export interface PlatformPeer {
 }
 
 const ORGANIZATIONS = [
-  { id: OWNER, name: "Ada", role: "owner" as const, isPersonal: true },
-  { id: "org-2", name: "Quantum Lab", role: "maintainer" as const, isPersonal: false },
+  { id: OWNER, slug: "ada", name: "Ada", role: "owner" as const, isPersonal: true },
+  { id: "org-2", slug: "lab", name: "Quantum Lab", role: "maintainer" as const, isPersonal: false },
 ];
 
 /**
@@ -83,7 +83,8 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
         const id = http.headers["x-organizationid"] ?? OWNER;
         const organization = ORGANIZATIONS.find((one) => one.id === id);
         if (organization === undefined) throw new Problem("FORBIDDEN");
-        return ok({ id: "user-1", email: "ada@example.org", name: "Ada", organization });
+        const user = { id: "user-1", email: "ada@example.org", name: "Ada", operator: false };
+        return ok({ ...user, organization, organizations: ORGANIZATIONS });
       },
       listOrganizations: async () => ({
         status: 200 as const,

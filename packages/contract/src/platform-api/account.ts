@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
+import { ROLES, TOKEN_SCOPES } from "../permissions.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { DisplayName, READS, REMOVES, WRITES, idOf } from "./common.ts";
@@ -9,8 +10,9 @@ import { DisplayName, READS, REMOVES, WRITES, idOf } from "./common.ts";
 const OrganizationSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the organisation" }),
+    slug: Type.String({ description: "Unique short name, for URLs" }),
     name: Type.String({ description: "Display name" }),
-    role: StringEnum(["owner", "maintainer", "viewer"], {
+    role: StringEnum(ROLES, {
       title: "Role",
       description: "Role of the user in the organisation",
     }),
@@ -24,14 +26,22 @@ const OrganizationSchema = Type.Object(
 /** An organisation, as seen by one of its members. */
 export type Organization = Static<typeof OrganizationSchema>;
 
-const MeSchema = Type.Object(
+/** The calling user. */
+export const MeSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the user" }),
     email: Type.String({ description: "Email address of the user" }),
     name: Type.String({ description: "Name of the user" }),
+    operator: Type.Boolean({ description: "Whether the user runs this platform" }),
     organization: OrganizationSchema,
+    organizations: Type.Array(OrganizationSchema, {
+      description: "Organisations of the user, their own first; at most 100, `listOrganizations` has all",
+    }),
   },
-  { title: "Me", description: "The user of the token and the organisation in use" },
+  {
+    title: "Me",
+    description: "The calling user, the organisation in use, and all organisations of the user",
+  },
 );
 
 /** A personal access token, without its value. */
@@ -43,24 +53,38 @@ const PersonalAccessTokenSchema = Type.Object(
     createdAt: Timestamp("When it was created"),
     expiresAt: Nullable(Timestamp("When it expires"), { description: "When it expires; null: never" }),
     lastUsedAt: Nullable(Timestamp("When it was last used"), {
-      description: "When it was last used; null: not yet",
+      description: "When it was last used, to the minute; null: not yet",
     }),
   },
   { title: "PersonalAccessToken", description: "A personal access token, without its value" },
 );
 
 /** Every user may do this, and it concerns only what is the user's own. */
-const OWN = { allows: "caller", scope: "user" } as const;
+export const OWN = { allows: "caller", scope: "user" } as const;
 
-/** Operations on the user of the token: organisations and personal access tokens. */
+/** Operations on the calling user: organisations and personal access tokens. */
 export const ACCOUNT_API = {
   getMe: {
     ...READS,
     ...OWN,
     path: "/me",
-    summary: "Get the user of this token and the organisation in use",
+    summary: "Get the calling user and the organisation in use",
     description: "The organisation is that of X-OrganizationId, or else the user's own.",
     responses: { 200: { description: "User and organisation", schema: MeSchema } },
+  },
+  putMe: {
+    ...WRITES,
+    ...OWN,
+    method: "PUT",
+    path: "/me",
+    audit: "user.update",
+    summary: "Change the calling user's name",
+    description: "Other properties of the user are not changed.",
+    body: Type.Object(
+      { name: DisplayName },
+      { additionalProperties: false, title: "PutMeRequest", description: "The user's name" },
+    ),
+    responses: { 200: { description: "Changed", schema: MeSchema } },
   },
   listOrganizations: {
     ...READS,
@@ -89,12 +113,17 @@ export const ACCOUNT_API = {
     audit: "personal-access-token.create",
     summary: "Create a personal access token; its value is shown once",
     description:
-      "Its scopes are limited to those of the token of this request, and it expires with that token at the latest.",
+      "It opens no more than the token of this request, and expires with that token at the latest. A session may create any.",
     body: Type.Object(
       {
         name: DisplayName,
         scopes: Type.Optional(
-          Type.Array(StringEnum(["api", "quantum"]), { minItems: 1, description: "Default: api" }),
+          Type.Array(StringEnum(TOKEN_SCOPES), {
+            minItems: 1,
+            maxItems: TOKEN_SCOPES.length,
+            description:
+              "What it may be used for, default admin. read: reading. run: also starting jobs. deploy: also services, versions, applications, subscriptions. admin: all that its user may. quantum: the quantum API only",
+          }),
         ),
         expiresInDays: Type.Optional(
           Type.Integer({ minimum: 1, maximum: 3650, description: "Days until it expires; default 365" }),

@@ -65,6 +65,7 @@ export const APPLICATIONS_API = {
   createApplication: {
     ...WRITES,
     path: "/applications",
+    allows: "edit",
     audit: "application.create",
     summary: "Create an application",
     description: "It has no access key and no subscription yet.",
@@ -90,7 +91,7 @@ export const APPLICATIONS_API = {
   deleteApplication: {
     ...REMOVES,
     path: "/applications/{id}",
-    allows: "delete",
+    allows: "administer",
     audit: "application.delete",
     summary: "Delete an application",
     description: "Its access keys are revoked and its subscriptions ended.",
@@ -111,6 +112,7 @@ export const APPLICATIONS_API = {
   createAccessKey: {
     ...WRITES,
     path: "/applications/{id}/access-keys",
+    allows: "edit",
     audit: "access-key.create",
     bodyMode: "none",
     summary: "Create an access key; its secret is shown once",
@@ -133,6 +135,7 @@ export const APPLICATIONS_API = {
   revokeAccessKey: {
     ...REMOVES,
     path: "/applications/{id}/access-keys/{keyId}",
+    allows: "edit",
     audit: "access-key.revoke",
     summary: "Revoke an access key",
     description: "Access tokens that were obtained with it stop working within seconds.",
@@ -157,6 +160,7 @@ export const APPLICATIONS_API = {
   createSubscription: {
     ...WRITES,
     path: "/subscriptions",
+    allows: "edit",
     audit: "subscription.create",
     summary: "Subscribe an application to a published service",
     description: "Access tokens of the application's keys may call every live version of the service.",
@@ -186,6 +190,7 @@ export const APPLICATIONS_API = {
   cancelSubscription: {
     ...REMOVES,
     path: "/subscriptions/{id}",
+    allows: "edit",
     audit: "subscription.cancel",
     summary: "End a subscription",
     description: "Within seconds, the gateway refuses calls of the service by the application.",

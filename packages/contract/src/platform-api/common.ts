@@ -40,10 +40,9 @@ export const READS = {
   answerMode: "json",
 } as const;
 
-/** What the rows share that create or change something of the organisation; each names itself in the audit log. */
+/** What the rows share that create or change something of the organisation; each says which action it is, and names itself in the audit log. */
 export const WRITES = {
   method: "POST",
-  allows: "write",
   scope: "organisation",
   rate: "write",
   bodyMode: "json",

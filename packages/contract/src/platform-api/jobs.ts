@@ -5,13 +5,13 @@ import { SERVICE_API } from "../service-api.ts";
 import { pageOf } from "../schemas.ts";
 
 const READ = { allows: "read", scope: "organisation" } as const;
-const WRITE = { allows: "write", scope: "organisation" } as const;
+const RUN = { allows: "run", scope: "organisation" } as const;
 
 /** Jobs: executions that an organisation starts itself, without application and subscription. The same six operations as the service API. */
 export const JOBS_API = {
   startJob: {
     ...SERVICE_API.startExecution,
-    ...WRITE,
+    ...RUN,
     path: "/jobs",
     audit: "job.start",
     summary: "Start a job",
@@ -56,7 +56,7 @@ export const JOBS_API = {
   },
   cancelJob: {
     ...SERVICE_API.cancelExecution,
-    ...WRITE,
+    ...RUN,
     path: "/jobs/{id}/cancel",
     audit: "job.cancel",
     summary: "Cancel a job",

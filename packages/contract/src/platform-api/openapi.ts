@@ -3,6 +3,7 @@ import type { OpenApiDocument } from "../openapi.ts";
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
 import { JOBS_API } from "./jobs.ts";
+import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 
 /** Path prefix of the platform API's operations. */
@@ -21,6 +22,11 @@ export function createPlatformOpenApi(): OpenApiDocument {
         name: "Account",
         description: "The user, organisations, personal access tokens",
         operations: ACCOUNT_API,
+      },
+      {
+        name: "Session",
+        description: "Browsers that are signed in; what they have to know before",
+        operations: SESSION_API,
       },
       { name: "Services", description: "Services, their versions and builds", operations: SERVICES_API },
       {

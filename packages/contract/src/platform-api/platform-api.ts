@@ -1,7 +1,14 @@
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
 import { JOBS_API } from "./jobs.ts";
+import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 
 /** All operations of the platform API, served below `/api`. */
-export const PLATFORM_API = { ...ACCOUNT_API, ...SERVICES_API, ...APPLICATIONS_API, ...JOBS_API } as const;
+export const PLATFORM_API = {
+  ...SESSION_API,
+  ...ACCOUNT_API,
+  ...SERVICES_API,
+  ...APPLICATIONS_API,
+  ...JOBS_API,
+} as const;

@@ -93,6 +93,7 @@ export const SERVICES_API = {
   createService: {
     ...WRITES,
     path: "/services",
+    allows: "deploy",
     audit: "service.create",
     summary: "Create a service",
     description: "The new service has no versions. Names are unique in the organisation.",
@@ -122,6 +123,7 @@ export const SERVICES_API = {
   publishService: {
     ...WRITES,
     path: "/services/{key}/publish",
+    allows: "edit",
     audit: "service.publish",
     summary: "Let applications subscribe to a service",
     description: "Applications of the organisation can subscribe from then on.",
@@ -154,6 +156,7 @@ export const SERVICES_API = {
   createVersion: {
     ...WRITES,
     path: "/services/{key}/versions",
+    allows: "deploy",
     audit: "version.create",
     rate: "upload",
     bodyMode: "stream",
@@ -220,6 +223,7 @@ export const SERVICES_API = {
   retireVersion: {
     ...WRITES,
     path: "/services/{key}/versions/{version}/retire",
+    allows: "deploy",
     audit: "version.retire",
     bodyMode: "none",
     summary: "Retire a version",

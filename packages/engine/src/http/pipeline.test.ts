@@ -39,7 +39,7 @@ const TABLE = {
     ...ROW,
     method: "DELETE",
     path: "/things/{name}",
-    allows: "delete",
+    allows: "administer",
     audit: "thing.delete",
     bodyMode: "none",
     answerMode: "none",
@@ -65,8 +65,8 @@ async function register(options: Partial<Options> = {}): Promise<void> {
   await registerOperations<typeof TABLE, string>(app, TABLE, {
     prefix: "/api",
     authenticate: (request) => String(request.headers["x-caller"] ?? "ada"),
-    authorize: (caller, action) => {
-      if (caller !== "ada") throw new Problem("FORBIDDEN", `${caller} may not ${action}.`);
+    authorize: (caller, { allows }) => {
+      if (caller !== "ada") throw new Problem("FORBIDDEN", `${caller} may not ${allows}.`);
     },
     handlers: {
       create: async ({ caller, body }) => {
@@ -138,6 +138,23 @@ test("a body that is too large is not called larger than 1 MB where less is acce
   expect(seen).toEqual([]);
 });
 
+function refuse(): never {
+  throw new Problem("UNAUTHENTICATED");
+}
+
+test("a public row asks nobody who they are, and its handler has no caller", async () => {
+  const table = { look: { ...TABLE.list, allows: "public" } } as const satisfies OperationTable;
+  await registerOperations(app, table, {
+    prefix: "/public",
+    authenticate: refuse,
+    authorize: refuse,
+    handlers: { look: ({ caller }) => ({ status: 200 as const, body: JSON.stringify([String(caller)]) }) },
+  });
+  expect((await app.inject({ url: "/public/things" })).json()).toEqual(["null"]);
+  const refused = await app.inject({ url: "/public/things", headers: { accept: "text/html" } });
+  expect(refused.statusCode).toBe(406);
+});
+
 describe("a limit", () => {
   test("is asked with caller and rate class, and refuses before the body is looked at", async () => {
     const asked: string[] = [];
@@ -171,5 +188,5 @@ test("a row that allows an action is not served where nothing decides who may", 
       remove: async () => ({ status: 204 }),
     },
   };
-  await expect(registerOperations(app, TABLE, options)).rejects.toThrow('allows "delete"');
+  await expect(registerOperations(app, TABLE, options)).rejects.toThrow('allows "administer"');
 });

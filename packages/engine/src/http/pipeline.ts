@@ -5,7 +5,7 @@ import type {
   RouteHandlerMethod,
   onRequestHookHandler,
 } from "fastify";
-import type { Action, Operation, OperationTable, RateClass } from "@platform/contract/operation";
+import type { Operation, OperationTable, RateClass } from "@platform/contract/operation";
 import { refuseIdempotencyKey, requireBodyType, requireJsonAccepted } from "./accept.ts";
 import { pickBody, readBodiesAs } from "./bodies.ts";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
@@ -18,8 +18,11 @@ export interface PipelineOptions<T extends OperationTable, C> {
   readonly prefix: string;
   /** Identifies the caller. Returns without a promise where it can: most requests are polls. @throws Problem */
   readonly authenticate: (request: FastifyRequest) => C | Promise<C>;
-  /** Called for every row whose `allows` names an action rather than every caller. @throws Problem FORBIDDEN */
-  readonly authorize?: (caller: C, action: Action) => void;
+  /**
+   * Whether the caller may call this operation. Missing: all callers may, and no row may ask for more.
+   * @throws Problem FORBIDDEN
+   */
+  readonly authorize?: (caller: C, operation: Operation) => void;
   /** Whether the caller may make another request of this class now. @throws Problem RATE_LIMITED, with Retry-After */
   readonly limit?: (caller: C, rate: RateClass) => void;
   /** Checks that apply to all operations besides their schemas. @throws Problem INVALID_INPUT */
@@ -73,7 +76,8 @@ function registerRoute<C>(
   handle: AnyHandler<C>,
   guards: Guards<C>,
 ): void {
-  if (operation.allows !== "caller" && guards.authorize === undefined)
+  const asksMore = operation.allows !== "caller" && operation.allows !== "public";
+  if (asksMore && guards.authorize === undefined)
     throw new Error(
       `${operation.method} ${operation.path} allows "${operation.allows}", and nothing decides who may.`,
     );
@@ -88,14 +92,15 @@ function registerRoute<C>(
 
 /** Runs before the body is read, so that a refused request costs its head only. Returns a promise only where it has to wait. */
 function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHandler {
-  const { allows, rate } = operation;
+  const { rate } = operation;
   const admit = (request: FastifyRequest, caller: C): void => {
-    if (allows !== "caller") guards.authorize?.(caller, allows);
+    guards.authorize?.(caller, operation);
     guards.limit?.(caller, rate);
     if (rate === "start") refuseIdempotencyKey(request);
     requireBodyType(request, operation);
     request.setDecorator(CALLER, caller);
   };
+  if (operation.allows === "public") return createPublicGate(operation);
   return (request, _reply, done) => {
     try {
       requireJsonAccepted(request);
@@ -108,6 +113,20 @@ function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHa
     }
     done();
     return undefined;
+  };
+}
+
+/** Nobody is asked who they are: what such an operation does for whom is its handler's. */
+function createPublicGate(operation: Operation): onRequestHookHandler {
+  return (request, _reply, done) => {
+    try {
+      requireJsonAccepted(request);
+      requireBodyType(request, operation);
+    } catch (error) {
+      done(error instanceof Error ? error : new Error("a request could not be admitted", { cause: error }));
+      return;
+    }
+    done();
   };
 }
 

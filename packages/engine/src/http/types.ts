@@ -34,12 +34,15 @@ interface HandlerRequest<Params, QueryString, Body, C> {
   readonly reply: FastifyReply;
 }
 
+/** Who calls: null where the row asks nobody. */
+type CallerOf<O, C> = O extends { readonly allows: "public" } ? null : C;
+
 /** A request as the row of its operation describes it: a request that does not match the row never reaches a handler. */
 export type OperationRequest<O extends Operation, C> = HandlerRequest<
   Validated<O, "params">,
   Query<O>,
   Bodies<O>[O["bodyMode"]],
-  C
+  CallerOf<O, C>
 >;
 
 /** What a handler answers: a status that the operation lists, and its body. */

@@ -1,8 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import type { Pool } from "pg";
 import { Problem } from "@platform/contract/problems";
-import { hasUsers } from "../store/users.ts";
-import type { PersonalAccessTokens } from "./personal-access-tokens.ts";
+import { prepareToken } from "./personal-access-tokens.ts";
 import type { Users } from "./users.ts";
 
 /** The first user; everything has a default. */
@@ -29,36 +27,33 @@ const DEFAULT_EMAIL = "admin@platform.local";
 const PASSWORD_BYTES = 18;
 
 /**
- * Creates the first user, or returns null when there is a user already.
+ * Creates the first user, who is an operator, or returns null when there is a user already.
  *
- * The token is created before its user. A crash in between leaves a token that is not usable and was never shown, and the
- * next start tries again; in the opposite order it would leave a user that nobody can log in as. When two processes race,
- * the unique address lets only one create the user, and the other one returns null.
+ * User, organisation and token are committed together, after `beforeCommit`: a crash leaves all of them or none. When two
+ * processes race, the unique address lets only one create the user, and the other one returns null.
  */
 export async function bootstrap(
-  deps: { readonly pool: Pool; readonly users: Users; readonly tokens: PersonalAccessTokens },
+  users: Users,
   options: BootstrapOptions,
+  now: number,
 ): Promise<Bootstrapped | null> {
-  if (await hasUsers(deps.pool)) return null;
+  if (await users.hasUsers()) return null;
   const id = randomUUID();
   const email = options.email ?? DEFAULT_EMAIL;
   const password = options.password ?? randomBytes(PASSWORD_BYTES).toString("base64url");
   const organisationId = randomUUID();
-  const token = await deps.tokens.createPersonalAccessToken(id, {
-    name: "bootstrap",
-    scopes: ["api", "quantum"],
-  });
-  const login = { email, password, organizationId: organisationId, personalAccessToken: token.token };
+  const { token, row } = prepareToken(id, { name: "bootstrap", scopes: ["admin", "quantum"] }, now);
+  const login = { email, password, organizationId: organisationId, personalAccessToken: token };
   try {
     await options.beforeCommit?.(login);
-    await deps.users.createUser({ id, email, name: options.name ?? "Platform", password, organisationId });
+    const name = options.name ?? "Platform";
+    await users.createUser({ id, email, name, password, organisationId, isOperator: true, token: row });
     return login;
   } catch (error) {
     // The commit may have succeeded with only its answer lost.
-    if ((await deps.users.findUser(id)) !== null) return login;
-    await deps.tokens.revokePersonalAccessToken(id, token.id);
+    if ((await users.findUser(id)) !== null) return login;
     const isTaken = error instanceof Problem && error.code === "CONFLICT";
-    if (isTaken || (await hasUsers(deps.pool))) return null;
+    if (isTaken || (await users.hasUsers())) return null;
     throw error;
   }
 }

@@ -11,7 +11,6 @@ import { recordSyncs } from "@platform/engine/testing/record-syncs";
 import { MAINTENANCE } from "../postgres/limits.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
-import { TEST_SECRET } from "../testing/instance.ts";
 import type { Bootstrapped } from "./bootstrap.ts";
 import { provideFirstLogin } from "./first-login.ts";
 import { createIdentity } from "./identity.ts";
@@ -29,13 +28,7 @@ let blocker: PoolClient | null;
 beforeEach(async () => {
   [member, blocker] = [null, null];
   home = await createTestDatabase();
-  const { pool } = home.database;
-  identity = createIdentity({
-    pool,
-    secret: TEST_SECRET,
-    baseUrl: "http://api.test:8090",
-    logger: home.logger,
-  });
+  identity = createIdentity({ database: home.database });
   directory = await mkdtemp(join(tmpdir(), "first-login-"));
   file = join(directory, "login.json");
 });
@@ -76,7 +69,7 @@ async function expectLogin(): Promise<void> {
   expect(await identity.findMembership(verified?.userId ?? "", login.organizationId)).not.toBeNull();
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await readdir(directory)).toEqual(["login.json"]);
-  expect(await count('"user"')).toBe(1);
+  expect(await count("platform_user")).toBe(1);
 }
 
 async function waitFor(condition: () => Promise<boolean>): Promise<void> {
@@ -90,7 +83,7 @@ async function waitFor(condition: () => Promise<boolean>): Promise<void> {
 /** Holds up every insert into the table of users until `releaseUsers`. */
 async function blockUsers(): Promise<void> {
   blocker = await home.database.pool.connect();
-  await blocker.query('begin; lock table "user" in exclusive mode');
+  await blocker.query("begin; lock table platform_user in exclusive mode");
 }
 
 async function releaseUsers(): Promise<void> {
@@ -132,13 +125,13 @@ test.each([
 ])("a path that cannot be written is refused before anything is created: %s", async (_what, pathOf) => {
   await writeFile(join(directory, "taken"), "");
   await expect(provide(pathOf())).rejects.toThrow(/--bootstrap.*cannot be written/u);
-  expect([await count('"user"'), await count("apikey")]).toEqual([0, 0]);
+  expect([await count("platform_user"), await count("personal_access_token")]).toEqual([0, 0]);
 });
 
 test.skipIf(process.getuid?.() === 0)("a folder that may not be written is refused as well", async () => {
   await chmod(directory, 0o500);
   await expect(provide()).rejects.toThrow(/--bootstrap.*cannot be written/u);
-  expect(await count('"user"')).toBe(0);
+  expect(await count("platform_user")).toBe(0);
   await chmod(directory, 0o700);
 });
 
@@ -149,7 +142,7 @@ test("a kill before the user is committed leaves no user, and the next start giv
   killed.kill("SIGKILL");
   await once(killed, "close");
   await releaseUsers();
-  expect(await count('"user"')).toBe(0);
+  expect(await count("platform_user")).toBe(0);
   await provide();
   await expectLogin();
 });
@@ -163,7 +156,7 @@ test("what was committed before the file had its name is finished by the next st
   await releaseUsers();
   const [code] = await once(failing, "close");
   expect(code).not.toBe(0);
-  expect(await count('"user"')).toBe(1);
+  expect(await count("platform_user")).toBe(1);
   await rmdir(join(file, "in the way"));
   await rmdir(file);
   await provide();
@@ -185,7 +178,7 @@ test.runIf(process.platform === "linux")(
     const users: (number | undefined)[] = [];
     const counting: Promise<void>[] = [];
     const syncs = await recordSyncs(() =>
-      counting.push(count('"user"').then((found) => void users.push(found))),
+      counting.push(count("platform_user").then((found) => void users.push(found))),
     );
     await provide();
     syncs.stop();

@@ -1,6 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { getMigrations } from "better-auth/db/migration";
-import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { SECOND, MINUTE, DAY } from "@platform/engine/base/time";
@@ -8,35 +6,14 @@ import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { createTestMember, createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
-import { createTestInstance, TEST_SECRET } from "../testing/instance.ts";
+import { createDatabase } from "../postgres/database.ts";
+import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
 import { createIdentity } from "./identity.ts";
-import { createLibrary } from "./library.ts";
 
 function getMe(instance: TestInstance, headers: Readonly<Record<string, string>>) {
   return instance.api.inject({ method: "GET", url: "/api/me", headers });
 }
-
-describe("the library's tables", () => {
-  test("are as our migrations make them", async () => {
-    const home = await createTestDatabase();
-    try {
-      const { pool } = home.database;
-      const library = createLibrary({
-        pool,
-        secret: TEST_SECRET,
-        baseUrl: "http://api.test",
-        logger: home.logger,
-      });
-      const { toBeCreated, toBeAdded } = await getMigrations(library.options);
-      expect([toBeCreated, toBeAdded]).toEqual([[], []]);
-      await library.$context;
-      expect(home.logger.entries.filter((entry) => entry.message.startsWith("better-auth"))).toEqual([]);
-    } finally {
-      await home.close();
-    }
-  });
-});
 
 describe("bootstrap", () => {
   test("makes the first user, organisation and token on an empty database once, also when processes race", async () => {
@@ -60,7 +37,7 @@ describe("bootstrap", () => {
         organization: { id: made[0]?.organizationId, role: "owner", isPersonal: true },
       });
       const [users] = await home.database.query<{ count: number }>({
-        text: 'select count(*)::int as count from "user"',
+        text: "select count(*)::int as count from platform_user",
       });
       expect(users?.count).toBe(1);
     } finally {
@@ -131,7 +108,7 @@ describe("a personal access token", () => {
       expect(made?.expiresAt).toBeLessThanOrEqual(own.expiresAt ?? 0);
       expect(made?.expiresAt).toBeGreaterThan((own.expiresAt ?? 0) - MINUTE);
     }
-    const wider = await create({ name: "wider", scopes: ["api", "quantum"] });
+    const wider = await create({ name: "wider", scopes: ["admin", "quantum"] });
     expect([wider.statusCode, wider.json()]).toMatchObject([403, { code: "FORBIDDEN" }]);
     expect(wider.body).toContain("the scope quantum");
   });
@@ -139,29 +116,29 @@ describe("a personal access token", () => {
   test("is shown once, stored hashed, listed without its value, and expires", async () => {
     const both = await here.identity.createPersonalAccessToken(user.userId, {
       name: "both",
-      scopes: ["api", "quantum"],
+      scopes: ["admin", "quantum"],
     });
     const headers = { authorization: `Bearer ${both.token}`, "content-type": "application/json" };
     const created = await here.api.inject({
       method: "POST",
       url: "/api/personal-access-tokens",
       headers,
-      payload: { name: "laptop", scopes: ["api", "quantum"], expiresInDays: 1 },
+      payload: { name: "laptop", scopes: ["admin", "quantum"], expiresInDays: 1 },
     });
     expect(created.statusCode).toBe(201);
     const { id, token }: { id: string; token: string } = created.json();
     const listed = await here.api.inject({ method: "GET", url: "/api/personal-access-tokens", headers });
-    expect(listed.json().items[0]).toMatchObject({ id, name: "laptop", scopes: ["api", "quantum"] });
+    expect(listed.json().items[0]).toMatchObject({ id, name: "laptop", scopes: ["admin", "quantum"] });
     expect(listed.body).not.toContain(token);
     const rows = await home.database.query<{ text: string }>({
-      text: "select row_to_json(k)::text as text from apikey k",
+      text: "select row_to_json(k)::text as text from personal_access_token k",
     });
     expect(rows.filter((row) => row.text.includes(token))).toEqual([]);
 
     const [stored] = await here.identity.listPersonalAccessTokens(user.userId, { limit: 1, offset: 0 });
     expect(Math.abs((stored?.expiresAt ?? 0) - Date.now() - DAY)).toBeLessThan(60 * SECOND);
     await home.database.query({
-      text: `update apikey set "expiresAt" = now() - interval '1 second' where id = $1`,
+      text: "update personal_access_token set expires_at = now() - interval '1 second' where id = $1",
       values: [id],
     });
     expect(await here.identity.verifyToken(token)).toBeNull();
@@ -193,7 +170,9 @@ describe("a personal access token", () => {
   test("costs the database nothing while it is remembered, and is not limited in number of uses", async () => {
     const { token } = await here.identity.createPersonalAccessToken(user.userId, { name: "busy" });
     const readWrites = async () =>
-      await home.database.query({ text: "select id, xmin::text as writer from apikey order by id" });
+      await home.database.query({
+        text: "select id, xmin::text as writer from personal_access_token order by id",
+      });
     await here.identity.verifyToken(token);
     const before = await readWrites();
     const answers = [];
@@ -201,51 +180,33 @@ describe("a personal access token", () => {
     expect(answers.every((answer) => answer?.userId === user.userId)).toBe(true);
     expect(await readWrites()).toEqual(before);
     let time = Date.now();
-    const { pool } = home.database;
-    const forgetful = createIdentity({
-      pool,
-      secret: TEST_SECRET,
-      baseUrl: "http://api.test",
-      logger: home.logger,
-      now: () => (time += 60 * SECOND),
-    });
+    const forgetful = createIdentity({ database: home.database, now: () => (time += 60 * SECOND) });
     for (let use = 0; use < 15; use++) expect(await forgetful.verifyToken(token)).not.toBeNull();
   });
 
   test("is not called invalid when the database cannot answer", async () => {
     const { token } = await here.identity.createPersonalAccessToken(user.userId, { name: "outage" });
     const broken = home.connect();
-    const identity = createIdentity({
-      pool: broken.pool,
-      secret: TEST_SECRET,
-      baseUrl: "http://api.test",
-      logger: home.logger,
-    });
-    // Loads the library, which reads the table as it is.
-    expect(await identity.findUser(user.userId)).not.toBeNull();
-    await broken.pool.query("alter table apikey rename to apikey_away");
+    const identity = createIdentity({ database: broken });
+    await broken.pool.query("alter table personal_access_token rename to token_away");
     try {
-      await expect(identity.verifyToken(token)).rejects.toThrow("apikey");
+      await expect(identity.verifyToken(token)).rejects.toThrow("personal_access_token");
     } finally {
-      await broken.pool.query("alter table apikey_away rename to apikey");
+      await broken.pool.query("alter table token_away rename to personal_access_token");
     }
     expect(await identity.verifyToken(token)).toMatchObject({ userId: user.userId });
   });
 
   test("is met with UNAVAILABLE while the database is away", async () => {
-    const pool = new Pool({ host: "/nonexistent", database: "none" });
-    const identity = createIdentity({
-      pool,
-      secret: TEST_SECRET,
-      baseUrl: "http://api.test",
-      logger: home.logger,
-      retryMilliseconds: 50,
-    });
+    const { logger } = home;
+    const connection = { host: "/nonexistent", port: 5432, user: "platform", database: "none" };
+    const away = createDatabase(connection, { logger, retryMilliseconds: 50 });
+    const identity = createIdentity({ database: away });
     await expect(identity.verifyToken(user.token)).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await expect(identity.createPersonalAccessToken(user.userId, { name: "x" })).rejects.toMatchObject({
       code: "UNAVAILABLE",
     });
-    await pool.end();
+    await away.close();
   });
 
   test("is not called invalid when the database fails in the middle of the check", async () => {
@@ -254,10 +215,10 @@ describe("a personal access token", () => {
       text: "create function refuse() returns trigger language plpgsql as 'begin raise exception ''no writes''; end'",
     });
     await home.database.query({
-      text: "create trigger refuse before update on apikey execute function refuse()",
+      text: "create trigger refuse before update on personal_access_token execute function refuse()",
     });
     try {
-      await expect(here.identity.verifyToken(token)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      await expect(here.identity.verifyToken(token)).rejects.toThrow("no writes");
     } finally {
       await home.database.query({ text: "drop function refuse cascade" });
     }
@@ -275,6 +236,7 @@ describe("a personal access token", () => {
     const chosen = await getMe(here, { ...headers, "x-organizationid": friend.organisationId });
     expect(chosen.json().organization).toEqual({
       id: friend.organisationId,
+      slug: expect.stringMatching(/^somebody-[0-9a-f]{8}$/u),
       name: "Somebody",
       role: "viewer",
       isPersonal: false,

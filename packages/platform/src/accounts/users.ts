@@ -1,13 +1,8 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
-import type { LoadLibrary, LoadedLibrary } from "./library-loader.ts";
-
-/** A user. */
-interface User {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-}
+import type { NewTokenRow } from "../store/accounts/personal-access-tokens.ts";
+import type { UserRecord, UserStore } from "../store/accounts/users.ts";
+import type { Passwords } from "./passwords.ts";
 
 /** A user to be created, with an organisation of their own. */
 interface NewUser {
@@ -17,6 +12,10 @@ interface NewUser {
   /** UUIDs of the user and of their organisation; default: random ones. */
   readonly id?: string;
   readonly organisationId?: string;
+  /** Default: false. */
+  readonly isOperator?: boolean;
+  /** A first token, stored in the same transaction. */
+  readonly token?: NewTokenRow;
 }
 
 /** The users of the platform. */
@@ -26,56 +25,49 @@ export interface Users {
     user: NewUser,
   ) => Promise<{ readonly userId: string; readonly organisationId: string }>;
   /** Null: there is no such user. */
-  readonly findUser: (userId: string) => Promise<User | null>;
+  readonly findUser: (userId: string) => Promise<UserRecord | null>;
+  readonly renameUser: (userId: string, name: string) => Promise<void>;
+  /** Whether the database has any user. */
+  readonly hasUsers: () => Promise<boolean>;
 }
 
-/** Slug of a user's own organisation. Slugs are unique, so each user has at most one. */
-export function personalSlug(userId: string): string {
-  return `personal-${userId}`;
+/** The form in which addresses are stored and looked up. */
+export function normaliseEmail(email: string): string {
+  return email.trim().toLowerCase();
 }
 
-/** Manages users through the library. */
-export function createUsers(load: LoadLibrary): Users {
+/** Manages users. */
+export function createUsers(store: UserStore, passwords: Passwords): Users {
   return {
     createUser: async (user) => {
-      const library = await load();
-      const email = user.email.toLowerCase();
-      if (await library.context.internalAdapter.findUserByEmail(email)) {
+      const email = normaliseEmail(user.email);
+      const id = user.id ?? randomUUID();
+      const organisation = { id: user.organisationId ?? randomUUID(), slug: createSlug(user.name) };
+      const { name, isOperator = false } = user;
+      const passwordHash = await passwords.hash(user.password);
+      const created = await store.create(
+        { id, email, name, passwordHash, isOperator, organisation },
+        user.token,
+      );
+      if (created === "address taken")
         throw new Problem("CONFLICT", `A user with the address ${email} exists already.`);
-      }
-      return await insertUser(library, { ...user, email });
+      return { userId: id, organisationId: organisation.id };
     },
-    findUser: async (userId) => {
-      const { context } = await load();
-      const user = await context.internalAdapter.findUserById(userId);
-      return user ? { id: user.id, email: user.email, name: user.name } : null;
-    },
+    findUser: store.find,
+    renameUser: store.rename,
+    hasUsers: store.hasAny,
   };
 }
 
-async function insertUser(library: LoadedLibrary, user: NewUser) {
-  const { context } = library;
-  const password = await context.password.hash(user.password);
-  const userId = user.id ?? randomUUID();
-  const organisationId = user.organisationId ?? randomUUID();
-  const times = { createdAt: new Date(), updatedAt: new Date() };
-  await context.adapter.transaction(async (transaction) => {
-    const insert = (model: string, data: Record<string, unknown>) =>
-      transaction.create({ model, data, forceAllowId: true });
-    await insert("user", { id: userId, name: user.name, email: user.email, emailVerified: false, ...times });
-    await insert("account", { userId, accountId: userId, providerId: "credential", password, ...times });
-    await insert("organization", {
-      id: organisationId,
-      name: user.name,
-      slug: personalSlug(userId),
-      createdAt: times.createdAt,
-    });
-    await insert("member", {
-      organizationId: organisationId,
-      userId,
-      role: "owner",
-      createdAt: times.createdAt,
-    });
-  });
-  return { userId, organisationId };
+const MAX_SLUG_LENGTH = 40;
+
+/** A slug for the organisation of a user of this name: legible where the name is Latin, and unique by what follows. */
+function createSlug(name: string): string {
+  const words =
+    name
+      .normalize("NFKD")
+      .toLowerCase()
+      .match(/[a-z0-9]+/gu) ?? [];
+  const legible = words.join("-").slice(0, MAX_SLUG_LENGTH) || "personal";
+  return `${legible}-${randomBytes(4).toString("hex")}`;
 }

@@ -1,22 +1,29 @@
 import { formatTimestamp } from "@platform/contract/execution";
+import { mayHandOn } from "@platform/contract/permissions";
+import type { TokenScope } from "@platform/contract/permissions";
 import { Problem } from "@platform/contract/problems";
-import type { ACCOUNT_API, Organization } from "@platform/contract/platform-api/account";
+import type { ACCOUNT_API } from "@platform/contract/platform-api/account";
 import { cutOffsetPage, readOffsetPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { Identity } from "../accounts/identity.ts";
-import type { Membership } from "../accounts/memberships.ts";
 import type { PersonalAccessToken } from "../accounts/personal-access-tokens.ts";
 import type { PlatformCaller } from "./caller.ts";
+import { describeMe, toOrganisationBody } from "./me.ts";
+
+const DEFAULT_SCOPES: readonly TokenScope[] = ["admin"];
 
 /** Handlers of the caller's own account: user, organisations, personal access tokens. */
 export function createAccountHandlers(
   identity: Identity,
 ): OperationHandlers<typeof ACCOUNT_API, PlatformCaller> {
   return {
-    getMe: async ({ caller }) => {
-      const user = await identity.findUser(caller.userId);
-      if (!user) throw new Error("A verified token belongs to no user.");
-      return { status: 200, body: { ...user, organization: toOrganisationBody(caller.membership) } };
+    getMe: async ({ caller }) => ({
+      status: 200,
+      body: await describeMe(identity, caller.userId, caller.membership),
+    }),
+    putMe: async ({ caller, body }) => {
+      await identity.renameUser(caller.userId, body.name);
+      return { status: 200, body: await describeMe(identity, caller.userId, caller.membership) };
     },
     listOrganizations: async ({ caller, query }) => {
       const page = readOffsetPage(query);
@@ -32,15 +39,10 @@ export function createAccountHandlers(
       return { status: 200, body: cutOffsetPage(found, page, toTokenBody) };
     },
     createPersonalAccessToken: async ({ caller, body }) => {
-      // A leaked token must not be usable to create one that is valid for longer or has more scopes.
-      const wider = (body.scopes ?? []).filter((scope) => !caller.token.scopes.includes(scope));
-      if (wider.length > 0)
-        throw new Problem(
-          "FORBIDDEN",
-          `This personal access token does not have the scope ${wider.join(", ")}.`,
-        );
-      const notAfter = caller.token.expiresAt;
-      const created = await identity.createPersonalAccessToken(caller.userId, { ...body, notAfter });
+      const scopes = body.scopes ?? DEFAULT_SCOPES;
+      const parent = findParent(caller, scopes);
+      const wanted = { ...body, scopes, ...(parent === null ? {} : { parent }) };
+      const created = await identity.createPersonalAccessToken(caller.userId, wanted);
       return { status: 201, body: { ...toTokenBody(created), token: created.token } };
     },
     revokePersonalAccessToken: async ({ caller, params }) => {
@@ -51,13 +53,19 @@ export function createAccountHandlers(
   };
 }
 
-function toOrganisationBody(membership: Membership): Organization {
-  return {
-    id: membership.organisationId,
-    name: membership.organisationName,
-    role: membership.role,
-    isPersonal: membership.isPersonal,
-  };
+/**
+ * The token that a new one is made with; null: a session. A leaked token must not be usable to create one that is valid for longer or
+ * opens more.
+ */
+function findParent({ credential }: PlatformCaller, scopes: readonly TokenScope[]) {
+  if (credential.kind === "session") return null;
+  const wider = scopes.filter((scope) => !mayHandOn(credential.scopes, scope));
+  if (wider.length > 0)
+    throw new Problem(
+      "FORBIDDEN",
+      `This personal access token does not have the scope ${wider.join(", ")}, so it cannot create a token that has.`,
+    );
+  return { id: credential.tokenId, expiresAt: credential.expiresAt };
 }
 
 function toTokenBody(token: PersonalAccessToken) {

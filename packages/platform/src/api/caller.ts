@@ -1,51 +1,92 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Action } from "@platform/contract/operation";
+import type { Actor } from "@platform/contract/permissions";
+import { can, explainRefusal } from "@platform/contract/permissions";
+import type { Operation } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 import type { Identity } from "../accounts/identity.ts";
 import type { Membership } from "../accounts/memberships.ts";
 import type { VerifiedToken } from "../accounts/personal-access-tokens.ts";
-import { can } from "../accounts/roles.ts";
 import { isPersonalAccessToken } from "../access/token-kinds.ts";
+import type { SessionCookie } from "./session-cookie.ts";
+
+/** What a user shows: a personal access token, or the cookie of a session. */
+type Credential =
+  | ({ readonly kind: "token" } & VerifiedToken)
+  | { readonly kind: "session"; readonly sessionId: string };
 
 /** A user, in one of their organisations. */
 export interface PlatformCaller {
   readonly userId: string;
-  readonly token: VerifiedToken;
+  readonly credential: Credential;
   readonly membership: Membership;
   /** Of the membership; every query is limited to it. */
   readonly organisationId: string;
+  /** What decides whether they may. */
+  readonly actor: Actor;
 }
 
-const ROLE_NEEDED: Readonly<Record<Action, string>> = {
-  read: "a member",
-  write: "a maintainer or an owner",
-  delete: "an owner",
-};
+/** What a request is checked with. */
+export interface CallerDeps {
+  readonly identity: Pick<Identity, "verifyToken" | "verifySession" | "findMembership">;
+  readonly cookie: SessionCookie;
+}
+
+/** A request, as far as it says who calls. */
+interface Request {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+}
 
 /** Authenticates a user and finds their organisation. @throws Problem UNAUTHENTICATED, FORBIDDEN */
-export async function authenticateCaller(
-  identity: Identity,
+export async function authenticateCaller(deps: CallerDeps, request: Request): Promise<PlatformCaller> {
+  const { credential, userId, isOperator } = await readCredential(deps, request);
+  const membership = await deps.identity.findMembership(userId, readOrganisationId(request.headers));
+  if (!membership)
+    throw new Problem("FORBIDDEN", "There is no such organisation, or you are not a member of it.");
+  const scopes = credential.kind === "token" ? credential.scopes : null;
+  const actor = { role: membership.role, scopes, isOperator };
+  return { userId, credential, membership, organisationId: membership.organisationId, actor };
+}
+
+/** Checks that the caller may call the operation. @throws Problem FORBIDDEN */
+export function authorizeCaller({ actor, membership }: PlatformCaller, operation: Operation): void {
+  if (can(actor, operation)) return;
+  throw new Problem("FORBIDDEN", explainRefusal(actor, membership.organisationName, operation));
+}
+
+/** Who calls, before it is known in which organisation. */
+interface Known {
+  readonly credential: Credential;
+  readonly userId: string;
+  readonly isOperator: boolean;
+}
+
+async function readCredential({ identity, cookie }: CallerDeps, request: Request): Promise<Known> {
+  const { method, headers } = request;
+  const session = cookie.read(headers);
+  if (session === null) return await readTokenCredential(identity, headers);
+  if (headers.authorization !== undefined || headers["x-auth-token"] !== undefined) {
+    throw unauthenticated(
+      "The request has both a personal access token and the cookie of a session; send one of them.",
+      true,
+    );
+  }
+  cookie.requireProof(method, headers);
+  const verified = await identity.verifySession(session);
+  if (!verified) throw unauthenticated("The session has ended; sign in again.", false);
+  const { sessionId, userId, isOperator } = verified;
+  return { credential: { kind: "session", sessionId }, userId, isOperator };
+}
+
+async function readTokenCredential(
+  identity: CallerDeps["identity"],
   headers: IncomingHttpHeaders,
-): Promise<PlatformCaller> {
+): Promise<Known> {
   const verified = await identity.verifyToken(readToken(headers));
   if (!verified)
     throw unauthenticated("The personal access token is not valid: it is unknown, expired or revoked.", true);
-  if (!verified.scopes.includes("api")) {
-    throw new Problem("FORBIDDEN", "This personal access token does not have the scope api.");
-  }
-  const membership = await identity.findMembership(verified.userId, readOrganisationId(headers));
-  if (!membership)
-    throw new Problem("FORBIDDEN", "There is no such organisation, or you are not a member of it.");
-  return { userId: verified.userId, token: verified, membership, organisationId: membership.organisationId };
-}
-
-/** Checks that the role of the caller allows the action. @throws Problem FORBIDDEN */
-export function authorizeCaller({ membership }: PlatformCaller, action: Action): void {
-  if (can(membership.role, action)) return;
-  throw new Problem(
-    "FORBIDDEN",
-    `You are ${membership.role} of ${membership.organisationName}; this needs ${ROLE_NEEDED[action]}.`,
-  );
+  const { userId, isOperator } = verified;
+  return { credential: { kind: "token", ...verified }, userId, isOperator };
 }
 
 function readToken(headers: IncomingHttpHeaders): string {

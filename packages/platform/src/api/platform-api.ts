@@ -15,6 +15,8 @@ import { createBuildHandlers } from "./builds.ts";
 import { authenticateCaller, authorizeCaller } from "./caller.ts";
 import { createJobHandlers } from "./jobs.ts";
 import { refuseNullCharacters } from "./null-characters.ts";
+import { createSessionCookie } from "./session-cookie.ts";
+import { createSessionHandlers } from "./session.ts";
 import { createServiceHandlers } from "./services.ts";
 import { createUploadGate } from "./upload-gate.ts";
 import type { UploadLimits } from "./upload-gate.ts";
@@ -27,6 +29,10 @@ export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> 
   readonly disk: Pick<DiskGuard, "isLow">;
   /** Origin of the gateway as clients see it, without a final slash. */
   readonly gatewayUrl: string;
+  /** Origin of the platform API as browsers see it. */
+  readonly apiUrl: string;
+  /** Version of the platform. */
+  readonly version: string;
   /** Size of the largest project archive; default 256 MB. */
   readonly maxArchiveBytes?: number;
   readonly uploadLimits?: UploadLimits;
@@ -37,19 +43,24 @@ const DEFAULT_ARCHIVE_BYTES = 256 * MEGABYTE;
 /** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
 export async function registerPlatformApi(app: FastifyInstance, deps: PlatformApiDeps): Promise<void> {
   const document = createPlatformOpenApi();
+  const cookie = createSessionCookie(deps.apiUrl);
+  const maxArchiveBytes = deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES;
+  const unwatch = deps.identity.watch();
+  app.addHook("onClose", async () => unwatch());
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
   await registerOperations(app, PLATFORM_API, {
     prefix: PLATFORM_API_PREFIX,
-    authenticate: (request) => authenticateCaller(deps.identity, request.headers),
+    authenticate: (request) => authenticateCaller({ identity: deps.identity, cookie }, request),
     authorize: authorizeCaller,
     validate: refuseNullCharacters,
     handlers: {
       ...createAccountHandlers(deps.identity),
+      ...createSessionHandlers({ ...deps, cookie, maxArchiveBytes }),
       ...createServiceHandlers(deps.services, deps.versions),
       ...createBuildHandlers({
         ...deps,
         uploads: createUploadGate(deps.uploadLimits),
-        maxArchiveBytes: deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES,
+        maxArchiveBytes,
       }),
       ...createApplicationHandlers(deps),
       ...createJobHandlers({ ...deps, basePath: `${PLATFORM_API_PREFIX}/jobs` }),

@@ -28,7 +28,7 @@ export interface GarbageOptions {
 
 /** How many of each kind were removed. */
 export type GarbageReport = Readonly<
-  Record<"leftovers" | "objects" | "versions" | "environments" | "builds", number>
+  Record<"leftovers" | "objects" | "versions" | "environments" | "builds" | "signIns", number>
 >;
 
 /** Removes from this host what no row names, what was not used for two weeks, and what killed processes left behind. */
@@ -46,6 +46,7 @@ export async function collectGarbage({
       (await removeStale(data.versions, "incoming-", now)) +
       (basename(runs) === "run" && dirname(runs) === data.root ? await removeStale(runs, "", now) : 0),
     builds: await garbage.removeOldBuilds(),
+    signIns: await garbage.removeOldSignIns(),
     objects: await collectObjects({
       directory: data.objects,
       findNeeded: garbage.findNeededArchives,

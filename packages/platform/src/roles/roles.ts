@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import manifest from "../../package.json" with { type: "json" };
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import { registerPlatformApi } from "../api/platform-api.ts";
 import { createBuilder } from "../builder/builder.ts";
@@ -43,8 +44,18 @@ async function startControl(
   { stores, identity, executions, objects, disk, config }: Shared,
   app: HttpServers["api"],
 ): Promise<void> {
-  const { gatewayUrl } = config;
-  await registerPlatformApi(app, { ...stores, identity, executions, objects, disk, gatewayUrl });
+  const { gatewayUrl, apiUrl } = config;
+  const { version } = manifest;
+  await registerPlatformApi(app, {
+    ...stores,
+    identity,
+    executions,
+    objects,
+    disk,
+    gatewayUrl,
+    apiUrl,
+    version,
+  });
 }
 
 /** Runs executions. */

@@ -69,7 +69,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     executionStore,
     executions: createSharedExecutions(host, executionStore),
-    identity: createIdentity({ pool: database.pool, secret, baseUrl: config.apiUrl, logger }),
+    identity: createIdentity({ database }),
     objects,
     files: createVersionFiles({ directory: data.versions, objects }),
     readiness: createReadiness({ database, disk, roles: config.roles, stopping: stop.stopping }),

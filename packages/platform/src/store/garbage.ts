@@ -9,16 +9,21 @@ export interface GarbageStore {
   readonly findNeededArchives: (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Removes failed builds, and the logs of successful ones, past the retention period; returns how many of both. */
   readonly removeOldBuilds: () => Promise<number>;
+  /** Removes sessions that ended a month ago and counters of tries to sign in of yesterday; returns how many of both. */
+  readonly removeOldSignIns: () => Promise<number>;
 }
 
 /** At most so many builds in one round of housekeeping. */
 const MAX_BUILDS = 1_000;
+/** Likewise of each kind; who tries addresses at random makes many. */
+const MAX_SIGN_INS = 100_000;
 
 /** The same on PostgreSQL. */
 export function createGarbageStore(database: Database, retentionDays: number): GarbageStore {
   return {
     findNeededArchives: (hashes) => findNeeded(database, hashes, retentionDays),
     removeOldBuilds: () => removeOldBuilds(database, retentionDays),
+    removeOldSignIns: () => removeOldSignIns(database),
   };
 }
 
@@ -40,6 +45,22 @@ async function findNeeded(
     idempotent: true,
   });
   return new Set(rows.map(({ hash }) => hash));
+}
+
+async function removeOldSignIns(database: Database): Promise<number> {
+  const sessions = await database.query({
+    text: `delete from session where id in (
+        select id from session where least(expires_at, revoked_at) < now() - interval '30 days' limit ${MAX_SIGN_INS}
+      ) returning id`,
+    idempotent: true,
+  });
+  const attempts = await database.query({
+    text: `delete from sign_in_attempt where subject in (
+        select subject from sign_in_attempt where tried_at < now() - interval '1 day' limit ${MAX_SIGN_INS}
+      ) and tried_at < now() - interval '1 day' returning subject`,
+    idempotent: true,
+  });
+  return sessions.length + attempts.length;
 }
 
 async function removeOldBuilds(database: Database, retentionDays: number): Promise<number> {

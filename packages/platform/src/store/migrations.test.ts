@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -7,7 +7,8 @@ import { toJobOwner } from "@platform/engine/store/owner";
 import type { Owner } from "@platform/engine/store/owner";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
-import { MIGRATIONS_DIRECTORY, migrate } from "../postgres/migrate.ts";
+import { migrate } from "../postgres/migrate.ts";
+import { migrateTo } from "../testing/former-schema.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { createPostgresExecutionStore } from "./executions/execution-store.ts";
@@ -26,13 +27,6 @@ afterEach(async () => {
   await home.close();
   await rm(former, { recursive: true });
 });
-
-/** The schema as the release had it whose last migration is of this number. */
-async function migrateTo(database: Database, number: number): Promise<void> {
-  const names = (await readdir(MIGRATIONS_DIRECTORY)).sort().slice(0, number);
-  for (const name of names) await copyFile(join(MIGRATIONS_DIRECTORY, name), join(former, name));
-  await migrate(database, former);
-}
 
 interface FormerRows {
   readonly organisationId: string;

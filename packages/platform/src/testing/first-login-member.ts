@@ -7,7 +7,6 @@ import { provideFirstLogin } from "../accounts/first-login.ts";
 import { createDatabase } from "../postgres/database.ts";
 import { MAINTENANCE } from "../postgres/limits.ts";
 import { createRecordingLogger } from "./test-database.ts";
-import { TEST_SECRET } from "./instance.ts";
 
 const [host = "", name = "", file = ""] = process.argv.slice(2);
 const logger = createRecordingLogger();
@@ -15,12 +14,7 @@ const database = createDatabase(
   { host, port: 5432, user: "platform", database: name },
   { logger, limits: MAINTENANCE },
 );
-const identity = createIdentity({
-  pool: database.pool,
-  secret: TEST_SECRET,
-  baseUrl: "http://api.test:8090",
-  logger,
-});
+const identity = createIdentity({ database });
 await provideFirstLogin({
   file,
   identity,

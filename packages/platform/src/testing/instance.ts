@@ -21,12 +21,14 @@ import type { Stores } from "../store/stores.ts";
 import { createRecordingLogger } from "./test-database.ts";
 
 export const TEST_GATEWAY_URL = "http://gateway.test:8080";
+export const TEST_API_URL = "http://api.test:8090";
 export const TEST_SECRET = "a secret for tests, the same in every instance";
 
 /** One process's worth of gateway and platform API on a database: two of them on one database are two hosts. */
 export interface TestInstance {
   readonly gateway: FastifyInstance;
   readonly api: FastifyInstance;
+  readonly database: Database;
   readonly identity: Identity;
   readonly stores: Stores;
   readonly executions: Executions;
@@ -50,12 +52,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
   const directory = options.directory ?? own ?? "";
   const logger = createRecordingLogger();
   const stores = createStores(database, { quota: options.quota });
-  const identity = createIdentity({
-    pool: database.pool,
-    secret: TEST_SECRET,
-    baseUrl: "http://api.test:8090",
-    logger,
-  });
+  const identity = createIdentity({ database });
   const executions = createExecutions({
     store: options.executionStore ?? createMemoryStore(),
     inputs: { check: async () => undefined, read: async () => null },
@@ -78,12 +75,15 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     objects,
     disk: { isLow: () => options.isDiskLow?.() ?? false },
     gatewayUrl: TEST_GATEWAY_URL,
+    apiUrl: TEST_API_URL,
+    version: "0.0.0",
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
     ...(uploadLimits === undefined ? {} : { uploadLimits }),
   });
   return {
     gateway,
     api,
+    database,
     identity,
     stores,
     executions,

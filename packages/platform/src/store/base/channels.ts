@@ -16,5 +16,11 @@ export const EXECUTIONS_CHANNEL = "executions";
  */
 export const ACCESS_CHANNEL = "access_changed";
 
+/**
+ * Changes of what a user may do: a token or session was revoked, the password changed, a membership made or changed. Payload:
+ * `user:<id>`.
+ */
+export const ACCOUNTS_CHANNEL = "accounts_changed";
+
 /** Builds that can be claimed. The payload is empty. */
 export const BUILDS_CHANNEL = "build_pending";

@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+import { isIPv6 } from "node:net";
+import { Problem } from "@platform/contract/problems";
+import { MINUTE, SECOND } from "@platform/engine/base/time";
+import type { AttemptLimit, AttemptStore } from "../store/accounts/sign-in-attempts.ts";
+import type { UserStore } from "../store/accounts/users.ts";
+import type { Passwords } from "./passwords.ts";
+import { normaliseEmail } from "./users.ts";
+
+/** Checks passwords, and limits who guesses. */
+export interface SignIn {
+  /** Id of the user. @throws Problem INVALID_CREDENTIALS, the same for a wrong password as for an unknown address; RATE_LIMITED */
+  readonly checkPassword: (credentials: Credentials) => Promise<string>;
+  /**
+   * Replaces the password, and ends all sessions of the user but one (null: all).
+   * @throws Problem INVALID_INPUT when the current one is wrong, RATE_LIMITED, CONFLICT when it was changed meanwhile
+   */
+  readonly changePassword: (change: PasswordWish) => Promise<void>;
+}
+
+/** Who wants to sign in. */
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+  /** Address of the client. */
+  readonly ip: string;
+}
+
+/** A password to be changed. */
+interface PasswordWish {
+  readonly userId: string;
+  readonly current: string;
+  readonly next: string;
+  readonly keptSessionId: string | null;
+}
+
+const ACCOUNT: AttemptLimit = limit(5);
+/** More than for an account: many users may share an address. */
+const CLIENT: AttemptLimit = limit(20);
+
+function limit(freeTries: number): AttemptLimit {
+  return { freeTries, firstWaitSeconds: (15 * SECOND) / SECOND, longestWaitSeconds: (15 * MINUTE) / SECOND };
+}
+
+/** What sign-in works with. */
+export interface SignInDeps {
+  readonly users: Pick<UserStore, "find" | "findSecret" | "changePassword" | "rehash">;
+  readonly attempts: AttemptStore;
+  readonly passwords: Passwords;
+}
+
+/** Signs in with passwords. */
+export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn {
+  const take = async (subject: string, allowed: AttemptLimit): Promise<void> => {
+    const seconds = await attempts.take(subject, allowed);
+    if (seconds === 0) return;
+    throw new Problem("RATE_LIMITED", `Too many tries to sign in; try again in ${seconds} seconds.`, {
+      headers: { "retry-after": String(seconds) },
+    });
+  };
+  return {
+    checkPassword: async ({ email: given, password, ip }) => {
+      const email = normaliseEmail(given);
+      // In this order: a client that is refused must not be able to lock accounts.
+      await take(nameClient(ip), CLIENT);
+      await take(nameAccount(email), ACCOUNT);
+      const secret = await users.findSecret(email);
+      const { isValid, isOutdated } = await passwords.verify(secret?.passwordHash ?? null, password);
+      if (secret === null || secret.passwordHash === null || !isValid)
+        throw new Problem("INVALID_CREDENTIALS");
+      const { userId, passwordHash: former } = secret;
+      await Promise.all([attempts.forget(nameAccount(email)), attempts.giveBack(nameClient(ip))]);
+      if (isOutdated) await users.rehash({ userId, former, next: await passwords.hash(password) });
+      return userId;
+    },
+    changePassword: async ({ userId, current, next, keptSessionId }) => {
+      const user = await users.find(userId);
+      if (user === null) throw new Problem("UNAUTHENTICATED", "This user is disabled.");
+      const { email } = user;
+      await take(nameAccount(email), ACCOUNT);
+      const secret = await users.findSecret(email);
+      const { isValid } = await passwords.verify(secret?.passwordHash ?? null, current);
+      if (secret === null || secret.passwordHash === null || !isValid) throw refuseCurrent();
+      await attempts.forget(nameAccount(email));
+      const change = { userId, former: secret.passwordHash, next: await passwords.hash(next), keptSessionId };
+      if (await users.changePassword(change)) return;
+      throw new Problem("CONFLICT", "The password was changed by another request meanwhile.");
+    },
+  };
+}
+
+function refuseCurrent(): Problem {
+  const message = "The current password is wrong.";
+  return new Problem("INVALID_INPUT", message, { errors: [{ path: "/currentPassword", message }] });
+}
+
+/** Hashed, since whoever types their password in the wrong field would have it stored. */
+function nameAccount(email: string): string {
+  return `account:${createHash("sha256").update(email).digest("base64url")}`;
+}
+
+const IPV6_NETWORK_PARTS = 4;
+
+/** A client has a whole network of IPv6 addresses (/64) to choose from. */
+function nameClient(ip: string): string {
+  return `client:${isIPv6(ip) && !ip.includes(".") ? networkOf(ip) : ip}`;
+}
+
+function networkOf(ip: string): string {
+  const [head = "", tail] = (ip.split("%")[0] ?? ip).split("::");
+  const front = head === "" ? [] : head.split(":");
+  const back = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? 0 : 8 - front.length - back.length;
+  const parts = [...front, ...Array.from({ length: zeros }, () => "0"), ...back];
+  return parts.slice(0, IPV6_NETWORK_PARTS).join(":");
+}

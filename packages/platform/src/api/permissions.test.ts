@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Operation } from "@platform/contract/operation";
+import type { TokenScope } from "@platform/contract/permissions";
+import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
+import { createTestMember, createTestUser } from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { callOperation, createProperty, ownParams } from "../testing/operation-calls.ts";
+import type { Property } from "../testing/operation-calls.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+
+/**
+ * Who may call what, written down here once, by hand, and nowhere taken from the code. A new operation needs a line.
+ *
+ * nobody: without credentials. other: the owner of another organisation. viewer, maintainer, owner: members with a token of scope
+ * admin. read to quantum: the owner, with a token of this scope. session: the owner's browser; vsession: the viewer's. bare: the owner's
+ * cookie without proof that the console sent it.
+ */
+const MATRIX = `
+operation                 nobody other viewer maintainer owner read run deploy admin quantum session vsession bare
+getConfiguration          yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      yes
+signIn                    yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      -
+signOut                   -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
+listSessions              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+revokeSession             -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
+changePassword            -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
+getMe                     -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+putMe                     -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
+listOrganizations         -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+listPersonalAccessTokens  -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+createPersonalAccessToken -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
+revokePersonalAccessToken -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
+listServices              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+createService             -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+getService                -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+publishService            -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+listVersions              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+createVersion             -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+getBuild                  -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+retireVersion             -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+listApplications          -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+createApplication         -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+getApplication            -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+deleteApplication         -      -     -      -          yes   -    -   -      yes   -       yes     -        -
+listAccessKeys            -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+createAccessKey           -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+revokeAccessKey           -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+listSubscriptions         -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+createSubscription        -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+getSubscription           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+cancelSubscription        -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+startJob                  -      -     -      yes        yes   -    yes yes    yes   -       yes     -        -
+listJobs                  -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+getJob                    -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+getJobResult              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+getJobLog                 -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+cancelJob                 -      -     -      yes        yes   -    yes yes    yes   -       yes     -        -
+`;
+
+const [HEAD = [], ...ROWS] = MATRIX.trim()
+  .split("\n")
+  .map((line) => line.split(/ +/u));
+const CALLERS = HEAD.slice(1);
+const ALLOWED = new Map(
+  ROWS.map(([operation = "", ...cells]) => [
+    operation,
+    CALLERS.filter((_, column) => cells[column] === "yes"),
+  ]),
+);
+
+const PROOF = { "x-requested-by": "console", "sec-fetch-site": "same-origin" };
+
+/** How each is refused, so that nobody is kept out by accident. */
+const REFUSALS: Readonly<Record<string, RegExp>> = {
+  nobody: /^401 UNAUTHENTICATED /u,
+  other: /^403 FORBIDDEN There is no such organisation/u,
+  viewer: /^403 FORBIDDEN You are viewer of .*; this needs the role (maintainer or owner|owner)\.$/u,
+  maintainer: /^403 FORBIDDEN You are maintainer of .*; this needs the role owner\.$/u,
+  read: /^403 FORBIDDEN This personal access token has the scope read; this needs the scope ((run or )?deploy or )?admin\.$/u,
+  run: /^403 FORBIDDEN This personal access token has the scope run; this needs the scope (deploy or )?admin\.$/u,
+  deploy: /^403 FORBIDDEN This personal access token has the scope deploy; this needs the scope admin\.$/u,
+  quantum:
+    /^403 FORBIDDEN This personal access token has the scope quantum; this needs the scope .*admin\.$/u,
+  vsession: /^403 FORBIDDEN You are viewer of .*; this needs the role (maintainer or owner|owner)\.$/u,
+  bare: /^403 FORBIDDEN Requests with a session's cookie need the header X-Requested-By: console\./u,
+};
+
+let server: TestDatabase;
+let instance: TestInstance;
+let home: Property;
+let tokens: Readonly<Record<string, string>>;
+let viewer: TestUser;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+  instance = await createTestInstance({ database: server.database });
+  home = await createProperty(instance);
+  const { organisationId, userId } = home.owner;
+  const ofScope = async (scope: TokenScope) => {
+    const wanted = { name: scope, scopes: [scope] };
+    return (await instance.identity.createPersonalAccessToken(userId, wanted)).token;
+  };
+  viewer = await createTestMember(instance, organisationId, "viewer");
+  tokens = {
+    other: (await createTestUser(instance)).token,
+    viewer: viewer.token,
+    maintainer: (await createTestMember(instance, organisationId, "maintainer")).token,
+    owner: (await createTestMember(instance, organisationId, "owner")).token,
+    read: await ofScope("read"),
+    run: await ofScope("run"),
+    deploy: await ofScope("deploy"),
+    admin: await ofScope("admin"),
+    quantum: await ofScope("quantum"),
+  };
+});
+afterAll(async () => {
+  await instance?.close();
+  await server?.close();
+});
+
+/** Headers of one caller. Sessions are new each time: signing out ends them. */
+async function identify(caller: string): Promise<Readonly<Record<string, string>>> {
+  const token = tokens[caller];
+  if (token !== undefined) return { ...PROOF, authorization: `Bearer ${token}` };
+  if (caller === "nobody") return PROOF;
+  const user = caller === "vsession" ? viewer : home.owner;
+  const value = await instance.identity.createSession(user.userId, { userAgent: caller, ip: "192.0.2.1" });
+  const cookie = `platform_session=${value}`;
+  return caller === "bare" ? { cookie } : { ...PROOF, cookie };
+}
+
+const OPERATIONS: readonly (readonly [string, Operation])[] = Object.entries(PLATFORM_API);
+
+test("the matrix has a line for every operation, and only for these", () => {
+  expect([...ALLOWED.keys()].sort()).toEqual(OPERATIONS.map(([id]) => id).sort());
+  expect(ROWS.every((cells) => cells.length === HEAD.length)).toBe(true);
+});
+
+test.each(OPERATIONS)("%s is open to exactly those who may call it", async (id, operation) => {
+  const open: string[] = [];
+  const refusedOtherwise: string[] = [];
+  for (const caller of CALLERS) {
+    const response = await callOperation(instance, {
+      id,
+      operation,
+      property: home,
+      params: ownParams(home, operation),
+      headers: { ...(await identify(caller)), "x-organizationid": home.owner.organisationId },
+    });
+    const { statusCode } = response;
+    if (statusCode !== 401 && statusCode !== 403) open.push(caller);
+    else {
+      const { code, detail } = response.json<{ code: string; detail: string }>();
+      const refusal = `${statusCode} ${code} ${detail}`;
+      if (REFUSALS[caller]?.test(refusal) !== true) refusedOtherwise.push(`${caller}: ${refusal}`);
+    }
+  }
+  expect(open).toEqual(ALLOWED.get(id));
+  expect(refusedOtherwise).toEqual([]);
+});

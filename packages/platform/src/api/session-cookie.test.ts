@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { PROOF, createBrowser, getMe, send } from "../testing/browser.ts";
+import type { Browser } from "../testing/browser.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { TEST_API_URL, createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+
+let home: TestDatabase;
+let here: TestInstance;
+let there: TestInstance;
+let user: TestUser;
+let signIn: Browser["signIn"];
+let startSession: Browser["startSession"];
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  here = await createTestInstance({ database: home.database });
+  there = await createTestInstance({ database: home.connect() });
+});
+afterAll(async () => {
+  await Promise.all([here?.close(), there?.close()]);
+  await home?.close();
+});
+beforeEach(async () => {
+  ({ user, signIn, startSession } = await createBrowser(here));
+});
+
+describe("a request with the cookie", () => {
+  const same = { "sec-fetch-site": "same-origin" };
+  const asked = { "x-requested-by": "console" };
+  const own = { origin: TEST_API_URL };
+
+  test.each([
+    ["PUT", "by the console, as a browser says", { ...asked, ...same }, 200],
+    ["PUT", "by a page of the API's origin, in a browser that says no more", { ...asked, ...own }, 200],
+    ["GET", "for reading, in a browser that says nothing", asked, 200],
+    ["PUT", "for changing, in a browser that says nothing", asked, 403],
+    ["PUT", "without the console's header", { ...same, ...own }, 403],
+    ["GET", "for reading, without the console's header", same, 403],
+    ["PUT", "with another value of that header", { "x-requested-by": "fetch", ...same }, 403],
+    ["PUT", "by a page of another site", { ...asked, "sec-fetch-site": "cross-site", ...own }, 403],
+    ["PUT", "by a page of the gateway, the same host", { ...asked, "sec-fetch-site": "same-site" }, 403],
+    ["PUT", "typed into the address bar", { ...asked, "sec-fetch-site": "none" }, 403],
+    ["PUT", "by a page of another origin", { ...asked, origin: "http://api.test:8080" }, 403],
+    ["GET", "for reading, by a page of another origin", { ...asked, origin: "https://api.test:8090" }, 403],
+    ["PUT", "by a page without an origin", { ...asked, origin: "null" }, 403],
+  ] as const)("%s %s is answered %s", async (method, _what, headers, status) => {
+    const cookie = await startSession();
+    const body = method === "PUT" ? { payload: { name: "Ada" } } : {};
+    const response = await send(here, method, "/me", { headers: { cookie, ...headers }, ...body });
+    expect(response.statusCode).toBe(status);
+    expect(response.json()).toMatchObject(status === 403 ? { code: "FORBIDDEN" } : { email: user.email });
+  });
+
+  test.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"])(
+    "and a body that a form can send (%s) is refused",
+    async (type) => {
+      const headers = { cookie: await startSession(), ...PROOF, "content-type": type };
+      for (const url of ["/me", "/me/password"])
+        expect((await send(here, "PUT", url, { headers, payload: '{"name":"Eve"}' })).statusCode).toBe(415);
+    },
+  );
+
+  test("and a token as well is refused", async () => {
+    const cookie = await startSession();
+    for (const header of [{ authorization: `Bearer ${user.token}` }, { "x-auth-token": user.token }]) {
+      const response = await getMe(here, cookie, { ...PROOF, ...header });
+      expect([response.statusCode, response.json()]).toMatchObject([401, { code: "UNAUTHENTICATED" }]);
+      expect(response.body).toContain("both");
+    }
+  });
+
+  test("of which there are two is refused: one may come from another host of the domain", async () => {
+    const cookie = await startSession();
+    expect((await getMe(here, `platform_session=${"A".repeat(43)}; ${cookie}`)).statusCode).toBe(401);
+  });
+
+  test("is answered without permission for pages of other origins to read it", async () => {
+    const headers = { origin: "https://evil.example", "access-control-request-method": "PUT" };
+    const preflight = await here.api.inject({ method: "OPTIONS", url: "/api/me", headers });
+    expect(preflight.statusCode).toBe(405);
+    const response = await getMe(here, await startSession());
+    for (const { headers: given } of [preflight, response])
+      expect(Object.keys(given).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+
+  test.each([
+    ["signing in without the console's header", same],
+    ["signing in from another site", { ...asked, "sec-fetch-site": "cross-site" }],
+  ])("%s is refused: another page must not choose who its reader is", async (_what, headers) => {
+    expect((await signIn(user.email, { headers })).json()).toMatchObject({ code: "FORBIDDEN" });
+  });
+});

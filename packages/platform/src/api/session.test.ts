@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { waitUntil } from "@platform/engine/testing/wait-until";
+import { PROOF, createBrowser, getMe, send } from "../testing/browser.ts";
+import type { Browser } from "../testing/browser.ts";
+import { createTestUser } from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+
+let home: TestDatabase;
+let here: TestInstance;
+let there: TestInstance;
+let user: TestUser;
+let signIn: Browser["signIn"];
+let startSession: Browser["startSession"];
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  here = await createTestInstance({ database: home.database });
+  there = await createTestInstance({ database: home.connect() });
+});
+afterAll(async () => {
+  await Promise.all([here?.close(), there?.close()]);
+  await home?.close();
+});
+beforeEach(async () => {
+  ({ user, signIn, startSession } = await createBrowser(here));
+});
+
+/** In how many days the user's session ends. */
+async function readDays() {
+  const [row] = await home.database.query<{ days: number }>({
+    text: "select round(extract(epoch from expires_at - now()) / 86400)::int as days from session where user_id = $1",
+    values: [user.userId],
+  });
+  return row?.days;
+}
+
+/** As if the session was so many days old, and not used for an hour. */
+function age(days: number) {
+  return home.database.query({
+    text: `update session set created_at = now() - make_interval(days => $2), last_seen_at = now() - interval '1 hour',
+      expires_at = now() + interval '1 day' where user_id = $1`,
+    values: [user.userId, days],
+  });
+}
+
+describe("a session", () => {
+  test("costs no query while it is remembered", async () => {
+    const cookie = await startSession();
+    await getMe(here, cookie);
+    const value = cookie.split("=")[1] ?? "";
+    await home.database.query({ text: "alter table session rename to session_away" });
+    try {
+      for (let use = 0; use < 20; use++)
+        expect(await here.identity.verifySession(value)).toMatchObject({ userId: user.userId });
+    } finally {
+      await home.database.query({ text: "alter table session_away rename to session" });
+    }
+  });
+
+  test("ends at once where one signs out, and within a second everywhere", async () => {
+    const cookie = await startSession();
+    await waitUntil(async () => (await getMe(there, cookie)).statusCode === 200);
+    const out = await send(here, "DELETE", "/session", { headers: { ...PROOF, cookie } });
+    expect(out.statusCode).toBe(204);
+    expect(out.headers["set-cookie"]).toBe("platform_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+    expect((await getMe(here, cookie)).json()).toMatchObject({ code: "UNAUTHENTICATED" });
+    await waitUntil(async () => (await getMe(there, cookie)).statusCode === 401);
+  });
+
+  test("is listed with the others, and each can be ended, but none of another user", async () => {
+    const [first, second] = [await startSession(), await startSession()];
+    const headers = { ...PROOF, cookie: second };
+    const listed = await send(here, "GET", "/sessions", { headers });
+    const items: { id: string; current: boolean }[] = listed.json().items;
+    expect(items).toMatchObject([
+      { current: true, device: "Test/1.0", ip: expect.stringMatching(/^198\.51\.100\./u) },
+      { current: false },
+    ]);
+    const [, old] = items;
+    const stranger = await createTestUser(here);
+    const foreign = await send(here, "DELETE", `/sessions/${old?.id}`, {
+      headers: { "x-auth-token": stranger.token },
+    });
+    expect(foreign.json()).toMatchObject({ code: "NOT_FOUND" });
+    expect((await getMe(here, first)).statusCode).toBe(200);
+    expect((await send(here, "DELETE", `/sessions/${old?.id}`, { headers })).statusCode).toBe(204);
+    expect((await getMe(here, first)).statusCode).toBe(401);
+    expect((await getMe(here, second)).statusCode).toBe(200);
+  });
+
+  test.each([
+    ["has not been used for a week", "expires_at = now() - interval '1 second'"],
+    ["was revoked", "revoked_at = now()"],
+  ])("that %s is refused", async (_what, change) => {
+    const cookie = await startSession();
+    await home.database.query({
+      text: `update session set ${change} where user_id = $1`,
+      values: [user.userId],
+    });
+    expect((await getMe(here, cookie)).statusCode).toBe(401);
+  });
+
+  test("is prolonged by use, but not beyond 30 days", async () => {
+    const cookie = await startSession();
+    await age(3);
+    await getMe(here, cookie);
+    expect(await readDays()).toBe(7);
+    await age(28);
+    expect((await getMe(there, cookie)).statusCode).toBe(200);
+    expect(await readDays()).toBe(2);
+  });
+
+  test("makes tokens of any scope and life, since it is the user themselves", async () => {
+    const headers = { ...PROOF, cookie: await startSession() };
+    const payload = { name: "both", scopes: ["admin", "quantum"], expiresInDays: 3650 };
+    const created = await send(here, "POST", "/personal-access-tokens", { headers, payload });
+    expect([created.statusCode, created.json()]).toMatchObject([201, { scopes: ["admin", "quantum"] }]);
+  });
+});
+
+describe("a changed password", () => {
+  test("opens, the former does not, and all other sessions end everywhere", async () => {
+    const [mine, other] = [await startSession(), await startSession()];
+    expect((await getMe(there, other)).statusCode).toBe(200);
+    const newPassword = "a new long password";
+    const changed = await send(here, "PUT", "/me/password", {
+      headers: { ...PROOF, cookie: mine },
+      payload: { currentPassword: user.password, newPassword },
+    });
+    expect([changed.statusCode, changed.body]).toEqual([204, ""]);
+    expect((await getMe(here, mine)).statusCode).toBe(200);
+    expect((await getMe(here, other)).statusCode).toBe(401);
+    await waitUntil(async () => (await getMe(there, other)).statusCode === 401);
+    expect((await signIn(user.email)).statusCode).toBe(401);
+    expect((await signIn(user.email, { password: newPassword })).statusCode).toBe(200);
+    const byToken = await send(here, "GET", "/me", { headers: { "x-auth-token": user.token } });
+    expect(byToken.statusCode).toBe(200);
+  });
+
+  test("has at least 12 characters", async () => {
+    const headers = { ...PROOF, cookie: await startSession() };
+    const payload = { currentPassword: user.password, newPassword: "eleven char" };
+    const refused = await send(here, "PUT", "/me/password", { headers, payload });
+    expect(refused.json()).toMatchObject({ code: "INVALID_INPUT", errors: [{ path: "/newPassword" }] });
+  });
+});
+
+test("a user's own name can be changed, and nothing else by the same request", async () => {
+  const headers = { "x-auth-token": user.token };
+  const changed = await send(here, "PUT", "/me", { headers, payload: { name: "Ada" } });
+  expect(changed.json()).toMatchObject({ id: user.userId, name: "Ada", email: user.email });
+  for (const more of [{ operator: true }, { email: "x@example.org" }, { isOperator: true }, { id: "x" }]) {
+    const refused = await send(here, "PUT", "/me", { headers, payload: { name: "Eve", ...more } });
+    expect(refused.json()).toMatchObject({ code: "INVALID_INPUT" });
+  }
+  expect((await send(here, "GET", "/me", { headers })).json()).toMatchObject({
+    name: "Ada",
+    operator: false,
+  });
+});
+
+test("anybody can read the configuration", async () => {
+  const response = await send(here, "GET", "/configuration");
+  expect([response.statusCode, response.json()]).toEqual([
+    200,
+    {
+      productName: "Platform",
+      version: "0.0.0",
+      gatewayUrl: "http://gateway.test:8080",
+      signUp: "closed",
+      publicMarketplace: false,
+      mail: false,
+      limits: { archiveBytes: 268_435_456, inputBytes: 1_048_576 },
+    },
+  ]);
+});

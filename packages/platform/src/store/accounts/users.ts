@@ -1,0 +1,148 @@
+import type { Database, RunStatement } from "../../postgres/database.ts";
+import { isUniqueViolation } from "../base/columns.ts";
+import { insertToken } from "./personal-access-tokens.ts";
+import type { NewTokenRow } from "./personal-access-tokens.ts";
+import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
+
+/** A user. */
+export interface UserRecord {
+  readonly id: string;
+  /** In lower case. */
+  readonly email: string;
+  readonly name: string;
+  /** Runs the platform. */
+  readonly isOperator: boolean;
+}
+
+/** What a user signs in with. */
+interface UserSecret {
+  readonly userId: string;
+  /** Null: the user has no password. */
+  readonly passwordHash: string | null;
+}
+
+/** A user to be stored, with an organisation of their own. */
+interface NewUserRow {
+  readonly id: string;
+  /** In lower case. */
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string;
+  readonly isOperator: boolean;
+  readonly organisation: { readonly id: string; readonly slug: string };
+}
+
+/** The users of the platform. */
+export interface UserStore {
+  /** Whether there is any user. */
+  readonly hasAny: () => Promise<boolean>;
+  /** Stores the user, their own organisation, and the token if there is one, in one transaction. */
+  readonly create: (user: NewUserRow, token?: NewTokenRow) => Promise<"created" | "address taken">;
+  /** Null: there is no such user, or they are disabled. */
+  readonly find: (userId: string) => Promise<UserRecord | null>;
+  /** By address in lower case; null as for `find`. */
+  readonly findSecret: (email: string) => Promise<UserSecret | null>;
+  readonly rename: (userId: string, name: string) => Promise<void>;
+  /**
+   * Replaces the password if it is still `former`, and ends all sessions but one (null: all), in one statement. False when the
+   * password has changed meanwhile.
+   */
+  readonly changePassword: (change: PasswordChange) => Promise<boolean>;
+  /** Stores another hash of the same password, unless the password has changed meanwhile. */
+  readonly rehash: (change: Omit<PasswordChange, "keptSessionId">) => Promise<void>;
+}
+
+/** From which hash to which. */
+interface PasswordChange {
+  readonly userId: string;
+  readonly former: string;
+  readonly next: string;
+  readonly keptSessionId: string | null;
+}
+
+/** The users in PostgreSQL. */
+export function createUserStore(database: Database): UserStore {
+  return {
+    hasAny: async () => {
+      const [row] = await database.query<{ found: boolean }>({
+        text: "select exists (select 1 from platform_user) as found",
+        idempotent: true,
+      });
+      return row?.found === true;
+    },
+    create: (user, token) => createUser(database, user, token),
+    find: async (userId) => {
+      const [row] = await database.query<UserRecord>({
+        text: `select id, email, name, is_operator as "isOperator" from platform_user where id = $1 and disabled_at is null`,
+        values: [userId],
+        idempotent: true,
+      });
+      return row ?? null;
+    },
+    findSecret: async (email) => {
+      const [row] = await database.query<UserSecret>({
+        text: `select id as "userId", password_hash as "passwordHash" from platform_user
+          where email = $1 and disabled_at is null`,
+        values: [email],
+        idempotent: true,
+      });
+      return row ?? null;
+    },
+    rename: async (userId, name) => {
+      await database.query({
+        text: "update platform_user set name = $2 where id = $1",
+        values: [userId, name],
+        idempotent: true,
+      });
+    },
+    changePassword: (change) => changePassword(database, change),
+    rehash: async ({ userId, former, next }) => {
+      await database.query({
+        text: "update platform_user set password_hash = $3 where id = $1 and password_hash = $2",
+        values: [userId, former, next],
+        idempotent: true,
+      });
+    },
+  };
+}
+
+async function createUser(database: Database, user: NewUserRow, token: NewTokenRow | undefined) {
+  try {
+    await database.transaction(async (run) => {
+      await insertUser(run, user);
+      if (token !== undefined) await insertToken(run, token);
+    });
+    return "created";
+  } catch (error) {
+    if (isUniqueViolation(error, "platform_user_email")) return "address taken";
+    throw error;
+  }
+}
+
+async function insertUser(run: RunStatement, user: NewUserRow): Promise<void> {
+  await run({
+    text: `insert into platform_user (id, email, name, password_hash, is_operator) values ($1, $2, $3, $4, $5)`,
+    values: [user.id, user.email, user.name, user.passwordHash, user.isOperator],
+  });
+  await run({
+    text: "insert into organisation (id, name, slug, personal_of) values ($1, $2, $3, $4)",
+    values: [user.organisation.id, user.name, user.organisation.slug, user.id],
+  });
+  await run({
+    text: "insert into member (organisation_id, user_id, role) values ($1, $2, 'owner')",
+    values: [user.organisation.id, user.id],
+  });
+}
+
+async function changePassword(database: Database, change: PasswordChange): Promise<boolean> {
+  const rows = await database.query({
+    text: `with changed as (
+        update platform_user set password_hash = $3 where id = $1 and password_hash = $2 and disabled_at is null returning id
+      ), ended as (
+        update session s set revoked_at = now() from changed
+        where s.user_id = changed.id and s.revoked_at is null and ($4::uuid is null or s.id <> $4)
+      ) select id from changed cross join lateral pg_notify('${ACCOUNTS_CHANNEL}', 'user:' || changed.id)`,
+    values: [change.userId, change.former, change.next, change.keptSessionId],
+  });
+  return rows.length > 0;
+}

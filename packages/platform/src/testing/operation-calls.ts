@@ -1,0 +1,138 @@
+import type { Operation } from "@platform/contract/operation";
+import { createTestClient, createTestService, createTestUser } from "./fixtures.ts";
+import type { TestUser } from "./fixtures.ts";
+import type { TestInstance } from "./instance.ts";
+
+/** Names and values of parameters. */
+export type Texts = Readonly<Record<string, string>>;
+
+/** Everything that an organisation owns, by what paths, queries and bodies call it. */
+export interface Property {
+  readonly owner: TestUser;
+  readonly params: Readonly<Record<string, Texts>>;
+  readonly references: Texts;
+}
+
+/** A call of an operation: with these parameters and headers. */
+export interface OperationCall {
+  readonly id: string;
+  readonly operation: Operation;
+  readonly property: Property;
+  readonly params: Texts;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Calls an operation with a body that its schema accepts. */
+export async function callOperation({ api }: TestInstance, call: OperationCall) {
+  const { id, operation, property, params, headers } = call;
+  const query = new URLSearchParams(
+    operation.query && id === "startJob" ? { serviceKey: property.references["serviceKey"] ?? "" } : {},
+  );
+  const body = sampleBody(id, operation, property.references);
+  const type = operation.bodyMode === "stream" ? "application/zip" : "application/json";
+  return await api.inject({
+    method: operation.method,
+    url: `/api${fillPath(operation.path, params)}?${query.toString()}`,
+    headers: { ...headers, ...(body === undefined ? {} : { "content-type": type }) },
+    ...(body === undefined ? {} : { payload: body }),
+  });
+}
+
+/** First segment of a path -> what its parameters are. A new segment has to be named here. */
+function listParams(ids: {
+  key: string;
+  application: string;
+  keyId: string;
+  subscription: string;
+  job: string;
+  token: string;
+  session: string;
+}) {
+  return {
+    services: { key: ids.key, version: "1.0.0" },
+    applications: { id: ids.application, keyId: ids.keyId },
+    subscriptions: { id: ids.subscription },
+    jobs: { id: ids.job },
+    "personal-access-tokens": { id: ids.token },
+    sessions: { id: ids.session },
+  };
+}
+
+/** Fills a new organisation with one thing of each kind. */
+export async function createProperty(instance: TestInstance): Promise<Property> {
+  const owner = await createTestUser(instance);
+  const service = await createTestService(instance, owner);
+  const client = await createTestClient(instance, owner, service);
+  const headers = { authorization: `Bearer ${owner.token}`, "content-type": "application/json" };
+  const job = await instance.api.inject({
+    method: "POST",
+    url: `/api/jobs?serviceKey=${service.serviceKey}`,
+    headers,
+    payload: "{}",
+  });
+  const [token] = await instance.identity.listPersonalAccessTokens(owner.userId, { limit: 1, offset: 0 });
+  if (!token) throw new Error("The owner has no token.");
+  await instance.identity.createSession(owner.userId, { userAgent: "test", ip: "192.0.2.1" });
+  const [session] = await instance.identity.listSessions(owner.userId, { limit: 1, offset: 0 });
+  if (!session) throw new Error("The owner has no session.");
+  const { id: jobId }: { id: string } = job.json();
+  return {
+    owner,
+    params: listParams({
+      key: service.serviceKey,
+      application: client.applicationId,
+      keyId: client.keyId,
+      subscription: client.subscriptionId,
+      job: jobId,
+      token: token.id,
+      session: session.id,
+    }),
+    references: {
+      serviceKey: service.serviceKey,
+      applicationId: client.applicationId,
+      email: owner.email,
+      password: owner.password,
+    },
+  };
+}
+
+/** The parameters of an operation that name what the organisation owns. */
+export function ownParams(property: Property, operation: Operation): Texts {
+  const names = Object.keys(operation.params?.properties ?? {});
+  if (names.length === 0) return {};
+  const segment = operation.path.split("/")[1] ?? "";
+  const known = property.params[segment];
+  return Object.fromEntries(
+    names.map((name) => {
+      const value = known?.[name];
+      if (value === undefined)
+        throw new Error(`Say in operation-calls.ts what ${name} of ${operation.path} is.`);
+      return [name, value];
+    }),
+  );
+}
+
+function sampleBody(id: string, operation: Operation, references: Texts): string | undefined {
+  if (operation.bodyMode === "stream") return "PK";
+  if (!operation.body) return undefined;
+  const samples: Readonly<Record<string, unknown>> = {
+    createPersonalAccessToken: { name: "mine", scopes: ["read"] },
+    putMe: { name: "mine" },
+    signIn: { email: references["email"], password: references["password"] },
+    changePassword: { currentPassword: "not this one", newPassword: "a new long password" },
+    createService: { name: `mine-${Math.random().toString(36).slice(2)}` },
+    publishService: { scope: "internal" },
+    createApplication: { name: "mine" },
+    createSubscription: {
+      serviceKey: references["serviceKey"],
+      applicationId: references["applicationId"],
+    },
+    startJob: {},
+  };
+  if (!Object.hasOwn(samples, id)) throw new Error(`Say in operation-calls.ts what the body of ${id} is.`);
+  return JSON.stringify(samples[id]);
+}
+
+function fillPath(path: string, params: Texts): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? "");
+}
