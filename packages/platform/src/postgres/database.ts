@@ -35,7 +35,7 @@ export interface Database {
   readonly transaction: <T>(work: (run: RunStatement) => Promise<T>) => Promise<T>;
   /** Listens on a channel, over one connection for all channels. Returns a function that stops it. */
   readonly listen: (channel: string, listener: ChannelListener) => () => void;
-  /** For libraries with their own SQL: no repetition. */
+  /** For tests that need a connection of their own: no repetition. */
   readonly pool: Pool;
   /** Waits for running statements and closes all connections. */
   readonly close: () => Promise<void>;

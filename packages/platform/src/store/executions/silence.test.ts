@@ -164,7 +164,7 @@ test("a statement that the server works on for too long is cancelled there and f
   await database.close();
 });
 
-test("a library's own statement on the pool does not wait for ever either", async () => {
+test("a statement on the pool itself does not wait for ever either", async () => {
   const proxy = await openSilentProxy(home.target);
   const database = createExecutionDatabase(proxy.target, { logger: home.logger, limits: SHORT });
   await database.pool.query("select 1");
