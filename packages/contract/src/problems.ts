@@ -26,7 +26,11 @@ export const PROBLEMS = {
     detail: "There is no user with this email address and password.",
     retryable: false,
   },
-  FORBIDDEN: { status: 403, detail: "Your role does not allow this.", retryable: false },
+  FORBIDDEN: {
+    status: 403,
+    detail: "Your role, or the scope of your token, does not allow this.",
+    retryable: false,
+  },
   NOT_SUBSCRIBED: {
     status: 403,
     detail: "The application has no active subscription to this service.",

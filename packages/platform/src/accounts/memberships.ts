@@ -1,3 +1,4 @@
+import { isUuid } from "@platform/engine/base/uuid";
 import { createCache } from "@platform/engine/base/cache";
 import { ROLES } from "@platform/contract/permissions";
 import type { Role } from "@platform/contract/permissions";
@@ -33,11 +34,14 @@ const MAX_CACHED = 10_000;
 export function createMemberships(store: MemberStore, now: () => number): Memberships {
   const cache = createCache<Membership | null>({ ttlMs: TTL_MS, maxEntries: MAX_CACHED, now });
   return {
-    findMembership: (userId, organisationId) =>
-      cache.get(`${userId} ${organisationId?.toLowerCase() ?? ""}`, async () => {
+    findMembership: async (userId, organisationId) => {
+      // Before the cache: what is no id may be as long as a header, and would be kept.
+      if (organisationId !== undefined && !isUuid(organisationId)) return null;
+      return await cache.get(`${userId} ${organisationId?.toLowerCase() ?? ""}`, async () => {
         const found = await store.find(userId, organisationId);
         return found && toMembership(found);
-      }),
+      });
+    },
     listOrganisations: async (userId, page) => (await store.listOfUser(userId, page)).map(toMembership),
     addMember: async (organisationId, userId, role) => {
       await store.add(organisationId, userId, role);

@@ -36,6 +36,18 @@ function openElsewhere() {
   return { clock, identity: createIdentity({ database: counting, now: () => clock.now }) };
 }
 
+/** Has it watch; resolves when it hears, and what it remembered before is forgotten. `probe` costs a statement when nothing is remembered. */
+async function watch({ clock, identity }: ReturnType<typeof openElsewhere>, probe: () => Promise<unknown>) {
+  await probe();
+  const before = clock.statements;
+  const unwatch = identity.watch();
+  await waitUntil(async () => {
+    await probe();
+    return clock.statements > before;
+  });
+  return unwatch;
+}
+
 const signInElsewhere = () => here.createSession(userId, { userAgent: "test", ip: "192.0.2.1" });
 
 test("a token and a membership that are not remembered cost one statement each, and remembered ones none", async () => {
@@ -84,8 +96,9 @@ test("the last use is noted to the minute: not at each check", async () => {
 test("what is revoked is refused elsewhere at once by the notification, whatever the clock there says", async () => {
   const { token, id } = await here.createPersonalAccessToken(userId, { name: "lost" });
   const cookie = await signInElsewhere();
-  const { identity } = openElsewhere();
-  const unwatch = identity.watch();
+  const elsewhere = openElsewhere();
+  const { identity } = elsewhere;
+  const unwatch = await watch(elsewhere, () => identity.verifyToken(token));
   expect(await identity.verifyToken(token)).not.toBeNull();
   expect(await identity.verifySession(cookie)).not.toBeNull();
   await here.revokePersonalAccessToken(userId, id);
@@ -115,8 +128,9 @@ test("a membership that was just made is seen elsewhere at once, though its abse
     name: "Bob",
     password: "a long password",
   });
-  const { identity } = openElsewhere();
-  const unwatch = identity.watch();
+  const elsewhere = openElsewhere();
+  const { identity } = elsewhere;
+  const unwatch = await watch(elsewhere, () => identity.findMembership(userId, friend.organisationId));
   expect(await identity.findMembership(userId, friend.organisationId)).toBeNull();
   await here.addMember(friend.organisationId, userId, "viewer");
   await waitUntil(async () => (await identity.findMembership(userId, friend.organisationId)) !== null);

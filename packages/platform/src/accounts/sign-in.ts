@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { isIPv6 } from "node:net";
 import { Problem } from "@platform/contract/problems";
-import { MINUTE, SECOND } from "@platform/engine/base/time";
 import type { AttemptLimit, AttemptStore } from "../store/accounts/sign-in-attempts.ts";
 import type { UserStore } from "../store/accounts/users.ts";
 import type { Passwords } from "./passwords.ts";
@@ -39,7 +38,7 @@ const ACCOUNT: AttemptLimit = limit(5);
 const CLIENT: AttemptLimit = limit(20);
 
 function limit(freeTries: number): AttemptLimit {
-  return { freeTries, firstWaitSeconds: (15 * SECOND) / SECOND, longestWaitSeconds: (15 * MINUTE) / SECOND };
+  return { freeTries, firstWaitSeconds: 15, longestWaitSeconds: 15 * 60 };
 }
 
 /** What sign-in works with. */
@@ -51,9 +50,11 @@ export interface SignInDeps {
 
 /** Signs in with passwords. */
 export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn {
-  const take = async (subject: string, allowed: AttemptLimit): Promise<void> => {
-    const seconds = await attempts.take(subject, allowed);
-    if (seconds === 0) return;
+  /** Returns the id of the try. */
+  const take = async (subject: string, allowed: AttemptLimit): Promise<string> => {
+    const tryId = randomUUID();
+    const seconds = await attempts.take(subject, tryId, allowed);
+    if (seconds === 0) return tryId;
     throw new Problem("RATE_LIMITED", `Too many tries to sign in; try again in ${seconds} seconds.`, {
       headers: { "retry-after": String(seconds) },
     });
@@ -62,14 +63,14 @@ export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn
     checkPassword: async ({ email: given, password, ip }) => {
       const email = normaliseEmail(given);
       // In this order: a client that is refused must not be able to lock accounts.
-      await take(nameClient(ip), CLIENT);
+      const tryId = await take(nameClient(ip), CLIENT);
       await take(nameAccount(email), ACCOUNT);
       const secret = await users.findSecret(email);
       const { isValid, isOutdated } = await passwords.verify(secret?.passwordHash ?? null, password);
       if (secret === null || secret.passwordHash === null || !isValid)
         throw new Problem("INVALID_CREDENTIALS");
       const { userId, passwordHash: former } = secret;
-      await Promise.all([attempts.forget(nameAccount(email)), attempts.giveBack(nameClient(ip))]);
+      await Promise.all([attempts.forget(nameAccount(email)), attempts.giveBack(nameClient(ip), tryId)]);
       if (isOutdated) await users.rehash({ userId, former, next: await passwords.hash(password) });
       return userId;
     },

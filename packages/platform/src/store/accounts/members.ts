@@ -1,4 +1,3 @@
-import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
 
@@ -14,7 +13,7 @@ export interface MemberRecord {
 
 /** Which users belong to which organisations. */
 export interface MemberStore {
-  /** Without an organisation id: in the user's own. Null: there is no such organisation, or the user is not a member. */
+  /** Without an organisation id, which must be a UUID: in the user's own. Null: there is no such organisation, or the user is not a member. */
   readonly find: (userId: string, organisationId?: string) => Promise<MemberRecord | null>;
   /** By name, the user's own first. */
   readonly listOfUser: (
@@ -55,7 +54,6 @@ async function findMember(
   userId: string,
   organisationId: string | undefined,
 ): Promise<MemberRecord | null> {
-  if (organisationId !== undefined && !isUuid(organisationId)) return null;
   const [row] = await database.query<MemberRecord>({
     name: "member-find",
     text: `select ${COLUMNS} from member m join organisation o on o.id = m.organisation_id

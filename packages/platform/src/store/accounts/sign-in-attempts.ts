@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Database } from "../../postgres/database.ts";
 
 /** How tries are counted for one account or client. */
@@ -13,14 +12,14 @@ export interface AttemptLimit {
 /** Counts tries to sign in; all processes count together. */
 export interface AttemptStore {
   /**
-   * Counts a try before it is made, so that tries at the same time cannot exceed the limit. Returns 0, or for how many seconds
-   * no try is let through; a try that is refused does not count.
+   * Counts a try before it is made, so that tries at the same time cannot exceed the limit; `tryId` is a UUID of its own. Returns 0,
+   * or for how many seconds no try is let through; a try that is refused does not count.
    */
-  readonly take: (subject: string, limit: AttemptLimit) => Promise<number>;
+  readonly take: (subject: string, tryId: string, limit: AttemptLimit) => Promise<number>;
   /** Forgets the tries of a subject. */
   readonly forget: (subject: string) => Promise<void>;
-  /** Takes one try back, which was none of guessing. */
-  readonly giveBack: (subject: string) => Promise<void>;
+  /** Takes a try back, which was no guess, and the wait that it began; not one that a later try began. */
+  readonly giveBack: (subject: string, tryId: string) => Promise<void>;
 }
 
 /** After so long without a try all is forgotten. */
@@ -29,7 +28,7 @@ const MEMORY = "interval '1 hour'";
 /** The counters in PostgreSQL. */
 export function createAttemptStore(database: Database): AttemptStore {
   return {
-    take: (subject, limit) => takeAttempt(database, subject, limit),
+    take: (subject, tryId, limit) => takeAttempt(database, subject, tryId, limit),
     forget: async (subject) => {
       await database.query({
         text: "delete from sign_in_attempt where subject = $1",
@@ -37,17 +36,23 @@ export function createAttemptStore(database: Database): AttemptStore {
         idempotent: true,
       });
     },
-    giveBack: async (subject) => {
+    giveBack: async (subject, tryId) => {
       await database.query({
-        text: "update sign_in_attempt set tries = greatest(tries - 1, 0), blocked_until = null where subject = $1",
-        values: [subject],
+        text: `update sign_in_attempt set tries = greatest(tries - 1, 0),
+            blocked_until = case when try_id = $2 then null else blocked_until end
+          where subject = $1`,
+        values: [subject, tryId],
       });
     },
   };
 }
 
-async function takeAttempt(database: Database, subject: string, limit: AttemptLimit): Promise<number> {
-  const tryId = randomUUID();
+async function takeAttempt(
+  database: Database,
+  subject: string,
+  tryId: string,
+  limit: AttemptLimit,
+): Promise<number> {
   const [row] = await database.query<{ isTaken: boolean; wait: number }>({
     name: "sign-in-attempt-take",
     text: `insert into sign_in_attempt as a (subject, tries, try_id) values ($1, 1, $2)
