@@ -34,6 +34,7 @@ describe("bootstrap", () => {
       });
       expect(me?.json()).toMatchObject({
         email: made[0]?.email,
+        operator: true,
         organization: { id: made[0]?.organizationId, role: "owner", isPersonal: true },
       });
       const [users] = await home.database.query<{ count: number }>({

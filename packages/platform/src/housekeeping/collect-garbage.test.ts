@@ -183,6 +183,33 @@ describe("the collector", () => {
     ]);
     expect(await collect()).toMatchObject({ builds: 0 });
   });
+
+  test("removes sessions that ended a month ago and yesterday's counters of tries, and no others", async () => {
+    const { identity, database } = instance;
+    const insert = async (device: string, change: string) => {
+      await identity.createSession(owner.userId, { userAgent: device, ip: "192.0.2.1" });
+      await run(`update session set ${change} where device = $1`, device);
+    };
+    await insert("open", "created_at = now() - interval '90 days'");
+    await insert("just ended", "revoked_at = now()");
+    await insert("ended", "expires_at = now() - interval '31 days'");
+    await insert("revoked", "revoked_at = now() - interval '31 days'");
+    for (const [subject, hours] of [
+      ["client:new", 23],
+      ["client:old", 25],
+    ] as const)
+      await run(
+        "insert into sign_in_attempt (subject, tries, try_id, tried_at) values ($1, 1, gen_random_uuid(), now() - make_interval(hours => $2))",
+        subject,
+        hours,
+      );
+    expect(await createGarbageStore(database, RETENTION_DAYS).removeOldSignIns()).toBe(3);
+    expect(await run("select device from session order by device")).toEqual([
+      { device: "just ended" },
+      { device: "open" },
+    ]);
+    expect(await run("select subject from sign_in_attempt")).toEqual([{ subject: "client:new" }]);
+  });
 });
 
 test("only what bears the prefix and has not changed for a day is removed, and a missing folder is no error", async () => {
