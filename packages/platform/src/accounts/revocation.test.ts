@@ -151,6 +151,24 @@ test("a token that ends while it is remembered is refused from that moment on", 
   expect(clock.statements).toBe(1);
 });
 
+test("nobody is a member of an organisation that was deleted, and no list shows it", async () => {
+  const friend = await here.createUser({
+    email: `${randomUUID()}@example.org`,
+    name: "Bob",
+    password: "a long password",
+  });
+  await here.addMember(friend.organisationId, userId, "owner");
+  await home.database.query({
+    text: "update organisation set deleted_at = now() where id = $1",
+    values: [friend.organisationId],
+  });
+  expect(await here.findMembership(userId, friend.organisationId)).toBeNull();
+  expect(await here.findMembership(friend.userId)).toBeNull();
+  expect(await here.listOrganisations(userId, { limit: 10, offset: 0 })).toMatchObject([
+    { isPersonal: true },
+  ]);
+});
+
 test("nobody lists or ends the tokens and sessions of another user", async () => {
   const { id } = await here.createPersonalAccessToken(userId, { name: "mine" });
   const cookie = await signInElsewhere();
