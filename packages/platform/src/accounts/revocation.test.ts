@@ -48,7 +48,11 @@ async function watch({ clock, identity }: ReturnType<typeof openElsewhere>, prob
   return unwatch;
 }
 
-const signInElsewhere = () => here.createSession(userId, { userAgent: "test", ip: "192.0.2.1" });
+async function signInElsewhere(): Promise<string> {
+  const cookie = await here.createSession(userId, { userAgent: "test", ip: "192.0.2.1" });
+  if (cookie === null) throw new Error("There is no session.");
+  return cookie;
+}
 
 test("a token and a membership that are not remembered cost one statement each, and remembered ones none", async () => {
   const { token } = await here.createPersonalAccessToken(userId, { name: "busy" });

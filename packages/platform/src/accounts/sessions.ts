@@ -13,8 +13,15 @@ interface SessionClient {
 
 /** Signed-in browsers of users. */
 export interface Sessions {
-  /** Makes a session; returns the only copy of what its cookie holds. */
-  readonly createSession: (userId: string, client: SessionClient) => Promise<string>;
+  /**
+   * Makes a session; returns the only copy of what its cookie holds. Null: the user is disabled, or their password is not `passwordHash`
+   * any more.
+   */
+  readonly createSession: (
+    userId: string,
+    client: SessionClient,
+    passwordHash?: string,
+  ) => Promise<string | null>;
   /** Null for anything but the cookie of a session that has not ended. Cached for seconds. */
   readonly verifySession: (cookie: string) => Promise<ActiveSession | null>;
   /** Those that have not ended, newest first. */
@@ -44,11 +51,18 @@ export function createSessions(store: SessionStore, now: () => number): Sessions
     now,
   });
   return {
-    createSession: async (userId, { userAgent = "", ip }) => {
+    createSession: async (userId, { userAgent = "", ip }, passwordHash) => {
       const cookie = randomBytes(COOKIE_BYTES).toString("base64url");
       const device = userAgent.replaceAll(/[^\x20-\x7e]/gu, "").slice(0, MAX_DEVICE_LENGTH);
-      await store.create({ id: randomUUID(), userId, tokenHash: hashCookie(cookie), device, ip });
-      return cookie;
+      const wasCreated = await store.create({
+        id: randomUUID(),
+        userId,
+        tokenHash: hashCookie(cookie),
+        device,
+        ip,
+        passwordHash: passwordHash ?? null,
+      });
+      return wasCreated ? cookie : null;
     },
     verifySession: async (cookie) => {
       if (!COOKIE.test(cookie)) return null;

@@ -8,13 +8,20 @@ import { normaliseEmail } from "./users.ts";
 
 /** Checks passwords, and limits who guesses. */
 export interface SignIn {
-  /** Id of the user. @throws Problem INVALID_CREDENTIALS, the same for a wrong password as for an unknown address; RATE_LIMITED */
-  readonly checkPassword: (credentials: Credentials) => Promise<string>;
+  /** @throws Problem INVALID_CREDENTIALS, the same for a wrong password as for an unknown address; RATE_LIMITED */
+  readonly checkPassword: (credentials: Credentials) => Promise<CheckedUser>;
   /**
    * Replaces the password, and ends all sessions of the user but one (null: all).
    * @throws Problem INVALID_INPUT when the current one is wrong, RATE_LIMITED, CONFLICT when it was changed meanwhile
    */
   readonly changePassword: (change: PasswordWish) => Promise<void>;
+}
+
+/** Whose password was right. */
+interface CheckedUser {
+  readonly userId: string;
+  /** As it is stored now. */
+  readonly passwordHash: string;
 }
 
 /** Who wants to sign in. */
@@ -59,20 +66,27 @@ export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn
       headers: { "retry-after": String(seconds) },
     });
   };
+  const check = async (email: string, password: string): Promise<CheckedUser | null> => {
+    const secret = await users.findSecret(email);
+    const { isValid, isOutdated } = await passwords.verify(secret?.passwordHash ?? null, password);
+    if (secret === null || secret.passwordHash === null || !isValid) return null;
+    const { userId, passwordHash: former } = secret;
+    if (!isOutdated) return { userId, passwordHash: former };
+    const next = await passwords.hash(password);
+    if (await users.rehash({ userId, former, next })) return { userId, passwordHash: next };
+    // Another sign-in was faster, or the password has changed.
+    return await check(email, password);
+  };
   return {
     checkPassword: async ({ email: given, password, ip }) => {
       const email = normaliseEmail(given);
       // In this order: a client that is refused must not be able to lock accounts.
       const tryId = await take(nameClient(ip), CLIENT);
       await take(nameAccount(email), ACCOUNT);
-      const secret = await users.findSecret(email);
-      const { isValid, isOutdated } = await passwords.verify(secret?.passwordHash ?? null, password);
-      if (secret === null || secret.passwordHash === null || !isValid)
-        throw new Problem("INVALID_CREDENTIALS");
-      const { userId, passwordHash: former } = secret;
+      const checked = await check(email, password);
+      if (checked === null) throw new Problem("INVALID_CREDENTIALS");
       await Promise.all([attempts.forget(nameAccount(email)), attempts.giveBack(nameClient(ip), tryId)]);
-      if (isOutdated) await users.rehash({ userId, former, next: await passwords.hash(password) });
-      return userId;
+      return checked;
     },
     changePassword: async ({ userId, current, next, keptSessionId }) => {
       const user = await users.find(userId);

@@ -141,6 +141,31 @@ describe("a changed password", () => {
     expect(byToken.statusCode).toBe(200);
   });
 
+  test("leaves no session of who signed in with the former one at the same time", async () => {
+    const mine = await startSession();
+    const former = "$scrypt$the one that was checked";
+    expect(await here.identity.createSession(user.userId, { userAgent: "late", ip: "x" }, former)).toBeNull();
+    // The change has begun, and is committed while the session is being made.
+    const client = await home.database.pool.connect();
+    await client.query("begin");
+    const { rows } = await client.query<{ hash: string }>(
+      "select password_hash as hash from platform_user where id = $1",
+      [user.userId],
+    );
+    await client.query("update platform_user set password_hash = 'another' where id = $1", [user.userId]);
+    const late = here.identity.createSession(user.userId, { userAgent: "late", ip: "x" }, rows[0]?.hash);
+    await waitUntil(async () => {
+      const waiting = await home.database.query({
+        text: "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      });
+      return waiting.length === 1;
+    });
+    await client.query("commit");
+    client.release();
+    expect(await late).toBeNull();
+    expect((await getMe(here, mine)).statusCode).toBe(200);
+  });
+
   test("has at least 12 characters", async () => {
     const headers = { ...PROOF, cookie: await startSession() };
     const payload = { currentPassword: user.password, newPassword: "eleven char" };

@@ -86,10 +86,12 @@ async function signIn(
   cookie.requireProof(request.method, request.headers);
   const former = cookie.read(request.headers);
   const ip = readClientAddress(request);
-  const userId = await identity.checkPassword({ ...credentials, ip });
+  const { userId, passwordHash } = await identity.checkPassword({ ...credentials, ip });
   const me = await describeMe(identity, userId);
   await endFormerSession(deps, former);
-  const value = await identity.createSession(userId, { userAgent: request.headers["user-agent"], ip });
+  const client = { userAgent: request.headers["user-agent"], ip };
+  const value = await identity.createSession(userId, client, passwordHash);
+  if (value === null) throw new Problem("INVALID_CREDENTIALS");
   return { me, value };
 }
 

@@ -23,6 +23,8 @@ interface NewSessionRow {
   readonly tokenHash: string;
   readonly device: string;
   readonly ip: string;
+  /** The password that was checked; a session for one that has changed since would outlive the change. Null: none was. */
+  readonly passwordHash: string | null;
 }
 
 /** Whose session a cookie names. */
@@ -35,7 +37,8 @@ export interface ActiveSession {
 
 /** Sessions of users: they end after a week without use, and 30 days after sign-in at the latest. */
 export interface SessionStore {
-  readonly create: (session: NewSessionRow) => Promise<void>;
+  /** False: the user is disabled, or the password has changed. */
+  readonly create: (session: NewSessionRow) => Promise<boolean>;
   /** One statement, which also notes the use, at most once a minute. Null: unknown, ended, or of a disabled user. */
   readonly use: (tokenHash: string) => Promise<ActiveSession | null>;
   /** Those that have not ended, newest first. */
@@ -53,13 +56,7 @@ const LONGEST = "interval '30 days'";
 /** The sessions in PostgreSQL. */
 export function createSessionStore(database: Database): SessionStore {
   return {
-    create: async ({ id, userId, tokenHash, device, ip }) => {
-      await database.query({
-        text: `insert into session (id, user_id, token_hash, device, ip, expires_at)
-          values ($1, $2, $3, $4, $5, now() + ${IDLE})`,
-        values: [id, userId, tokenHash, device, ip],
-      });
-    },
+    create: (session) => insertSession(database, session),
     use: (tokenHash) => useSession(database, tokenHash),
     list: (userId, { limit, offset }) =>
       database.query<SessionRecord>({
@@ -72,6 +69,20 @@ export function createSessionStore(database: Database): SessionStore {
       }),
     revoke: (userId, id) => revokeSession(database, userId, id),
   };
+}
+
+async function insertSession(database: Database, session: NewSessionRow): Promise<boolean> {
+  const { id, userId, tokenHash, device, ip, passwordHash } = session;
+  // The lock waits for a change of the password that is being made, and the condition is read again after it.
+  const rows = await database.query({
+    text: `with owner as (
+        select id from platform_user
+        where id = $2 and disabled_at is null and ($6::text is null or password_hash = $6) for share
+      ) insert into session (id, user_id, token_hash, device, ip, expires_at)
+        select $1::uuid, owner.id, $3, $4, $5, now() + ${IDLE} from owner returning id`,
+    values: [id, userId, tokenHash, device, ip, passwordHash],
+  });
+  return rows.length > 0;
 }
 
 async function useSession(database: Database, tokenHash: string): Promise<ActiveSession | null> {

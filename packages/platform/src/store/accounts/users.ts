@@ -44,12 +44,12 @@ export interface UserStore {
   readonly findSecret: (email: string) => Promise<UserSecret | null>;
   readonly rename: (userId: string, name: string) => Promise<void>;
   /**
-   * Replaces the password if it is still `former`, and ends all sessions but one (null: all), in one statement. False when the
+   * Replaces the password if it is still `former`, and ends all sessions but one (null: all), in one transaction. False when the
    * password has changed meanwhile.
    */
   readonly changePassword: (change: PasswordChange) => Promise<boolean>;
-  /** Stores another hash of the same password, unless the password has changed meanwhile. */
-  readonly rehash: (change: Omit<PasswordChange, "keptSessionId">) => Promise<void>;
+  /** Stores another hash of the same password. False when the stored one is not `former` any more. */
+  readonly rehash: (change: Omit<PasswordChange, "keptSessionId">) => Promise<boolean>;
 }
 
 /** From which hash to which. */
@@ -97,11 +97,11 @@ export function createUserStore(database: Database): UserStore {
     },
     changePassword: (change) => changePassword(database, change),
     rehash: async ({ userId, former, next }) => {
-      await database.query({
-        text: "update platform_user set password_hash = $3 where id = $1 and password_hash = $2",
+      const rows = await database.query({
+        text: "update platform_user set password_hash = $3 where id = $1 and password_hash = $2 returning id",
         values: [userId, former, next],
-        idempotent: true,
       });
+      return rows.length > 0;
     },
   };
 }
@@ -135,14 +135,21 @@ async function insertUser(run: RunStatement, user: NewUserRow): Promise<void> {
 }
 
 async function changePassword(database: Database, change: PasswordChange): Promise<boolean> {
-  const rows = await database.query({
-    text: `with changed as (
-        update platform_user set password_hash = $3 where id = $1 and password_hash = $2 and disabled_at is null returning id
-      ), ended as (
-        update session s set revoked_at = now() from changed
-        where s.user_id = changed.id and s.revoked_at is null and ($4::uuid is null or s.id <> $4)
-      ) select id from changed cross join lateral pg_notify('${ACCOUNTS_CHANNEL}', 'user:' || changed.id)`,
-    values: [change.userId, change.former, change.next, change.keptSessionId],
+  const { userId, former, next, keptSessionId } = change;
+  return await database.transaction(async (run) => {
+    const changed = await run({
+      text: `update platform_user set password_hash = $3
+        where id = $1 and password_hash = $2 and disabled_at is null returning id`,
+      values: [userId, former, next],
+    });
+    if (changed.length === 0) return false;
+    // A statement of its own, since it must see a session that was made while the first one waited for its lock.
+    await run({
+      text: `update session set revoked_at = now()
+        where user_id = $1 and revoked_at is null and ($2::uuid is null or id <> $2)`,
+      values: [userId, keptSessionId],
+    });
+    await run({ text: "select pg_notify($1, $2)", values: [ACCOUNTS_CHANNEL, `user:${userId}`] });
+    return true;
   });
-  return rows.length > 0;
 }
