@@ -9,12 +9,16 @@ def main(arguments: list[str]) -> None:
     """Starts as zygote (no argument, or `confined`), or as one of its helpers.
 
     `spawned` is the fresh interpreter of one child, `confine` the launcher of isolation level C,
-    `trial` tries one piece of the isolation.
+    `restrict` that of a program of a build there, `trial` tries one piece of the isolation.
     """
     if arguments[:1] == ["confine"]:
         from .confine import main_confine
 
         main_confine(arguments[1])
+    elif arguments[:1] == ["restrict"]:
+        from .restrict import main_restrict
+
+        main_restrict(arguments[1])
     elif arguments[:1] == ["trial"]:
         from .trial import main_trial
 

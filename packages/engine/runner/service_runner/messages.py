@@ -188,3 +188,13 @@ class ConfineOrder(TypedDict):
     owned: list[str]
     filter: str
     processes: int
+
+
+class RestrictOrder(TypedDict):
+    """What `restrict` gets as its argument: as of `ConfineOrder`; without a filter it is None."""
+
+    command: list[str]
+    readable: list[str]
+    used: list[str]
+    owned: list[str]
+    filter: str | None

@@ -7,6 +7,7 @@ import { findAccessFault } from "./access.ts";
 import type { SystemUser } from "./access.ts";
 import { runBuildCommand } from "./build-command.ts";
 import type { BuildContext } from "./build-command.ts";
+import { createBuildConfinement } from "./build-confinement.ts";
 import { getEnvironmentFolder, makeBuildFolders } from "./build-folders.ts";
 import type { BuildFolders } from "./build-folders.ts";
 import type { BuildLimits } from "./build-limits.ts";
@@ -36,6 +37,8 @@ export interface EnvironmentBuild {
   readonly uv: TrustedExecutable | null;
   /** Null: builds run without a sandbox. */
   readonly bubblewrap: TrustedExecutable | null;
+  /** Whether, without a sandbox, Landlock keeps them to their folders. */
+  readonly confined: boolean;
   /** The user that the installers run as; null: the user of this process. */
   readonly user: SystemUser | null;
   /** Folder of downloads that the fetch steps of an owner share; null: downloads are not kept. */
@@ -92,28 +95,35 @@ async function createContext(
   folders: BuildFolders,
   step: BuildStep,
 ): Promise<BuildContext> {
-  const { bubblewrap, interpreter, indexAccess, limits, log } = build;
+  const { indexAccess, log } = build;
   const scratch = await folders.makeScratch(step.name);
   const { network } = step;
   const readable = [...step.readable, ...(network ? indexAccess.readablePaths : [])];
   const writable = [...step.writable, scratch.directory];
-  const accounts = folders.work;
   return {
     directory: folders.work,
     variables: createBuildVariables(scratch, network ? indexAccess.variables : null),
     user: build.user,
-    wrap:
-      bubblewrap === null
-        ? ({ executable, args }) => ({
-            executable: TrustedExecutable.vouchFor(executable, "no sandbox"),
-            args,
-            filter: null,
-          })
-        : createBuildSandbox({ bubblewrap, interpreter, accounts, readable, writable, network, limits }),
+    wrap: createWrap(build, folders, { readable, writable, network }),
     group: build.group,
     signal: build.signal,
     onLine: (line) => log.write(indexAccess.redact(line)),
   };
+}
+
+function createWrap(
+  { bubblewrap, confined, interpreter, limits }: EnvironmentBuild,
+  { work, runner }: BuildFolders,
+  paths: Pick<BuildStep, "readable" | "writable" | "network">,
+): BuildContext["wrap"] {
+  if (bubblewrap !== null)
+    return createBuildSandbox({ bubblewrap, interpreter, accounts: work, limits, ...paths });
+  if (confined) return createBuildConfinement({ interpreter, runner, ...paths });
+  return ({ executable, args }) => ({
+    executable: TrustedExecutable.vouchFor(executable, "no sandbox"),
+    args,
+    filter: null,
+  });
 }
 
 function hasExhaustedMemory({ group }: EnvironmentBuild): boolean {

@@ -1,5 +1,6 @@
 import { chmod, chown, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { copyRunner } from "../python/sandbox/runner-files.ts";
 import { writeAccounts } from "../python/sandbox/system-view.ts";
 import { listProjectFiles } from "../project/list-files.ts";
 import type { SystemUser } from "./access.ts";
@@ -12,6 +13,8 @@ export interface BuildFolders {
   readonly work: string;
   /** The program that downloads, where every user can read it. */
   readonly downloader: string;
+  /** A copy of the Python half that every user can read, for builds that are confined. */
+  readonly runner: string;
   /** The project's files; empty unless something is installed from them. */
   readonly project: string;
   /** What was downloaded: `packages`, and `build` for what builds of sources need. Written by the fetch step only. */
@@ -46,6 +49,7 @@ export async function makeBuildFolders(build: EnvironmentBuild): Promise<BuildFo
   const folders = {
     work,
     downloader: join(work, "download.py"),
+    runner: join(work, "runner"),
     project: join(work, PROJECT_FOLDER),
     fetched: join(work, "fetched"),
     built: join(work, "built"),
@@ -56,6 +60,7 @@ export async function makeBuildFolders(build: EnvironmentBuild): Promise<BuildFo
   await writeFile(join(work, CONSTRAINTS_FILE), requirements.constraints, { mode: 0o644 });
   await copyFile(join(build.runnerDirectory, "installer/download.py"), folders.downloader);
   await chmod(folders.downloader, 0o644);
+  if (build.confined) copyRunner(build.runnerDirectory, folders.runner);
   for (const path of [folders.project, folders.fetched, folders.built, getEnvironmentFolder(directory)])
     await makeFolder(path, user);
   if (requirements.content !== null) await copyProject(build, folders.project);

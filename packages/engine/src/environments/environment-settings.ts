@@ -22,6 +22,8 @@ export interface EnvironmentBuilderOptions {
   readonly uv?: TrustedExecutable | null;
   /** Null or missing: all code is trusted, and builds see and use what their user can. */
   readonly bubblewrap?: TrustedExecutable | null;
+  /** Whether, without bubblewrap, Landlock keeps the programs of a build to its folders (isolation level C); default false. */
+  readonly confined?: boolean;
   /** Used when this process is root: each build runs as a user of its own. They must own nothing and run nothing else. */
   readonly buildUids?: UidRange;
   /** Whether projects may ask for packages to be built from source; default true. */
@@ -45,6 +47,7 @@ export interface EnvironmentBuilderOptions {
 const DEFAULTS = {
   uv: null,
   bubblewrap: null,
+  confined: false,
   allowsSourceBuilds: true,
   variables: {},
   timeout: 15 * MINUTE,

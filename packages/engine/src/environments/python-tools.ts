@@ -90,6 +90,7 @@ async function confineBuilds({ searchPath, confinedBuilds }: PythonToolsOptions,
     // Without a sandbox, code of packages may only run where all code is trusted.
     allowsSourceBuilds: confinedBuilds.allowsSourceBuilds && (isSandboxed || level === "D"),
     bubblewrap: isSandboxed ? bubblewrap : null,
+    confined: level === "C",
     cgroups: isSandboxed ? sandbox.cgroups : null,
     buildUids: BUILD_UIDS,
   };

@@ -69,8 +69,10 @@ function createInstallation(build: EnvironmentBuild, { work }: BuildFolders, uv:
   return { executable: uv, args: [...args, ...listInputs(build.requirements)] };
 }
 
-function createCompilation({ interpreter, directory }: EnvironmentBuild) {
-  const python = ["-I", "-S", "-m", "compileall", "-qq", "-j", "0"];
+/** Several processes need /dev/shm, which a confined build has not: the host's is everybody's. */
+function createCompilation({ interpreter, directory, bubblewrap, confined }: EnvironmentBuild) {
+  const workers = bubblewrap === null && confined ? "1" : "0";
+  const python = ["-I", "-S", "-m", "compileall", "-qq", "-j", workers];
   return {
     executable: interpreter.executable.path,
     args: [...python, `${getEnvironmentFolder(directory)}/lib`],

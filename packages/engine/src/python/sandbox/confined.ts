@@ -9,11 +9,9 @@ import type { Siblings } from "./seccomp/filters.ts";
 import type { Architecture } from "./seccomp/syscalls.ts";
 import { BASE_ENVIRONMENT } from "./sandbox.ts";
 import type { SandboxLaunch, SandboxRequest } from "./sandbox.ts";
-import { listSystemPaths } from "./system-view.ts";
+import { DEVICES, listSystemPaths } from "./system-view.ts";
 import type { SandboxUser, TakeUser } from "./users.ts";
 
-/** Devices that programs write to. Not /dev/shm and /dev/tty: the host's are everybody's. */
-const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 /**
  * Processes and threads that one version may add to those of its user; `limit_processes` of the launcher allows up to twice as many. For all
  * executions of the version together: control groups, where there are any, give each its own 256.

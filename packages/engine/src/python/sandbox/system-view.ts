@@ -24,6 +24,9 @@ const NETWORK_PATHS = [
   "/etc/nsswitch.conf",
 ];
 
+/** Devices of the host that programs without mounts write to. Not /dev/shm and /dev/tty: these are everybody's. */
+export const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"] as const;
+
 /** The system, read-only; with `network` also the files that programs with a network need. */
 export function listSystem({ network }: { readonly network: boolean }): readonly string[] {
   const paths = network ? [...SYSTEM_PATHS, ...NETWORK_PATHS] : SYSTEM_PATHS;
