@@ -36,6 +36,8 @@ const ended = (hasBegun: boolean, excess: typeof EXCESS | null = null): BootEven
   kept: [line("importing")],
 });
 
+const STOP_EFFECT: BootEffect = { type: "order", order: { order: "stop" } };
+
 function play(events: readonly BootEvent[]): {
   readonly state: BootState;
   readonly effects: readonly BootEffect[];
@@ -113,6 +115,12 @@ describe("how a boot ended is said once, with who is at fault", () => {
       "NOT_STARTED worker No process could be started: EMFILE ()",
     ],
   ])("%s", (_, events, expected) => expect(describeEnd(events)).toBe(expected));
+});
+
+test("a zygote that has said why its import failed is told to end, since it waits for that", () => {
+  const { state, effects } = play([HELLO, FAILED]);
+  expect(state.name).toBe("ending");
+  expect(effects.slice(-2)).toEqual([{ type: "stopTimer" }, STOP_EFFECT]);
 });
 
 /** What a process, user code in it, the pool and the clock can do, in any order. */

@@ -56,6 +56,31 @@ test.each([
   expect(planLook({ nextMs: 40 }, { lookedMs, isStopped })).toBe(restMs);
 });
 
+/** The part of one processor that a run with two busy threads gets in a minute, where it may use one and a look that stops it takes so long. */
+function simulateShare(stopMs: number): number {
+  let ledger = openLedger(0, 0);
+  let [at, cpuSeconds, isStopped] = [0, 0, false];
+  const pass = (milliseconds: number): void => {
+    at += milliseconds;
+    if (!isStopped) cpuSeconds += (2 * milliseconds) / 1000;
+  };
+  pass(ledger.nextMs);
+  while (at < 60_000) {
+    ledger = enterSample(ledger, { at, cpuSeconds, memoryBytes: 0 }, { ...LIMITS, cpus: 1 });
+    const lookedMs = isAhead(ledger) ? stopMs : 1;
+    isStopped = isAhead(ledger);
+    pass(lookedMs);
+    pass(planLook(ledger, { lookedMs, isStopped }));
+  }
+  return cpuSeconds / (at / 1000);
+}
+
+test.each([1, 10, 50])("a run gets its share of the processors where to stop it takes %i ms", (stopMs) => {
+  const share = simulateShare(stopMs);
+  expect(share).toBeGreaterThan(0.9);
+  expect(share).toBeLessThan(1.1);
+});
+
 test("the largest sample is the peak", () => {
   expect(follow([100, 0, 5], [200, 0, 9], [300, 0, 7]).peakBytes).toBe(9);
 });
