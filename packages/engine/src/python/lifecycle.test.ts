@@ -1,4 +1,6 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { createFixture, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
@@ -90,6 +92,23 @@ test("a run directory that cannot work is refused with the reason", async () => 
     /at most 80 bytes/u,
   );
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "a run directory below a folder that is closed to the users of versions is refused, except where versions have none",
+  async () => {
+    const closed = mkdtempSync(join(tmpdir(), "closed-"));
+    const runDirectory = join(closed, "open", "run");
+    try {
+      await expect(createFixture({ runDirectory }, "C")).rejects.toThrow(
+        `${closed} is closed to the uids that versions run as: choose a run directory elsewhere, or chmod o+x it`,
+      );
+      fixture = await createFixture({ runDirectory }, "D");
+      await fixture.close();
+    } finally {
+      rmSync(closed, { recursive: true });
+    }
+  },
+);
 
 test("retiring ends although the import fails that an execution waits for", async () => {
   fixture = await createFixture();

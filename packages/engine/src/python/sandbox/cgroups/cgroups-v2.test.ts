@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCgroupsV2 } from "./cgroups-v2.ts";
@@ -80,6 +80,17 @@ test("a group whose controllers are in use already is shared with the worker tha
   expect(base).toBe(folder);
   createCgroupsV2(join(base, "runs")).create("run");
   expect(readFileSync(join(base, "runs", "cgroup.subtree_control"), "utf8")).toBe("+memory +cpu +pids");
+});
+
+test("what is moved out of a divided group, as the worker and its database, weighs as many processes as there are processors", () => {
+  const rest = join(folder, REST);
+  mkdirSync(rest);
+  writeFileSync(join(rest, "cpu.weight"), "100\n");
+  writeFileSync(join(folder, "cgroup.type"), "domain\n"); // not the root of the hierarchy
+  writeFileSync(join(folder, "cgroup.controllers"), "cpu memory pids\n");
+  writeFileSync(join(folder, "cgroup.subtree_control"), "\n");
+  expect(delegateV2({ folder, top: folder })).toBe(folder);
+  expect(Number(readFileSync(join(rest, "cpu.weight"), "utf8"))).toBe(100 * availableParallelism());
 });
 
 test("missing controllers are named", () => {
