@@ -1,8 +1,12 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { INTERPRETER } from "../../testing/python-fixture.ts";
 import { createFamily, describeChild } from "./family.ts";
+import { readStat } from "./process-files.ts";
 
 let children: ChildProcess[];
 
@@ -61,3 +65,30 @@ test("a zygote is a process below the one that was started", () => {
   family.open(process.pid, process.pid);
   expect(family.find(other?.pid ?? 0)).not.toBeNull();
 });
+
+test("a process that got the number of a child after the children were listed is not taken for it", () => {
+  const family = createFamily((pid) => readStat(pid === children[0]?.pid ? process.pid : pid));
+  family.open(process.pid, process.pid);
+  expect(family.find(children[0]?.pid ?? 0)).toBeNull();
+  expect(family.find(children[1]?.pid ?? 0)).not.toBeNull();
+});
+
+const UNSHARE = ["--pid", "--fork", "--mount-proc"];
+const canUnshare = spawnSync("unshare", [...UNSHARE, "true"]).status === 0;
+
+test.runIf(canUnshare)(
+  "a child is found whose number on the machine was that of another one, which has ended",
+  async () => {
+    const program = fileURLToPath(new URL("../../testing/reuse-number.ts", import.meta.url));
+    const { stdout } = await promisify(execFile)("unshare", [
+      ...UNSHARE,
+      process.execPath,
+      program,
+      INTERPRETER,
+    ]);
+    const { first, second, pid, children, found } = JSON.parse(stdout) as Readonly<Record<string, unknown>>;
+    expect(second).not.toBe(first);
+    expect(children).toEqual([pid]);
+    expect(found).toBe(pid);
+  },
+);

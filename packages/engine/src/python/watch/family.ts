@@ -25,8 +25,12 @@ export interface Family {
   readonly find: (number: number) => ProcessStat | null;
 }
 
-/** A family that is not known yet. */
-export function createFamily(): Family {
+/**
+ * A family that is not known yet.
+ *
+ * @param read how a child is read that was listed: a number may be given to another process in between, which only a test can bring about
+ */
+export function createFamily(read = readStat): Family {
   let zygote: { readonly pid: number; readonly depth: number } | null = null;
   /** The children of the last look, with their numbers, which stay the same: to read them is most of a look. */
   let known: ReadonlyMap<number, readonly number[]> = new Map();
@@ -40,7 +44,7 @@ export function createFamily(): Family {
     ]);
     known = new Map(listed.filter(([, numbers]) => numbers.length > 0));
     const [pid] = listed.find(([, numbers]) => numbers[depth - 1] === number) ?? [];
-    const stat = pid === undefined ? null : readStat(pid);
+    const stat = pid === undefined ? null : read(pid);
     return stat?.parent === parent ? stat : null;
   }
 

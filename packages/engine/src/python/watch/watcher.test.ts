@@ -23,7 +23,8 @@ let started: ChildProcess | null = null;
 afterEach(async () => {
   watch?.end();
   if (started === null || started.pid === undefined) return;
-  for (const pid of [...listChildren(started.pid), started.pid]) if (!isOver(pid)) process.kill(pid, "SIGKILL");
+  for (const pid of [...listChildren(started.pid), started.pid])
+    if (!isOver(pid)) process.kill(pid, "SIGKILL");
   if (started.exitCode === null && started.signalCode === null) await once(started, "exit");
 });
 
