@@ -43,5 +43,6 @@ const [zygote] = listChildren(launched.pid ?? 0);
 writeFileSync("/proc/sys/kernel/ns_last_pid", String(pid - 1));
 const second = await order(String(first));
 const children = listChildren(zygote ?? 0).filter((child) => !isOver(child));
-console.log(JSON.stringify({ first, second, pid, children, found: family.find(second)?.pid ?? null }));
+const found = family.find(second)?.pid ?? null;
+process.stdout.write(`${JSON.stringify({ first, second, pid, children, found })}\n`);
 launched.kill("SIGKILL");

@@ -59,20 +59,21 @@ test.each([
 /** The part of one processor that a run with two busy threads gets in a minute, where it may use one and a look that stops it takes so long. */
 function simulateShare(stopMs: number): number {
   let ledger = openLedger(0, 0);
-  let [at, cpuSeconds, isStopped] = [0, 0, false];
+  const run = { at: 0, cpuSeconds: 0, memoryBytes: 0 };
+  let isStopped = false;
   const pass = (milliseconds: number): void => {
-    at += milliseconds;
-    if (!isStopped) cpuSeconds += (2 * milliseconds) / 1000;
+    run.at += milliseconds;
+    if (!isStopped) run.cpuSeconds += (2 * milliseconds) / 1000;
   };
   pass(ledger.nextMs);
-  while (at < 60_000) {
-    ledger = enterSample(ledger, { at, cpuSeconds, memoryBytes: 0 }, { ...LIMITS, cpus: 1 });
+  while (run.at < 60_000) {
+    ledger = enterSample(ledger, run, { ...LIMITS, cpus: 1 });
     const lookedMs = isAhead(ledger) ? stopMs : 1;
     isStopped = isAhead(ledger);
     pass(lookedMs);
     pass(planLook(ledger, { lookedMs, isStopped }));
   }
-  return cpuSeconds / (at / 1000);
+  return run.cpuSeconds / (run.at / 1000);
 }
 
 test.each([1, 10, 50])("a run gets its share of the processors where to stop it takes %i ms", (stopMs) => {
