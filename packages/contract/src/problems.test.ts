@@ -19,6 +19,8 @@ const PUBLISHED = [
   ["NOT_ACCEPTABLE", 406, false],
   ["REQUEST_TIMEOUT", 408, true],
   ["CONFLICT", 409, false],
+  ["LAST_OWNER", 409, false],
+  ["LINK_EXPIRED", 410, false],
   ["RESULT_EXPIRED", 410, false],
   ["VERSION_RETIRED", 410, false],
   ["INPUT_TOO_LARGE", 413, false],

@@ -52,6 +52,16 @@ export const PROBLEMS = {
     detail: "The request conflicts with the current state of the resource.",
     retryable: false,
   },
+  LAST_OWNER: {
+    status: 409,
+    detail: "An organisation needs an owner; make another member owner first.",
+    retryable: false,
+  },
+  LINK_EXPIRED: {
+    status: 410,
+    detail: "The link was used, was revoked, or has expired; ask for a new one.",
+    retryable: false,
+  },
   RESULT_EXPIRED: { status: 410, detail: "The retention period of this result has ended.", retryable: false },
   VERSION_RETIRED: {
     status: 410,

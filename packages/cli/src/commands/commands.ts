@@ -2,9 +2,12 @@ import type { Command } from "../base/command.ts";
 import { cancelCommand } from "./cancel.ts";
 import { compressCommand } from "./compress.ts";
 import { initCommand } from "./init.ts";
+import { invitationsCommand } from "./invitations.ts";
+import { inviteCommand } from "./invite.ts";
 import { loginCommand } from "./login.ts";
 import { logoutCommand } from "./logout.ts";
 import { logsCommand } from "./logs.ts";
+import { membersCommand } from "./members.ts";
 import { resultCommand } from "./result.ts";
 import { runCommand } from "./run.ts";
 import { serveCommand } from "./serve.ts";
@@ -30,6 +33,9 @@ export const COMMANDS: readonly Command[] = [
   cancelCommand,
   servicesCommand,
   versionsCommand,
+  membersCommand,
+  inviteCommand,
+  invitationsCommand,
   whoamiCommand,
   logoutCommand,
 ];

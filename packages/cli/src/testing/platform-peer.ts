@@ -15,6 +15,7 @@ import { createLocalFiles } from "../serve/local-files.ts";
 import { createOutput } from "../base/output.ts";
 import { toJobOwner } from "@platform/engine/store/owner";
 import { createServerLogger } from "../serve/server-logger.ts";
+import { createPeople } from "./people.ts";
 
 export const TOKEN = "plat_test_token";
 const OWNER = "org-1";
@@ -22,6 +23,8 @@ const KEY = "0198c1de-7a53-4000-8000-000000000001";
 
 const { getMe, listOrganizations, listServices, createService, getService } = PLATFORM_API;
 const { createVersion, getBuild, listVersions } = PLATFORM_API;
+const { listMembers, putMember, removeMember, leaveOrganization } = PLATFORM_API;
+const { listInvitations, createInvitation, revokeInvitation } = PLATFORM_API;
 const TABLE = {
   getMe,
   listOrganizations,
@@ -31,6 +34,13 @@ const TABLE = {
   createVersion,
   getBuild,
   listVersions,
+  listMembers,
+  putMember,
+  removeMember,
+  leaveOrganization,
+  listInvitations,
+  createInvitation,
+  revokeInvitation,
 };
 
 /** What the builder says next, one after the other; the last one stays. */
@@ -117,6 +127,7 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
       },
       getBuild: async () => ok(nextStep()),
       listVersions: async () => ok({ items: [], nextCursor: null }),
+      ...createPeople(),
     },
   });
   const executions = createExecutions({ store, inputs: createLocalFiles("/nowhere") });

@@ -7,7 +7,7 @@ import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { DisplayName, READS, REMOVES, WRITES, idOf } from "./common.ts";
 
 /** An organisation, as seen by one of its members. */
-const OrganizationSchema = Type.Object(
+export const OrganizationSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the organisation" }),
     slug: Type.String({ description: "Unique short name, for URLs" }),

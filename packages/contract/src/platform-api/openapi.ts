@@ -2,7 +2,9 @@ import { createOpenApi } from "../openapi.ts";
 import type { OpenApiDocument } from "../openapi.ts";
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
+import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
+import { ORGANIZATIONS_API } from "./organizations.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 
@@ -27,6 +29,11 @@ export function createPlatformOpenApi(): OpenApiDocument {
         name: "Session",
         description: "Browsers that are signed in; what they have to know before",
         operations: SESSION_API,
+      },
+      {
+        name: "Organizations",
+        description: "Organisations, their members, invitations",
+        operations: { ...ORGANIZATIONS_API, ...INVITATIONS_API },
       },
       { name: "Services", description: "Services, their versions and builds", operations: SERVICES_API },
       {

@@ -1,6 +1,8 @@
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
+import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
+import { ORGANIZATIONS_API } from "./organizations.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 
@@ -8,6 +10,8 @@ import { SERVICES_API } from "./services.ts";
 export const PLATFORM_API = {
   ...SESSION_API,
   ...ACCOUNT_API,
+  ...ORGANIZATIONS_API,
+  ...INVITATIONS_API,
   ...SERVICES_API,
   ...APPLICATIONS_API,
   ...JOBS_API,

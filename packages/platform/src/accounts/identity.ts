@@ -1,5 +1,7 @@
 import type { Database } from "../postgres/database.ts";
+import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createMemberStore } from "../store/accounts/members.ts";
+import { createOrganisationStore } from "../store/accounts/organisations.ts";
 import { createTokenStore } from "../store/accounts/personal-access-tokens.ts";
 import { createSessionStore } from "../store/accounts/sessions.ts";
 import { createAttemptStore } from "../store/accounts/sign-in-attempts.ts";
@@ -7,8 +9,12 @@ import { createUserStore } from "../store/accounts/users.ts";
 import { ACCOUNTS_CHANNEL } from "../store/base/channels.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { BootstrapOptions, Bootstrapped } from "./bootstrap.ts";
+import { createInvitations } from "./invitations.ts";
+import type { Invitations } from "./invitations.ts";
 import { createMemberships } from "./memberships.ts";
 import type { Memberships } from "./memberships.ts";
+import { createOrganisations } from "./organisations.ts";
+import type { Organisations } from "./organisations.ts";
 import { createPasswords } from "./passwords.ts";
 import { createPersonalAccessTokens } from "./personal-access-tokens.ts";
 import type { PersonalAccessTokens } from "./personal-access-tokens.ts";
@@ -31,6 +37,8 @@ export interface Identity
   extends
     Users,
     SignIn,
+    Organisations,
+    Invitations,
     Omit<Memberships, "forgetMemberships">,
     Omit<PersonalAccessTokens, "forgetTokens">,
     Omit<Sessions, "forgetSessions"> {
@@ -50,7 +58,8 @@ export function createIdentity({ database, now = Date.now }: IdentityOptions): I
   const users = createUsers(userStore, passwords);
   const attempts = createAttemptStore(database);
   const { changePassword, ...signIn } = createSignIn({ users: userStore, attempts, passwords });
-  const { forgetMemberships, ...memberships } = createMemberships(createMemberStore(database), now);
+  const members = createMemberStore(database);
+  const { forgetMemberships, ...memberships } = createMemberships(members, now);
   const { forgetTokens, ...tokens } = createPersonalAccessTokens(createTokenStore(database), now);
   const { forgetSessions, ...sessions } = createSessions(createSessionStore(database), now);
   const forgetAll = () => {
@@ -62,6 +71,8 @@ export function createIdentity({ database, now = Date.now }: IdentityOptions): I
     ...users,
     ...signIn,
     ...memberships,
+    ...createOrganisations(createOrganisationStore(database), members, forgetMemberships),
+    ...createInvitations(createInvitationStore(database), forgetMemberships),
     ...tokens,
     ...sessions,
     changePassword: async (change) => {

@@ -1,8 +1,9 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
 import type { NewTokenRow } from "../store/accounts/personal-access-tokens.ts";
 import type { UserRecord, UserStore } from "../store/accounts/users.ts";
 import type { Passwords } from "./passwords.ts";
+import { createSlug } from "./slug.ts";
 
 /** A user to be created, with an organisation of their own. */
 interface NewUser {
@@ -57,17 +58,4 @@ export function createUsers(store: UserStore, passwords: Passwords): Users {
     renameUser: store.rename,
     hasUsers: store.hasAny,
   };
-}
-
-const MAX_SLUG_LENGTH = 40;
-
-/** A slug for the organisation of a user of this name: legible where the name is Latin, and unique by what follows. */
-function createSlug(name: string): string {
-  const words =
-    name
-      .normalize("NFKD")
-      .toLowerCase()
-      .match(/[a-z0-9]+/gu) ?? [];
-  const legible = words.join("-").slice(0, MAX_SLUG_LENGTH) || "personal";
-  return `${legible}-${randomBytes(4).toString("hex")}`;
 }

@@ -17,13 +17,17 @@ interface Call {
 }
 
 /** What the stranger has of their own: an organisation and a token. */
-const OWN_LISTS = new Set(["listOrganizations", "listPersonalAccessTokens", "listSessions"]);
+const OWN_LISTS = new Set(["listOrganizations", "listPersonalAccessTokens", "listSessions", "listMembers"]);
 
-/** What a stranger is answered who refers to nothing of the organisation, where it is neither 200 nor 201. */
+/** What a stranger is answered where it is neither 404 for what is the organisation's, nor 200 or 201 for what is not. */
 const OTHER_ANSWERS: Readonly<Record<string, number>> = {
   // The stranger's request has no session, and the body not their password.
   signOut: 404,
   changePassword: 400,
+  // Nobody can leave their own organisation.
+  leaveOrganization: 409,
+  // The link was revoked.
+  acceptInvitation: 410,
 };
 
 /** What a malformed id may be answered: there is no such thing, or (a null character, a bad escape) it cannot be one. */
@@ -75,8 +79,8 @@ describe("the platform API", () => {
     const params = ownParams(property, operation);
     const response = await call(id, operation, { params, token: stranger.token });
     const refersToOwned = Object.keys(params).length > 0 || ["createSubscription", "startJob"].includes(id);
-    const answer = OTHER_ANSWERS[id] ?? (id.startsWith("create") ? 201 : 200);
-    expect(response.statusCode).toBe(refersToOwned ? 404 : answer);
+    const answer = id.startsWith("create") ? 201 : 200;
+    expect(response.statusCode).toBe(OTHER_ANSWERS[id] ?? (refersToOwned ? 404 : answer));
     const isForeignList = !refersToOwned && id.startsWith("list") && !OWN_LISTS.has(id);
     const nothing = { items: [], nextCursor: null };
     expect(isForeignList ? response.json() : nothing).toEqual(nothing);
@@ -145,4 +149,9 @@ async function expectUntouched(
   ).not.toBeNull();
   expect(await identity.listPersonalAccessTokens(userId, { limit: 10, offset: 0 })).toHaveLength(1);
   expect(await identity.listSessions(userId, { limit: 10, offset: 0 })).toHaveLength(1);
+  expect(await identity.listInvitations(organisationId, { limit: 10, offset: 0 })).toHaveLength(1);
+  expect(await identity.listMembers(organisationId, { limit: 10, offset: 0 })).toMatchObject([
+    { userId, role: "owner" },
+  ]);
+  expect((await identity.findMembership(userId))?.organisationName).toBe("Somebody");
 }

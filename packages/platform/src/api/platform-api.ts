@@ -13,8 +13,10 @@ import { createAccountHandlers } from "./account.ts";
 import { createApplicationHandlers } from "./applications.ts";
 import { createBuildHandlers } from "./builds.ts";
 import { authenticateCaller, authorizeCaller } from "./caller.ts";
+import { createInvitationHandlers } from "./invitations.ts";
 import { createJobHandlers } from "./jobs.ts";
 import { refuseNullCharacters } from "./null-characters.ts";
+import { createOrganizationHandlers } from "./organizations.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 import { createSessionHandlers } from "./session.ts";
 import { createServiceHandlers } from "./services.ts";
@@ -55,6 +57,8 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
     validate: refuseNullCharacters,
     handlers: {
       ...createAccountHandlers(deps.identity),
+      ...createOrganizationHandlers(deps.identity),
+      ...createInvitationHandlers(deps),
       ...createSessionHandlers({ ...deps, cookie, maxArchiveBytes }),
       ...createServiceHandlers(deps.services, deps.versions),
       ...createBuildHandlers({

@@ -10,6 +10,8 @@ export type Texts = Readonly<Record<string, string>>;
 export interface Property {
   readonly owner: TestUser;
   readonly params: Readonly<Record<string, Texts>>;
+  /** What names a revoked invitation in its link. */
+  readonly links: Texts;
   readonly references: Texts;
 }
 
@@ -47,6 +49,9 @@ function listParams(ids: {
   job: string;
   token: string;
   session: string;
+  organisation: string;
+  user: string;
+  invitation: string;
 }) {
   return {
     services: { key: ids.key, version: "1.0.0" },
@@ -55,6 +60,9 @@ function listParams(ids: {
     jobs: { id: ids.job },
     "personal-access-tokens": { id: ids.token },
     sessions: { id: ids.session },
+    organizations: { id: ids.organisation },
+    members: { userId: ids.user },
+    invitations: { invitation: ids.invitation },
   };
 }
 
@@ -76,6 +84,7 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
   const [session] = await instance.identity.listSessions(owner.userId, { limit: 1, offset: 0 });
   if (!session) throw new Error("The owner has no session.");
   const { id: jobId }: { id: string } = job.json();
+  const [invitation, revoked] = await createInvitations(instance, owner);
   return {
     owner,
     params: listParams({
@@ -86,7 +95,11 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
       job: jobId,
       token: token.id,
       session: session.id,
+      organisation: owner.organisationId,
+      user: owner.userId,
+      invitation: invitation.id,
     }),
+    links: { invitation: revoked.token },
     references: {
       serviceKey: service.serviceKey,
       applicationId: client.applicationId,
@@ -96,10 +109,22 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
   };
 }
 
+/** An open invitation and a revoked one. */
+async function createInvitations({ identity }: TestInstance, { organisationId, userId }: TestUser) {
+  const wish = { organisationId, invitedBy: userId, role: "viewer" } as const;
+  const [open, revoked] = [await identity.createInvitation(wish), await identity.createInvitation(wish)];
+  await identity.revokeInvitation(organisationId, revoked.id);
+  return [open, revoked] as const;
+}
+
+const LINK_PATHS = new Set(["/invitations/{invitation}", "/invitations/{invitation}/accept"]);
+
 /** The parameters of an operation that name what the organisation owns. */
 export function ownParams(property: Property, operation: Operation): Texts {
   const names = Object.keys(operation.params?.properties ?? {});
   if (names.length === 0) return {};
+  // Whoever has an open link may use it.
+  if (LINK_PATHS.has(operation.path) && operation.method !== "DELETE") return property.links;
   const segment = operation.path.split("/")[1] ?? "";
   const known = property.params[segment];
   return Object.fromEntries(
@@ -118,6 +143,10 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
   const samples: Readonly<Record<string, unknown>> = {
     createPersonalAccessToken: { name: "mine", scopes: ["read"] },
     putMe: { name: "mine" },
+    createOrganization: { name: "mine" },
+    putOrganization: { name: "mine" },
+    putMember: { role: "owner" },
+    createInvitation: { role: "viewer" },
     signIn: { email: references["email"], password: references["password"] },
     changePassword: { currentPassword: "not this one", newPassword: "a new long password" },
     createService: { name: `mine-${Math.random().toString(36).slice(2)}` },

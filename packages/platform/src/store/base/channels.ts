@@ -17,8 +17,8 @@ export const EXECUTIONS_CHANNEL = "executions";
 export const ACCESS_CHANNEL = "access_changed";
 
 /**
- * Changes of what a user may do: a token or session was revoked, the password changed, a membership made or changed. Payload:
- * `user:<id>`.
+ * Changes of what a user may do: a token or session was revoked, the password changed, a membership made or changed, an
+ * organisation renamed or deleted. Payload: `user:<id>` or `organisation:<id>`.
  */
 export const ACCOUNTS_CHANNEL = "accounts_changed";
 

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCliHome } from "../testing/cli-process.ts";
+import type { CliHome } from "../testing/cli-process.ts";
+import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
+import type { PlatformPeer } from "../testing/platform-peer.ts";
+
+let home: CliHome;
+let peer: PlatformPeer;
+
+beforeEach(async () => {
+  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
+});
+afterEach(async () => {
+  await Promise.all([home.close(), peer.close()]);
+});
+
+const call = (...words: readonly string[]) =>
+  home.run(words, {
+    variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
+  });
+
+test("members are listed, get another role by their address, and are removed", async () => {
+  const listed = await call("members");
+  expect(listed.stdout).toMatch(/ada@example\.org +Ada +owner .*\nbob@example\.org +Bob +viewer /u);
+  const changed = await call("members", "Bob@example.org", "--role", "maintainer", "--json");
+  expect(JSON.parse(changed.stdout)).toMatchObject({ userId: "user-2", role: "maintainer" });
+  const removed = await call("members", "bob@example.org", "--remove");
+  expect([removed.exitCode, removed.stdout]).toEqual([0, "Removed bob@example.org.\n"]);
+  expect(peer.requests.at(-1)).toBe("DELETE /api/members/user-2");
+});
+
+test("who may not leave is told why", async () => {
+  const left = await call("members", "me", "--remove");
+  expect(left.exitCode).toBe(1);
+  expect(left.stderr).toContain("An organisation needs an owner");
+});
+
+test("a change without a member, of nobody, or to no role is refused before it is sent", async () => {
+  const [nameless, unknown, noRole] = [
+    await call("members", "--role", "viewer"),
+    await call("members", "eve@example.org", "--remove"),
+    await call("members", "bob@example.org", "--role", "king"),
+  ];
+  expect([nameless.exitCode, unknown.exitCode, noRole.exitCode]).toEqual([2, 1, 2]);
+  expect(unknown.stderr).toContain("no member 'eve@example.org'");
+  expect(peer.requests.filter((request) => !request.startsWith("GET"))).toEqual([]);
+});
+
+test("an invitation prints its link, is listed without it, and is revoked", async () => {
+  const made = await call("invite", "eve@example.org", "--role", "maintainer");
+  expect(made.stdout).toBe("http://api.test/invitations/secret\n");
+  expect(made.stderr).toContain("until 2026-11-27 21:17:00 UTC, for eve@example.org, as maintainer");
+  const listed = await call("invitations");
+  expect(listed.stdout).toMatch(/invitation-1 +eve@example\.org +maintainer +Ada /u);
+  expect(listed.stdout).not.toContain("secret");
+  const revoked = await call("invitations", "--revoke", "invitation-1");
+  expect([revoked.exitCode, revoked.stdout]).toEqual([0, "The invitation was revoked.\n"]);
+  expect((await call("invitations")).stdout).toContain("No open invitations");
+});

@@ -1,0 +1,129 @@
+import { Type } from "typebox";
+import type { OperationTable } from "../operation.ts";
+import { ROLES } from "../permissions.ts";
+import { PageQuery } from "../service-api.ts";
+import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
+import { OWN, OrganizationSchema } from "./account.ts";
+import { READS, REMOVES, WRITES } from "./common.ts";
+
+/** An email address as far as it can be told without sending to it. */
+export const EmailAddress = Type.String({
+  maxLength: 254,
+  pattern: '^[^\\s@<>(),:;"\\\\]+@[^\\s@<>(),:;"\\\\]+$',
+  description: "Email address",
+});
+
+const InvitedRole = StringEnum(ROLES, { description: "Role of who accepts" });
+
+const InvitationSchema = Type.Object(
+  {
+    id: Type.String({ description: "Identifier of the invitation" }),
+    email: Nullable(Type.String(), {
+      description: "Only the user with this address can accept; null: whoever has the link",
+    }),
+    role: InvitedRole,
+    invitedBy: Type.String({ description: "Name of the user who made it" }),
+    createdAt: Timestamp("When it was made"),
+    expiresAt: Timestamp("Until when it can be accepted"),
+  },
+  { title: "Invitation", description: "An open invitation to an organisation, without its link" },
+);
+
+/** One name for both: paths that differ in the name of a parameter only are the same path in OpenAPI. */
+const ById = Type.Object({ invitation: Type.String({ description: "Identifier of the invitation" }) });
+const ByToken = Type.Object({
+  invitation: Type.String({ description: "Last part of the invitation's link, not its identifier" }),
+});
+
+/** Operations on invitations: a link that makes its reader a member, once. */
+export const INVITATIONS_API = {
+  listInvitations: {
+    ...READS,
+    allows: "administer",
+    path: "/invitations",
+    summary: "List the open invitations of the organisation",
+    description: "Newest first, without those that were accepted, were revoked, or have expired.",
+    query: PageQuery,
+    responses: { 200: { description: "One page", schema: pageOf("InvitationPage", InvitationSchema) } },
+  },
+  createInvitation: {
+    ...WRITES,
+    allows: "administer",
+    path: "/invitations",
+    audit: "invitation.create",
+    summary: "Invite somebody; the link is shown once",
+    description:
+      "Who opens the link becomes a member, once. With an address only the user with this address can accept. An invitation ends with the membership, or the role, of who made it.",
+    body: Type.Object(
+      {
+        email: Type.Optional(EmailAddress),
+        role: InvitedRole,
+        expiresInDays: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 30, description: "Days until it expires; default 7" }),
+        ),
+      },
+      { additionalProperties: false, title: "CreateInvitationRequest", description: "Whom to invite" },
+    ),
+    responses: {
+      201: {
+        description: "Created",
+        schema: Type.Object(
+          {
+            ...InvitationSchema.properties,
+            url: Type.String({ description: "The link, shown once" }),
+          },
+          { title: "CreatedInvitation", description: "A new invitation with its link" },
+        ),
+      },
+    },
+    problems: ["CONFLICT", "QUOTA_EXCEEDED"],
+  },
+  revokeInvitation: {
+    ...REMOVES,
+    allows: "administer",
+    path: "/invitations/{invitation}",
+    audit: "invitation.revoke",
+    summary: "Revoke an invitation",
+    description: "Its link cannot be used from then on.",
+    params: ById,
+    responses: { 204: { description: "Revoked" } },
+    problems: ["NOT_FOUND"],
+  },
+  getInvitation: {
+    ...READS,
+    allows: "public",
+    scope: "platform",
+    path: "/invitations/{invitation}",
+    summary: "Get what an invitation is for",
+    description: "Needs no credentials but the link's token.",
+    params: ByToken,
+    responses: {
+      200: {
+        description: "What it is for",
+        schema: Type.Object(
+          {
+            organizationName: Type.String({ description: "Name of the organisation" }),
+            role: InvitedRole,
+            invitedBy: Type.String({ description: "Name of the user who made it" }),
+            expiresAt: Timestamp("Until when it can be accepted"),
+          },
+          { title: "InvitationView", description: "What the reader of an invitation is shown" },
+        ),
+      },
+    },
+    problems: ["NOT_FOUND", "LINK_EXPIRED"],
+  },
+  acceptInvitation: {
+    ...WRITES,
+    ...OWN,
+    bodyMode: "none",
+    path: "/invitations/{invitation}/accept",
+    audit: "invitation.accept",
+    summary: "Accept an invitation",
+    description:
+      "The calling user becomes a member. Who is a member already is refused and keeps their role; the invitation stays open.",
+    params: ByToken,
+    responses: { 200: { description: "The organisation", schema: OrganizationSchema } },
+    problems: ["NOT_FOUND", "LINK_EXPIRED", "CONFLICT"],
+  },
+} as const satisfies OperationTable;

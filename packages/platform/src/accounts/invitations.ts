@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { Problem } from "@platform/contract/problems";
+import { ROLES } from "@platform/contract/permissions";
+import type { Role } from "@platform/contract/permissions";
+import type {
+  Acceptance,
+  InvitationGuest,
+  InvitationRecord,
+  InvitationStore,
+  InvitationView,
+} from "../store/accounts/invitations.ts";
+import { createLinkToken, hashLinkToken } from "./link-tokens.ts";
+import { normaliseEmail } from "./users.ts";
+
+/** An open invitation. */
+export interface Invitation extends InvitationRecord {
+  readonly role: Role;
+}
+
+/** An invitation to be made. */
+interface InvitationWish {
+  readonly organisationId: string;
+  readonly invitedBy: string;
+  /** Missing: for whoever has the link. */
+  readonly email?: string;
+  readonly role: Role;
+  /** Default: 7. */
+  readonly expiresInDays?: number;
+}
+
+/** Invitations to organisations: links that make their reader a member, once. */
+export interface Invitations {
+  /** `token` in the answer is the only copy: only its hash is stored. @throws Problem CONFLICT, QUOTA_EXCEEDED, FORBIDDEN */
+  readonly createInvitation: (wish: InvitationWish) => Promise<Invitation & { readonly token: string }>;
+  /** Open ones, newest first. */
+  readonly listInvitations: (
+    organisationId: string,
+    page: { readonly limit: number; readonly offset: number },
+  ) => Promise<readonly Invitation[]>;
+  /** False: the organisation has no such open invitation. */
+  readonly revokeInvitation: (organisationId: string, id: string) => Promise<boolean>;
+  /** @throws Problem NOT_FOUND, LINK_EXPIRED */
+  readonly viewInvitation: (token: string) => Promise<Omit<InvitationView, "role"> & { readonly role: Role }>;
+  /** Returns the id of the organisation. @throws Problem NOT_FOUND, LINK_EXPIRED, FORBIDDEN, CONFLICT */
+  readonly acceptInvitation: (token: string, guest: InvitationGuest) => Promise<string>;
+}
+
+const DEFAULT_DAYS = 7;
+const MAX_OPEN = 200;
+
+/** Manages invitations. `onChange`: what is remembered of memberships may have changed. */
+export function createInvitations(store: InvitationStore, onChange: () => void): Invitations {
+  return {
+    createInvitation: async ({ email, expiresInDays = DEFAULT_DAYS, ...wish }) => {
+      const { token, hash } = createLinkToken();
+      const row = {
+        id: randomUUID(),
+        email: email === undefined ? null : normaliseEmail(email),
+        expiresInDays,
+      };
+      const created = await store.create({ ...wish, ...row, tokenHash: hash }, MAX_OPEN);
+      if (typeof created === "string") throw refuseCreation(created);
+      return { ...toInvitation(created), token };
+    },
+    listInvitations: async (organisationId, page) =>
+      (await store.list(organisationId, page)).map(toInvitation),
+    revokeInvitation: store.revoke,
+    viewInvitation: async (token) => {
+      const hash = hashLinkToken(token);
+      const found = hash === null ? null : await store.view(hash);
+      if (found === null) throw refuseAcceptance("unknown");
+      if (!found.isOpen) throw refuseAcceptance("closed");
+      return { ...found, role: toRole(found.role) };
+    },
+    acceptInvitation: async (token, guest) => {
+      const hash = hashLinkToken(token);
+      const result = hash === null ? "unknown" : await store.accept(hash, guest);
+      if (typeof result === "string") throw refuseAcceptance(result);
+      onChange();
+      return result.organisationId;
+    },
+  };
+}
+
+/** Why an invitation was not accepted. */
+export function refuseAcceptance(reason: Extract<Acceptance, string>): Problem {
+  switch (reason) {
+    case "unknown":
+      return new Problem("NOT_FOUND", "There is no such invitation.");
+    case "closed":
+      return new Problem(
+        "LINK_EXPIRED",
+        "The invitation was used, was revoked, or has expired; ask for a new one.",
+      );
+    case "another address":
+      return new Problem(
+        "FORBIDDEN",
+        "The invitation is for another email address; sign in as the user who was invited.",
+      );
+    case "member already":
+      return new Problem("CONFLICT", "You are a member of this organisation already.");
+    default:
+      return reason satisfies never;
+  }
+}
+
+function refuseCreation(reason: "too many" | "member already" | "not allowed"): Problem {
+  if (reason === "member already")
+    return new Problem("CONFLICT", "The user with this address is a member already.");
+  if (reason === "not allowed")
+    return new Problem("FORBIDDEN", "Only owners may invite; you are none any more.");
+  return new Problem("QUOTA_EXCEEDED", `${MAX_OPEN} invitations are open; revoke one first.`);
+}
+
+function toInvitation(record: InvitationRecord): Invitation {
+  return { ...record, role: toRole(record.role) };
+}
+
+function toRole(stored: string): Role {
+  return ROLES.find((role) => role === stored) ?? "viewer";
+}

@@ -1,0 +1,150 @@
+import type { Database, RunStatement } from "../../postgres/database.ts";
+import { ACCESS_CHANNEL, ACCOUNTS_CHANNEL } from "../base/channels.ts";
+import { isUniqueViolation } from "../base/columns.ts";
+
+/** An organisation to be stored, with its first owner. */
+interface NewOrganisationRow {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly ownerId: string;
+}
+
+/** Why an organisation cannot be deleted at the moment; numbers of what is in the way. */
+export interface DeletionObstacles {
+  readonly isPersonal: boolean;
+  /** Of all kinds, unfinished. */
+  readonly executions: number;
+  /** Unfinished. */
+  readonly builds: number;
+  /** Of other organisations, to its services. */
+  readonly subscriptions: number;
+}
+
+/** Organisations that are no user's own from the start; `users.ts` makes those. */
+export interface OrganisationStore {
+  /** With its owner, in one transaction. `limit`: in so many organisations, besides their own, a user can be owner. */
+  readonly create: (
+    organisation: NewOrganisationRow,
+    limit: number,
+  ) => Promise<"created" | "slug taken" | "too many">;
+  /** Null as slug: it stays. */
+  readonly update: (organisation: {
+    readonly id: string;
+    readonly name: string;
+    readonly slug: string | null;
+  }) => Promise<"updated" | "slug taken" | "unknown">;
+  /**
+   * Deletes it, with its applications, keys, subscriptions and invitations, and retires its versions; executions stay until their
+   * retention ends. Or says what is in the way. Null: there is no such organisation, or `by` is not its owner any more.
+   */
+  readonly delete: (id: string, by: string) => Promise<"deleted" | DeletionObstacles | null>;
+}
+
+/** The organisations in PostgreSQL. */
+export function createOrganisationStore(database: Database): OrganisationStore {
+  return {
+    create: (organisation, limit) =>
+      unlessTaken(() => database.transaction((run) => insertOrganisation(run, organisation, limit))),
+    update: ({ id, name, slug }) =>
+      unlessTaken(async () => {
+        const rows = await database.query({
+          text: `with changed as (
+              update organisation set name = $2, slug = coalesce($3, slug) where id = $1 and deleted_at is null returning id
+            ) select id from changed cross join lateral pg_notify('${ACCOUNTS_CHANNEL}', 'organisation:' || changed.id)`,
+          values: [id, name, slug],
+        });
+        return rows.length > 0 ? "updated" : "unknown";
+      }),
+    delete: (id, by) => database.transaction((run) => deleteOrganisation(run, id, by)),
+  };
+}
+
+async function unlessTaken<T>(work: () => Promise<T>): Promise<T | "slug taken"> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUniqueViolation(error, "organisation_slug")) return "slug taken";
+    throw error;
+  }
+}
+
+async function insertOrganisation(
+  run: RunStatement,
+  { id, name, slug, ownerId }: NewOrganisationRow,
+  limit: number,
+): Promise<"created" | "too many"> {
+  // Two requests of one user count one after the other.
+  await run({ text: "select id from platform_user where id = $1 for no key update", values: [ownerId] });
+  const owned = await run({
+    text: `select 1 from member m join organisation o on o.id = m.organisation_id
+      where m.user_id = $1 and m.role = 'owner' and o.deleted_at is null and o.personal_of is null limit $2`,
+    values: [ownerId, limit],
+  });
+  if (owned.length >= limit) return "too many";
+  await run({
+    text: "insert into organisation (id, name, slug) values ($1, $2, $3)",
+    values: [id, name, slug],
+  });
+  await run({
+    text: "insert into member (organisation_id, user_id, role) values ($1, $2, 'owner')",
+    values: [id, ownerId],
+  });
+  return "created";
+}
+
+async function deleteOrganisation(
+  run: RunStatement,
+  id: string,
+  by: string,
+): Promise<"deleted" | DeletionObstacles | null> {
+  // Also waits for what is being made in the organisation: its rows refer to this one.
+  const locked = await run({
+    text: "select id from organisation where id = $1 and deleted_at is null for update",
+    values: [id],
+  });
+  // Statements of their own, since they must see what was committed while the first one waited for its lock.
+  const owners = await run({
+    text: "select 1 from member where organisation_id = $1 and user_id = $2 and role = 'owner'",
+    values: [id, by],
+  });
+  if (locked.length === 0 || owners.length === 0) return null;
+  const obstacles = await readObstacles(run, id);
+  const { isPersonal, executions, builds, subscriptions } = obstacles;
+  if (isPersonal || executions + builds + subscriptions > 0) return obstacles;
+  for (const text of DELETIONS) await run({ text, values: [id] });
+  // Anything but an application or a service stands for any change.
+  await run({ text: "select pg_notify($1, '')", values: [ACCESS_CHANNEL] });
+  await run({ text: "select pg_notify($1, $2)", values: [ACCOUNTS_CHANNEL, `organisation:${id}`] });
+  return "deleted";
+}
+
+const APPLICATIONS = "select id from application where organisation_id = $1";
+
+async function readObstacles(run: RunStatement, id: string): Promise<DeletionObstacles> {
+  const [row] = await run<DeletionObstacles>({
+    text: `select o.personal_of is not null as "isPersonal",
+        (select count(*)::int from execution e where e.status in ('PENDING', 'RUNNING') and e.owner_id in (
+          select $1::uuid union all select b.id from subscription b where b.application_id in (${APPLICATIONS}))) as executions,
+        (select count(*)::int from build b join service s on s.key = b.service_key
+          where s.organisation_id = $1 and b.status in ('PENDING', 'RUNNING')) as builds,
+        (select count(*)::int from subscription b join service s on s.key = b.service_key
+          where s.organisation_id = $1 and b.cancelled_at is null and b.application_id not in (${APPLICATIONS})) as subscriptions
+      from organisation o where o.id = $1`,
+    values: [id],
+  });
+  if (row === undefined) throw new Error("The organisation is locked, and has gone.");
+  return row;
+}
+
+const DELETIONS = [
+  "update organisation set deleted_at = now() where id = $1",
+  `update access_key set revoked_at = now() where application_id in (${APPLICATIONS}) and revoked_at is null`,
+  `update subscription set cancelled_at = now() where application_id in (${APPLICATIONS}) and cancelled_at is null`,
+  "update application set deleted_at = now() where organisation_id = $1 and deleted_at is null",
+  "update service set publication = null where organisation_id = $1 and publication is not null",
+  `update version v set retired_at = now() from service s
+    where s.key = v.service_key and s.organisation_id = $1 and v.retired_at is null`,
+  `update invitation set revoked_at = now()
+    where organisation_id = $1 and revoked_at is null and accepted_at is null`,
+] as const;
