@@ -7,7 +7,7 @@ import { OWN, OrganizationSchema } from "./account.ts";
 import { READS, REMOVES, WRITES } from "./common.ts";
 
 /** An email address as far as it can be told without sending to it. */
-export const EmailAddress = Type.String({
+const EmailAddress = Type.String({
   maxLength: 254,
   pattern: '^[^\\s@<>(),:;"\\\\]+@[^\\s@<>(),:;"\\\\]+$',
   description: "Email address",

@@ -83,7 +83,7 @@ export function createInvitations(store: InvitationStore, onChange: () => void):
 }
 
 /** Why an invitation was not accepted. */
-export function refuseAcceptance(reason: Extract<Acceptance, string>): Problem {
+function refuseAcceptance(reason: Extract<Acceptance, string>): Problem {
   switch (reason) {
     case "unknown":
       return new Problem("NOT_FOUND", "There is no such invitation.");

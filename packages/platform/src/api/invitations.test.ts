@@ -81,7 +81,7 @@ describe("an invitation", () => {
       accept(rival, token),
     ]);
     const statuses = both.map(({ statusCode }) => statusCode);
-    expect(statuses.sort()).toEqual([200, 410]);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 410]);
   });
 
   test("with an address is for the user with this address only", async () => {

@@ -138,7 +138,7 @@ describe("an organisation", () => {
     const answers = await Promise.all(
       [1, 2, 3].map(() => call(ada, "POST", "/organizations", { name: "Lab" })),
     );
-    expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([201, 429, 429]);
+    expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(2);
   });
 });
 

@@ -37,7 +37,7 @@ export interface MemberChange {
 /**
  * What became of it. `personal`: it is the user's own organisation. `not allowed`: who changes it is no owner any more.
  */
-export type MemberChangeResult = "changed" | "unknown" | "personal" | "last owner" | "not allowed";
+type MemberChangeResult = "changed" | "unknown" | "personal" | "last owner" | "not allowed";
 
 /** Which users belong to which organisations. */
 export interface MemberStore {
