@@ -74,12 +74,10 @@ describe("an invitation", () => {
   });
 
   test("opens for one of two who accept it at once", async () => {
-    const { token } = await makeLink();
+    const { id, token } = await makeLink();
+    const row = { text: "select 1 from invitation where id = $1 for update", values: [id] };
     const rival = await createTestUser(here);
-    const both = await startAtOnce(home, owner.organisationId, () => [
-      accept(guest, token),
-      accept(rival, token),
-    ]);
+    const both = await startAtOnce(home, row, () => [accept(guest, token), accept(rival, token)]);
     const statuses = both.map(({ statusCode }) => statusCode);
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 410]);
   });

@@ -283,7 +283,10 @@ describe("the last owner", () => {
     ["step down", (user: TestUser) => call(user, "PUT", `/members/${user.userId}`, { role: "viewer" })],
   ])("of two who %s at once stays", async (_what, go) => {
     const second = await join("owner");
-    const both = await startAtOnce(home, id, () => [go(ada), go(second)]);
+    // Notes that they were seen, which is a write as well.
+    await call(second, "GET", "/members");
+    const rows = { text: "select 1 from member where organisation_id = $1 for update", values: [id] };
+    const both = await startAtOnce(home, rows, () => [go(ada), go(second)]);
     const statuses = both.map(({ statusCode }) => statusCode);
     expect(statuses.filter((status) => status === 409)).toHaveLength(1);
     const owners = await home.database.query({

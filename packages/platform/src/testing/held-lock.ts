@@ -2,18 +2,18 @@ import { waitUntil } from "@platform/engine/testing/wait-until";
 import type { TestDatabase } from "./test-database.ts";
 
 /**
- * Begins several pieces of work while the organisation's row is locked, and lets go when each waits for a lock, so that none has ended
- * before the others have begun.
+ * Begins several pieces of work while the rows that `lock` selects for update are locked, and lets go when each waits for a lock. Locked
+ * is what they write: so all of them have read before one of them writes, unless they keep others from reading.
  */
 export async function startAtOnce<T>(
   { database }: TestDatabase,
-  organisationId: string,
+  lock: { readonly text: string; readonly values: readonly string[] },
   start: () => readonly Promise<T>[],
 ): Promise<readonly T[]> {
   const client = await database.pool.connect();
   try {
     await client.query("begin");
-    await client.query("select id from organisation where id = $1 for update", [organisationId]);
+    await client.query(lock.text, [...lock.values]);
     const started = start();
     const waitForAll = waitUntil(async () => {
       const waiting = await database.query({
