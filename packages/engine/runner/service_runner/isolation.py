@@ -65,12 +65,18 @@ def create_folders(scratch: str, name: str) -> None:
 
 
 def remove_folders(scratch: str, name: str) -> None:
-    """Removes the directories of an execution that had no private /tmp."""
+    """Removes the directories of an execution that had no private /tmp.
+
+    What is nested too deeply is left to Node, which removes all at the end of the zygote.
+    """
     folder = os.path.join(scratch, name)
     if os.path.isdir(folder):
         import shutil
 
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+        except RecursionError:
+            pass
 
 
 def read_data_size() -> int:

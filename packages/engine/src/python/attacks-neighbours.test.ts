@@ -127,6 +127,29 @@ describe.each(ATTACKED_LEVELS)("at level %s", (level) => {
     await victim.ended;
   });
 
+  test("a run that leaves folders nested very deeply costs no other run of its version anything", async () => {
+    const program = `
+import os, time
+def run(data):
+    if data["stays"]:
+        print("here", flush=True)
+        while True:
+            time.sleep(1)
+    os.chdir(os.environ["TMPDIR"])
+    for _ in range(3000):
+        os.mkdir("d")
+        os.chdir("d")
+`;
+    const version = fixture.createVersion(program);
+    const victim = fixture.start(version, { data: { stays: true } });
+    await waitFor("the victim runs", () => victim.lines.length > 0);
+    for (let round = 0; round < 2; round += 1)
+      expect(await fixture.finish(version, { data: { stays: false } })).toMatchObject({ result: {} });
+    victim.kill({ code: "CANCELLED", detail: "It was there." });
+    expect(await victim.outcome).toMatchObject({ code: "CANCELLED" });
+    await victim.ended;
+  });
+
   test.each(["auto", "spawn"] as const)(
     "a run cannot have others killed in its place where memory runs out (%s)",
     async (startMode) => {
