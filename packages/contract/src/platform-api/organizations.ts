@@ -140,7 +140,7 @@ export const ORGANIZATIONS_API = {
   },
   leaveOrganization: {
     ...REMOVES,
-    allows: "caller",
+    ...OWN,
     path: "/members/me",
     audit: "member.leave",
     summary: "Leave the organisation",
