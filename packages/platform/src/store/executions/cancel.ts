@@ -4,6 +4,7 @@ import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
+import { lookUp } from "./lookup.ts";
 import { findExecution } from "./read.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
@@ -17,7 +18,7 @@ const TEXT = `with hit as (
       ended_at = case e.status when 'PENDING' then now() end,
       failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
       failure_detail = case e.status when 'PENDING' then $3 end
-    where e.id = $1 and e.owner_id = $2 and e.status in ('PENDING', 'RUNNING') returning e.*
+    where ${lookUp("e", "$1::uuid", "e.owner_id = $2 and e.status in ('PENDING', 'RUNNING')")} returning e.*
   )
   select ${selectRecord("hit")} from hit cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
     $4 || case hit.status when 'FAILED' then ':changed:' else ':cancel:' end || encode(uuid_send(hit.id), 'base64'))`;

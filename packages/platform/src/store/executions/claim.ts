@@ -12,6 +12,7 @@ import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { fromStoredResources, toFreeThousandths } from "../base/columns.ts";
 import type { Events } from "./events.ts";
+import { lookUp } from "./lookup.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
@@ -84,15 +85,12 @@ const COLUMNS = `${selectRecord("c")}, c.owner_kind as "ownerKind", c.organisati
  * Goes through the first `limit` executions of the queue in order and takes each that fits into the capacity that those
  * taken before it have left. An execution that does not fit is skipped and does not delay smaller ones.
  */
-const describeTake = (condition: string) => `with recursive candidate as materialized (
+const describeTake = (candidates: string) => `with recursive candidate as materialized (
     -- Claims of several workers run at the same time. "for update" locks the rows and checks the conditions again on
     -- their newest version, so no two claims take one execution; "skip locked" makes each claim take other rows
     -- instead of waiting. What exceeds all free capacity is left out here and takes no place of the limit.
-    select id, priority, rank, cpu_milli, memory_milli from execution
-    where status = 'PENDING' and cpu_milli <= $3 and memory_milli <= $4
-      and (not_before is null or not_before <= now()) and version_id <> all ($7::uuid[])
-      ${condition}
-    order by priority desc, rank, id limit $2 for update skip locked
+    select id, priority, rank, cpu_milli, memory_milli from execution e
+    where ${candidates} limit $2 for update skip locked
   ), line as materialized (
     -- Arrays in queue order, so that the recursion can look at the n-th candidate; null when there is no candidate.
     select array_agg(id) as ids, array_agg(cpu_milli) as cpus, array_agg(memory_milli) as memories
@@ -113,7 +111,7 @@ const describeTake = (condition: string) => `with recursive candidate as materia
     update execution e set status = 'RUNNING', attempt = e.attempt + 1, worker_id = $1, claim_id = $6, started_at = now(),
       sandbox_level = $8,
       lease_until = now() + make_interval(secs => $5)
-    from chosen where e.id = chosen.id returning e.*
+    from chosen where ${lookUp("e", "chosen.id")} returning e.*
   )
   select rest.is_drained as "isDrained", ${COLUMNS}
   from (
@@ -124,12 +122,15 @@ const describeTake = (condition: string) => `with recursive candidate as materia
     ) as is_drained
   ) rest
   -- One row even when nothing was taken.
-  left join (claimed c join execution_input i on i.id = c.id) on true
+  left join (claimed c join execution_input i on ${lookUp("i", "c.id")}) on true
   order by c.priority desc, c.rank, c.id`;
 
-const TAKE = describeTake("");
+const IS_CANDIDATE = `e.status = 'PENDING' and e.cpu_milli <= $3 and e.memory_milli <= $4
+      and (e.not_before is null or e.not_before <= now()) and e.version_id <> all ($7::uuid[])`;
+
+const TAKE = describeTake(`${IS_CANDIDATE} order by e.priority desc, e.rank, e.id`);
 /** Takes only the execution with the id $9. A separate statement, so that it is planned as a lookup of one row. */
-const TAKE_ONE = describeTake("and id = $9");
+const TAKE_ONE = describeTake(lookUp("e", "$9::uuid", IS_CANDIDATE));
 
 /** At least one row, for `isDrained`; its id is null when nothing was taken. */
 type TakenRow = { readonly isDrained: boolean } & (ClaimRow | { readonly id: null });
@@ -170,7 +171,7 @@ async function recoverClaim(
     text: `with c as (
         update execution set lease_until = now() + make_interval(secs => $3)
         where status = 'RUNNING' and lease_until > now() and worker_id = $1 and claim_id = $2 returning *
-      ) select ${COLUMNS} from c join execution_input i on i.id = c.id order by c.priority desc, c.rank, c.id`,
+      ) select ${COLUMNS} from c join execution_input i on ${lookUp("i", "c.id")} order by c.priority desc, c.rank, c.id`,
     values: [request.workerId, claimId, request.leaseSeconds],
     idempotent: true,
   });

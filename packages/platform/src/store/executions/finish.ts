@@ -7,6 +7,7 @@ import type { Batcher } from "./batch.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import { MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
 import type { Events } from "./events.ts";
+import { lookUp } from "./lookup.ts";
 import { selectRecord, toRecord, toText } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
@@ -86,7 +87,7 @@ const TEXT = `with input as (
     update execution e set status = i.status, ended_at = now(), lease_until = null, failure_code = i.code,
       failure_detail = i.detail, failure_metadata = i.failure_metadata
     from input i
-    where e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = 'RUNNING'
+    where ${lookUp("e", "i.id", "e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = 'RUNNING'")}
     returning e.*, i.start, i.length, i.metadata_start, i.metadata_length, i.has_metadata
   ), results as (
     -- Only of what was ended just now: a stale claim stores nothing. No metadata is null, empty metadata is not.
@@ -144,7 +145,7 @@ function toKeyColumns(endings: readonly Ending[]): readonly unknown[] {
 async function findEnded(database: Database, endings: readonly Ending[]): Promise<ReadonlySet<string>> {
   const rows = await database.query<{ id: string }>({
     text: `select e.id from unnest($1::uuid[], $2::int[], $3::text[], $4::text[]) as i (id, attempt, worker_id, status)
-      join execution e on e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = i.status`,
+      join execution e on ${lookUp("e", "i.id", "e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = i.status")}`,
     values: [...toKeyColumns(endings), endings.map(({ outcome }) => outcome.status)],
     idempotent: true,
   });

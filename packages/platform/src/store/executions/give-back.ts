@@ -3,6 +3,7 @@ import type { ClaimKey } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
+import { lookUp } from "./lookup.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
@@ -22,7 +23,7 @@ const TEXT = `with given as (
       worker_id = null, claim_id = null, started_at = null, lease_until = null, sandbox_level = null,
       setbacks = e.setbacks + case when $4::float8 is null then 0 else 1 end,
       not_before = now() + make_interval(secs => coalesce($4::float8, 0))
-    where e.id = $1 and e.attempt = $2 and e.worker_id = $3 and e.status = 'RUNNING' returning e.*
+    where ${lookUp("e", "$1::uuid", "e.attempt = $2 and e.worker_id = $3 and e.status = 'RUNNING'")} returning e.*
   )
   -- Two notifications: processes that cached the execution must forget it, workers may claim.
   select ${selectRecord("given")} from given cross join lateral (
@@ -58,7 +59,8 @@ export async function giveBackClaim(
  */
 async function wasGivenBack(database: Database, { id, attempt }: ClaimKey): Promise<boolean> {
   const rows = await database.query({
-    text: "select 1 from execution where id = $1 and (attempt > $2 or (attempt = $2 and worker_id is null))",
+    text: `select 1 from execution e
+      where ${lookUp("e", "$1::uuid", "e.attempt > $2 or (e.attempt = $2 and e.worker_id is null)")}`,
     values: [id, attempt],
     idempotent: true,
   });

@@ -1,21 +1,22 @@
 import type { ClaimKey, ExecutionStore } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
+import { lookUp } from "./lookup.ts";
 
 /** Renews the leases of one worker in one statement. */
 const RENEW = `with held as materialized (
     -- What this worker held when the statement began; everything else is lost.
     select e.id, e.cancel_requested from unnest($1::uuid[], $2::int[]) as i (id, attempt)
-    join execution e on e.id = i.id and e.attempt = i.attempt and e.worker_id = $3 and e.status = 'RUNNING'
+    join execution e on ${lookUp("e", "i.id", "e.attempt = i.attempt and e.worker_id = $3 and e.status = 'RUNNING'")}
   ), free as materialized (
     -- A row that is being written, such as by an end with a large result, is skipped: waiting for it would delay the
     -- renewal of everything else that the worker runs.
-    select e.id from held join execution e on e.id = held.id and e.worker_id = $3 and e.status = 'RUNNING'
+    select e.id from held join execution e on ${lookUp("e", "held.id", "e.worker_id = $3 and e.status = 'RUNNING'")}
     for update of e skip locked
   ), renewed as (
     -- The commit need not be flushed: when a crash of the server loses it, the old lease is back. The setting holds for
     -- this transaction only.
     update execution e set lease_until = now() + make_interval(secs => $4)
-    from free where e.id = free.id and (select set_config('synchronous_commit', 'off', true)) is not null
+    from free where ${lookUp("e", "free.id")} and (select set_config('synchronous_commit', 'off', true)) is not null
     returning e.id, e.cancel_requested
   )
   select id, cancel_requested as "isCancelled", false as "isBusy" from renewed

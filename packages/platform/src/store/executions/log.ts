@@ -5,6 +5,7 @@ import { MEGABYTE } from "@platform/engine/base/bytes";
 import type { Database } from "../../postgres/database.ts";
 import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
+import { lookUp } from "./lookup.ts";
 
 /*
  * Log lines are rendered once, when they are written: JSON objects joined by commas, to which reading only adds brackets.
@@ -92,7 +93,7 @@ const TEXT = `insert into execution_log (id, seq, lines)
   select i.id, i.seq, substr($7::bytea, i.start, i.length)
   from unnest($1::uuid[], $2::int[], $3::text[], $4::bigint[], $5::int[], $6::int[])
     as i (id, attempt, worker_id, seq, start, length)
-  join execution e on e.id = i.id and e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = 'RUNNING'
+  join execution e on ${lookUp("e", "i.id", "e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = 'RUNNING'")}
   where (select set_config('synchronous_commit', 'off', true)) is not null
   on conflict do nothing`;
 

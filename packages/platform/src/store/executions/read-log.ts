@@ -5,6 +5,7 @@ import type { LogPage } from "@platform/engine/store/execution-store";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { decodeCursor, encodeCursor } from "../base/page.ts";
+import { lookUp } from "./lookup.ts";
 
 /** Chunks in a page at most: a program that prints seldom fills each chunk with a single line. */
 const MAX_CHUNKS = 1000;
@@ -26,7 +27,7 @@ const TEXT = `select e.status, l.seq::text as seq, l.lines, l.following is null 
       select seq, lines from execution_log where id = $1 and seq > $3 order by seq limit ${MAX_CHUNKS + 1}
     ) c window by_seq as (order by c.seq)
   ) l on l.bytes_before < ${LOG_PAGE_BYTES} and l.position <= ${MAX_CHUNKS}
-  where e.id = $1 and e.owner_id = $2
+  where ${lookUp("e", "$1::uuid", "e.owner_id = $2")}
   order by l.seq`;
 
 /** `ExecutionStore.readLog` for PostgreSQL. @throws Problem INVALID_INPUT for an invalid cursor */

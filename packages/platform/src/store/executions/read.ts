@@ -4,6 +4,7 @@ import { MINUTE } from "@platform/engine/base/time";
 import { getLowestUuid, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
+import { lookUp } from "./lookup.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
@@ -16,7 +17,7 @@ export async function findExecution(
   if (!isUuid(id) || !isUuid(ownerId)) return null;
   const [row] = await database.query<RecordRow>({
     name: "execution-find",
-    text: `select ${selectRecord("e")} from execution e where e.id = $1 and e.owner_id = $2`,
+    text: `select ${selectRecord("e")} from execution e where ${lookUp("e", "$1::uuid", "e.owner_id = $2")}`,
     values: [id, ownerId],
     idempotent: true,
   });
@@ -42,8 +43,8 @@ export async function readResult(
   if (!isUuid(id) || !isUuid(ownerId)) return null;
   const [row] = await database.query<{ result: Buffer; metadata: Buffer | null }>({
     name: "execution-read-result",
-    text: `select r.result, r.metadata from execution_result r join execution e on e.id = $1
-      where r.id = $1 and e.owner_id = $2 and e.status = 'SUCCEEDED'`,
+    text: `select r.result, r.metadata from execution e join execution_result r on r.id = $1
+      where ${lookUp("e", "$1::uuid", "e.owner_id = $2 and e.status = 'SUCCEEDED'")}`,
     values: [id, ownerId],
     idempotent: true,
   });

@@ -4,6 +4,7 @@ import type { Reservation, WorkerReport } from "@platform/engine/store/execution
 import type { Database } from "../../postgres/database.ts";
 import { fromStoredResources, toFreeThousandths, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
+import { lookUp } from "./lookup.ts";
 
 /** Rows of lost workers are kept for so long, so that operators can see them. */
 const FORGET_AFTER = "1 hour";
@@ -18,7 +19,7 @@ const REPORT = `with kept as materialized (
     -- Goes on with the execution reserved before while that is PENDING. Two workers that report at the same time may
     -- reserve the same one, since neither sees the other's row: the one with the higher id gives it up here.
     select e.id, e.cpu_milli, e.memory_milli from execution e
-    where e.id = $7 and e.status = 'PENDING'
+    where ${lookUp("e", "$7::uuid", "e.status = 'PENDING'")}
       and not exists (select 1 from worker w where w.reserved_execution_id = e.id and w.id < $1 and ${LIVES})
   ), wanted as materialized (
     -- The first of the queue that has waited long enough, fits the capacity but not what is free, and for which no
