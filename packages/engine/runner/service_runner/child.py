@@ -81,7 +81,7 @@ def settle(
 ) -> None:
     """Folders, limits and restrictions of this execution; call after `separate`. Raises OSError."""
     if not boot["isolation"]["namespaces"]:
-        isolation.create_folders(boot["scratch"], str(identity))
+        isolation.create_folders(boot["scratch"], identity)
     isolation.limit_resources(limits)
     if not boot["isolation"]["namespaces"]:
         isolation.leave_processes_to_zygote()

@@ -11,7 +11,7 @@ import os
 import select
 import signal
 
-from . import at_fork, child, isolation, kernel, namespaces, spawned
+from . import at_fork, child, kernel, namespaces, spawned
 from .capture import flush_streams
 from .control import CONTROL, Control
 from .processes import is_catching, kill_strays, kill_tree, send_signal, signal_group
@@ -206,7 +206,7 @@ class Children:
         remaining = kill_strays(set(self._identities), set(self._leaving))
         for pid in set(self._leaving) - remaining:
             identity = self._leaving.pop(pid)
-            isolation.remove_folders(self._boot["scratch"], str(identity))
+            self._home.remove_folders(self._boot["scratch"], identity)
             self._control.emit({"event": "gone", "id": identity})
 
 

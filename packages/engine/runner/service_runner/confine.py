@@ -5,7 +5,8 @@ anything of the version is loaded. It splits in two. One process gives up its ri
 version's interpreter. The other stays behind as the warden of the version's processes: it adopts
 those whose parents have ended, and ends all of them on SIGTERM, with Node, or when the interpreter
 has ended. It also connects the version's executions to Node: the version itself may make no sockets
-that reach others, since it can name those of the host.
+that reach others, since it can name those of the host. And it removes the folders of executions
+that have ended, whose names the version must not know.
 
 The warden puts itself and all that it starts under one Landlock domain. A signal to every process
 (kill(2) with -1) then reaches these alone, and none of them can fork away from it. The interpreter
@@ -22,7 +23,7 @@ import signal
 import socket
 
 from . import isolation, kernel, landlock, processes
-from .home import LINE, Home, dial_for_others
+from .home import LINE, Home, serve_distant
 from .seccomp import Filter
 
 TYPE_CHECKING = False
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from .messages import ConfineOrder
 
 STATUS = 4
+SCRATCH = 5
+"""Descriptor of the parent of the folders of executions, which their user may not list."""
 BEGUN = b"begun\n"
 """Written to descriptor 4 when the interpreter was executed."""
 _END_SECONDS = 4.0
@@ -54,18 +57,19 @@ def main_confine(text: str) -> NoReturn:
     landlock.keep_signals()  # where the kernel cannot, `is_alone` matters
     alone = is_alone(order["parent"])
     home = Home(order["home"])
+    os.set_inheritable(SCRATCH, False)
     line, others = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         _become(order, others.fileno(), writer)
-    kept = (line.fileno(), *home.list_descriptors())
+    kept = (SCRATCH, line.fileno(), *home.list_descriptors())
     _close_all_but(STATUS, reader, *kept)
     # The end of the file without a byte: execve(2) has closed the writer.
     if os.read(reader, 1) == b"":
         os.write(STATUS, BEGUN)
     _close_all_but(*kept)
-    _thread.start_new_thread(dial_for_others, (line, home))
+    _thread.start_new_thread(serve_distant, (line, home, SCRATCH))
     os._exit(_guard(pid, signals, alone=alone))
 
 

@@ -12,7 +12,7 @@ import errno
 import os
 import socket
 
-from . import wire
+from . import isolation, wire
 from .kernel import LINUX
 
 _O_PATH = 0o10000000
@@ -49,6 +49,14 @@ class Home:
         """What a child must close."""
         return [] if self._descriptor is None else [self._descriptor]
 
+    def remove_folders(self, scratch: str, identity: int) -> None:
+        """Removes what `isolation.create_folders` has made for a child that is gone."""
+        folder = os.open(scratch, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            isolation.remove_folders(folder, identity)
+        finally:
+            os.close(folder)
+
     def dial(self, token: str) -> Connections:
         """Three connections for the child of this token, which is spent with them."""
         dialled: list[socket.SocketType] = []
@@ -75,12 +83,18 @@ class Home:
 
 LINE = 4
 """Descriptor of the zygote at isolation level C: its line to the warden."""
-_TOKEN_BYTES = 32
+_DIAL, _REMOVE = b"dr"
+"""The first byte of a message; a token follows, or the number of a child."""
+_MESSAGE_BYTES = 33
 _DONE, _FAILED = b"+", b"-"
 
 
 class DistantHome:
-    """Node's socket by way of the warden, which answers each token with three connections."""
+    """Node's socket by way of the warden, which answers each token with three connections.
+
+    It also removes the folders of children: in the memory of the zygote their names would be found
+    by other children.
+    """
 
     def __init__(self, line: int) -> None:
         os.set_inheritable(line, False)
@@ -90,9 +104,14 @@ class DistantHome:
         """What a child must close."""
         return [self._line.fileno()]
 
+    def remove_folders(self, _scratch: str, identity: int) -> None:
+        """As of `Home`."""
+        self._line.sendall(b"%c%d" % (_REMOVE, identity))
+        self._line.recv(1)
+
     def dial(self, token: str) -> Connections:
         """As of `Home`."""
-        self._line.sendall(token.encode("ascii"))
+        self._line.sendall(b"%c%b" % (_DIAL, token.encode("ascii")))
         _, descriptors, _, _ = socket.recv_fds(self._line, 1, 3)
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
@@ -103,14 +122,26 @@ class DistantHome:
         return Connections(*descriptors)
 
 
-def dial_for_others(line: socket.socket, home: Home) -> None:
-    """The other end of a `DistantHome`, until that is closed. It does not trust what it reads."""
+def serve_distant(line: socket.socket, home: Home, scratch: int) -> None:
+    """The other end of a `DistantHome`, until that is closed. It does not trust what it reads.
+
+    `scratch` is a descriptor of the parent of all folders, whose path does not let it list them.
+    """
     try:
-        while token := line.recv(_TOKEN_BYTES):
-            _answer(line, home, token)
+        while message := line.recv(_MESSAGE_BYTES):
+            if message[0] == _REMOVE:
+                _remove(scratch, message[1:])
+                line.send(_DONE)
+            else:
+                _answer(line, home, message[1:])
     except OSError:
         pass  # the other end was closed
     line.close()
+
+
+def _remove(scratch: int, number: bytes) -> None:
+    if number.isdigit():
+        isolation.remove_folders(scratch, int(number))
 
 
 def _answer(line: socket.socket, home: Home, token: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import sys
@@ -20,6 +21,7 @@ PRIVATE_MODE = 0o077
 FIRST_TO_DIE = ("/proc/self/oom_score_adj", b"1000")
 """A file, and what to write to it: the process, and what it starts, is the first to be killed when
 memory runs out."""
+_NAME_BYTES = 16
 NOFILE_LIMIT = 4096
 PROCESSES_OF_ZYGOTE = 128
 """What an execution that takes all processes leaves to the zygote, for the next ones."""
@@ -53,9 +55,14 @@ def name_folders(home: str) -> None:
     os.environ.update(HOME=home, TMPDIR=home, OUTPUT_DIRECTORY=os.path.join(home, OUTPUT_FOLDER))
 
 
-def create_folders(scratch: str, name: str) -> None:
-    """Creates the directories of an execution that has no private /tmp."""
-    home = os.path.join(scratch, name)
+def create_folders(scratch: str, identity: int) -> None:
+    """Creates the directories of an execution that has no private /tmp; 0 is the import.
+
+    Its siblings are the same user. Landlock keeps them from its files, but not from changing
+    permissions, times and attributes, also of the directory itself: they cannot guess its name.
+    Only the execution knows it; the zygote, whose memory they have, never does.
+    """
+    home = os.path.join(scratch, f"{identity}-{os.urandom(_NAME_BYTES).hex()}")
     os.mkdir(home, 0o700)
     os.mkdir(os.path.join(home, OUTPUT_FOLDER), 0o700)
     name_folders(home)
@@ -64,19 +71,34 @@ def create_folders(scratch: str, name: str) -> None:
         tempfile.tempdir = None  # it was computed from TMPDIR at its first use
 
 
-def remove_folders(scratch: str, name: str) -> None:
-    """Removes the directories of an execution that had no private /tmp.
+def remove_folders(scratch: int, identity: int) -> None:
+    """Removes the directories of an execution; `scratch` is the descriptor of their parent.
 
-    What is nested too deeply is left to Node, which removes all at the end of the zygote.
+    What cannot be removed, since it is nested too deeply, say, is left to Node.
     """
-    folder = os.path.join(scratch, name)
-    if os.path.isdir(folder):
-        import shutil
+    for name in os.listdir(scratch):
+        if name.startswith(f"{identity}-"):
+            try:
+                _remove(name, scratch)
+            except (OSError, RecursionError):
+                pass
 
-        try:
-            shutil.rmtree(folder, ignore_errors=True)
-        except RecursionError:
-            pass
+
+def _remove(name: str, parent: int) -> None:
+    """Removes a file, or a directory with its content. Follows no links; raises OSError."""
+    try:
+        folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+    except OSError as error:
+        if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+            raise
+        os.unlink(name, dir_fd=parent)
+        return
+    try:
+        for inner in os.listdir(folder):
+            _remove(inner, folder)
+    finally:
+        os.close(folder)
+    os.rmdir(name, dir_fd=parent)
 
 
 def read_data_size() -> int:

@@ -85,11 +85,12 @@ def _prepare_process(boot: BootOrder) -> None:
     os.environ.update(boot["variables"])
     os.environ.setdefault("LOG_LEVEL", "INFO")
     is_private = boot["isolation"]["namespaces"]
-    isolation.name_folders("/tmp" if is_private else boot["scratch"])
     isolation.limit_import(boot["memory"])
     if is_private:
+        isolation.name_folders("/tmp")
         isolation.limit_processes_of_import(child.PROCESS_LIMIT, boot["children"])
     else:
+        isolation.create_folders(boot["scratch"], 0)
         isolation.limit_files(boot["memory"])
 
 

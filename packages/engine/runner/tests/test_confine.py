@@ -32,7 +32,7 @@ old_kernel = (
 kept = [os.dup(0) for _ in range(5)]
 reader, writer = os.pipe()
 os.dup2(writer, 4)
-launcher = subprocess.Popen([*sys.argv[2:], "-c", old_kernel, json.dumps(order)], pass_fds=[4])
+launcher = subprocess.Popen([*sys.argv[2:], "-c", old_kernel, json.dumps(order)], pass_fds=[4, 5])
 os.read(reader, 100)
 print(launcher.pid, flush=True)
 sys.stdin.read()
@@ -56,21 +56,21 @@ def create_order(command: list[str], parent: int, folder: str) -> dict[str, obje
 
 
 def launch(command: list[str], parent: int, folder: str) -> subprocess.Popen[str]:
-    """Its descriptor 4 is that of this process."""
+    """Its descriptor 4 is that of this process, and so is 5."""
     order = create_order(command, parent, folder)
     return subprocess.Popen(
         [*INTERPRETER, RUNNER, "confine", json.dumps(order)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        pass_fds=[confine.STATUS],
+        pass_fds=[confine.STATUS, confine.SCRATCH],
     )
 
 
 @contextmanager
 def status_pipe() -> Iterator[int]:
     """A pipe that ends in descriptor 4, whatever that was before; the other end."""
-    kept = [os.dup(0) for _ in range(confine.STATUS + 1)]  # so that 4 is taken by now
+    kept = [os.dup(0) for _ in range(confine.SCRATCH + 1)]  # so that 4 and 5 are taken by now
     before = os.dup(confine.STATUS)
     reader, writer = os.pipe()
     os.dup2(writer, confine.STATUS)

@@ -7,7 +7,7 @@ import threading
 import unittest
 
 from service_runner import wire
-from service_runner.home import Connections, DistantHome, Home, dial_for_others
+from service_runner.home import Connections, DistantHome, Home, serve_distant
 from service_runner.kernel import LINUX
 
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -56,7 +56,9 @@ class Dialling(unittest.TestCase):
 
     def start_warden(self) -> DistantHome:
         line, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        warden = threading.Thread(target=dial_for_others, args=(line, Home(self.path)))
+        scratch = os.open(self.folder.name, os.O_RDONLY)
+        self.addCleanup(os.close, scratch)
+        warden = threading.Thread(target=serve_distant, args=(line, Home(self.path), scratch))
         warden.start()
 
         def end() -> None:
@@ -75,11 +77,21 @@ class Dialling(unittest.TestCase):
     def test_the_warden_goes_on_after_nonsense_and_when_it_cannot_connect(self) -> None:
         distant = self.start_warden()
         self.server.close()
-        for token in (b"\xff" * 32, TOKEN.encode()):
-            distant._line.send(token)
+        for message in (b"d" + b"\xff" * 32, b"?", b"d" + TOKEN.encode()):
+            distant._line.send(message)
             self.assertEqual(socket.recv_fds(distant._line, 1, 3)[:2], (b"-", []))
         with self.assertRaises(ConnectionRefusedError):
             distant.dial(TOKEN)
+
+    @unittest.skipUnless(LINUX, "only Linux has level C")
+    def test_the_warden_removes_folders_of_the_child_that_is_named_and_no_others(self) -> None:
+        for name in ("7-a", "77-a", "7"):
+            os.makedirs(os.path.join(self.folder.name, name, "output"))
+        distant = self.start_warden()
+        distant._line.send(b"r../7")
+        self.assertEqual(distant._line.recv(1), b"+")
+        distant.remove_folders("", 7)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["7", "77-a", "home"])
 
     def test_nothing_stays_open_when_node_is_gone(self) -> None:
         home = Home(self.path)

@@ -3,8 +3,9 @@
 What comes of it for runs is tested through Node (`isolation.test.ts`, `siblings.test.ts`).
 """
 
-import os
+import glob
 import resource
+import subprocess
 import tempfile
 import unittest
 
@@ -116,22 +117,54 @@ import os, sys, tempfile
 from service_runner import isolation
 scratch = sys.argv[1]
 tempfile.gettempdir()
-isolation.create_folders(scratch, "7")
-names = ("HOME", "TMPDIR", "OUTPUT_DIRECTORY")
-print([os.environ[name] for name in names], tempfile.gettempdir())
-print(oct(os.stat(os.environ["HOME"]).st_mode & 0o777), os.listdir(os.environ["HOME"]))
-open(os.path.join(os.environ["OUTPUT_DIRECTORY"], "left"), "w").close()
-isolation.remove_folders(scratch, "7")
-isolation.remove_folders(scratch, "7")
-print(os.listdir(scratch))
+isolation.create_folders(scratch, 7)
+home = os.environ["HOME"]
+names = ("TMPDIR", "OUTPUT_DIRECTORY")
+print([os.path.relpath(os.environ[name], home) for name in names], tempfile.gettempdir() == home)
+print(oct(os.stat(home).st_mode & 0o777), os.listdir(home))
+isolation.create_folders(scratch, 77)
+other = os.environ["HOME"]
+os.mkdir(os.path.join(home, "folder"))
+open(os.path.join(home, "folder", "left"), "w").close()
+os.symlink(other, os.path.join(home, "output", "link"))
+descriptor = os.open(scratch, os.O_RDONLY)
+isolation.remove_folders(descriptor, 7)
+isolation.remove_folders(descriptor, 7)
+print(os.listdir(scratch) == [os.path.basename(other)], os.listdir(other))
 """
         with tempfile.TemporaryDirectory() as scratch:
-            home = os.path.join(scratch, "7")
-            output = os.path.join(home, "output")
             self.assertEqual(
                 read_output(program, scratch),
-                f"{[home, home, output]} {home}\n0o700 ['output']\n[]\n",
+                "['.', 'output'] True\n0o700 ['output']\nTrue ['output']\n",
             )
+
+    def test_the_name_of_a_folder_cannot_be_guessed(self) -> None:
+        program = """
+import os, sys
+from service_runner import isolation
+for _ in range(2):
+    isolation.create_folders(sys.argv[1], 7)
+print(sorted({len(name) for name in os.listdir(sys.argv[1])}), len(os.listdir(sys.argv[1])))
+"""
+        with tempfile.TemporaryDirectory() as scratch:
+            self.assertEqual(read_output(program, scratch), "[34] 2\n")
+
+    def test_what_is_nested_too_deeply_is_left_without_an_error(self) -> None:
+        program = """
+import os, sys
+from service_runner import isolation
+scratch = os.open(sys.argv[1], os.O_RDONLY)
+isolation.create_folders(sys.argv[1], 7)
+os.chdir(os.environ["HOME"])
+for _ in range(1500):
+    os.mkdir("d")
+    os.chdir("d")
+isolation.remove_folders(scratch, 7)
+print("goes on")
+"""
+        with tempfile.TemporaryDirectory() as scratch:
+            self.assertEqual(read_output(program, scratch), "goes on\n")
+            subprocess.run(["rm", "-rf", *glob.glob(f"{scratch}/*")], check=True)
 
 
 if __name__ == "__main__":

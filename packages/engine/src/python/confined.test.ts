@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findProcesses } from "../testing/find-processes.ts";
@@ -253,6 +253,87 @@ def run(params):
   expect(most).toBeGreaterThanOrEqual(2048);
   // As root the count is that of the version alone.
   expect(process.getuid?.() === 0 ? most : 2048).toBe(2048);
+});
+
+/** What Landlock does not judge: permissions, times and attributes; and how names of files are found out. */
+const VANDAL = `
+import ctypes, glob, os, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+
+def watch(path):
+    if libc.inotify_add_watch(libc.inotify_init(), path.encode(), 0x100) < 0:
+        raise OSError(ctypes.get_errno(), "inotify")
+
+ACTIONS = {
+    "chmod": lambda path: os.chmod(path, 0),
+    "chmod by descriptor": lambda path: os.chmod(os.open(path, os.O_RDONLY), 0),
+    "utime": lambda path: os.utime(path, (1, 1)),
+    "setxattr": lambda path: os.setxattr(path, "user.x", b"x"),
+    "list": os.listdir,
+    "watch": watch,
+}
+
+def attack():
+    home = os.environ["HOME"]
+    scratch = os.path.dirname(home)
+    done = []
+    for folder in (scratch, os.path.dirname(scratch)):
+        for name, action in ACTIONS.items():
+            try:
+                action(folder)
+                done.append([name, os.path.basename(folder)])
+            except OSError:
+                pass
+    for number in range(100):
+        try:
+            os.chmod(f"{scratch}/{number}", 0)
+            done.append(number)
+        except OSError:
+            pass
+    return done
+
+def use():
+    home = os.environ["HOME"]
+    path = os.path.join(home, "mine")
+    for folder in (home, os.environ["OUTPUT_DIRECTORY"]):
+        os.chmod(folder, 0o750)
+        os.utime(folder)
+    open(path, "w").close()
+    os.chmod(path, 0o640)
+    watch(home)
+    return sorted(os.listdir(home))
+
+def run(data):
+    print("begun")
+    if data["attacks"]:
+        return attack()
+    time.sleep(data["seconds"])
+    return use()
+`;
+
+describe.runIf(process.getuid?.() === 0).each(["auto", "spawn"] as const)(
+  "as root, with the start mode %s",
+  (startMode) => {
+    test("a run at level C changes no folder that it shares with its siblings, finds none of theirs, and does with its own what it likes", async () => {
+      const version = fixture.createVersion(VANDAL, { startMode });
+      const victim = fixture.start(version, { data: { attacks: false, seconds: 2 } });
+      await waitFor("the victim runs", () => victim.lines.length > 0);
+      expect((await fixture.finish(version, { data: { attacks: true } })).result).toEqual({ value: [] });
+      const finished = await victim.outcome;
+      const found = finished.status === "SUCCEEDED" ? Buffer.from(finished.result).toString() : finished;
+      expect(found).toBe('{"value":["mine","output"]}');
+      const next = await fixture.finish(version, { data: { attacks: false, seconds: 0 } });
+      expect(next.result).toEqual({ value: ["mine", "output"] });
+    });
+  },
+);
+
+test("level C removes the folder of an execution when it has ended", async () => {
+  const version = fixture.createVersion("import os\ndef run():\n    return os.environ['HOME']");
+  const { result } = await fixture.finish(version);
+  const { value } = result as { readonly value: string };
+  expect(existsSync(dirname(value))).toBe(true);
+  expect(existsSync(value)).toBe(false);
 });
 
 const PROGRAM =

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { pid } from "node:process";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
@@ -52,13 +52,14 @@ export async function prepareConfined(
 function prepareLaunch(
   { architecture, siblings, interpreter, networks }: ConfinedOptions,
   request: SandboxRequest,
-  { uid, gid, isOwn, own, release }: SandboxUser,
+  { uid, gid, isOwn, admit, release }: SandboxUser,
 ): SandboxLaunch {
   const childFilter = createChildFilter(architecture, siblings).toString("base64");
   const { projectDirectory, runnerDirectory, zygoteDirectory } = request;
   const scratch = join(zygoteDirectory, "scratch");
   mkdirSync(scratch, { mode: 0o700 });
-  for (const folder of [scratch, zygoteDirectory]) own(folder);
+  admit(scratch, "create");
+  admit(zygoteDirectory, "enter");
   const readable = listReadable(request);
   // Without a namespace of its own a version has the host's network or none.
   const isOpen = networks.fallback === "host" && decideNetwork(networks.policy, request.network) !== "none";
@@ -85,7 +86,8 @@ function prepareLaunch(
     }),
     environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },
     hasBegun: (status) => status.startsWith(BEGUN),
-    descriptors: [],
+    // Descriptor 5 of the launcher, `SCRATCH` in `confine.py`.
+    descriptors: [openSync(scratch, "r")],
     connect: null,
     listHelpers: () => [],
     ...(isOwn ? { uid, gid } : {}),

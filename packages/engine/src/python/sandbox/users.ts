@@ -8,6 +8,11 @@ export interface SandboxUser {
   readonly isOwn: boolean;
   /** Gives the folder to the user, and closes it to others. */
   readonly own: (folder: string) => void;
+  /**
+   * Lets the user enter the folder, or make files in it as well. Where the user is another one than that of this process, it may neither list the
+   * folder nor change its permissions, times and attributes.
+   */
+  readonly admit: (folder: string, may: "enter" | "create") => void;
   /** Call it once every process of the sandbox has ended. */
   readonly release: () => void;
 }
@@ -41,17 +46,33 @@ export function createSandboxUsers({ uidBase, uidCount, uid, gid }: SandboxUsers
 
   return () => {
     if (uid !== 0)
-      return { uid, gid, isOwn: false, own: (folder) => chmodSync(folder, 0o700), release: () => undefined };
+      return {
+        uid,
+        gid,
+        isOwn: false,
+        own: closeToOthers,
+        admit: closeToOthers,
+        release: () => undefined,
+      };
     const own = takeUid();
     return {
       uid: own,
       gid: own,
       isOwn: true,
       own: (folder) => {
-        chmodSync(folder, 0o700);
+        closeToOthers(folder);
         chownSync(folder, own, own);
+      },
+      admit: (folder, may) => {
+        chownSync(folder, 0, own);
+        // In a folder with the sticky bit, attributes need its owner (xattr(7)).
+        chmodSync(folder, may === "enter" ? 0o710 : 0o1730);
       },
       release: () => void taken.delete(own),
     };
   };
+}
+
+function closeToOthers(folder: string): void {
+  chmodSync(folder, 0o700);
 }
