@@ -232,6 +232,34 @@ create table personal_access_token (
 );
 CREATE INDEX personal_access_token_newest ON public.personal_access_token USING btree (user_id, created_at, id);
 
+create table plan (
+  id uuid not null,
+  service_key uuid not null,
+  slug text not null,
+  revision integer not null,
+  name text not null,
+  description text not null default ''::text,
+  currency text,
+  monthly_fee numeric(15,6) not null default 0,
+  per_execution numeric(15,6) not null default 0,
+  per_cpu_second numeric(15,6) not null default 0,
+  unit text not null default 'execution'::text,
+  included_quota bigint not null default 0,
+  hard_cap bigint,
+  starts_per_minute integer,
+  max_concurrent integer,
+  created_at timestamp(3) with time zone not null default now(),
+  ended_at timestamp(3) with time zone,
+  constraint plan_limits_consistent CHECK (((included_quota >= 0) AND (hard_cap > 0) AND (hard_cap >= included_quota) AND (starts_per_minute > 0) AND (max_concurrent > 0))),
+  constraint plan_prices_consistent CHECK (((monthly_fee >= (0)::numeric) AND (per_execution >= (0)::numeric) AND (per_cpu_second >= (0)::numeric) AND ((currency IS NOT NULL) = (((monthly_fee + per_execution) + per_cpu_second) > (0)::numeric)))),
+  constraint plan_unit_known CHECK ((unit = ANY (ARRAY['execution'::text, 'cpu-second'::text]))),
+  constraint plan_service FOREIGN KEY (service_key) REFERENCES service(key),
+  constraint plan_pkey PRIMARY KEY (id),
+  constraint plan_of_service UNIQUE (id, service_key),
+  constraint plan_revision UNIQUE (service_key, slug, revision)
+);
+CREATE UNIQUE INDEX plan_one_current ON public.plan USING btree (service_key, slug) WHERE (ended_at IS NULL);
+
 create table platform_user (
   id uuid not null,
   email text not null,
@@ -260,7 +288,7 @@ create table service (
   description text not null default ''::text,
   publication text,
   created_at timestamp(3) with time zone not null default now(),
-  constraint service_publication_known CHECK ((publication = 'internal'::text)),
+  constraint service_publication_known CHECK ((publication = ANY (ARRAY['internal'::text, 'marketplace'::text]))),
   constraint service_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
   constraint service_pkey PRIMARY KEY (key),
   constraint service_name_unique UNIQUE (organisation_id, name)
@@ -308,7 +336,14 @@ create table subscription (
   service_key uuid not null,
   created_at timestamp(3) with time zone not null default now(),
   cancelled_at timestamp(3) with time zone,
+  plan_id uuid,
+  paused_at timestamp(3) with time zone,
+  major integer,
+  minor integer,
+  patch integer,
+  constraint subscription_version_consistent CHECK ((((minor IS NULL) = (patch IS NULL)) AND ((major IS NOT NULL) OR (minor IS NULL)))),
   constraint subscription_application FOREIGN KEY (application_id) REFERENCES application(id),
+  constraint subscription_plan FOREIGN KEY (plan_id, service_key) REFERENCES plan(id, service_key),
   constraint subscription_service FOREIGN KEY (service_key) REFERENCES service(key),
   constraint subscription_pkey PRIMARY KEY (id)
 );

@@ -164,7 +164,7 @@ describe("the types of a client follow from its table", () => {
       .toHaveProperty("status")
       .toEqualTypeOf<ExecutionStatus | undefined>();
     expectTypeOf<Request<Platform, "publishService">["body"]>().toEqualTypeOf<
-      { scope: "internal" } | RawJson
+      { scope: "internal" | "marketplace" } | RawJson
     >();
     expectTypeOf<Request<Platform, "createVersion">["body"]>().toEqualTypeOf<
       Uint8Array | ReadableStream<Uint8Array>
@@ -190,7 +190,7 @@ describe("the types of a client follow from its table", () => {
     expectTypeOf<StatusRecord["status"]>().toEqualTypeOf<
       "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "UNKNOWN"
     >();
-    expectTypeOf<Service["publication"]>().toEqualTypeOf<"internal" | null>();
+    expectTypeOf<Service["publication"]>().toEqualTypeOf<"internal" | "marketplace" | null>();
   });
 
   test("operations", () => {

@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, Timestamp, pageOf } from "../schemas.ts";
-import { DisplayName, READS, REMOVES, ServiceKey, WRITES, idOf } from "./common.ts";
+import { DisplayName, READS, REMOVES, WRITES, idOf } from "./common.ts";
 
 /** A caller of services. */
 const ApplicationSchema = Type.Object(
@@ -33,26 +33,7 @@ const AccessKeySchema = Type.Object(
   { title: "AccessKey", description: "An access key, without its secret" },
 );
 
-/** Permission of an application to call a service. */
-const SubscriptionSchema = Type.Object(
-  {
-    id: Type.String({ description: "Identifier of the subscription" }),
-    applicationId: Type.String({ description: "Identifier of the application" }),
-    serviceKey: ServiceKey,
-    serviceName: Type.String({ description: "Name of the service" }),
-    endpointUrl: Nullable(Type.String(), {
-      description:
-        "Endpoint URL of the latest version, with a final slash; null before the first version is live",
-    }),
-    createdAt: Timestamp("When it was created"),
-  },
-  { title: "Subscription", description: "Lets an application call a service" },
-);
-
-/** Permission of an application to call a service. */
-export type Subscription = Static<typeof SubscriptionSchema>;
-
-/** Applications, their access keys, and their subscriptions. */
+/** Applications and their access keys. */
 export const APPLICATIONS_API = {
   listApplications: {
     ...READS,
@@ -144,58 +125,6 @@ export const APPLICATIONS_API = {
       keyId: Type.String({ description: "Identifier of the key" }),
     }),
     responses: { 204: { description: "Revoked" } },
-    problems: ["NOT_FOUND"],
-  },
-  listSubscriptions: {
-    ...READS,
-    path: "/subscriptions",
-    summary: "List the active subscriptions of the organisation's applications",
-    description: "Newest first.",
-    query: Type.Object({
-      ...PageQuery.properties,
-      applicationId: Type.Optional(Type.String({ description: "Only subscriptions of this application" })),
-    }),
-    responses: { 200: { description: "One page", schema: pageOf("SubscriptionPage", SubscriptionSchema) } },
-  },
-  createSubscription: {
-    ...WRITES,
-    path: "/subscriptions",
-    allows: "edit",
-    audit: "subscription.create",
-    summary: "Subscribe an application to a published service",
-    description: "Access tokens of the application's keys may call every live version of the service.",
-    body: Type.Object(
-      {
-        applicationId: Type.String({ description: "Identifier of the application" }),
-        serviceKey: ServiceKey,
-      },
-      {
-        additionalProperties: false,
-        title: "CreateSubscriptionRequest",
-        description: "The application and the service",
-      },
-    ),
-    responses: { 201: { description: "Created", schema: SubscriptionSchema } },
-    problems: ["NOT_FOUND", "SERVICE_NOT_FOUND", "CONFLICT"],
-  },
-  getSubscription: {
-    ...READS,
-    path: "/subscriptions/{id}",
-    summary: "Get a subscription",
-    description: "Only subscriptions of the organisation's applications are found.",
-    params: idOf("subscription"),
-    responses: { 200: { description: "Subscription", schema: SubscriptionSchema } },
-    problems: ["NOT_FOUND"],
-  },
-  cancelSubscription: {
-    ...REMOVES,
-    path: "/subscriptions/{id}",
-    allows: "edit",
-    audit: "subscription.cancel",
-    summary: "End a subscription",
-    description: "Within seconds, the gateway refuses calls of the service by the application.",
-    params: idOf("subscription"),
-    responses: { 204: { description: "Ended" } },
     problems: ["NOT_FOUND"],
   },
 } as const satisfies OperationTable;

@@ -5,8 +5,10 @@ import { APPLICATIONS_API } from "./applications.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
+import { PLANS_API } from "./plans.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
+import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
 
 /** Path prefix of the platform API's operations. */
 export const PLATFORM_API_PREFIX = "/api";
@@ -37,9 +39,19 @@ export function createPlatformOpenApi(): OpenApiDocument {
       },
       { name: "Services", description: "Services, their versions and builds", operations: SERVICES_API },
       {
+        name: "Plans",
+        description: "Prices and limits of subscriptions to a service",
+        operations: PLANS_API,
+      },
+      {
         name: "Applications",
-        description: "Applications, their access keys and subscriptions",
+        description: "Applications and their access keys",
         operations: APPLICATIONS_API,
+      },
+      {
+        name: "Subscriptions",
+        description: "Which application may call which service, on which terms",
+        operations: SUBSCRIPTIONS_API,
       },
       {
         name: "Jobs",

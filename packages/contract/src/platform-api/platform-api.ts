@@ -3,8 +3,10 @@ import { APPLICATIONS_API } from "./applications.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
+import { PLANS_API } from "./plans.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
+import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
 
 /** All operations of the platform API, served below `/api`. */
 export const PLATFORM_API = {
@@ -13,6 +15,8 @@ export const PLATFORM_API = {
   ...ORGANIZATIONS_API,
   ...INVITATIONS_API,
   ...SERVICES_API,
+  ...PLANS_API,
   ...APPLICATIONS_API,
+  ...SUBSCRIPTIONS_API,
   ...JOBS_API,
 } as const;

@@ -7,15 +7,21 @@ import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { KeyParams, READS, ServiceName, VersionNumber, WRITES } from "./common.ts";
 
+/** Who can subscribe to a service. */
+const Publication = StringEnum(["internal", "marketplace"], {
+  title: "Publication",
+  description:
+    "internal: applications of the organisation can subscribe. marketplace: those of all organisations can",
+});
+
 /** A service: a Python function with an endpoint. */
 const ServiceSchema = Type.Object(
   {
     key: Type.String({ description: "Stable UUID; first segment of the path of every endpoint URL" }),
     name: ServiceName,
     description: Type.String({ description: "Markdown text" }),
-    publication: Nullable(StringEnum(["internal"]), {
-      description:
-        "null: no application can subscribe; internal: applications of the organisation can subscribe",
+    publication: Nullable(Publication, {
+      description: "null: no application can subscribe",
     }),
     latestVersion: Nullable(VersionNumber, {
       description: "The highest live version; null if there is none",
@@ -126,14 +132,11 @@ export const SERVICES_API = {
     allows: "edit",
     audit: "service.publish",
     summary: "Let applications subscribe to a service",
-    description: "Applications of the organisation can subscribe from then on.",
+    description:
+      "Existing subscriptions keep working, whatever the scope. A service in the marketplace without a plan gets the plan `free`.",
     params: KeyParams,
     body: Type.Object(
-      {
-        scope: StringEnum(["internal"], {
-          description: "Who may subscribe: the organisation of the service",
-        }),
-      },
+      { scope: Publication },
       {
         additionalProperties: false,
         title: "PublishServiceRequest",
@@ -142,6 +145,18 @@ export const SERVICES_API = {
     ),
     responses: { 200: { description: "Published", schema: ServiceSchema } },
     problems: ["SERVICE_NOT_FOUND", "CONFLICT"],
+  },
+  unpublishService: {
+    ...WRITES,
+    path: "/services/{key}/unpublish",
+    allows: "edit",
+    audit: "service.unpublish",
+    bodyMode: "none",
+    summary: "Take a service back: no application can subscribe to it",
+    description: "Existing subscriptions say so (`isOffered`), and keep working until they are ended.",
+    params: KeyParams,
+    responses: { 200: { description: "Withdrawn", schema: ServiceSchema } },
+    problems: ["SERVICE_NOT_FOUND"],
   },
   listVersions: {
     ...READS,

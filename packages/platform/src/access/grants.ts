@@ -20,6 +20,8 @@ export interface ServiceCaller {
   /** The subscription. */
   readonly owner: Owner;
   readonly serviceName: string;
+  /** Starts nothing. */
+  readonly isPaused: boolean;
   readonly version: GrantedVersion;
 }
 
@@ -111,12 +113,19 @@ function decide(answer: GrantAnswer): Decision {
 }
 
 function createCaller(grant: Grant, version: GrantedVersion): ServiceCaller {
-  const { subscriptionId, organisationId, serviceName } = grant;
-  return { owner: { kind: "subscription", id: subscriptionId, organisationId }, serviceName, version };
+  const { subscriptionId, organisationId, serviceName, isPaused } = grant;
+  const owner = { kind: "subscription", id: subscriptionId, organisationId } as const;
+  return { owner, serviceName, isPaused, version };
 }
 
-/** The version of a caller, to start executions of. @throws Problem VERSION_RETIRED */
-export function toTarget({ serviceName, version }: ServiceCaller): VersionTarget {
+/** The version of a caller, to start executions of. @throws Problem VERSION_RETIRED, NOT_SUBSCRIBED */
+export function toTarget({ serviceName, isPaused, version }: ServiceCaller): VersionTarget {
+  if (isPaused) {
+    throw new Problem(
+      "NOT_SUBSCRIBED",
+      `The subscription to ${serviceName} is paused. Resume it to start executions.`,
+    );
+  }
   if (version.isRetired) {
     throw new Problem(
       "VERSION_RETIRED",

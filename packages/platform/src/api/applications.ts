@@ -1,33 +1,25 @@
 import { formatTimestamp } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
-import type {
-  APPLICATIONS_API,
-  Application,
-  Subscription,
-} from "@platform/contract/platform-api/applications";
+import type { APPLICATIONS_API, Application } from "@platform/contract/platform-api/applications";
 import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import { createAccessKeySecret } from "../access/access-key-secrets.ts";
 import type { AccessKeyRecord } from "../store/access-keys.ts";
 import type { ApplicationRecord } from "../store/applications.ts";
 import type { Stores } from "../store/stores.ts";
-import type { SubscriptionRecord } from "../store/subscriptions.ts";
 import type { PlatformCaller } from "./caller.ts";
 
 type Handlers = OperationHandlers<typeof APPLICATIONS_API, PlatformCaller>;
 
 /** What the handlers work with. */
-interface Deps extends Pick<Stores, "applications" | "accessKeys" | "subscriptions"> {
-  /** Origin of the gateway, without a final slash. */
-  readonly gatewayUrl: string;
-}
+type Deps = Pick<Stores, "applications" | "accessKeys">;
 
 /** Enough for rotation; more means that old keys are not revoked. */
 const MAX_ACTIVE_KEYS = 20;
 
-/** Handlers of applications, their access keys and their subscriptions. */
+/** Handlers of applications and their access keys. */
 export function createApplicationHandlers(deps: Deps): Handlers {
-  return { ...createOwnHandlers(deps), ...createKeyHandlers(deps), ...createSubscriptionHandlers(deps) };
+  return { ...createOwnHandlers(deps), ...createKeyHandlers(deps) };
 }
 
 function createOwnHandlers({
@@ -89,46 +81,8 @@ function createKeyHandlers({
   };
 }
 
-function createSubscriptionHandlers({
-  subscriptions,
-  gatewayUrl,
-}: Deps): Pick<
-  Handlers,
-  "listSubscriptions" | "createSubscription" | "getSubscription" | "cancelSubscription"
-> {
-  const toBody = (subscription: SubscriptionRecord) => toSubscriptionBody(subscription, gatewayUrl);
-  return {
-    listSubscriptions: async ({ caller, query }) => {
-      const { applicationId } = query;
-      const page = await subscriptions.list(caller.organisationId, { ...readPage(query), applicationId });
-      return { status: 200, body: { items: page.items.map(toBody), nextCursor: page.nextCursor } };
-    },
-    createSubscription: async ({ caller, body }) => {
-      const created = await subscriptions.create(caller.organisationId, body.applicationId, body.serviceKey);
-      return {
-        status: 201,
-        body: toBody(created),
-        headers: { location: `/api/subscriptions/${created.id}` },
-      };
-    },
-    getSubscription: async ({ caller, params }) => {
-      const subscription = await subscriptions.find(caller.organisationId, params.id);
-      if (!subscription) throw noSubscription();
-      return { status: 200, body: toBody(subscription) };
-    },
-    cancelSubscription: async ({ caller, params }) => {
-      if (!(await subscriptions.cancel(caller.organisationId, params.id))) throw noSubscription();
-      return { status: 204 };
-    },
-  };
-}
-
 function noApplication(): Problem {
   return new Problem("NOT_FOUND", "There is no such application.");
-}
-
-function noSubscription(): Problem {
-  return new Problem("NOT_FOUND", "There is no such subscription.");
 }
 
 function toApplicationBody(application: ApplicationRecord): Application {
@@ -141,18 +95,5 @@ function toAccessKeyBody(key: AccessKeyRecord) {
     createdAt: formatTimestamp(key.createdAt),
     revokedAt: key.revokedAt === null ? null : formatTimestamp(key.revokedAt),
     lastUsedAt: key.lastUsedAt === null ? null : formatTimestamp(key.lastUsedAt),
-  };
-}
-
-function toSubscriptionBody(subscription: SubscriptionRecord, gatewayUrl: string): Subscription {
-  const { id, applicationId, serviceKey, serviceName, latestVersion } = subscription;
-  return {
-    id,
-    applicationId,
-    serviceKey,
-    serviceName,
-    endpointUrl:
-      latestVersion === null ? null : `${gatewayUrl}/${serviceKey}/${serviceName}/${latestVersion}/`,
-    createdAt: formatTimestamp(subscription.createdAt),
   };
 }

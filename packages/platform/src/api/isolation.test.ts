@@ -146,7 +146,8 @@ async function expectUntouched(
   expect(await stores.accessKeys.countActive(organisationId, application)).toBe(1);
   expect(
     await stores.subscriptions.find(organisationId, params["subscriptions"]?.["id"] ?? ""),
-  ).not.toBeNull();
+  ).toMatchObject({ isPaused: false });
+  expect(await stores.plans.find(organisationId, key, "basic")).toMatchObject({ revision: 1 });
   expect(await identity.listPersonalAccessTokens(userId, { limit: 10, offset: 0 })).toHaveLength(1);
   expect(await identity.listSessions(userId, { limit: 10, offset: 0 })).toHaveLength(1);
   expect(await identity.listInvitations(organisationId, { limit: 10, offset: 0 })).toHaveLength(1);

@@ -17,9 +17,11 @@ import { createInvitationHandlers } from "./invitations.ts";
 import { createJobHandlers } from "./jobs.ts";
 import { refuseNullCharacters } from "./null-characters.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
+import { createPlanHandlers } from "./plans.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 import { createSessionHandlers } from "./session.ts";
 import { createServiceHandlers } from "./services.ts";
+import { createSubscriptionHandlers } from "./subscriptions.ts";
 import { createUploadGate } from "./upload-gate.ts";
 import type { UploadLimits } from "./upload-gate.ts";
 
@@ -66,7 +68,9 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
         uploads: createUploadGate(deps.uploadLimits),
         maxArchiveBytes,
       }),
+      ...createPlanHandlers(deps),
       ...createApplicationHandlers(deps),
+      ...createSubscriptionHandlers(deps),
       ...createJobHandlers({ ...deps, basePath: `${PLATFORM_API_PREFIX}/jobs` }),
     },
   });

@@ -9,7 +9,13 @@ import type { PlatformCaller } from "./caller.ts";
 
 type Handlers = Pick<
   OperationHandlers<typeof SERVICES_API, PlatformCaller>,
-  "listServices" | "createService" | "getService" | "publishService" | "listVersions" | "retireVersion"
+  | "listServices"
+  | "createService"
+  | "getService"
+  | "publishService"
+  | "unpublishService"
+  | "listVersions"
+  | "retireVersion"
 >;
 
 /** Handlers of services and their versions. */
@@ -39,10 +45,15 @@ export function createServiceHandlers(services: ServiceStore, versions: VersionS
       status: 200,
       body: toServiceBody(await findService(services, caller, params.key)),
     }),
-    publishService: async ({ caller, params }) => {
-      const published = await services.publish(caller.organisationId, params.key);
+    publishService: async ({ caller, params, body }) => {
+      const published = await services.publish(caller.organisationId, params.key, body.scope);
       if (!published) throw new Problem("SERVICE_NOT_FOUND");
       return { status: 200, body: toServiceBody(published) };
+    },
+    unpublishService: async ({ caller, params }) => {
+      const withdrawn = await services.publish(caller.organisationId, params.key, null);
+      if (!withdrawn) throw new Problem("SERVICE_NOT_FOUND");
+      return { status: 200, body: toServiceBody(withdrawn) };
     },
     listVersions: async ({ caller, params, query }) => {
       await findService(services, caller, params.key);

@@ -27,6 +27,8 @@ export interface Grant {
   /** Of the application, and so of its subscription. */
   readonly organisationId: string;
   readonly serviceName: string;
+  /** Takes no new executions. */
+  readonly isPaused: boolean;
   /** The requested one, also when it is retired; null: the service has no such version. */
   readonly version: GrantedVersion | null;
 }
@@ -85,7 +87,7 @@ interface Row {
   /** Of the application; null when it was deleted or never existed. */
   readonly organisationId: string | null;
   readonly isKeyActive: boolean;
-  readonly subscriptionId: string | null;
+  readonly subscription: (Pick<Grant, "isPaused"> & { readonly id: string }) | null;
   readonly serviceName: string;
   readonly version: StoredVersion | null;
 }
@@ -100,16 +102,16 @@ async function findGrant(database: Database, question: GrantQuestion): Promise<G
   if (row === undefined) return refuse("SERVICE_NOT_FOUND");
   if (row.organisationId === null) return refuse("APPLICATION_DELETED");
   if (!row.isKeyActive) return refuse("KEY_REVOKED");
-  if (row.subscriptionId === null) return refuse("NOT_SUBSCRIBED");
-  return { granted: true, grant: toGrant(row, row.subscriptionId, row.organisationId) };
+  if (row.subscription === null) return refuse("NOT_SUBSCRIBED");
+  return { granted: true, grant: toGrant(row, row.subscription, row.organisationId) };
 }
 
 /**
  * One statement, so that the whole answer is of one moment: never a subscription from before a revocation with a key from
  * after it. Each condition is a column instead of a join condition, so that a refusal can name its reason; only an unknown
  * service gives no row. A key counts only for its own application. Organisations are not
- * compared: a subscription can only be made within one (subscriptions.ts). Retired versions are included, so that a call of
- * one gets an error of its own.
+ * compared, nor is the publication: who may subscribe is decided when a subscription is made (subscribe.ts). Retired versions
+ * and paused subscriptions are included, so that a call of one gets an error of its own.
  */
 function readRow(
   database: Database,
@@ -122,8 +124,8 @@ function readRow(
         (select a.organisation_id from application a where a.id = $1 and a.deleted_at is null) as "organisationId",
         exists (select 1 from access_key k where k.id = $2 and k.application_id = $1 and k.revoked_at is null)
           as "isKeyActive",
-        (select b.id from subscription b
-          where b.application_id = $1 and b.service_key = s.key and b.cancelled_at is null) as "subscriptionId",
+        (select json_build_object('id', b.id, 'isPaused', b.paused_at is not null) from subscription b
+          where b.application_id = $1 and b.service_key = s.key and b.cancelled_at is null) as subscription,
         (select json_build_object(
             'id', v.id, 'version', concat_ws('.', v.major, v.minor, v.patch), 'cpu_milli', v.cpu_milli,
             'memory_milli', v.memory_milli, 'timeoutSeconds', v.timeout_seconds,
@@ -139,11 +141,12 @@ function refuse(reason: Refusal): GrantAnswer {
   return { granted: false, reason };
 }
 
-function toGrant(row: Row, subscriptionId: string, organisationId: string): Grant {
+function toGrant(row: Row, subscription: NonNullable<Row["subscription"]>, organisationId: string): Grant {
   return {
-    subscriptionId,
+    subscriptionId: subscription.id,
     organisationId,
     serviceName: row.serviceName,
+    isPaused: subscription.isPaused,
     version: row.version && toGrantedVersion(row.version),
   };
 }

@@ -1,9 +1,13 @@
 import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
-import type { Database, Statement } from "../postgres/database.ts";
+import type { Database, RunStatement, Statement } from "../postgres/database.ts";
 import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
+import { NO_TERMS, insertPlan, lockService, readCurrent } from "./plans.ts";
+
+/** Who can subscribe to a service. */
+type Publication = "internal" | "marketplace";
 
 /** A service of an organisation. */
 export interface ServiceRecord {
@@ -11,8 +15,8 @@ export interface ServiceRecord {
   readonly organisationId: string;
   readonly name: string;
   readonly description: string;
-  /** null: not published, no subscriptions; internal: applications of the organisation can subscribe. */
-  readonly publication: "internal" | null;
+  /** null: nobody can subscribe; internal: applications of the organisation; marketplace: those of all organisations. */
+  readonly publication: Publication | null;
   /** The highest live version, `MAJOR.MINOR.PATCH`; null: there is none. */
   readonly latestVersion: string | null;
   /** Milliseconds since the epoch. */
@@ -34,8 +38,15 @@ export interface ServiceStore {
   readonly findByName: (organisationId: string, name: string) => Promise<ServiceRecord | null>;
   /** Newest first. */
   readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ServiceRecord>>;
-  /** Lets applications of the organisation subscribe; doing it again changes nothing. */
-  readonly publish: (organisationId: string, key: string) => Promise<ServiceRecord | null>;
+  /**
+   * Says who can subscribe, null: nobody. Subscriptions that exist are not concerned. A service in the marketplace without a
+   * plan gets one that is free and named so.
+   */
+  readonly publish: (
+    organisationId: string,
+    key: string,
+    publication: Publication | null,
+  ) => Promise<ServiceRecord | null>;
 }
 
 const COLUMNS = `s.key, s.organisation_id as "organisationId", s.name, s.description, s.publication,
@@ -54,12 +65,23 @@ export function createServiceStore(database: Database): ServiceStore {
       }),
     findByName: (organisationId, name) => findByName(database, organisationId, name),
     list: (organisationId, page) => listServices(database, organisationId, page),
-    publish: (organisationId, key) =>
-      queryByKey(database, key, {
-        text: `update service s set publication = 'internal' where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
-        values: [key, organisationId],
-      }),
+    publish: (organisationId, key, publication) =>
+      database.transaction((run) => publishService(run, { organisationId, key, publication })),
   };
+}
+
+async function publishService(
+  run: RunStatement,
+  { organisationId, key, publication }: Pick<ServiceRecord, "organisationId" | "key" | "publication">,
+): Promise<ServiceRecord | null> {
+  if (!(await lockService(run, organisationId, key))) return null;
+  const [row] = await run<ServiceRecord>({
+    text: `update service s set publication = $3 where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
+    values: [key, organisationId, publication],
+  });
+  if (publication === "marketplace" && (await readCurrent(run, key)).length === 0)
+    await insertPlan(run, key, "free", { ...NO_TERMS, name: "Free" });
+  return row ?? null;
 }
 
 async function insertService(database: Database, service: NewService): Promise<ServiceRecord> {

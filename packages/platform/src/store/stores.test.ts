@@ -46,7 +46,7 @@ function createVersion(serviceKey: string, version: string): NewVersion {
 async function createWorld() {
   const organisationId = await createTestOrganisation(home.database);
   const created = await stores.services.create({ organisationId, name: "counter", description: "" });
-  const service = await stores.services.publish(organisationId, created.key);
+  const service = await stores.services.publish(organisationId, created.key, "internal");
   await insertTestVersion(home.database, createVersion(created.key, "1.0.0"));
   const application = await stores.applications.create({
     organisationId,
@@ -88,7 +88,7 @@ test("nobody sees or changes what belongs to another organisation", async () => 
   const { services, versions, builds, applications, accessKeys, subscriptions } = stores;
   expect(await services.findByKey(OTHER, serviceKey)).toBeNull();
   expect(await services.findByName(OTHER, "counter")).toBeNull();
-  expect(await services.publish(OTHER, serviceKey)).toBeNull();
+  expect(await services.publish(OTHER, serviceKey, "marketplace")).toBeNull();
   expect((await services.list(OTHER, PAGE)).items).toEqual([]);
   expect((await versions.list(OTHER, serviceKey, PAGE)).items).toEqual([]);
   expect(await versions.find(OTHER, serviceKey, "1.0.0")).toBeNull();
@@ -106,6 +106,8 @@ test("nobody sees or changes what belongs to another organisation", async () => 
   expect(await accessKeys.countActive(OTHER, applicationId)).toBe(0);
   expect(await subscriptions.find(OTHER, subscription.id)).toBeNull();
   expect(await subscriptions.cancel(OTHER, subscription.id)).toBe(false);
+  expect(await subscriptions.change(OTHER, subscription.id, { isPaused: true })).toBeNull();
+  expect((await subscriptions.listOfService(OTHER, serviceKey, PAGE)).items).toEqual([]);
   expect((await subscriptions.list(OTHER, PAGE)).items).toEqual([]);
   await expect(subscriptions.create(OTHER, applicationId, serviceKey)).rejects.toMatchObject({
     code: "NOT_FOUND",
@@ -379,11 +381,8 @@ test("processes that start at the same moment agree on the first signing key", a
 
 test("a grant names the organisation of the application, not that of the service", async () => {
   const [consumer, provider] = [await createWorld(), await createWorld()];
-  // Stored directly: today an application subscribes to services of its own organisation only.
-  await home.database.query({
-    text: "insert into subscription (id, application_id, service_key) values ($1, $2, $3)",
-    values: [createUuidV7(), consumer.applicationId, provider.serviceKey],
-  });
+  await stores.services.publish(provider.organisationId, provider.serviceKey, "marketplace");
+  await stores.subscriptions.create(consumer.organisationId, consumer.applicationId, provider.serviceKey);
   const question = { ...consumer.question, serviceKey: provider.serviceKey };
   expect(await stores.access.findGrant(question)).toMatchObject({
     granted: true,

@@ -4,6 +4,7 @@ import { createAccessStore } from "./access.ts";
 import { createApplicationStore } from "./applications.ts";
 import { createBuildStore } from "./builds/builds.ts";
 import type { BuildStoreOptions } from "./builds/builds.ts";
+import { createPlanStore } from "./plans.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
 import { createSubscriptionStore } from "./subscriptions.ts";
@@ -16,6 +17,7 @@ export type Stores = ReturnType<typeof createStores>;
 export function createStores(database: Database, options: BuildStoreOptions = {}) {
   return {
     services: createServiceStore(database),
+    plans: createPlanStore(database),
     versions: createVersionStore(database),
     builds: createBuildStore(database, options),
     applications: createApplicationStore(database),

@@ -1,10 +1,14 @@
 import { Problem } from "@platform/contract/problems";
-import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
+import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
-import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
+import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
+import { PLAN_COLUMNS } from "./plans.ts";
+import type { PlanRecord } from "./plans.ts";
+import { changeSubscription, subscribe } from "./subscribe.ts";
+import type { NewSubscription, SubscriptionChange, SubscriptionTerms } from "./subscribe.ts";
 
 /** An active subscription of an application to a service. */
 export interface SubscriptionRecord {
@@ -12,21 +16,39 @@ export interface SubscriptionRecord {
   readonly applicationId: string;
   readonly serviceKey: string;
   readonly serviceName: string;
-  /** The highest live version, `MAJOR.MINOR.PATCH`; null: there is none. */
-  readonly latestVersion: string | null;
+  /** Starts no executions. */
+  readonly isPaused: boolean;
+  /** MAJOR.MINOR.PATCH, or the MAJOR that it follows; null: the highest of all. */
+  readonly version: string | null;
+  /** The version that its endpoint URL names, `MAJOR.MINOR.PATCH`; null: there is none. */
+  readonly endpointVersion: string | null;
+  /** Null: within one organisation, without a plan. */
+  readonly plan: PlanRecord | null;
+  /** Whether the service could be subscribed to now. */
+  readonly isOffered: boolean;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
-/** Active subscriptions, of applications to services of the same organisation. */
+/** An active subscription as the provider of the service sees it. */
+export interface SubscriberRecord extends Pick<
+  SubscriptionRecord,
+  "id" | "isPaused" | "version" | "createdAt"
+> {
+  readonly organisationName: string;
+  readonly applicationName: string;
+  readonly planId: string | null;
+  readonly planRevision: number | null;
+}
+
+/** Active subscriptions of the applications of organisations. */
 export interface SubscriptionStore {
-  /**
-   * @throws Problem NOT_FOUND (application), SERVICE_NOT_FOUND, or CONFLICT: not published, or subscribed already
-   */
+  /** @throws Problem as `subscribe` */
   readonly create: (
     organisationId: string,
     applicationId: string,
     serviceKey: string,
+    terms?: SubscriptionTerms,
   ) => Promise<SubscriptionRecord>;
   /** Newest first. */
   readonly list: (
@@ -34,12 +56,34 @@ export interface SubscriptionStore {
     page: PageRequest & { readonly applicationId?: string | undefined },
   ) => Promise<Page<SubscriptionRecord>>;
   readonly find: (organisationId: string, id: string) => Promise<SubscriptionRecord | null>;
+  /** Null when there is no such active subscription. @throws Problem as `changeSubscription` */
+  readonly change: (
+    organisationId: string,
+    id: string,
+    change: SubscriptionChange,
+  ) => Promise<SubscriptionRecord | null>;
+  /** Of a service of the organisation, of all applications; newest first. Empty when the service is not the organisation's. */
+  readonly listOfService: (
+    organisationId: string,
+    serviceKey: string,
+    page: PageRequest,
+  ) => Promise<Page<SubscriberRecord>>;
   /** False when there was no such active subscription. */
   readonly cancel: (organisationId: string, id: string) => Promise<boolean>;
 }
 
+/** `concat_ws` leaves out what is null: MAJOR.MINOR.PATCH, MAJOR, or an empty text. */
+const FOLLOWED = "nullif(concat_ws('.', b.major, b.minor, b.patch), '')";
+
 const COLUMNS = `b.id, b.application_id as "applicationId", b.service_key as "serviceKey", s.name as "serviceName",
-  ${selectLatestVersion("s.key")} as "latestVersion", ${selectMilliseconds("b.created_at")} as "createdAt"`;
+  b.paused_at is not null as "isPaused", ${FOLLOWED} as version,
+  case when b.minor is not null then ${FOLLOWED} else (
+    select concat_ws('.', v.major, v.minor, v.patch) from version v
+    where v.service_key = s.key and v.retired_at is null and (b.major is null or v.major = b.major)
+    order by v.major desc, v.minor desc, v.patch desc limit 1) end as "endpointVersion",
+  (select to_jsonb(plan) from (select ${PLAN_COLUMNS} from plan p where p.id = b.plan_id) plan) as plan,
+  s.publication is not null and (s.publication = 'marketplace' or s.organisation_id = a.organisation_id) as "isOffered",
+  ${selectMilliseconds("b.created_at")} as "createdAt"`;
 
 const ACTIVE = `from subscription b join application a on a.id = b.application_id join service s on s.key = b.service_key
   where a.organisation_id = $1 and b.cancelled_at is null`;
@@ -47,65 +91,28 @@ const ACTIVE = `from subscription b join application a on a.id = b.application_i
 /** The store of subscriptions in PostgreSQL. */
 export function createSubscriptionStore(database: Database): SubscriptionStore {
   return {
-    create: (organisationId, applicationId, serviceKey) =>
-      insertSubscription(database, organisationId, applicationId, serviceKey),
+    create: (organisationId, applicationId, serviceKey, terms = {}) =>
+      createSubscription(database, { ...terms, organisationId, applicationId, serviceKey }),
     list: (organisationId, page) => listSubscriptions(database, organisationId, page),
     find: (organisationId, id) => findSubscription(database, organisationId, id),
+    change: async (organisationId, id, change) => {
+      const isChanged = await database.transaction((run) =>
+        changeSubscription(run, { organisationId, id }, change),
+      );
+      return isChanged ? await findSubscription(database, organisationId, id) : null;
+    },
+    listOfService: (organisationId, serviceKey, page) =>
+      listSubscribers(database, organisationId, serviceKey, page),
     cancel: (organisationId, id) => cancelSubscription(database, organisationId, id),
   };
 }
 
-interface Candidates {
-  readonly application: string | null;
-  readonly service: string | null;
-  readonly publication: string | null;
-}
-
-async function insertSubscription(
-  database: Database,
-  organisationId: string,
-  applicationId: string,
-  serviceKey: string,
-): Promise<SubscriptionRecord> {
-  if (!isUuid(applicationId)) throw new Problem("NOT_FOUND", "There is no such application.");
-  if (!isUuid(serviceKey)) throw new Problem("SERVICE_NOT_FOUND");
-  const id = createUuidV7();
-  const [row] = await tryInsert(database, [organisationId, applicationId, serviceKey, id]);
-  if (row?.application == null) throw new Problem("NOT_FOUND", "There is no such application.");
-  if (row.service === null) throw new Problem("SERVICE_NOT_FOUND");
-  if (row.publication === null) {
-    throw new Problem("CONFLICT", "The service is not published; publish it first.");
-  }
-  const made = await findSubscription(database, organisationId, id);
+async function createSubscription(database: Database, wanted: NewSubscription): Promise<SubscriptionRecord> {
+  const id = await database.transaction((run) => subscribe(run, wanted));
+  const made = await findSubscription(database, wanted.organisationId, id);
   if (made === null)
     throw new Problem("CONFLICT", "The subscription was cancelled immediately after it was created.");
   return made;
-}
-
-async function tryInsert(database: Database, values: readonly string[]): Promise<readonly Candidates[]> {
-  try {
-    return await database.query<Candidates>({
-      text: `with found as (
-          -- "for share": the application cannot be deleted before this transaction commits.
-          select
-            (select a.id from application a where a.id = $2 and a.organisation_id = $1 and a.deleted_at is null for share)
-              as application,
-            (select s.key from service s where s.key = $3 and s.organisation_id = $1) as service,
-            (select s.publication from service s where s.key = $3 and s.organisation_id = $1) as publication
-        ), made as (
-          insert into subscription (id, application_id, service_key)
-          select $4::uuid, application, service from found
-          where application is not null and service is not null and publication is not null returning application_id
-        ), notified as (
-          -- The count is one row also when nothing was inserted, so that the answer can name the reason.
-          select count(*) from made cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || made.application_id)
-        ) select application, service, publication from found cross join notified`,
-      values,
-    });
-  } catch (error) {
-    if (!isUniqueViolation(error, "subscription_one_active")) throw error;
-    throw new Problem("CONFLICT", "The application is already subscribed to this service.", { cause: error });
-  }
 }
 
 async function listSubscriptions(
@@ -136,6 +143,28 @@ async function findSubscription(
     idempotent: true,
   });
   return row ?? null;
+}
+
+async function listSubscribers(
+  database: Database,
+  organisationId: string,
+  serviceKey: string,
+  page: PageRequest,
+): Promise<Page<SubscriberRecord>> {
+  const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
+  if (!isUuid(serviceKey)) return { items: [], nextCursor: null };
+  const rows = await database.query<SubscriberRecord>({
+    text: `select b.id, b.paused_at is not null as "isPaused", ${FOLLOWED} as version, o.name as "organisationName",
+        a.name as "applicationName", p.slug as "planId", p.revision as "planRevision",
+        ${selectMilliseconds("b.created_at")} as "createdAt"
+      from service s join subscription b on b.service_key = s.key join application a on a.id = b.application_id
+      join organisation o on o.id = a.organisation_id left join plan p on p.id = b.plan_id
+      where s.organisation_id = $1 and s.key = $2 and b.cancelled_at is null and ($3::uuid is null or b.id < $3)
+      order by b.id desc limit $4`,
+    values: [organisationId, serviceKey, before, page.limit + 1],
+    idempotent: true,
+  });
+  return cutPage(rows, page.limit, (row) => [row.id]);
 }
 
 async function cancelSubscription(database: Database, organisationId: string, id: string): Promise<boolean> {

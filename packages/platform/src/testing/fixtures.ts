@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Role } from "@platform/contract/permissions";
 import { createUuidV7 } from "@platform/engine/base/uuid";
+import { readTerms } from "../api/plan-terms.ts";
 import { createAccessKeySecret } from "../access/access-key-secrets.ts";
 import type { Database } from "../postgres/database.ts";
 import { createUserStore } from "../store/accounts/users.ts";
@@ -63,7 +64,7 @@ export async function createTestService(
 ): Promise<TestService> {
   const { organisationId, userId } = user;
   const { key } = await stores.services.create({ organisationId, name, description: "" });
-  await stores.services.publish(organisationId, key);
+  await stores.services.publish(organisationId, key, "internal");
   const hash = "0".repeat(64);
   const build = { organisationId, serviceKey: key, version: "1.0.0", archiveHash: hash, contentHash: hash };
   await stores.builds.create({ ...build, isForced: false, requestedBy: userId });
@@ -91,6 +92,15 @@ export async function createTestService(
   } as const;
   await stores.builds.finish(claim, { status: "SUCCEEDED", version });
   return { serviceKey: key, serviceName: name, version: "1.0.0", versionId };
+}
+
+/** The plan `basic` of the service; it costs nothing. */
+export async function createTestPlan(
+  { stores }: TestInstance,
+  { organisationId }: TestUser,
+  { serviceKey }: TestService,
+): Promise<void> {
+  await stores.plans.put(organisationId, serviceKey, { ...readTerms({ name: "Basic" }), id: "basic" });
 }
 
 export interface TestClient {

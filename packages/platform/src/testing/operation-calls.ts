@@ -1,5 +1,5 @@
 import type { Operation } from "@platform/contract/operation";
-import { createTestClient, createTestService, createTestUser } from "./fixtures.ts";
+import { createTestClient, createTestPlan, createTestService, createTestUser } from "./fixtures.ts";
 import type { TestUser } from "./fixtures.ts";
 import type { TestInstance } from "./instance.ts";
 
@@ -54,7 +54,7 @@ function listParams(ids: {
   invitation: string;
 }) {
   return {
-    services: { key: ids.key, version: "1.0.0" },
+    services: { key: ids.key, version: "1.0.0", planId: "basic" },
     applications: { id: ids.application, keyId: ids.keyId },
     subscriptions: { id: ids.subscription },
     jobs: { id: ids.job },
@@ -70,6 +70,7 @@ function listParams(ids: {
 export async function createProperty(instance: TestInstance): Promise<Property> {
   const owner = await createTestUser(instance);
   const service = await createTestService(instance, owner);
+  await createTestPlan(instance, owner, service);
   const client = await createTestClient(instance, owner, service);
   const headers = { authorization: `Bearer ${owner.token}`, "content-type": "application/json" };
   const job = await instance.api.inject({
@@ -151,6 +152,8 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     changePassword: { currentPassword: "not this one", newPassword: "a new long password" },
     createService: { name: `mine-${Math.random().toString(36).slice(2)}` },
     publishService: { scope: "internal" },
+    putPlan: { name: "Basic" },
+    putSubscription: { status: "PAUSED" },
     createApplication: { name: "mine" },
     createSubscription: {
       serviceKey: references["serviceKey"],

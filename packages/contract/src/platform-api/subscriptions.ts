@@ -1,0 +1,176 @@
+import { Type } from "typebox";
+import type { Static } from "typebox";
+import type { OperationTable } from "../operation.ts";
+import { PageQuery } from "../service-api.ts";
+import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
+import { KeyParams, READS, REMOVES, ServiceKey, WRITES, idOf } from "./common.ts";
+import { PlanId, PlanSchema } from "./plans.ts";
+
+/** Which version the endpoint URL of a subscription names. */
+const FollowedVersion = Type.String({
+  pattern: "^(0|[1-9][0-9]{0,8})([.](0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8}))?$",
+  description:
+    "MAJOR.MINOR.PATCH pins this version; MAJOR alone follows the highest live version of this major number",
+  examples: ["1"],
+});
+
+const Version = Nullable(FollowedVersion, {
+  description: "Which version the endpoint URL names; null: the highest live version",
+});
+
+const Status = StringEnum(["ACTIVE", "PAUSED"], {
+  title: "SubscriptionState",
+  description:
+    "ACTIVE: starts executions. PAUSED: starts are refused; states and results of earlier executions stay",
+});
+
+/** Permission of an application to call a service. */
+const SubscriptionSchema = Type.Object(
+  {
+    id: Type.String({ description: "Identifier of the subscription" }),
+    applicationId: Type.String({ description: "Identifier of the application" }),
+    serviceKey: ServiceKey,
+    serviceName: Type.String({ description: "Name of the service" }),
+    status: Status,
+    version: Version,
+    plan: Nullable(PlanSchema, {
+      description: "The terms it was made with; null: within the organisation of the service, without a plan",
+    }),
+    isOffered: Type.Boolean({
+      description:
+        "false: the service was withdrawn and takes no new subscriptions; this one works until it is ended",
+    }),
+    endpointUrl: Nullable(Type.String(), {
+      description:
+        "Endpoint URL of the version that it names, with a final slash; null before the first version is live. All live versions may be called",
+    }),
+    createdAt: Timestamp("When it was created"),
+  },
+  { title: "Subscription", description: "Lets an application call a service" },
+);
+
+/** Permission of an application to call a service. */
+export type Subscription = Static<typeof SubscriptionSchema>;
+
+/** A subscription as the provider of the service sees it: nothing of what it sends or gets. */
+const SubscriberSchema = Type.Object(
+  {
+    id: Type.String({ description: "Identifier of the subscription" }),
+    organizationName: Type.String({ description: "Name of the organisation that subscribed" }),
+    applicationName: Type.String({ description: "Name of the application" }),
+    status: Status,
+    version: Version,
+    planId: Nullable(PlanId, { description: "Its plan; null: none" }),
+    planRevision: Nullable(Type.Integer(), { description: "The revision of the plan; null: no plan" }),
+    createdAt: Timestamp("When it was created"),
+  },
+  { title: "Subscriber", description: "A subscription as the provider of the service sees it" },
+);
+
+/** A subscription as the provider of the service sees it. */
+export type Subscriber = Static<typeof SubscriberSchema>;
+
+const PLAN_CHOICE = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 63,
+    description:
+      "Plan of the service. Needed where the service is another organisation's and has no single free plan",
+  }),
+);
+
+/** Subscriptions: seen by those who call, and by those who provide. */
+export const SUBSCRIPTIONS_API = {
+  listSubscriptions: {
+    ...READS,
+    path: "/subscriptions",
+    summary: "List the subscriptions of the organisation's applications",
+    description: "Newest first; those that were ended are not listed.",
+    query: Type.Object({
+      ...PageQuery.properties,
+      applicationId: Type.Optional(Type.String({ description: "Only subscriptions of this application" })),
+    }),
+    responses: { 200: { description: "One page", schema: pageOf("SubscriptionPage", SubscriptionSchema) } },
+  },
+  createSubscription: {
+    ...WRITES,
+    path: "/subscriptions",
+    allows: "edit",
+    audit: "subscription.create",
+    summary: "Subscribe an application to a published service",
+    description:
+      "The service is the organisation's own and published, or in the marketplace. Access tokens of the application's keys may call every live version of it.",
+    body: Type.Object(
+      {
+        applicationId: Type.String({ description: "Identifier of the application" }),
+        serviceKey: ServiceKey,
+        version: Type.Optional(FollowedVersion),
+        planId: PLAN_CHOICE,
+      },
+      {
+        additionalProperties: false,
+        title: "CreateSubscriptionRequest",
+        description: "The application, the service, and on which terms",
+      },
+    ),
+    responses: { 201: { description: "Created", schema: SubscriptionSchema } },
+    problems: ["NOT_FOUND", "SERVICE_NOT_FOUND", "CONFLICT"],
+  },
+  getSubscription: {
+    ...READS,
+    path: "/subscriptions/{id}",
+    summary: "Get a subscription",
+    description: "Only subscriptions of the organisation's applications are found.",
+    params: idOf("subscription"),
+    responses: { 200: { description: "Subscription", schema: SubscriptionSchema } },
+    problems: ["NOT_FOUND"],
+  },
+  putSubscription: {
+    ...WRITES,
+    method: "PUT",
+    path: "/subscriptions/{id}",
+    allows: "edit",
+    audit: "subscription.update",
+    summary: "Pause or resume a subscription, change its plan, or the version it names",
+    description:
+      "What is absent stays. A plan is changed to its current revision, also when the subscription has an older one of it. Gateways follow within a second.",
+    params: idOf("subscription"),
+    body: Type.Object(
+      {
+        status: Type.Optional(Status),
+        version: Type.Optional(Version),
+        planId: PLAN_CHOICE,
+      },
+      {
+        additionalProperties: false,
+        minProperties: 1,
+        title: "PutSubscriptionRequest",
+        description: "What to change",
+      },
+    ),
+    responses: { 200: { description: "Changed", schema: SubscriptionSchema } },
+    problems: ["NOT_FOUND", "SERVICE_NOT_FOUND", "CONFLICT"],
+  },
+  cancelSubscription: {
+    ...REMOVES,
+    path: "/subscriptions/{id}",
+    allows: "edit",
+    audit: "subscription.cancel",
+    summary: "End a subscription",
+    description: "Within a second, gateways refuse calls of the service by the application.",
+    params: idOf("subscription"),
+    responses: { 204: { description: "Ended" } },
+    problems: ["NOT_FOUND"],
+  },
+  listServiceSubscriptions: {
+    ...READS,
+    path: "/services/{key}/subscriptions",
+    allows: "edit",
+    summary: "List who has subscribed to a service",
+    description: "Newest first, of all organisations; nothing of what they send to it.",
+    params: KeyParams,
+    query: PageQuery,
+    responses: { 200: { description: "One page", schema: pageOf("SubscriberPage", SubscriberSchema) } },
+    problems: ["SERVICE_NOT_FOUND"],
+  },
+} as const satisfies OperationTable;

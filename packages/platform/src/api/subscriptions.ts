@@ -1,0 +1,118 @@
+import { formatTimestamp } from "@platform/contract/execution";
+import type {
+  SUBSCRIPTIONS_API,
+  Subscriber,
+  Subscription,
+} from "@platform/contract/platform-api/subscriptions";
+import { Problem } from "@platform/contract/problems";
+import { readPage } from "@platform/engine/http/paging";
+import type { OperationHandlers } from "@platform/engine/http/types";
+import type { Stores } from "../store/stores.ts";
+import type { SubscriberRecord, SubscriptionRecord } from "../store/subscriptions.ts";
+import type { PlatformCaller } from "./caller.ts";
+import { toPlanBody } from "./plans.ts";
+import { findService } from "./services.ts";
+
+type Handlers = OperationHandlers<typeof SUBSCRIPTIONS_API, PlatformCaller>;
+
+/** What the handlers work with. */
+interface Deps extends Pick<Stores, "services" | "subscriptions"> {
+  /** Origin of the gateway, without a final slash. */
+  readonly gatewayUrl: string;
+}
+
+/** Handlers of subscriptions. */
+export function createSubscriptionHandlers(deps: Deps): Handlers {
+  return { ...createReaders(deps), ...createWriters(deps) };
+}
+
+function createReaders({
+  services,
+  subscriptions,
+  gatewayUrl,
+}: Deps): Pick<Handlers, "listSubscriptions" | "getSubscription" | "listServiceSubscriptions"> {
+  return {
+    listSubscriptions: async ({ caller, query }) => {
+      const { applicationId } = query;
+      const page = await subscriptions.list(caller.organisationId, { ...readPage(query), applicationId });
+      const items = page.items.map((one) => toSubscriptionBody(one, gatewayUrl));
+      return { status: 200, body: { items, nextCursor: page.nextCursor } };
+    },
+    getSubscription: async ({ caller, params }) => {
+      const subscription = await subscriptions.find(caller.organisationId, params.id);
+      if (!subscription) throw noSubscription();
+      return { status: 200, body: toSubscriptionBody(subscription, gatewayUrl) };
+    },
+    listServiceSubscriptions: async ({ caller, params, query }) => {
+      await findService(services, caller, params.key);
+      const page = await subscriptions.listOfService(caller.organisationId, params.key, readPage(query));
+      return { status: 200, body: { items: page.items.map(toSubscriberBody), nextCursor: page.nextCursor } };
+    },
+  };
+}
+
+function createWriters({
+  subscriptions,
+  gatewayUrl,
+}: Deps): Pick<Handlers, "createSubscription" | "putSubscription" | "cancelSubscription"> {
+  return {
+    createSubscription: async ({ caller, body }) => {
+      const { applicationId, serviceKey, version, planId } = body;
+      const terms = { version, planId };
+      const created = await subscriptions.create(caller.organisationId, applicationId, serviceKey, terms);
+      return {
+        status: 201,
+        body: toSubscriptionBody(created, gatewayUrl),
+        headers: { location: `/api/subscriptions/${created.id}` },
+      };
+    },
+    putSubscription: async ({ caller, params, body }) => {
+      const { status, version, planId } = body;
+      const changed = await subscriptions.change(caller.organisationId, params.id, {
+        version,
+        planId,
+        ...(status === undefined ? {} : { isPaused: status === "PAUSED" }),
+      });
+      if (!changed) throw noSubscription();
+      return { status: 200, body: toSubscriptionBody(changed, gatewayUrl) };
+    },
+    cancelSubscription: async ({ caller, params }) => {
+      if (!(await subscriptions.cancel(caller.organisationId, params.id))) throw noSubscription();
+      return { status: 204 };
+    },
+  };
+}
+
+function noSubscription(): Problem {
+  return new Problem("NOT_FOUND", "There is no such subscription.");
+}
+
+function toSubscriptionBody(subscription: SubscriptionRecord, gatewayUrl: string): Subscription {
+  const { id, applicationId, serviceKey, serviceName, endpointVersion, plan } = subscription;
+  return {
+    id,
+    applicationId,
+    serviceKey,
+    serviceName,
+    status: subscription.isPaused ? "PAUSED" : "ACTIVE",
+    version: subscription.version,
+    plan: plan && toPlanBody(plan),
+    isOffered: subscription.isOffered,
+    endpointUrl:
+      endpointVersion === null ? null : `${gatewayUrl}/${serviceKey}/${serviceName}/${endpointVersion}/`,
+    createdAt: formatTimestamp(subscription.createdAt),
+  };
+}
+
+function toSubscriberBody(subscriber: SubscriberRecord): Subscriber {
+  return {
+    id: subscriber.id,
+    organizationName: subscriber.organisationName,
+    applicationName: subscriber.applicationName,
+    status: subscriber.isPaused ? "PAUSED" : "ACTIVE",
+    version: subscriber.version,
+    planId: subscriber.planId,
+    planRevision: subscriber.planRevision,
+    createdAt: formatTimestamp(subscriber.createdAt),
+  };
+}

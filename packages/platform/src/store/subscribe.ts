@@ -1,0 +1,175 @@
+import { Problem } from "@platform/contract/problems";
+import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
+import type { RunStatement } from "../postgres/database.ts";
+import { ACCESS_CHANNEL } from "./base/channels.ts";
+import { isUniqueViolation, parseVersion } from "./base/columns.ts";
+import { isFree, readCurrent } from "./plans.ts";
+import type { PlanRecord } from "./plans.ts";
+
+/** Which plan of the service, and which of its versions the endpoint URL names. */
+export interface SubscriptionTerms {
+  /** Absent: none within an organisation; else the service's only free one. */
+  readonly planId?: string | undefined;
+  /** MAJOR.MINOR.PATCH, or MAJOR: the highest of this major number; null or absent: the highest of all. */
+  readonly version?: string | null | undefined;
+}
+
+/** What is to be changed of a subscription; what is absent stays. */
+export interface SubscriptionChange extends SubscriptionTerms {
+  readonly isPaused?: boolean | undefined;
+}
+
+/** A subscription to be made. */
+export interface NewSubscription extends SubscriptionTerms {
+  readonly organisationId: string;
+  readonly applicationId: string;
+  readonly serviceKey: string;
+}
+
+/** The numbers of a version of which the later ones may be missing. */
+interface Followed {
+  readonly major: number | null;
+  readonly minor: number | null;
+  readonly patch: number | null;
+}
+
+/**
+ * Subscribes an application: to a published service of its own organisation, or to one in the marketplace. Returns the id.
+ *
+ * @throws Problem NOT_FOUND (application), SERVICE_NOT_FOUND (or version), INVALID_INPUT (plan), CONFLICT: not published, or
+ * subscribed already
+ */
+export async function subscribe(run: RunStatement, wanted: NewSubscription): Promise<string> {
+  const { organisationId, applicationId, serviceKey } = wanted;
+  await lockApplication(run, organisationId, applicationId);
+  const isOwn = await findOffer(run, organisationId, serviceKey);
+  const planId = await choosePlan(run, serviceKey, { wanted: wanted.planId, isOwn });
+  const version = await readFollowed(run, serviceKey, wanted.version ?? null);
+  const id = createUuidV7();
+  try {
+    await run({
+      text: `with made as (
+          insert into subscription (id, application_id, service_key, plan_id, major, minor, patch)
+          values ($1, $2, $3, $4, $5, $6, $7) returning application_id
+        ) select pg_notify('${ACCESS_CHANNEL}', 'application:' || made.application_id) from made`,
+      values: [id, applicationId, serviceKey, planId, version.major, version.minor, version.patch],
+    });
+    return id;
+  } catch (error) {
+    if (!isUniqueViolation(error, "subscription_one_active")) throw error;
+    throw new Problem("CONFLICT", "The application is already subscribed to this service.", { cause: error });
+  }
+}
+
+/**
+ * Changes an active subscription of the organisation; false: there is none.
+ *
+ * @throws Problem SERVICE_NOT_FOUND (version), INVALID_INPUT (plan)
+ */
+export async function changeSubscription(
+  run: RunStatement,
+  { organisationId, id }: { readonly organisationId: string; readonly id: string },
+  change: SubscriptionChange,
+): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  const [row] = await run<{ readonly serviceKey: string }>({
+    text: `select b.service_key as "serviceKey" from subscription b join application a on a.id = b.application_id
+      where b.id = $2 and a.organisation_id = $1 and b.cancelled_at is null for no key update of b`,
+    values: [organisationId, id],
+  });
+  if (row === undefined) return false;
+  const { planId, version, isPaused } = change;
+  if (planId !== undefined) {
+    const plan = await choosePlan(run, row.serviceKey, { wanted: planId, isOwn: false });
+    await run({ text: "update subscription set plan_id = $2 where id = $1", values: [id, plan] });
+  }
+  if (version !== undefined) {
+    const { major, minor, patch } = await readFollowed(run, row.serviceKey, version);
+    await run({
+      text: "update subscription set major = $2, minor = $3, patch = $4 where id = $1",
+      values: [id, major, minor, patch],
+    });
+  }
+  if (isPaused !== undefined) {
+    await run({
+      text: "update subscription set paused_at = case when $2 then coalesce(paused_at, now()) end where id = $1",
+      values: [id, isPaused],
+    });
+  }
+  await run({
+    text: `select pg_notify('${ACCESS_CHANNEL}', 'application:' || b.application_id) from subscription b where b.id = $1`,
+    values: [id],
+  });
+  return true;
+}
+
+/** "for share": the application cannot be deleted before this transaction commits. */
+async function lockApplication(
+  run: RunStatement,
+  organisationId: string,
+  applicationId: string,
+): Promise<void> {
+  const rows = isUuid(applicationId)
+    ? await run({
+        text: `select a.id from application a
+          where a.id = $2 and a.organisation_id = $1 and a.deleted_at is null for share`,
+        values: [organisationId, applicationId],
+      })
+    : [];
+  if (rows.length === 0) throw new Problem("NOT_FOUND", "There is no such application.");
+}
+
+/** Whether the service is the organisation's own; one of another organisation that is not in the marketplace does not exist. */
+async function findOffer(run: RunStatement, organisationId: string, serviceKey: string): Promise<boolean> {
+  if (!isUuid(serviceKey)) throw new Problem("SERVICE_NOT_FOUND");
+  const [service] = await run<{ readonly isOwn: boolean; readonly publication: string | null }>({
+    text: `select s.organisation_id = $1 as "isOwn", s.publication
+      from service s join organisation o on o.id = s.organisation_id
+      where s.key = $2 and o.deleted_at is null and (s.organisation_id = $1 or s.publication = 'marketplace')`,
+    values: [organisationId, serviceKey],
+  });
+  if (service === undefined) throw new Problem("SERVICE_NOT_FOUND");
+  if (service.publication === null)
+    throw new Problem("CONFLICT", "The service is not published; publish it first.");
+  return service.isOwn;
+}
+
+/** The revision of the plan that is wanted. What costs something is never chosen unasked. */
+async function choosePlan(
+  run: RunStatement,
+  serviceKey: string,
+  { wanted, isOwn }: { readonly wanted: string | undefined; readonly isOwn: boolean },
+): Promise<string | null> {
+  if (wanted === undefined && isOwn) return null;
+  const plans = await readCurrent(run, serviceKey);
+  const fitting = plans.filter((plan) => (wanted === undefined ? isFree(plan) : plan.id === wanted));
+  const [plan] = fitting;
+  if (plan !== undefined && fitting.length === 1) return plan.rowId;
+  const message =
+    wanted === undefined
+      ? `is missing; choose one of ${listIds(plans)}`
+      : `is no plan of the service; choose one of ${listIds(plans)}`;
+  throw new Problem("INVALID_INPUT", `/planId ${message}.`, { errors: [{ path: "/planId", message }] });
+}
+
+function listIds(plans: readonly PlanRecord[]): string {
+  return plans.map(({ id }) => id).join(", ") || "(none)";
+}
+
+/** The numbers to follow. @throws Problem SERVICE_NOT_FOUND when the service has no such live version */
+async function readFollowed(
+  run: RunStatement,
+  serviceKey: string,
+  version: string | null,
+): Promise<Followed> {
+  if (version === null) return { major: null, minor: null, patch: null };
+  const number = parseVersion(version);
+  const followed = number ?? { major: Number(version), minor: null, patch: null };
+  const rows = await run({
+    text: `select 1 from version v where v.service_key = $1 and v.retired_at is null and v.major = $2
+      and ($3::int is null or (v.minor = $3 and v.patch = $4::int)) limit 1`,
+    values: [serviceKey, followed.major, followed.minor, followed.patch],
+  });
+  if (rows.length > 0) return followed;
+  throw new Problem("SERVICE_NOT_FOUND", `The service has no live version ${version}.`);
+}
