@@ -175,6 +175,19 @@ create table invitation (
 );
 CREATE INDEX invitation_newest ON public.invitation USING btree (organisation_id, created_at, id);
 
+create table listing (
+  service_key uuid not null,
+  title text not null,
+  summary text not null,
+  tags text[] not null,
+  contact text,
+  icon text,
+  example_input jsonb,
+  changed_at timestamp(3) with time zone not null default now(),
+  constraint listing_service FOREIGN KEY (service_key) REFERENCES service(key),
+  constraint listing_pkey PRIMARY KEY (service_key)
+);
+
 create table member (
   organisation_id uuid not null,
   user_id uuid not null,
@@ -370,6 +383,7 @@ create table version (
   stored_bytes bigint not null default 0,
   network jsonb,
   output jsonb,
+  search tsvector generated always as (to_tsvector('simple'::regconfig, "left"(description, 10000))) stored,
   constraint version_resources_positive CHECK (((cpu_milli > 0) AND (memory_milli > 0) AND (timeout_seconds > 0))),
   constraint version_start_mode_known CHECK ((start_mode = ANY (ARRAY['auto'::text, 'spawn'::text]))),
   constraint version_service FOREIGN KEY (service_key) REFERENCES service(key),

@@ -5,6 +5,7 @@ import { APPLICATIONS_API } from "./applications.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
+import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
@@ -12,6 +13,51 @@ import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
 
 /** Path prefix of the platform API's operations. */
 export const PLATFORM_API_PREFIX = "/api";
+
+/** What the document has, in its order. */
+const GROUPS = [
+  {
+    name: "Account",
+    description: "The user, organisations, personal access tokens",
+    operations: ACCOUNT_API,
+  },
+  {
+    name: "Session",
+    description: "Browsers that are signed in; what they have to know before",
+    operations: SESSION_API,
+  },
+  {
+    name: "Organizations",
+    description: "Organisations, their members, invitations",
+    operations: { ...ORGANIZATIONS_API, ...INVITATIONS_API },
+  },
+  { name: "Services", description: "Services, their versions and builds", operations: SERVICES_API },
+  {
+    name: "Plans",
+    description: "Prices and limits of subscriptions to a service",
+    operations: PLANS_API,
+  },
+  {
+    name: "Marketplace",
+    description: "What services show of themselves, and the search for services to subscribe to",
+    operations: MARKETPLACE_API,
+  },
+  {
+    name: "Applications",
+    description: "Applications and their access keys",
+    operations: APPLICATIONS_API,
+  },
+  {
+    name: "Subscriptions",
+    description: "Which application may call which service, on which terms",
+    operations: SUBSCRIPTIONS_API,
+  },
+  {
+    name: "Jobs",
+    description: "Executions that the organisation starts itself",
+    operations: JOBS_API,
+  },
+] as const;
 
 /** Creates the OpenAPI document of the platform API: it is served at `/api/openapi.json`, and checked in. */
 export function createPlatformOpenApi(): OpenApiDocument {
@@ -21,44 +67,7 @@ export function createPlatformOpenApi(): OpenApiDocument {
     description:
       "Services, versions, applications, access keys, subscriptions and jobs of an organisation. The header X-OrganizationId selects the organisation; the default is the user's own. Strings with a null character (U+0000) are refused.",
     server: { url: PLATFORM_API_PREFIX, description: "This platform" },
-    groups: [
-      {
-        name: "Account",
-        description: "The user, organisations, personal access tokens",
-        operations: ACCOUNT_API,
-      },
-      {
-        name: "Session",
-        description: "Browsers that are signed in; what they have to know before",
-        operations: SESSION_API,
-      },
-      {
-        name: "Organizations",
-        description: "Organisations, their members, invitations",
-        operations: { ...ORGANIZATIONS_API, ...INVITATIONS_API },
-      },
-      { name: "Services", description: "Services, their versions and builds", operations: SERVICES_API },
-      {
-        name: "Plans",
-        description: "Prices and limits of subscriptions to a service",
-        operations: PLANS_API,
-      },
-      {
-        name: "Applications",
-        description: "Applications and their access keys",
-        operations: APPLICATIONS_API,
-      },
-      {
-        name: "Subscriptions",
-        description: "Which application may call which service, on which terms",
-        operations: SUBSCRIPTIONS_API,
-      },
-      {
-        name: "Jobs",
-        description: "Executions that the organisation starts itself",
-        operations: JOBS_API,
-      },
-    ],
+    groups: GROUPS,
     security: {
       bearer: { type: "http", scheme: "bearer", description: "Personal access token" },
       authToken: {

@@ -3,6 +3,7 @@ import { APPLICATIONS_API } from "./applications.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
+import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
@@ -16,6 +17,7 @@ export const PLATFORM_API = {
   ...INVITATIONS_API,
   ...SERVICES_API,
   ...PLANS_API,
+  ...MARKETPLACE_API,
   ...APPLICATIONS_API,
   ...SUBSCRIPTIONS_API,
   ...JOBS_API,

@@ -8,7 +8,7 @@ import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.
 import { KeyParams, READS, ServiceName, VersionNumber, WRITES } from "./common.ts";
 
 /** Who can subscribe to a service. */
-const Publication = StringEnum(["internal", "marketplace"], {
+export const Publication = StringEnum(["internal", "marketplace"], {
   title: "Publication",
   description:
     "internal: applications of the organisation can subscribe. marketplace: those of all organisations can",

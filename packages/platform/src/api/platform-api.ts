@@ -15,6 +15,7 @@ import { createBuildHandlers } from "./builds.ts";
 import { authenticateCaller, authorizeCaller } from "./caller.ts";
 import { createInvitationHandlers } from "./invitations.ts";
 import { createJobHandlers } from "./jobs.ts";
+import { createMarketplaceHandlers } from "./marketplace.ts";
 import { refuseNullCharacters } from "./null-characters.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
 import { createPlanHandlers } from "./plans.ts";
@@ -69,6 +70,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
         maxArchiveBytes,
       }),
       ...createPlanHandlers(deps),
+      ...createMarketplaceHandlers(deps),
       ...createApplicationHandlers(deps),
       ...createSubscriptionHandlers(deps),
       ...createJobHandlers({ ...deps, basePath: `${PLATFORM_API_PREFIX}/jobs` }),

@@ -4,6 +4,8 @@ import { createAccessStore } from "./access.ts";
 import { createApplicationStore } from "./applications.ts";
 import { createBuildStore } from "./builds/builds.ts";
 import type { BuildStoreOptions } from "./builds/builds.ts";
+import { createListingStore } from "./listings.ts";
+import { createMarketplaceStore } from "./marketplace.ts";
 import { createPlanStore } from "./plans.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
@@ -18,6 +20,8 @@ export function createStores(database: Database, options: BuildStoreOptions = {}
   return {
     services: createServiceStore(database),
     plans: createPlanStore(database),
+    listings: createListingStore(database),
+    marketplace: createMarketplaceStore(database),
     versions: createVersionStore(database),
     builds: createBuildStore(database, options),
     applications: createApplicationStore(database),

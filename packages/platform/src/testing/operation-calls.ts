@@ -55,6 +55,7 @@ function listParams(ids: {
 }) {
   return {
     services: { key: ids.key, version: "1.0.0", planId: "basic" },
+    marketplace: { key: ids.key },
     applications: { id: ids.application, keyId: ids.keyId },
     subscriptions: { id: ids.subscription },
     jobs: { id: ids.job },
@@ -152,6 +153,7 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     changePassword: { currentPassword: "not this one", newPassword: "a new long password" },
     createService: { name: `mine-${Math.random().toString(36).slice(2)}` },
     publishService: { scope: "internal" },
+    putListing: { title: "Mine" },
     putPlan: { name: "Basic" },
     putSubscription: { status: "PAUSED" },
     createApplication: { name: "mine" },

@@ -1,0 +1,204 @@
+import { Type } from "typebox";
+import type { Static } from "typebox";
+import type { OperationTable } from "../operation.ts";
+import { PageQuery } from "../service-api.ts";
+import { JsonObject, Nullable, Timestamp, pageOf } from "../schemas.ts";
+import { KeyParams, READS, ServiceKey, ServiceName, VersionNumber, WRITES } from "./common.ts";
+import { PlanSchema } from "./plans.ts";
+import { Publication } from "./services.ts";
+
+/**
+ * One line of text that strangers are shown: no control characters, nor those that turn the direction of what follows, so
+ * that it cannot pose as something else.
+ */
+const VISIBLE = "[^\\u0000-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$";
+
+/** 16 KB: enough for 128 x 128 pixels, and a page of 100 stays below 2 MB. */
+const MAX_ICON_LENGTH = 16_384;
+
+const Tag = Type.String({
+  pattern: "^[a-z0-9][a-z0-9-]{0,31}$",
+  description: "Lower-case letters, digits and hyphens, at most 32",
+});
+
+const Shown = {
+  title: Type.String({
+    minLength: 1,
+    maxLength: 120,
+    pattern: `^(?=.*\\S)${VISIBLE}`,
+    description: "Title, one line",
+  }),
+  summary: Type.String({ maxLength: 160, pattern: `^${VISIBLE}`, description: "One line below the title" }),
+  tags: Type.Array(Tag, { maxItems: 10, uniqueItems: true, description: "What it can be found by" }),
+  icon: Nullable(
+    Type.String({
+      maxLength: MAX_ICON_LENGTH,
+      pattern: "^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$",
+    }),
+    { description: "Image as a data URL: PNG, JPEG or WebP, at most 16 KB; null: none" },
+  ),
+};
+
+const Details = {
+  contact: Nullable(
+    Type.String({ maxLength: 200, pattern: "^(https://[^\\s<>\"']+|[^\\s<>\"'@]+@[^\\s<>\"'@]+)$" }),
+    { description: "Whom to ask: an email address or an https URL; null: nobody is named" },
+  ),
+  exampleInput: Nullable(
+    Type.Object(
+      {
+        data: Type.Optional(JsonObject("`data` of a start")),
+        params: Type.Optional(JsonObject("`params` of a start")),
+      },
+      { additionalProperties: false },
+    ),
+    { description: "The body of a start to try; null: none" },
+  ),
+};
+
+/** What a service shows of itself, as its provider edits it. */
+const ListingSchema = Type.Object(
+  {
+    ...Shown,
+    ...Details,
+    changedAt: Nullable(Timestamp("When it was changed"), {
+      description:
+        "When it was last changed; null: nobody has written it yet, its title is the service's name",
+    }),
+  },
+  { title: "Listing", description: "What a service shows of itself" },
+);
+
+/** What a service shows of itself, as its provider edits it. */
+export type Listing = Static<typeof ListingSchema>;
+
+const PutListingSchema = Type.Object(
+  {
+    title: Shown.title,
+    summary: Type.Optional(Shown.summary),
+    tags: Type.Optional(Shown.tags),
+    icon: Type.Optional(Shown.icon),
+    contact: Type.Optional(Details.contact),
+    exampleInput: Type.Optional(Details.exampleInput),
+  },
+  {
+    additionalProperties: false,
+    title: "PutListingRequest",
+    description:
+      "The whole listing: what is absent is empty. The description is the project's `descriptionFile`",
+  },
+);
+
+const Card = {
+  serviceKey: ServiceKey,
+  serviceName: ServiceName,
+  providerName: Type.String({ description: "Name of the organisation that provides it" }),
+  publication: Publication,
+  ...Shown,
+  latestVersion: VersionNumber,
+  hasFreePlan: Type.Boolean({ description: "Whether one of its plans costs nothing" }),
+};
+
+/** A service in a list of the marketplace. */
+const CardSchema = Type.Object(Card, {
+  title: "MarketplaceCard",
+  description: "A service that can be subscribed to",
+});
+
+/** A service in a list of the marketplace. */
+export type MarketplaceCard = Static<typeof CardSchema>;
+
+const OfferedVersionSchema = Type.Object(
+  { version: VersionNumber, createdAt: Timestamp("When it was created") },
+  { title: "OfferedVersion", description: "A live version" },
+);
+
+/** All that is shown of a service before one subscribes. */
+const EntrySchema = Type.Object(
+  {
+    ...Card,
+    ...Details,
+    description: Type.String({
+      description: "Markdown of the latest version's `descriptionFile`; untrusted: show it sanitised",
+    }),
+    versions: Type.Array(OfferedVersionSchema, {
+      description: "Live versions, the highest first; at most 100",
+    }),
+    plans: Type.Array(PlanSchema, { description: "Plans that can be subscribed to, the newest first" }),
+    inputSchema: Nullable(JsonObject("JSON Schema"), {
+      description: "JSON Schema of the latest version's input; null: it has none",
+    }),
+    outputSchema: Nullable(JsonObject("JSON Schema"), {
+      description: "JSON Schema of the latest version's result; null: it has none",
+    }),
+    subscriptions: Type.Array(
+      Type.Object({
+        id: Type.String({ description: "Identifier of the subscription" }),
+        applicationId: Type.String({ description: "Identifier of the application" }),
+      }),
+      { description: "Subscriptions of the caller's organisation, the newest first; at most 100" },
+    ),
+  },
+  {
+    title: "MarketplaceEntry",
+    description: "A service that can be subscribed to, with all that is shown of it",
+  },
+);
+
+/** All that is shown of a service before one subscribes. */
+export type MarketplaceEntry = Static<typeof EntrySchema>;
+
+/** Listings of services, and the marketplace that shows them. */
+export const MARKETPLACE_API = {
+  getListing: {
+    ...READS,
+    path: "/services/{key}/listing",
+    summary: "Get what a service shows of itself",
+    description: "Whether or not it is published.",
+    params: KeyParams,
+    responses: { 200: { description: "Listing", schema: ListingSchema } },
+    problems: ["SERVICE_NOT_FOUND"],
+  },
+  putListing: {
+    ...WRITES,
+    method: "PUT",
+    path: "/services/{key}/listing",
+    allows: "edit",
+    audit: "listing.put",
+    summary: "Write what a service shows of itself",
+    description: "Replaces all of it; seen at once where the service is published.",
+    params: KeyParams,
+    body: PutListingSchema,
+    responses: { 200: { description: "Written", schema: ListingSchema } },
+    problems: ["SERVICE_NOT_FOUND"],
+  },
+  listMarketplace: {
+    ...READS,
+    path: "/marketplace",
+    summary: "Search for services to subscribe to",
+    description:
+      "Services in the marketplace, and those that the own organisation has published internally, if they have a live version. With `q` the best match first, else the newest.",
+    query: Type.Object({
+      ...PageQuery.properties,
+      q: Type.Optional(
+        Type.String({
+          maxLength: 200,
+          description:
+            "Words that name, title, tags, summary or description have, each or its beginning; at most 10 count",
+        }),
+      ),
+      tag: Type.Optional(Type.String({ maxLength: 32, description: "Only services with this tag" })),
+    }),
+    responses: { 200: { description: "One page", schema: pageOf("MarketplacePage", CardSchema) } },
+  },
+  getMarketplaceEntry: {
+    ...READS,
+    path: "/marketplace/{key}",
+    summary: "Get a service that can be subscribed to",
+    description:
+      "What is shown before one subscribes: description, plans, versions, schemas; nothing of its code.",
+    params: KeyParams,
+    responses: { 200: { description: "Service", schema: EntrySchema } },
+    problems: ["SERVICE_NOT_FOUND"],
+  },
+} as const satisfies OperationTable;

@@ -1,0 +1,68 @@
+import { formatTimestamp } from "@platform/contract/execution";
+import type {
+  Listing,
+  MARKETPLACE_API,
+  MarketplaceCard,
+  MarketplaceEntry,
+} from "@platform/contract/platform-api/marketplace";
+import { Problem } from "@platform/contract/problems";
+import { readPage } from "@platform/engine/http/paging";
+import type { OperationHandlers } from "@platform/engine/http/types";
+import type { ListingRecord } from "../store/listings.ts";
+import type { CardRecord, EntryRecord } from "../store/marketplace.ts";
+import type { Stores } from "../store/stores.ts";
+import type { PlatformCaller } from "./caller.ts";
+import { toPlanBody } from "./plans.ts";
+
+const EMPTY = { summary: "", tags: [], contact: null, icon: null, exampleInput: null };
+
+/** Handlers of listings and of the marketplace. */
+export function createMarketplaceHandlers({
+  listings,
+  marketplace,
+}: Pick<Stores, "listings" | "marketplace">): OperationHandlers<typeof MARKETPLACE_API, PlatformCaller> {
+  return {
+    getListing: async ({ caller, params }) => ({
+      status: 200,
+      body: toListingBody(await listings.find(caller.organisationId, params.key)),
+    }),
+    putListing: async ({ caller, params, body }) => ({
+      status: 200,
+      body: toListingBody(await listings.put(caller.organisationId, params.key, { ...EMPTY, ...body })),
+    }),
+    listMarketplace: async ({ caller, query }) => {
+      const search = { ...readPage(query), words: query.q, tag: query.tag };
+      const page = await marketplace.list(caller.organisationId, search);
+      return { status: 200, body: { items: page.items.map(toCardBody), nextCursor: page.nextCursor } };
+    },
+    getMarketplaceEntry: async ({ caller, params }) => {
+      const entry = await marketplace.find(caller.organisationId, params.key);
+      if (!entry) throw new Problem("SERVICE_NOT_FOUND");
+      return { status: 200, body: toEntryBody(entry) };
+    },
+  };
+}
+
+/** @throws Problem SERVICE_NOT_FOUND without a record */
+function toListingBody(listing: ListingRecord | null): Listing {
+  if (listing === null) throw new Problem("SERVICE_NOT_FOUND");
+  const { changedAt, tags, ...texts } = listing;
+  return { ...texts, tags: [...tags], changedAt: changedAt === null ? null : formatTimestamp(changedAt) };
+}
+
+function toCardBody(card: CardRecord): MarketplaceCard {
+  return { ...card, tags: [...card.tags] };
+}
+
+function toEntryBody(entry: EntryRecord): MarketplaceEntry {
+  return {
+    ...entry,
+    ...toCardBody(entry),
+    versions: entry.versions.map(({ version, createdAt }) => ({
+      version,
+      createdAt: formatTimestamp(createdAt),
+    })),
+    plans: entry.plans.map(toPlanBody),
+    subscriptions: [...entry.subscriptions],
+  };
+}

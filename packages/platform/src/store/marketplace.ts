@@ -1,0 +1,176 @@
+import { readStoredSchema } from "@platform/engine/input-schema/bounds";
+import { isUuid } from "@platform/engine/base/uuid";
+import type { Database, RunStatement } from "../postgres/database.ts";
+import { selectMilliseconds } from "./base/columns.ts";
+import { cutPage, decodeCursor } from "./base/page.ts";
+import type { Page, PageRequest } from "./base/page.ts";
+import { SHOWN_COLUMNS } from "./listings.ts";
+import type { ListingTerms } from "./listings.ts";
+import { readCurrent } from "./plans.ts";
+import type { PlanRecord } from "./plans.ts";
+
+/** A service that can be subscribed to, as lists show it. */
+export interface CardRecord extends Omit<ListingTerms, "contact" | "exampleInput"> {
+  readonly serviceKey: string;
+  readonly serviceName: string;
+  readonly providerName: string;
+  readonly publication: "internal" | "marketplace";
+  /** The highest live version, `MAJOR.MINOR.PATCH`. */
+  readonly latestVersion: string;
+  readonly hasFreePlan: boolean;
+}
+
+/** A live version. */
+interface OfferedVersion {
+  readonly version: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** A subscription of the reader's organisation. */
+interface OwnSubscription {
+  readonly id: string;
+  readonly applicationId: string;
+}
+
+/** A service that can be subscribed to, with all that is shown of it: nothing of its code or its other subscribers. */
+export interface EntryRecord extends CardRecord, Pick<ListingTerms, "contact" | "exampleInput"> {
+  /** Markdown. */
+  readonly description: string;
+  readonly inputSchema: Record<string, unknown> | null;
+  readonly outputSchema: Record<string, unknown> | null;
+  readonly versions: readonly OfferedVersion[];
+  readonly plans: readonly PlanRecord[];
+  readonly subscriptions: readonly OwnSubscription[];
+}
+
+/** What is searched for. */
+interface MarketplaceSearch extends PageRequest {
+  /** Words, each a whole one or the beginning of one. */
+  readonly words?: string | undefined;
+  readonly tag?: string | undefined;
+}
+
+/** What an organisation can subscribe to: the marketplace, and what it has published internally. */
+export interface MarketplaceStore {
+  /** With words the best match first, else the newest. */
+  readonly list: (organisationId: string, search: MarketplaceSearch) => Promise<Page<CardRecord>>;
+  /** Null: there is no such service, or it cannot be subscribed to. */
+  readonly find: (organisationId: string, serviceKey: string) => Promise<EntryRecord | null>;
+}
+
+const MAX_WORDS = 10;
+const MAX_SHOWN = 100;
+
+/**
+ * Only what is published, only with a live version `v`, the highest. What is published internally is found by its own
+ * organisation alone.
+ */
+const OFFERED = `from service s join organisation o on o.id = s.organisation_id
+  join lateral (select * from version v where v.service_key = s.key and v.retired_at is null
+    order by v.major desc, v.minor desc, v.patch desc limit 1) v on true
+  left join listing l on l.service_key = s.key
+  where o.deleted_at is null and (s.publication = 'marketplace' or (s.publication = 'internal' and s.organisation_id = $1))`;
+
+const CARD_COLUMNS = `s.key as "serviceKey", s.name as "serviceName", o.name as "providerName", s.publication, ${SHOWN_COLUMNS},
+  concat_ws('.', v.major, v.minor, v.patch) as "latestVersion",
+  exists (select 1 from plan p where p.service_key = s.key and p.ended_at is null and p.currency is null) as "hasFreePlan"`;
+
+/** What the words are looked for in; the weights are those of `ts_rank`. */
+const SEARCHED = `setweight(to_tsvector('simple', concat_ws(' ', s.name, l.title, array_to_string(l.tags, ' '))), 'A')
+  || setweight(to_tsvector('simple', coalesce(l.summary, '')), 'B') || v.search`;
+
+/** The store of what can be subscribed to in PostgreSQL. */
+export function createMarketplaceStore(database: Database): MarketplaceStore {
+  return {
+    list: (organisationId, search) => listOffers(database, organisationId, search),
+    find: (organisationId, serviceKey) => findOffer(database, organisationId, serviceKey),
+  };
+}
+
+/** A query of `to_tsquery` for all of the words; null: there is none. Letters and digits only, so nothing of it is an operator. */
+function toQuery(words: string): string | null {
+  const found = words.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return found.length === 0
+    ? null
+    : found
+        .slice(0, MAX_WORDS)
+        .map((word) => `'${word}':*`)
+        .join(" & ");
+}
+
+async function listOffers(
+  database: Database,
+  organisationId: string,
+  { words, tag, limit, cursor }: MarketplaceSearch,
+): Promise<Page<CardRecord>> {
+  const [rank, before] = decodeCursor(cursor, [isRank, isUuid]) ?? [null, null];
+  const query = words === undefined || words.trim() === "" ? undefined : toQuery(words);
+  if (query === null) return { items: [], nextCursor: null };
+  const rows = await database.query<CardRecord & { readonly rank: number }>({
+    text: `select * from (
+        select ${CARD_COLUMNS}, case when $2::text is null then 0 else ts_rank(${SEARCHED}, to_tsquery('simple', $2)) end::float8 as rank
+        ${OFFERED} and ($2::text is null or (${SEARCHED}) @@ to_tsquery('simple', $2)) and ($3::text is null or $3 = any (l.tags))
+      ) found
+      where $4::float8 is null or (rank, "serviceKey") < ($4, $5::uuid) order by rank desc, "serviceKey" desc limit $6`,
+    values: [organisationId, query ?? null, tag ?? null, rank, before, limit + 1],
+    idempotent: true,
+  });
+  const page = cutPage(rows, limit, (row) => [String(row.rank), row.serviceKey]);
+  return { ...page, items: page.items.map(({ rank: _rank, ...card }) => card) };
+}
+
+function isRank(text: string): boolean {
+  return /^[0-9]/u.test(text) && Number.isFinite(Number(text));
+}
+
+async function findOffer(
+  database: Database,
+  organisationId: string,
+  serviceKey: string,
+): Promise<EntryRecord | null> {
+  if (!isUuid(serviceKey)) return null;
+  const [row] = await database.query<Omit<EntryRecord, "plans" | "versions" | "subscriptions">>({
+    text: `select ${CARD_COLUMNS}, l.contact, l.example_input as "exampleInput", v.description,
+        v.input_schema as "inputSchema", v.output_schema as "outputSchema" ${OFFERED} and s.key = $2`,
+    values: [organisationId, serviceKey],
+    idempotent: true,
+  });
+  if (row === undefined) return null;
+  const [versions, plans, subscriptions] = await Promise.all([
+    readVersions(database.query, serviceKey),
+    readCurrent(database.query, serviceKey),
+    readSubscriptions(database.query, organisationId, serviceKey),
+  ]);
+  return {
+    ...row,
+    inputSchema: readStoredSchema(row.inputSchema),
+    outputSchema: readStoredSchema(row.outputSchema),
+    versions,
+    plans,
+    subscriptions,
+  };
+}
+
+async function readVersions(run: RunStatement, serviceKey: string): Promise<readonly OfferedVersion[]> {
+  return await run<OfferedVersion>({
+    text: `select concat_ws('.', v.major, v.minor, v.patch) as version, ${selectMilliseconds("v.created_at")} as "createdAt"
+      from version v where v.service_key = $1 and v.retired_at is null
+      order by v.major desc, v.minor desc, v.patch desc limit ${MAX_SHOWN}`,
+    values: [serviceKey],
+    idempotent: true,
+  });
+}
+
+async function readSubscriptions(
+  run: RunStatement,
+  organisationId: string,
+  serviceKey: string,
+): Promise<readonly OwnSubscription[]> {
+  return await run<OwnSubscription>({
+    text: `select b.id, b.application_id as "applicationId" from subscription b join application a on a.id = b.application_id
+      where a.organisation_id = $1 and b.service_key = $2 and b.cancelled_at is null order by b.id desc limit ${MAX_SHOWN}`,
+    values: [organisationId, serviceKey],
+    idempotent: true,
+  });
+}
