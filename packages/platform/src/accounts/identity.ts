@@ -45,7 +45,8 @@ export interface Identity
   /** On an empty database: creates the first user, organisation and personal access token. Null: there is a user already. */
   readonly bootstrap: (options?: BootstrapOptions) => Promise<Bootstrapped | null>;
   /**
-   * From now on a change that any process makes is seen at once; otherwise within the seconds for which answers are cached.
+   * From now on a change that any process makes is seen at once, and within a second where notifications are lost; otherwise within
+   * the seconds for which answers are cached.
    * Returns a function that stops it.
    */
   readonly watch: () => () => void;
@@ -80,6 +81,7 @@ export function createIdentity({ database, now = Date.now }: IdentityOptions): I
       forgetSessions();
     },
     bootstrap: (options = {}) => bootstrap(users, options, now()),
-    watch: () => database.listen(ACCOUNTS_CHANNEL, { onNotify: forgetAll, onReset: forgetAll }),
+    watch: () =>
+      database.listen(ACCOUNTS_CHANNEL, { onNotify: forgetAll, onReset: forgetAll, onSilence: forgetAll }),
   };
 }

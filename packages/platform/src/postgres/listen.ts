@@ -4,12 +4,18 @@ import type { ClientConfig } from "pg";
 import { SECOND } from "@platform/engine/base/time";
 import { computePause } from "@platform/engine/base/backoff";
 import type { Logger } from "@platform/engine/base/logger";
+import { readMonotonic } from "@platform/engine/base/monotonic";
 
 /** What is called for a channel. */
 export interface ChannelListener {
   readonly onNotify: (payload: string) => void;
   /** Notifications may have been lost: the connection broke, or was just established. */
   readonly onReset: () => void;
+  /**
+   * What was notified for half a second may not have been heard: the connection is broken, or does not answer. Called again and again
+   * while that is so, several times a second: who must not act on what has changed a second ago forgets what it remembers.
+   */
+  readonly onSilence?: () => void;
 }
 
 /** Listens on channels. */
@@ -23,6 +29,11 @@ const BACKOFF = { firstMs: 50, ceilingMs: 5 * SECOND };
 /** An unreachable server (a firewall, a pulled cable) is noticed within the sum of both. */
 const PROBE_INTERVAL = 20 * SECOND;
 const PROBE_DEADLINE = 10 * SECOND;
+/** The interval where a listener wants to know of silence. */
+const SHORT_PROBE_INTERVAL = 200;
+/** `onSilence` is called when nothing was proved for so long; together with the interval of looking less than a second. */
+const SILENT_AFTER = 500;
+const LOOK_INTERVAL = 200;
 
 interface ListenerState {
   readonly config: ClientConfig;
@@ -31,6 +42,9 @@ interface ListenerState {
   readonly halt: AbortController;
   client: Client | null;
   running: Promise<void> | null;
+  /** All notifications of before this moment have been heard; monotonic. */
+  heardAt: number;
+  looking: NodeJS.Timeout | null;
 }
 
 /** Keeps one LISTEN connection for all channels: connects when first needed, and again, with jitter, when it breaks. */
@@ -42,11 +56,14 @@ export function createListener(config: ClientConfig, logger: Logger): Listener {
     halt: new AbortController(),
     client: null,
     running: null,
+    heardAt: -Infinity,
+    looking: null,
   };
   return {
     listen: (channel, listener) => addListener(state, channel, listener),
     close: async () => {
       state.halt.abort();
+      clearInterval(state.looking ?? undefined);
       if (state.client !== null) await endWithin(state.client);
       await state.running;
     },
@@ -59,6 +76,8 @@ function addListener(state: ListenerState, channel: string, listener: ChannelLis
   listeners.add(listener);
   state.channels.set(channel, listeners);
   state.running ??= keepConnected(state);
+  if (listener.onSilence !== undefined)
+    state.looking ??= setInterval(() => look(state), LOOK_INTERVAL).unref();
   if (state.client !== null)
     void hear(state, state.client, { channel, listener, isNew: known === undefined });
   return () => void listeners.delete(listener);
@@ -116,6 +135,7 @@ async function connectOnce(state: ListenerState): Promise<boolean> {
       await client.query(`listen ${client.escapeIdentifier(channel)}`);
     isConnected = true;
     state.client = client;
+    state.heardAt = readMonotonic();
     resetAll(state);
     if (!state.halt.signal.aborted) await Promise.race([ended, probe(state, client)]);
   } catch (error) {
@@ -134,16 +154,31 @@ async function endWithin(client: Client): Promise<void> {
   await Promise.race([client.end().catch(() => undefined), delay(SECOND, undefined, { ref: false })]);
 }
 
-/** Resolves when the server does not answer a trivial query in time. */
+/**
+ * Resolves when the server does not answer a trivial query in time. PostgreSQL sends what was notified before it has taken a query
+ * ahead of the end of its answer.
+ */
 async function probe(state: ListenerState, client: Client): Promise<void> {
   const signal = state.halt.signal;
+  let askedAt = state.heardAt;
   for (;;) {
-    await delay(PROBE_INTERVAL, undefined, { signal, ref: false });
+    await delay(SHORT_PROBE_INTERVAL, undefined, { signal, ref: false });
+    if (state.looking === null && readMonotonic() - askedAt < PROBE_INTERVAL) continue;
+    askedAt = readMonotonic();
     const answered = await client.query("select 1").then(
       () => true,
       () => false,
     );
     if (!answered) return;
+    state.heardAt = askedAt;
+  }
+}
+
+/** Tells those who want to know when it is not sure that notifications arrive. */
+function look(state: ListenerState): void {
+  if (state.halt.signal.aborted || readMonotonic() - state.heardAt < SILENT_AFTER) return;
+  for (const listeners of state.channels.values()) {
+    for (const listener of listeners) listener.onSilence?.();
   }
 }
 

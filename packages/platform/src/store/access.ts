@@ -58,7 +58,7 @@ export type AccessChange = { readonly applicationId: string } | { readonly servi
 export interface AccessStore {
   /** Whether this application may call this service with this key, and what the version is. One round trip. */
   readonly findGrant: (question: GrantQuestion) => Promise<GrantAnswer>;
-  /** Calls back on each change; returns a function that stops it. A call may be lost: a cache must also expire. */
+  /** Calls back within a second of each change, also where notifications are lost, and without one then; returns a function that stops it. */
   readonly subscribe: (listener: (change: AccessChange) => void) => () => void;
 }
 
@@ -70,6 +70,7 @@ export function createAccessStore(database: Database): AccessStore {
       database.listen(ACCESS_CHANNEL, {
         onNotify: (payload) => listener(parseChange(payload)),
         onReset: () => listener(null),
+        onSilence: () => listener(null),
       }),
   };
 }
