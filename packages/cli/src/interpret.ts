@@ -35,18 +35,42 @@ export function createProgram(options: ProgramOptions): Commander {
     .exitOverride()
     .configureOutput({ writeOut: options.writeOut, writeErr: options.writeErr })
     .addHelpText("after", HELP_FOOTER);
-  for (const command of options.commands) addCommand(program, command, options);
+  for (const command of options.commands) {
+    const [group = "", action] = command.name.split(" ");
+    if (action === undefined) addCommand(program, { word: group, command }, options);
+    else addCommand(findGroup(program, group, options), { word: action, command }, options);
+  }
   return program;
+}
+
+/** The command that others belong to whose names begin with its word, as `tokens` of `tokens create`. */
+function findGroup(program: Commander, word: string, options: ProgramOptions): Commander {
+  const known = program.commands.find((command) => command.name() === word);
+  if (known !== undefined) return known;
+  const actions = options.commands.flatMap(({ name }) => {
+    const [group, action] = name.split(" ");
+    return group === word && action !== undefined ? [action] : [];
+  });
+  return program
+    .command(word)
+    .usage("<command> [arguments] [options]")
+    .summary(`${actions.join(", ")}: 'platform ${word}' lists them`)
+    .helpOption("-h, --help", "Show this help")
+    .helpCommand(false);
 }
 
 const HELP_FOOTER = `
 Every command takes --json and --no-color; 'platform <command> --help' shows examples.
 Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.`;
 
-function addCommand(program: Commander, command: Command, options: ProgramOptions): void {
+function addCommand(
+  parent: Commander,
+  { word, command }: { readonly word: string; readonly command: Command },
+  options: ProgramOptions,
+): void {
   const names = Object.keys(command.arguments);
-  const child = program
-    .command(command.name)
+  const child = parent
+    .command(word)
     .summary(command.summary)
     .description([`${command.summary}.`, ...command.description].join("\n\n"))
     .helpOption("-h, --help", "Show this help")

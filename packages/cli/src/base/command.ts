@@ -69,6 +69,7 @@ export interface CommandResult {
 
 /** A command. Parsing, help and reference are derived from it. */
 export interface CommandDeclaration<A extends Arguments, O extends Options> {
+  /** One word, or two: a group of commands and one of them. */
   readonly name: string;
   /** One line, without a period. */
   readonly summary: string;

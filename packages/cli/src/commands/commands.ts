@@ -14,6 +14,7 @@ import { serveCommand } from "./serve.ts";
 import { servicesCommand } from "./services.ts";
 import { setContextCommand } from "./set-context.ts";
 import { statusCommand } from "./status.ts";
+import { createTokenCommand, listTokensCommand, removeTokenCommand } from "./tokens.ts";
 import { upCommand } from "./up.ts";
 import { versionsCommand } from "./versions.ts";
 import { whoamiCommand } from "./whoami.ts";
@@ -33,6 +34,9 @@ export const COMMANDS: readonly Command[] = [
   cancelCommand,
   servicesCommand,
   versionsCommand,
+  createTokenCommand,
+  listTokensCommand,
+  removeTokenCommand,
   membersCommand,
   inviteCommand,
   invitationsCommand,

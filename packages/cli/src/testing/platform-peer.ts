@@ -15,6 +15,7 @@ import { createLocalFiles } from "../serve/local-files.ts";
 import { createOutput } from "../base/output.ts";
 import { toJobOwner } from "@platform/engine/store/owner";
 import { createServerLogger } from "../serve/server-logger.ts";
+import { ACCESS_TABLE, createAccess } from "./access.ts";
 import { createPeople } from "./people.ts";
 
 export const TOKEN = "plat_test_token";
@@ -41,6 +42,7 @@ const TABLE = {
   listInvitations,
   createInvitation,
   revokeInvitation,
+  ...ACCESS_TABLE,
 };
 
 /** What the builder says next, one after the other; the last one stays. */
@@ -128,6 +130,7 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
       getBuild: async () => ok(nextStep()),
       listVersions: async () => ok({ items: [], nextCursor: null }),
       ...createPeople(),
+      ...createAccess(),
     },
   });
   const executions = createExecutions({ store, inputs: createLocalFiles("/nowhere") });

@@ -113,7 +113,7 @@ export const ACCOUNT_API = {
     audit: "personal-access-token.create",
     summary: "Create a personal access token; its value is shown once",
     description:
-      "It opens no more than the token of this request, and expires with that token at the latest. A session may create any.",
+      "It opens no more than the token of this request, and expires with that token at the latest. A session may create any. Without scopes it only reads.",
     body: Type.Object(
       {
         name: DisplayName,
@@ -122,7 +122,7 @@ export const ACCOUNT_API = {
             minItems: 1,
             maxItems: TOKEN_SCOPES.length,
             description:
-              "What it may be used for, default admin. read: reading. run: also starting jobs. deploy: also services, versions, applications, subscriptions. admin: all that its user may. quantum: the quantum API only",
+              "What it may be used for, default read. read: reading. run: also starting jobs. deploy: also services, versions, applications, subscriptions. admin: all that its user may. quantum: the quantum API only",
           }),
         ),
         expiresInDays: Type.Optional(

@@ -93,6 +93,7 @@ describe("a personal access token", () => {
   test("makes none that lives longer than itself or opens more", async () => {
     const own = await here.identity.createPersonalAccessToken(user.userId, {
       name: "a day",
+      scopes: ["admin"],
       expiresInDays: 1,
     });
     const create = (payload: object) =>
@@ -112,6 +113,16 @@ describe("a personal access token", () => {
     const wider = await create({ name: "wider", scopes: ["admin", "quantum"] });
     expect([wider.statusCode, wider.json()]).toMatchObject([403, { code: "FORBIDDEN" }]);
     expect(wider.body).toContain("the scope quantum");
+  });
+
+  test("only reads unless its maker says more", async () => {
+    const created = await here.api.inject({
+      method: "POST",
+      url: "/api/personal-access-tokens",
+      headers: { authorization: `Bearer ${user.token}`, "content-type": "application/json" },
+      payload: { name: "dashboard" },
+    });
+    expect([created.statusCode, created.json()]).toMatchObject([201, { scopes: ["read"] }]);
   });
 
   test("is shown once, stored hashed, listed without its value, and expires", async () => {
@@ -154,7 +165,10 @@ describe("a personal access token", () => {
   });
 
   test("stops working at once where it was revoked, and within seconds everywhere", async () => {
-    const { id, token } = await here.identity.createPersonalAccessToken(user.userId, { name: "lost" });
+    const { id, token } = await here.identity.createPersonalAccessToken(user.userId, {
+      name: "lost",
+      scopes: ["admin"],
+    });
     const headers = { "x-auth-token": token };
     expect((await getMe(here, headers)).statusCode).toBe(200);
     expect((await getMe(there, headers)).statusCode).toBe(200);

@@ -24,7 +24,7 @@ export interface VerifiedToken extends ActiveToken {
 /** A token to be created. */
 export interface NewPersonalAccessToken {
   readonly name: string;
-  /** Default: `admin`. */
+  /** Default: `DEFAULT_TOKEN_SCOPES`. */
   readonly scopes?: readonly TokenScope[];
   /** Default: 365. */
   readonly expiresInDays?: number;
@@ -51,6 +51,9 @@ export interface PersonalAccessTokens {
   /** Drops what is cached: it may have changed. */
   readonly forgetTokens: () => void;
 }
+
+/** The least: who wants more says so. */
+export const DEFAULT_TOKEN_SCOPES: readonly TokenScope[] = ["read"];
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const TOKEN_LETTERS = 64;
@@ -101,7 +104,7 @@ export function prepareToken(
   now: number,
 ): { readonly token: string; readonly row: NewTokenRow } {
   const token = PERSONAL_ACCESS_TOKEN_PREFIX + createLetters();
-  const { name, scopes = ["admin"], expiresInDays = DEFAULT_DAYS, parent } = wanted;
+  const { name, scopes = DEFAULT_TOKEN_SCOPES, expiresInDays = DEFAULT_DAYS, parent } = wanted;
   const row = {
     id: randomUUID(),
     userId,

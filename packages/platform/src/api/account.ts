@@ -6,11 +6,10 @@ import type { ACCOUNT_API } from "@platform/contract/platform-api/account";
 import { cutOffsetPage, readOffsetPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { Identity } from "../accounts/identity.ts";
+import { DEFAULT_TOKEN_SCOPES } from "../accounts/personal-access-tokens.ts";
 import type { PersonalAccessToken } from "../accounts/personal-access-tokens.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { describeMe, toOrganisationBody } from "./me.ts";
-
-const DEFAULT_SCOPES: readonly TokenScope[] = ["admin"];
 
 /** Handlers of the caller's own account: user, organisations, personal access tokens. */
 export function createAccountHandlers(
@@ -39,7 +38,7 @@ export function createAccountHandlers(
       return { status: 200, body: cutOffsetPage(found, page, toTokenBody) };
     },
     createPersonalAccessToken: async ({ caller, body }) => {
-      const scopes = body.scopes ?? DEFAULT_SCOPES;
+      const scopes = body.scopes ?? DEFAULT_TOKEN_SCOPES;
       const parent = findParent(caller, scopes);
       const wanted = { ...body, scopes, ...(parent === null ? {} : { parent }) };
       const created = await identity.createPersonalAccessToken(caller.userId, wanted);

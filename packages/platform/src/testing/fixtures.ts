@@ -35,7 +35,10 @@ export async function createTestUser({ identity, database }: TestInstance): Prom
     isOperator: false,
     organisation: { id: organisationId, slug: `somebody-${userId.slice(0, 8)}` },
   });
-  const { token } = await identity.createPersonalAccessToken(userId, { name: "test" });
+  const { token } = await identity.createPersonalAccessToken(userId, {
+    name: "test",
+    scopes: ["admin"],
+  });
   return { userId, organisationId, token, email, password: PASSWORD };
 }
 
