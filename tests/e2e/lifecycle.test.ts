@@ -144,7 +144,7 @@ describe("a platform process", () => {
     expect((await consumer.call("GET", "")).status).toBe(200);
     const rotation = await spawnPlatform({
       dataDirectory: world.dataDirectory,
-      command: ["npm", "start", "--silent", "--", "rotate-signing-key"],
+      command: ["npm", "start", "--silent", "--", "retire-signing-keys"],
       ...portsOf(world),
     });
     expect([await once(rotation.process, "close"), rotation.readLog()]).toEqual([
@@ -162,7 +162,7 @@ describe("a platform process", () => {
     });
     expect([await once(rotation.process, "close"), rotation.readLog()]).toEqual([
       [0, null],
-      expect.stringContaining("no signing key was there to retire"),
+      expect.stringContaining("no signing key was there to replace"),
     ]);
   });
 

@@ -3,8 +3,10 @@ import { readMonotonic } from "@platform/engine/base/monotonic";
 import { closeInherited } from "@platform/engine/host/close-inherited";
 import manifest from "../package.json" with { type: "json" };
 import { rotateSigningKey } from "./access/signing-keys.ts";
+import type { Retirement } from "./access/signing-keys.ts";
 import { provideFirstLogin } from "./accounts/first-login.ts";
 import { describeSettings, isHelpWanted, readConfig } from "./config/config.ts";
+import type { Command } from "./config/config.ts";
 import { checkAddresses } from "./host/listen.ts";
 import { describeStartError } from "./host/start-error.ts";
 import { startHousekeeping } from "./housekeeping/housekeeping.ts";
@@ -20,7 +22,7 @@ async function main(): Promise<void> {
   if (isHelpWanted()) return void process.stdout.write(describeSettings());
   closeInherited();
   const config = readConfig();
-  await runProcess(config, config.command === "serve" ? serve : rotateKey);
+  await runProcess(config, COMMANDS[config.command]);
 }
 
 async function serve(host: HostProcess): Promise<void> {
@@ -62,22 +64,33 @@ async function bootstrap({ config, identity, maintenance, logger }: Shared): Pro
   await provideFirstLogin({ file, identity, database: maintenance, urls: { apiUrl, gatewayUrl }, logger });
 }
 
-/** The command `rotate-signing-key`. */
-async function rotateKey(host: HostProcess): Promise<void> {
+/** The commands `rotate-signing-key` and `retire-signing-keys`. */
+async function rotateKey(host: HostProcess, retirement: Retirement): Promise<void> {
   const { stores, secret } = await createShared(host, await openData(host));
-  const retired = await rotateSigningKey(stores.signingKeys, secret);
-  if (retired.length > 0)
+  const former = await rotateSigningKey(stores.signingKeys, secret, retirement);
+  if (former.length === 0)
+    host.logger.warn(
+      { dataDirectory: host.config.dataDirectory },
+      "no signing key was there to replace; if this platform has issued access tokens, --data-dir or DATABASE_URL is not that platform's",
+    );
+  else if (retirement === "now")
     host.logger.info(
-      { retired },
+      { retired: former },
       "a new signing key is in use; access tokens signed by the retired ones are refused",
     );
   else
-    host.logger.warn(
-      { dataDirectory: host.config.dataDirectory },
-      "no signing key was there to retire; if this platform has issued access tokens, --data-dir or DATABASE_URL is not that platform's",
+    host.logger.info(
+      { former },
+      "a new signing key is published and signs in two minutes; the former ones verify until the access tokens that they signed have expired. If a key has leaked, run retire-signing-keys",
     );
   await host.closers.closeAll();
 }
+
+const COMMANDS: Readonly<Record<Command, (host: HostProcess) => Promise<void>>> = {
+  serve,
+  "rotate-signing-key": (host) => rotateKey(host, "when unused"),
+  "retire-signing-keys": (host) => rotateKey(host, "now"),
+};
 
 main().catch((error: unknown) => {
   process.stderr.write(`${describeStartError(error)}\n`);

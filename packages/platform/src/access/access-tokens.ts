@@ -1,10 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
-import { SIGNING_ALGORITHM } from "./signing-keys.ts";
+import { ACCESS_TOKEN_SECONDS, SIGNING_ALGORITHM } from "./signing-keys.ts";
 import type { SigningKeys } from "./signing-keys.ts";
-
-/** Lifetime of an access token. Grants are checked at every call, so a revocation takes effect before it ends. */
-export const ACCESS_TOKEN_SECONDS = 3_600;
 
 /** `typ` of the JWT's header (RFC 9068), so that no other kind of token is accepted as an access token. */
 export const ACCESS_TOKEN_TYPE = "at+jwt";

@@ -3,6 +3,9 @@ import type { CryptoKey, JWK } from "jose";
 import type { SigningKeyRecord, SigningKeyStore } from "../store/signing-keys.ts";
 import { deriveKey, seal, unseal } from "../secrets/seal.ts";
 
+/** Lifetime of an access token. Grants are checked at every call, so a revocation takes effect before it ends. */
+export const ACCESS_TOKEN_SECONDS = 3_600;
+
 /** The one algorithm of access tokens; every check pins it. */
 export const SIGNING_ALGORITHM = "ES256";
 
@@ -14,7 +17,7 @@ interface SigningKey {
 
 /** The platform's signing keys, cached for seconds. All throw when the store cannot be read. */
 export interface SigningKeys {
-  /** The key to sign with: the newest. Creates the first one. */
+  /** The key to sign with, as the store says. Creates the first one. */
   readonly current: () => Promise<SigningKey>;
   /** Whether this id is in the cache, which is at most FRESH_MS old; false: ask `findPublicKey`. */
   readonly isTrusted: (kid: string) => boolean;
@@ -89,18 +92,20 @@ export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
   };
 }
 
-/**
- * Creates a key that signs from now on and retires all others: every gateway refuses what they signed within seconds.
- * Returns the ids of the retired keys.
- */
+/** What becomes of the keys that a new one replaces: they verify until the tokens that they signed have ended, or no longer. */
+export type Retirement = "when unused" | "now";
+
+/** More than a token lives after the last moment at which a former key signs, which is when the new one has settled. */
+const UNUSED_AFTER_SECONDS = ACCESS_TOKEN_SECONDS + 10 * 60;
+
+/** Makes a new key. Returns the ids of the keys that it replaces; those retired now are refused by every gateway within a second. */
 export async function rotateSigningKey(
-  store: Pick<SigningKeyStore, "list" | "insert" | "retire">,
+  store: Pick<SigningKeyStore, "rotate">,
   secret: string,
+  retirement: Retirement,
 ): Promise<readonly string[]> {
-  const old = (await store.list()).map(({ kid }) => kid);
-  await store.insert(await createKey(deriveKey(secret, "signing-keys")));
-  for (const kid of old) await store.retire(kid);
-  return old;
+  const key = await createKey(deriveKey(secret, "signing-keys"));
+  return await store.rotate(key, retirement === "now" ? 0 : UNUSED_AFTER_SECONDS);
 }
 
 async function loadKeys(
@@ -111,12 +116,12 @@ async function loadKeys(
   const loadedAt = now();
   const found = await store.list();
   const stored = found.length > 0 ? found : [await store.insertFirst(await createKey(sealingKey))];
-  const [newest] = stored;
-  if (!newest) throw new Error("There is no signing key after one was stored.");
+  const [first] = stored;
+  if (!first) throw new Error("There is no signing key after one was stored.");
   const publicJwks = stored.map((key) => [key.kid, readPublicJwk(key)] as const);
   return {
     loadedAt,
-    current: { kid: newest.kid, privateKey: await openPrivateKey(newest, sealingKey) },
+    current: { kid: first.kid, privateKey: await openPrivateKey(first, sealingKey) },
     publicKeys: new Map(
       await Promise.all(publicJwks.map(async ([kid, jwk]) => [kid, await importKey(jwk)] as const)),
     ),

@@ -194,7 +194,9 @@ type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Sett
 /** What the program is started for: to serve its roles until it is stopped, or to do one thing and end. */
 const COMMANDS = {
   "rotate-signing-key":
-    "Make a new signing key and retire the others: all access tokens issued so far are refused",
+    "Make a new signing key; the others go on verifying until the access tokens that they signed have expired",
+  "retire-signing-keys":
+    "The same for keys that leaked: the others are retired now, and all access tokens issued so far refused",
 } as const;
 /** Why the program was started: `serve` when no command is named. */
 export type Command = "serve" | keyof typeof COMMANDS;

@@ -76,7 +76,7 @@ describe("the gateway", () => {
   test("refuses the tokens of a retired key within seconds at every host, and takes new ones", async () => {
     const [old, url] = [await fetchAccessToken(here, client), `${baseOf(service)}/`];
     for (const instance of [here, there]) expect((await get(instance, url, old)).statusCode).toBe(200);
-    await rotateSigningKey(createSigningKeyStore(home.database), TEST_SECRET);
+    await rotateSigningKey(createSigningKeyStore(home.database), TEST_SECRET, "now");
     for (const instance of [here, there])
       await waitUntil(async () => (await get(instance, url, old)).statusCode === 401);
     token = await fetchAccessToken(there, client);

@@ -118,7 +118,9 @@ test.each(LOSSES)(
   async (_what, lose) => {
     const token = await fetchAccessToken(here, await createVictim());
     for (const instance of [here, there]) expect(await callWith(instance, token)).toBe(200);
-    const recover = await lose(() => rotateSigningKey(createSigningKeyStore(home.database), TEST_SECRET));
+    const recover = await lose(() =>
+      rotateSigningKey(createSigningKeyStore(home.database), TEST_SECRET, "now"),
+    );
     const began = readMonotonic();
     try {
       for (const instance of [here, there])

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
-import { ACCESS_TOKEN_SCOPE, ACCESS_TOKEN_SECONDS } from "../access/access-tokens.ts";
+import { ACCESS_TOKEN_SCOPE } from "../access/access-tokens.ts";
+import { ACCESS_TOKEN_SECONDS } from "../access/signing-keys.ts";
 import type { IssueToken } from "../access/access-tokens.ts";
 import { readTokenRequest } from "../access/client-credentials.ts";
 import { OAuthError } from "../access/oauth-error.ts";

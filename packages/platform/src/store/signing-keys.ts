@@ -14,54 +14,63 @@ export interface SigningKeyRecord {
   readonly createdAt: number;
 }
 
+/** A key to be stored. */
+type NewSigningKey = Omit<SigningKeyRecord, "createdAt">;
+
 /** Signing keys that are not retired. */
 export interface SigningKeyStore {
-  /** Newest first. The first one signs, all of them verify. */
+  /**
+   * The first one signs, all of them verify. The first is the newest that all who verify have had time to read; where there is none,
+   * the oldest.
+   */
   readonly list: () => Promise<readonly SigningKeyRecord[]>;
   /**
    * Adds the key if there is none yet, and returns the one that signs: processes that start at the same time on an empty
    * database get the same key.
    */
-  readonly insertFirst: (key: Omit<SigningKeyRecord, "createdAt">) => Promise<SigningKeyRecord>;
-  /** Adds a key that signs from now on (rotation). */
-  readonly insert: (key: Omit<SigningKeyRecord, "createdAt">) => Promise<void>;
-  /** Takes a key out of `list`: tokens that it signed are no longer accepted. */
-  readonly retire: (kid: string) => Promise<void>;
+  readonly insertFirst: (key: NewSigningKey) => Promise<SigningKeyRecord>;
+  /** Adds a key, and retires all others after so many seconds, in one statement: `list` is without them from then on. Returns their ids. */
+  readonly rotate: (key: NewSigningKey, retiredInSeconds: number) => Promise<readonly string[]>;
 }
 
 const COLUMNS = `kid, public_jwk as "publicJwk", private_jwk_encrypted as "privateJwkEncrypted",
   ${selectMilliseconds("created_at")} as "createdAt"`;
 
-const LIST = `select ${COLUMNS} from signing_key where retired_at is null order by created_at desc, kid desc`;
+/** For so long a new key only verifies: gateways look for keys every few seconds, others keep the published ones for a minute. */
+const SETTLED = "created_at < now() - interval '2 minutes'";
+
+const LIST = `select ${COLUMNS} from signing_key where retired_at is null or retired_at > now()
+  order by ${SETTLED} desc, extract(epoch from created_at) * case when ${SETTLED} then -1 else 1 end, kid desc`;
 
 /** The store of signing keys in PostgreSQL. */
 export function createSigningKeyStore(database: Database): SigningKeyStore {
   return {
     list: () => database.query<SigningKeyRecord>({ text: LIST, idempotent: true }),
     insertFirst: (key) => insertFirst(database, key),
-    insert: async (key) => {
-      await database.query({
-        text: "insert into signing_key (kid, public_jwk, private_jwk_encrypted) values ($1, $2, $3) on conflict do nothing",
-        values: [key.kid, JSON.stringify(key.publicJwk), key.privateJwkEncrypted],
-        idempotent: true,
-      });
-    },
-    retire: async (kid) => {
-      await database.query({
-        text: `with retired as (
-            update signing_key set retired_at = now() where kid = $1 and retired_at is null returning kid
-          ) select pg_notify('${ACCESS_CHANNEL}', 'signing-keys') from retired`,
-        values: [kid],
-        idempotent: true,
-      });
-    },
+    rotate: (key, retiredInSeconds) => rotate(database, key, retiredInSeconds),
   };
 }
 
-async function insertFirst(
+async function rotate(
   database: Database,
-  key: Omit<SigningKeyRecord, "createdAt">,
-): Promise<SigningKeyRecord> {
+  key: NewSigningKey,
+  retiredInSeconds: number,
+): Promise<readonly string[]> {
+  const rows = await database.query<{ kid: string | null }>({
+    text: `with added as (
+        insert into signing_key (kid, public_jwk, private_jwk_encrypted) values ($1, $2, $3)
+      ), former as (
+        update signing_key set retired_at = least(retired_at, now() + make_interval(secs => $4))
+        where retired_at is null or retired_at > now() returning kid
+      ), told as (
+        select pg_notify('${ACCESS_CHANNEL}', 'signing-keys')
+      ) select kid from told left join former on true`,
+    values: [key.kid, JSON.stringify(key.publicJwk), key.privateJwkEncrypted, retiredInSeconds],
+  });
+  return rows.flatMap(({ kid }) => kid ?? []);
+}
+
+async function insertFirst(database: Database, key: NewSigningKey): Promise<SigningKeyRecord> {
   return database.transaction(async (run) => {
     await run({ text: "select pg_advisory_xact_lock($1)", values: [FIRST_KEY_LOCK] });
     await run({
