@@ -1,4 +1,4 @@
-/** Status of each error of the token endpoint (RFC 6749 section 5.2; the last two are not in the RFC). */
+/** Status of each error of the token endpoint (RFC 6749 section 5.2; the last three are not in the RFC). */
 const OAUTH_ERRORS = {
   invalid_request: 400,
   invalid_client: 401,
@@ -6,6 +6,7 @@ const OAUTH_ERRORS = {
   invalid_scope: 400,
   server_error: 500,
   temporarily_unavailable: 503,
+  rate_limited: 429,
 } as const satisfies Record<string, number>;
 
 /** `error` in the body of a refusal. */

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { isIPv6 } from "node:net";
 import { Problem } from "@platform/contract/problems";
+import { nameNetwork } from "../base/client-address.ts";
 import type { AttemptLimit, AttemptStore } from "../store/accounts/sign-in-attempts.ts";
 import type { UserStore } from "../store/accounts/users.ts";
 import type { Passwords } from "./passwords.ts";
@@ -81,11 +81,12 @@ export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn
     checkPassword: async ({ email: given, password, ip }) => {
       const email = normaliseEmail(given);
       // In this order: a client that is refused must not be able to lock accounts.
-      const tryId = await take(nameClient(ip), CLIENT);
+      const client = `client:${nameNetwork(ip)}`;
+      const tryId = await take(client, CLIENT);
       await take(nameAccount(email), ACCOUNT);
       const checked = await check(email, password);
       if (checked === null) throw new Problem("INVALID_CREDENTIALS");
-      await Promise.all([attempts.forget(nameAccount(email)), attempts.giveBack(nameClient(ip), tryId)]);
+      await Promise.all([attempts.forget(nameAccount(email)), attempts.giveBack(client, tryId)]);
       return checked;
     },
     changePassword: async ({ userId, current, next, keptSessionId }) => {
@@ -112,20 +113,4 @@ function refuseCurrent(): Problem {
 /** Hashed, since whoever types their password in the wrong field would have it stored. */
 function nameAccount(email: string): string {
   return `account:${createHash("sha256").update(email).digest("base64url")}`;
-}
-
-const IPV6_NETWORK_PARTS = 4;
-
-/** A client has a whole network of IPv6 addresses (/64) to choose from. */
-function nameClient(ip: string): string {
-  return `client:${isIPv6(ip) && !ip.includes(".") ? networkOf(ip) : ip}`;
-}
-
-function networkOf(ip: string): string {
-  const [head = "", tail] = (ip.split("%")[0] ?? ip).split("::");
-  const front = head === "" ? [] : head.split(":");
-  const back = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : 8 - front.length - back.length;
-  const parts = [...front, ...Array.from({ length: zeros }, () => "0"), ...back];
-  return parts.slice(0, IPV6_NETWORK_PARTS).join(":");
 }

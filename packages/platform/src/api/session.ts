@@ -6,7 +6,7 @@ import { cutOffsetPage, readOffsetPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import type { Identity } from "../accounts/identity.ts";
 import type { PlatformCaller } from "./caller.ts";
-import { readClientAddress } from "./client-address.ts";
+import { readClientAddress } from "../base/client-address.ts";
 import { describeMe } from "./me.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 

@@ -216,6 +216,79 @@ describe("the token endpoint", () => {
     expect(response.body).not.toContain(client.secret);
   });
 
+  test("answers the same for an unknown key, a revoked one and a wrong secret", async () => {
+    const revoked = await createTestClient(instance, owner, service);
+    await instance.stores.accessKeys.revoke(owner.organisationId, revoked.applicationId, revoked.keyId);
+    const answers = [];
+    for (const authorization of [
+      basic(`plat_key_${"0".repeat(32)}`, client.secret),
+      basic(revoked.keyId, revoked.secret),
+      basic(client.keyId, "wrong"),
+    ]) {
+      const { statusCode, body, headers } = await post(grant, { authorization });
+      const { date: _date, ...others } = headers;
+      answers.push({ statusCode, body, others });
+    }
+    expect(answers[0]?.statusCode).toBe(401);
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[2]).toEqual(answers[0]);
+  });
+
+  test("takes no secret in the URL, and says that it is known now", async () => {
+    const response = await instance.gateway.inject({
+      method: "POST",
+      url: `/token?${grant}&client_id=${client.keyId}&client_secret=${client.secret}`,
+      headers: { "content-type": FORM },
+      payload: `${grant}&client_id=${client.keyId}&client_secret=${client.secret}`,
+    });
+    expect([response.statusCode, response.json()]).toMatchObject([400, { error: "invalid_request" }]);
+    expect(response.body).toContain("revoke its access key");
+    expect(response.body).not.toContain(client.secret);
+  });
+
+  test("gives one client 60 tokens for a key at once, and others their own", async () => {
+    const busy = await createTestClient(instance, owner, service);
+    const authorization = basic(busy.keyId, busy.secret);
+    const from = async (address: string) => {
+      const answer = await post(grant, { authorization, "x-forwarded-for": address });
+      return answer.statusCode;
+    };
+    const many = await Promise.all(Array.from({ length: 90 }, () => from("198.51.100.7")));
+    expect(many.filter((status) => status === 200).length).toBeGreaterThanOrEqual(60);
+    expect(many).toContain(429);
+    const refused = await post(grant, {
+      authorization: basic(busy.keyId, "wrong"),
+      "x-forwarded-for": "198.51.100.7",
+    });
+    expect([refused.statusCode, refused.json()]).toMatchObject([429, { error: "rate_limited" }]);
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+    expect(refused.headers["cache-control"]).toBe("no-store");
+    expect(await from("198.51.100.8")).toBe(200);
+    const other = basic(client.keyId, client.secret);
+    const response = await post(grant, { authorization: other, "x-forwarded-for": "198.51.100.7" });
+    expect(response.statusCode).toBe(200);
+  });
+
+  test("lets one client guess no more than 600 keys at once, its whole IPv6 network together", async () => {
+    const guess = async (number: number) => {
+      const authorization = basic(`plat_key_${String(number).padStart(32, "0")}`, "guess");
+      const address = `2001:db8:0:1::${number.toString(16)}`;
+      return (await post(grant, { authorization, "x-forwarded-for": address })).statusCode;
+    };
+    const many = await Promise.all(Array.from({ length: 900 }, (_, number) => guess(number)));
+    expect(many.filter((status) => status === 401).length).toBeGreaterThanOrEqual(600);
+    expect(many).toContain(429);
+  });
+
+  test("notes when a key was last used, without waiting for it", async () => {
+    const used = await createTestClient(instance, owner, service);
+    await fetchAccessToken(instance, used);
+    await waitUntil(async () => {
+      const list = await instance.stores.accessKeys.list(owner.organisationId, used.applicationId, { limit: 1 });
+      return list?.items[0]?.lastUsedAt !== null;
+    });
+  });
+
   test.each(["GET", "PUT", "DELETE", "PATCH"] as const)("refuses %s in the form of OAuth", async (method) => {
     const response = await instance.gateway.inject({ method, url: "/token" });
     expect(response.statusCode).toBe(405);

@@ -6,6 +6,8 @@ import type { IssueToken } from "../access/access-tokens.ts";
 import { readTokenRequest } from "../access/client-credentials.ts";
 import { OAuthError } from "../access/oauth-error.ts";
 import type { AccessKeyAuthenticator } from "../access/access-keys.ts";
+import { createRequestLimit } from "../access/request-limit.ts";
+import { nameNetwork, readClientAddress } from "../base/client-address.ts";
 
 /** What the token endpoint works with. */
 export interface TokenEndpointDeps {
@@ -16,9 +18,15 @@ export interface TokenEndpointDeps {
 const FORM = "application/x-www-form-urlencoded";
 const MAX_FORM_BYTES = 16 * 1024;
 const CACHE_HEADERS = { "cache-control": "no-store", pragma: "no-cache" };
+/** Of one address, behind which may be many applications. */
+const CLIENT_LIMIT = { burst: 600, perSecond: 100 };
+/** Of one access key at one address: whoever knows the id of a key cannot use up what its owner may. A token lasts an hour. */
+const KEY_LIMIT = { burst: 60, perSecond: 10 };
 
 /** `POST /token`: client_credentials (RFC 6749 section 4.4). Its errors have the form of OAuth, unlike those of other routes. */
 export async function registerTokenEndpoint(app: FastifyInstance, deps: TokenEndpointDeps): Promise<void> {
+  const limitClient = createRequestLimit(CLIENT_LIMIT);
+  const limitKey = createRequestLimit(KEY_LIMIT);
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
@@ -33,9 +41,12 @@ export async function registerTokenEndpoint(app: FastifyInstance, deps: TokenEnd
         .headers({ ...CACHE_HEADERS, ...refusal.headers })
         .send(refusal.toBody());
     });
-    scope.post("/token", { onRequest: requireForm }, async (request, reply) => {
+    scope.post("/token", { onRequest: [refuseQuery, requireForm] }, async (request, reply) => {
+      const client = nameNetwork(readClientAddress(request));
+      refuseBeyond(limitClient(client));
       const form = typeof request.body === "string" ? request.body : "";
       const credentials = readTokenRequest(request.headers.authorization, form);
+      refuseBeyond(limitKey(`${client} ${credentials.clientId}`));
       const subject = await deps.authenticate(credentials);
       if (!subject)
         throw new OAuthError(
@@ -61,6 +72,24 @@ export async function registerTokenEndpoint(app: FastifyInstance, deps: TokenEnd
       handler: async () => undefined,
     });
   });
+}
+
+function refuseBeyond(seconds: number): void {
+  if (seconds === 0) return;
+  throw new OAuthError(
+    "rate_limited",
+    `Too many requests; try again in ${seconds} seconds. An access token can be used until it expires.`,
+    { headers: { "retry-after": String(seconds) } },
+  );
+}
+
+/** URLs are written to logs and histories: nothing in them is read, and a secret that was in one is known to others. */
+async function refuseQuery(request: FastifyRequest): Promise<void> {
+  if (!request.url.includes("?")) return;
+  throw new OAuthError(
+    "invalid_request",
+    "Parameters belong in the body, not in the URL. If a secret was in the URL, revoke its access key: URLs are kept in logs.",
+  );
 }
 
 async function requireForm(request: FastifyRequest): Promise<void> {
