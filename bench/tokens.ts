@@ -32,7 +32,12 @@ try {
     });
   }
   for (let round = 1; round <= ROUNDS; round++) {
-    const { "2xx": made, non2xx, duration, latency } = await autocannon({
+    const {
+      "2xx": made,
+      non2xx,
+      duration,
+      latency,
+    } = await autocannon({
       url: world.platform.gatewayUrl,
       connections: 10,
       duration: SECONDS,

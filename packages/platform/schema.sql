@@ -8,7 +8,11 @@ create table access_key (
   created_at timestamp(3) with time zone not null default now(),
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
+  name text not null default ''::text,
+  expires_at timestamp(3) with time zone,
+  replaced_by text,
   constraint access_key_application FOREIGN KEY (application_id) REFERENCES application(id),
+  constraint access_key_replaced FOREIGN KEY (replaced_by) REFERENCES access_key(id),
   constraint access_key_pkey PRIMARY KEY (id)
 );
 CREATE INDEX access_key_application_newest ON public.access_key USING btree (application_id, created_at, id);

@@ -19,9 +19,11 @@ type Part<O, K extends string> = O extends { readonly [P in K]: infer T extends 
 
 type BodyPart<O> = O extends { readonly bodyMode: "stream" }
   ? { readonly body: Uint8Array | ReadableStream<Uint8Array> }
-  : O extends { readonly body: infer T extends TSchema }
-    ? { readonly body: Static<T> | RawJson }
-    : unknown;
+  : O extends { readonly bodyMode: "optional"; readonly body: infer T extends TSchema }
+    ? { readonly body?: Static<T> | RawJson }
+    : O extends { readonly body: infer T extends TSchema }
+      ? { readonly body: Static<T> | RawJson }
+      : unknown;
 
 /** A body that is JSON text already; it is sent unchanged. */
 export interface RawJson {

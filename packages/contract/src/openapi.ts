@@ -124,7 +124,12 @@ function describeBody(operation: Operation, components: Components): Json {
   }
   return operation.body === undefined
     ? {}
-    : { requestBody: { required: true, ...describeJson(operation.body, components) } };
+    : {
+        requestBody: {
+          required: operation.bodyMode !== "optional",
+          ...describeJson(operation.body, components),
+        },
+      };
 }
 
 function describeResponse(response: OperationResponse, components: Components): Json {

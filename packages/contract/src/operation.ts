@@ -17,12 +17,13 @@ export type RateClass = "start" | "poll" | "read" | "write" | "upload";
 
 /**
  * How the request body reaches the handler, and its media type. `none`: a JSON body is read and ignored. `json`: parsed and
- * validated against `body` of the operation. `raw`: the received bytes; the handler validates them. `stream`: the handler reads
+ * validated against `body` of the operation. `optional`: the same, and a missing body is `{}`. `raw`: the received bytes; the handler validates them. `stream`: the handler reads
  * the body while it arrives.
  */
 export const BODY_TYPES = {
   none: null,
   json: "application/json",
+  optional: "application/json",
   raw: "application/json",
   stream: "application/zip",
 } as const;

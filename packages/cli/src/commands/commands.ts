@@ -1,7 +1,14 @@
 import type { Command } from "../base/command.ts";
+import {
+  createApplicationCommand,
+  listApplicationsCommand,
+  removeApplicationCommand,
+  renameApplicationCommand,
+} from "./applications.ts";
 import { cancelCommand } from "./cancel.ts";
 import { compressCommand } from "./compress.ts";
 import { initCommand } from "./init.ts";
+import { createKeyCommand, listKeysCommand, removeKeyCommand, rotateKeyCommand } from "./keys.ts";
 import { invitationsCommand } from "./invitations.ts";
 import { inviteCommand } from "./invite.ts";
 import { loginCommand } from "./login.ts";
@@ -34,6 +41,14 @@ export const COMMANDS: readonly Command[] = [
   cancelCommand,
   servicesCommand,
   versionsCommand,
+  listApplicationsCommand,
+  createApplicationCommand,
+  renameApplicationCommand,
+  removeApplicationCommand,
+  listKeysCommand,
+  createKeyCommand,
+  rotateKeyCommand,
+  removeKeyCommand,
   createTokenCommand,
   listTokensCommand,
   removeTokenCommand,

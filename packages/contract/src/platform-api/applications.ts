@@ -22,7 +22,10 @@ export type Application = Static<typeof ApplicationSchema>;
 const AccessKeySchema = Type.Object(
   {
     keyId: Type.String({ description: "Identifier of the key, the client id at the token endpoint" }),
+    name: Type.String({ description: "Display name; empty: it has none" }),
     createdAt: Timestamp("When it was created"),
+    expiresAt: Nullable(Timestamp("When it expires"), { description: "When it expires; null: never" }),
+    replacedBy: Nullable(Type.String(), { description: "The key that it was rotated to; null: it was not" }),
     revokedAt: Nullable(Timestamp("When it was revoked"), {
       description: "When it was revoked; null while it is active",
     }),
@@ -32,6 +35,16 @@ const AccessKeySchema = Type.Object(
   },
   { title: "AccessKey", description: "An access key, without its secret" },
 );
+
+const CreatedAccessKeySchema = Type.Object(
+  { ...AccessKeySchema.properties, secret: Type.String({ description: "Secret of the key, shown once" }) },
+  { title: "CreatedAccessKey", description: "A new access key with its secret" },
+);
+
+const KeyParams = Type.Object({
+  id: Type.String({ description: "Identifier of the application" }),
+  keyId: Type.String({ description: "Identifier of the key" }),
+});
 
 /** Applications and their access keys. */
 export const APPLICATIONS_API = {
@@ -69,6 +82,22 @@ export const APPLICATIONS_API = {
     responses: { 200: { description: "Application", schema: ApplicationSchema } },
     problems: ["NOT_FOUND"],
   },
+  putApplication: {
+    ...WRITES,
+    method: "PUT",
+    path: "/applications/{id}",
+    allows: "edit",
+    audit: "application.update",
+    summary: "Rename an application",
+    description: "Keys and subscriptions stay as they are.",
+    params: idOf("application"),
+    body: Type.Object(
+      { name: DisplayName },
+      { additionalProperties: false, title: "PutApplicationRequest", description: "The new name" },
+    ),
+    responses: { 200: { description: "Changed", schema: ApplicationSchema } },
+    problems: ["NOT_FOUND"],
+  },
   deleteApplication: {
     ...REMOVES,
     path: "/applications/{id}",
@@ -95,22 +124,52 @@ export const APPLICATIONS_API = {
     path: "/applications/{id}/access-keys",
     allows: "edit",
     audit: "access-key.create",
-    bodyMode: "none",
+    bodyMode: "optional",
     summary: "Create an access key; its secret is shown once",
-    description: "Key id and secret are exchanged for access tokens at the gateway's token endpoint.",
+    description:
+      "Key id and secret are exchanged for access tokens at the gateway's token endpoint. The body may be missing.",
     params: idOf("application"),
-    responses: {
-      201: {
-        description: "Created",
-        schema: Type.Object(
-          {
-            ...AccessKeySchema.properties,
-            secret: Type.String({ description: "Secret of the key, shown once" }),
-          },
-          { title: "CreatedAccessKey", description: "A new access key with its secret" },
+    body: Type.Object(
+      {
+        name: Type.Optional(DisplayName),
+        expiresInDays: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 3650, description: "Days until it expires; default: never" }),
         ),
       },
-    },
+      {
+        additionalProperties: false,
+        title: "CreateAccessKeyRequest",
+        description: "The access key to create",
+      },
+    ),
+    responses: { 201: { description: "Created", schema: CreatedAccessKeySchema } },
+    problems: ["NOT_FOUND", "CONFLICT"],
+  },
+  rotateAccessKey: {
+    ...WRITES,
+    path: "/applications/{id}/access-keys/{keyId}/rotate",
+    allows: "edit",
+    audit: "access-key.rotate",
+    bodyMode: "optional",
+    summary: "Replace an access key by a new one, whose secret is shown once",
+    description:
+      "The new key has the name and the life of the former one, which goes on for a while, so that callers can change over. A key is rotated once: of two requests at the same time one is refused.",
+    params: KeyParams,
+    body: Type.Object(
+      {
+        oldEndsInHours: Type.Optional(
+          Type.Union([Type.Literal(0), Type.Literal(1), Type.Literal(24), Type.Literal(168)], {
+            description: "For how many hours the former key goes on; default 24",
+          }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        title: "RotateAccessKeyRequest",
+        description: "When the former key ends",
+      },
+    ),
+    responses: { 201: { description: "Created", schema: CreatedAccessKeySchema } },
     problems: ["NOT_FOUND", "CONFLICT"],
   },
   revokeAccessKey: {
@@ -120,10 +179,7 @@ export const APPLICATIONS_API = {
     audit: "access-key.revoke",
     summary: "Revoke an access key",
     description: "Access tokens that were obtained with it stop working within seconds.",
-    params: Type.Object({
-      id: Type.String({ description: "Identifier of the application" }),
-      keyId: Type.String({ description: "Identifier of the key" }),
-    }),
+    params: KeyParams,
     responses: { 204: { description: "Revoked" } },
     problems: ["NOT_FOUND"],
   },

@@ -14,12 +14,12 @@ export function requireJsonAccepted(request: FastifyRequest): void {
   );
 }
 
-/** Checks the media type: an operation with a body accepts exactly one. @throws Problem UNSUPPORTED_MEDIA_TYPE */
+/** Checks the media type: an operation with a body accepts exactly one, or none where the body may be missing. @throws Problem UNSUPPORTED_MEDIA_TYPE */
 export function requireBodyType(request: FastifyRequest, { bodyMode }: Operation): void {
   const wanted = BODY_TYPES[bodyMode];
   if (wanted === null) return;
   const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
-  if (given === wanted) return;
+  if (given === wanted || (given === undefined && bodyMode === "optional")) return;
   throw new Problem(
     "UNSUPPORTED_MEDIA_TYPE",
     `The body must be ${wanted}${given ? `, not ${given.slice(0, 100)}` : "; the Content-Type header is missing"}.`,

@@ -19,6 +19,7 @@ export function readBodiesAs(scope: FastifyInstance, mode: BodyMode): void {
       );
       return;
     case "json":
+    case "optional":
       scope.addContentTypeParser(BODY_TYPES.json, { parseAs: "string" }, (_request, body, done) => {
         try {
           done(null, parseJson(String(body)));
@@ -48,6 +49,7 @@ export function pickBody(request: FastifyRequest, mode: BodyMode): unknown {
     case "none":
       return undefined;
     case "json":
+    case "optional":
       return request.body;
     case "raw":
       return request.body ?? NO_BYTES;

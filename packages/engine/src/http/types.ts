@@ -14,6 +14,7 @@ type Query<O> = O extends { readonly answerMode: "bytes" }
 interface Bodies<O> {
   readonly none: undefined;
   readonly json: Validated<O, "body">;
+  readonly optional: Validated<O, "body">;
   /** The bytes as received; empty when there was no body. */
   readonly raw: Uint8Array;
   /** The body as a stream. */

@@ -14,13 +14,15 @@ export function describeChecks(
 ): Checks {
   const isBySchema = operation.answerMode !== "bytes";
   const integers = isBySchema ? listIntegers(operation) : [];
+  const mayLackBody = operation.bodyMode === "optional";
   const prepare = async (request: FastifyRequest) => {
+    if (mayLackBody) request.body ??= {};
     validate?.(request);
     readIntegers(request, integers);
   };
   return {
     ...(isBySchema ? { schema: toSchemas(operation) } : {}),
-    ...(validate !== undefined || integers.length > 0 ? { preValidation: prepare } : {}),
+    ...(validate !== undefined || integers.length > 0 || mayLackBody ? { preValidation: prepare } : {}),
   };
 }
 

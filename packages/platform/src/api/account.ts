@@ -42,7 +42,11 @@ export function createAccountHandlers(
       const parent = findParent(caller, scopes);
       const wanted = { ...body, scopes, ...(parent === null ? {} : { parent }) };
       const created = await identity.createPersonalAccessToken(caller.userId, wanted);
-      return { status: 201, body: { ...toTokenBody(created), token: created.token } };
+      return {
+        status: 201,
+        body: { ...toTokenBody(created), token: created.token },
+        headers: { "cache-control": "no-store" },
+      };
     },
     revokePersonalAccessToken: async ({ caller, params }) => {
       const wasRevoked = await identity.revokePersonalAccessToken(caller.userId, params.id);

@@ -16,6 +16,9 @@ type Deps = Pick<Stores, "applications" | "accessKeys">;
 
 /** Enough for rotation; more means that old keys are not revoked. */
 const MAX_ACTIVE_KEYS = 20;
+/** For so long a key that is rotated goes on unless the request says otherwise. */
+const DEFAULT_OVERLAP_HOURS = 24;
+const SECRET_HEADERS = { "cache-control": "no-store" };
 
 /** Handlers of applications and their access keys. */
 export function createApplicationHandlers(deps: Deps): Handlers {
@@ -24,7 +27,10 @@ export function createApplicationHandlers(deps: Deps): Handlers {
 
 function createOwnHandlers({
   applications,
-}: Deps): Pick<Handlers, "listApplications" | "createApplication" | "getApplication" | "deleteApplication"> {
+}: Deps): Pick<
+  Handlers,
+  "listApplications" | "createApplication" | "getApplication" | "putApplication" | "deleteApplication"
+> {
   return {
     listApplications: async ({ caller, query }) => {
       const page = await applications.list(caller.organisationId, readPage(query));
@@ -44,6 +50,11 @@ function createOwnHandlers({
       if (!application) throw noApplication();
       return { status: 200, body: toApplicationBody(application) };
     },
+    putApplication: async ({ caller, params, body }) => {
+      const renamed = await applications.rename(caller.organisationId, params.id, body.name);
+      if (!renamed) throw noApplication();
+      return { status: 200, body: toApplicationBody(renamed) };
+    },
     deleteApplication: async ({ caller, params }) => {
       if (!(await applications.delete(caller.organisationId, params.id))) throw noApplication();
       return { status: 204 };
@@ -53,29 +64,41 @@ function createOwnHandlers({
 
 function createKeyHandlers({
   accessKeys,
-}: Deps): Pick<Handlers, "listAccessKeys" | "createAccessKey" | "revokeAccessKey"> {
+}: Deps): Pick<Handlers, "listAccessKeys" | "createAccessKey" | "rotateAccessKey" | "revokeAccessKey"> {
+  const requireRoom = async (organisationId: string, applicationId: string): Promise<void> => {
+    if ((await accessKeys.countActive(organisationId, applicationId)) < MAX_ACTIVE_KEYS) return;
+    throw new Problem("CONFLICT", `The application has ${MAX_ACTIVE_KEYS} access keys; revoke one first.`);
+  };
   return {
     listAccessKeys: async ({ caller, params, query }) => {
       const page = await accessKeys.list(caller.organisationId, params.id, readPage(query));
       if (!page) throw noApplication();
       return { status: 200, body: { items: page.items.map(toAccessKeyBody), nextCursor: page.nextCursor } };
     },
-    createAccessKey: async ({ caller, params }) => {
-      if ((await accessKeys.countActive(caller.organisationId, params.id)) >= MAX_ACTIVE_KEYS) {
-        throw new Problem(
-          "CONFLICT",
-          `The application has ${MAX_ACTIVE_KEYS} access keys; revoke one first.`,
-        );
-      }
+    createAccessKey: async ({ caller, params, body }) => {
+      await requireRoom(caller.organisationId, params.id);
       const { keyId, secret, secretHash } = createAccessKeySecret();
-      const created = await accessKeys.create(caller.organisationId, params.id, { id: keyId, secretHash });
+      const key = { ...body, id: keyId, secretHash };
+      const created = await accessKeys.create(caller.organisationId, params.id, key);
       if (!created) throw noApplication();
-      return { status: 201, body: { ...toAccessKeyBody(created), secret } };
+      return { status: 201, body: { ...toAccessKeyBody(created), secret }, headers: SECRET_HEADERS };
+    },
+    rotateAccessKey: async ({ caller, params, body }) => {
+      await requireRoom(caller.organisationId, params.id);
+      const { keyId, secret, secretHash } = createAccessKeySecret();
+      const rotated = await accessKeys.rotate(caller.organisationId, params.id, {
+        former: params.keyId,
+        next: { id: keyId, secretHash },
+        hours: body.oldEndsInHours ?? DEFAULT_OVERLAP_HOURS,
+      });
+      if (rotated === "no such key") throw noKey();
+      if (rotated === "rotated before")
+        throw new Problem("CONFLICT", "This access key was rotated before; rotate the key that replaced it.");
+      return { status: 201, body: { ...toAccessKeyBody(rotated), secret }, headers: SECRET_HEADERS };
     },
     revokeAccessKey: async ({ caller, params }) => {
       const wasRevoked = await accessKeys.revoke(caller.organisationId, params.id, params.keyId);
-      if (!wasRevoked)
-        throw new Problem("NOT_FOUND", "There is no such access key, or it is already revoked.");
+      if (!wasRevoked) throw noKey();
       return { status: 204 };
     },
   };
@@ -85,6 +108,10 @@ function noApplication(): Problem {
   return new Problem("NOT_FOUND", "There is no such application.");
 }
 
+function noKey(): Problem {
+  return new Problem("NOT_FOUND", "There is no such access key, or it is revoked or expired.");
+}
+
 function toApplicationBody(application: ApplicationRecord): Application {
   return { id: application.id, name: application.name, createdAt: formatTimestamp(application.createdAt) };
 }
@@ -92,7 +119,10 @@ function toApplicationBody(application: ApplicationRecord): Application {
 function toAccessKeyBody(key: AccessKeyRecord) {
   return {
     keyId: key.id,
+    name: key.name,
     createdAt: formatTimestamp(key.createdAt),
+    expiresAt: key.expiresAt === null ? null : formatTimestamp(key.expiresAt),
+    replacedBy: key.replacedBy,
     revokedAt: key.revokedAt === null ? null : formatTimestamp(key.revokedAt),
     lastUsedAt: key.lastUsedAt === null ? null : formatTimestamp(key.lastUsedAt),
   };

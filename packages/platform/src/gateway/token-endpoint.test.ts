@@ -284,7 +284,9 @@ describe("the token endpoint", () => {
     const used = await createTestClient(instance, owner, service);
     await fetchAccessToken(instance, used);
     await waitUntil(async () => {
-      const list = await instance.stores.accessKeys.list(owner.organisationId, used.applicationId, { limit: 1 });
+      const list = await instance.stores.accessKeys.list(owner.organisationId, used.applicationId, {
+        limit: 1,
+      });
       return list?.items[0]?.lastUsedAt !== null;
     });
   });

@@ -10,7 +10,12 @@ export interface AccessKeyRecord {
   /** The public half; the secret is not stored. */
   readonly id: string;
   readonly applicationId: string;
+  /** Empty: it has none. */
+  readonly name: string;
   readonly createdAt: number;
+  readonly expiresAt: number | null;
+  /** The key that it was rotated to; null: it was not. */
+  readonly replacedBy: string | null;
   readonly revokedAt: number | null;
   readonly lastUsedAt: number | null;
 }
@@ -23,40 +28,72 @@ export interface ActiveAccessKey {
   readonly secretHash: string;
 }
 
+/** A key to be stored. */
+export interface NewAccessKey {
+  readonly id: string;
+  /** SHA-256 in hex. */
+  readonly secretHash: string;
+  /** Default: none. */
+  readonly name?: string;
+  /** Default: never. */
+  readonly expiresInDays?: number;
+}
+
+/** From which key to which. */
+export interface Rotation {
+  readonly former: string;
+  readonly next: Pick<NewAccessKey, "id" | "secretHash">;
+  /** For so long the former key goes on. */
+  readonly hours: number;
+}
+
 /** Access keys of applications. */
 export interface AccessKeyStore {
   /** Stores a key. Null when the application is not the organisation's. */
   readonly create: (
     organisationId: string,
     applicationId: string,
-    key: { readonly id: string; readonly secretHash: string },
+    key: NewAccessKey,
   ) => Promise<AccessKeyRecord | null>;
+  /**
+   * Stores a key with the name and the life of another one, which ends some time later.
+   */
+  readonly rotate: (
+    organisationId: string,
+    applicationId: string,
+    rotation: Rotation,
+  ) => Promise<AccessKeyRecord | "no such key" | "rotated before">;
   /** Newest first, revoked keys included; null when the application is not the organisation's. */
   readonly list: (
     organisationId: string,
     applicationId: string,
     page: PageRequest,
   ) => Promise<Page<AccessKeyRecord> | null>;
-  /** How many keys of the application are not revoked; 0 when it is not the organisation's. */
+  /** How many keys of the application are neither revoked nor expired; 0 when it is not the organisation's. */
   readonly countActive: (organisationId: string, applicationId: string) => Promise<number>;
   /** Revokes a key. False when there was no such active key. */
   readonly revoke: (organisationId: string, applicationId: string, id: string) => Promise<boolean>;
-  /** For the token endpoint, which knows only the key id, so of any organisation. Null: unknown or revoked. */
+  /** For the token endpoint, which knows only the key id, so of any organisation. Null: unknown, revoked or expired. */
   readonly findActive: (id: string) => Promise<ActiveAccessKey | null>;
   /** Stores that the key was just exchanged for a token, at most once a minute. */
   readonly touch: (id: string) => Promise<void>;
 }
 
-const COLUMNS = `k.id, k.application_id as "applicationId", ${selectMilliseconds("k.created_at")} as "createdAt",
+const COLUMNS = `k.id, k.application_id as "applicationId", k.name, k.replaced_by as "replacedBy",
+  ${selectMilliseconds("k.created_at")} as "createdAt", ${selectMilliseconds("k.expires_at")} as "expiresAt",
   ${selectMilliseconds("k.revoked_at")} as "revokedAt", ${selectMilliseconds("k.last_used_at")} as "lastUsedAt"`;
 
 const IS_OWN = `exists (select 1 from application a
   where a.id = $1 and a.organisation_id = $2 and a.deleted_at is null)`;
 
+const IS_ACTIVE = "revoked_at is null and (expires_at is null or expires_at > now())";
+
 /** The store of access keys in PostgreSQL. */
 export function createAccessKeyStore(database: Database): AccessKeyStore {
   return {
     create: (organisationId, applicationId, key) => insertKey(database, organisationId, applicationId, key),
+    rotate: (organisationId, applicationId, rotation) =>
+      rotateKey(database, organisationId, applicationId, rotation),
     list: (organisationId, applicationId, page) => listKeys(database, organisationId, applicationId, page),
     countActive: (organisationId, applicationId) => countActive(database, organisationId, applicationId),
     revoke: (organisationId, applicationId, id) => revokeKey(database, organisationId, applicationId, id),
@@ -76,14 +113,47 @@ async function insertKey(
   database: Database,
   organisationId: string,
   applicationId: string,
-  key: { readonly id: string; readonly secretHash: string },
+  { id, secretHash, name = "", expiresInDays }: NewAccessKey,
 ): Promise<AccessKeyRecord | null> {
   if (!isUuid(applicationId)) return null;
   const [row] = await database.query<AccessKeyRecord>({
-    text: `insert into access_key as k (id, application_id, secret_hash) select $3, $1, $4 where ${IS_OWN} returning ${COLUMNS}`,
-    values: [applicationId, organisationId, key.id, key.secretHash],
+    text: `insert into access_key as k (id, application_id, secret_hash, name, expires_at)
+      select $3, $1, $4, $5, now() + make_interval(days => $6) where ${IS_OWN} returning ${COLUMNS}`,
+    values: [applicationId, organisationId, id, secretHash, name, expiresInDays ?? null],
   });
   return row ?? null;
+}
+
+/** One statement: of two at the same time the second waits for the row, and finds it rotated. */
+async function rotateKey(
+  database: Database,
+  organisationId: string,
+  applicationId: string,
+  { former, next, hours }: Rotation,
+): Promise<AccessKeyRecord | "no such key" | "rotated before"> {
+  if (!isUuid(applicationId)) return "no such key";
+  const [row] = await database.query<AccessKeyRecord>({
+    text: `with found as (
+        select id, name, expires_at - created_at as life from access_key
+        where id = $3 and application_id = $1 and ${IS_ACTIVE} and replaced_by is null and ${IS_OWN} for update
+      ), former as (
+        update access_key k set replaced_by = $4, expires_at = least(k.expires_at, now() + make_interval(hours => $6))
+        from found where k.id = found.id returning k.application_id
+      ), told as (
+        select pg_notify('${ACCESS_CHANNEL}', 'application:' || application_id) from former
+      ), made as (
+        insert into access_key as k (id, application_id, secret_hash, name, expires_at)
+        select $4, $1, $5, found.name, now() + found.life from found, told returning ${COLUMNS}
+      ) select * from made`,
+    values: [applicationId, organisationId, former, next.id, next.secretHash, hours],
+  });
+  if (row !== undefined) return row;
+  const [known] = await database.query({
+    text: `select id from access_key where id = $3 and application_id = $1 and replaced_by is not null and ${IS_OWN}`,
+    values: [applicationId, organisationId, former],
+    idempotent: true,
+  });
+  return known === undefined ? "no such key" : "rotated before";
 }
 
 async function listKeys(
@@ -121,7 +191,7 @@ async function countActive(
 ): Promise<number> {
   if (!isUuid(applicationId)) return 0;
   const [row] = await database.query<{ count: number }>({
-    text: `select count(*)::int as count from access_key where application_id = $1 and revoked_at is null and ${IS_OWN}`,
+    text: `select count(*)::int as count from access_key where application_id = $1 and ${IS_ACTIVE} and ${IS_OWN}`,
     values: [applicationId, organisationId],
     idempotent: true,
   });
@@ -152,7 +222,8 @@ async function findActive(database: Database, id: string): Promise<ActiveAccessK
     text: `select k.id, k.application_id as "applicationId", a.organisation_id as "organisationId",
         k.secret_hash as "secretHash"
       from access_key k join application a on a.id = k.application_id
-      where k.id = $1 and k.revoked_at is null and a.deleted_at is null`,
+      where k.id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+        and a.deleted_at is null`,
     values: [id],
     idempotent: true,
   });

@@ -123,7 +123,8 @@ function readRow(
     name: "access-find-grant",
     text: `select s.name as "serviceName",
         (select a.organisation_id from application a where a.id = $1 and a.deleted_at is null) as "organisationId",
-        exists (select 1 from access_key k where k.id = $2 and k.application_id = $1 and k.revoked_at is null)
+        exists (select 1 from access_key k where k.id = $2 and k.application_id = $1 and k.revoked_at is null
+          and (k.expires_at is null or k.expires_at > now()))
           as "isKeyActive",
         (select json_build_object('id', b.id, 'isPaused', b.paused_at is not null) from subscription b
           where b.application_id = $1 and b.service_key = s.key and b.cancelled_at is null) as subscription,

@@ -26,6 +26,8 @@ export interface ApplicationStore {
   /** Newest first, without deleted ones. */
   readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ApplicationRecord>>;
   readonly find: (organisationId: string, id: string) => Promise<ApplicationRecord | null>;
+  /** Null when there is none. */
+  readonly rename: (organisationId: string, id: string, name: string) => Promise<ApplicationRecord | null>;
   /** Deletes an application, revokes its access keys and cancels its subscriptions. False when there was none. */
   readonly delete: (organisationId: string, id: string) => Promise<boolean>;
 }
@@ -46,6 +48,7 @@ export function createApplicationStore(database: Database): ApplicationStore {
     },
     list: (organisationId, page) => listApplications(database, organisationId, page),
     find: (organisationId, id) => findApplication(database, organisationId, id),
+    rename: (organisationId, id, name) => renameApplication(database, { organisationId, id, name }),
     delete: (organisationId, id) => deleteApplication(database, organisationId, id),
   };
 }
@@ -74,6 +77,20 @@ async function findApplication(
   const [row] = await database.query<ApplicationRecord>({
     text: `select ${COLUMNS} from application a where a.id = $1 and a.organisation_id = $2 and a.deleted_at is null`,
     values: [id, organisationId],
+    idempotent: true,
+  });
+  return row ?? null;
+}
+
+async function renameApplication(
+  database: Database,
+  { organisationId, id, name }: Pick<ApplicationRecord, "organisationId" | "id" | "name">,
+): Promise<ApplicationRecord | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await database.query<ApplicationRecord>({
+    text: `update application a set name = $3
+      where a.id = $1 and a.organisation_id = $2 and a.deleted_at is null returning ${COLUMNS}`,
+    values: [id, organisationId, name],
     idempotent: true,
   });
   return row ?? null;

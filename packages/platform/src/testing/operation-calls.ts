@@ -157,6 +157,9 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     putPlan: { name: "Basic" },
     putSubscription: { status: "PAUSED" },
     createApplication: { name: "mine" },
+    putApplication: { name: "mine" },
+    createAccessKey: { name: "mine" },
+    rotateAccessKey: { oldEndsInHours: 24 },
     createSubscription: {
       serviceKey: references["serviceKey"],
       applicationId: references["applicationId"],
