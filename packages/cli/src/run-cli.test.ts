@@ -40,8 +40,8 @@ test("a group of commands shows what it has, and is wrong usage without one", as
   const { exitCode, stderr } = await home.run(["tokens"]);
   expect(exitCode).toBe(2);
   expect(stderr).toContain("Usage: platform tokens <command>");
-  for (const { name, summary } of COMMANDS)
-    if (name.startsWith("tokens ")) expect(stderr.replaceAll(/\s+/g, " ")).toContain(summary);
+  for (const { summary } of COMMANDS.filter(({ name }) => name.startsWith("tokens ")))
+    expect(stderr.replaceAll(/\s+/g, " ")).toContain(summary);
   expect((await home.run(["tokens", "lst"])).stderr).toContain("Did you mean ls?");
 });
 

@@ -171,7 +171,8 @@ test("of many who rotate a key at once one gets a new key, and the others are to
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => send("POST", `${applicationId}/access-keys/${keyId}/rotate`)),
   );
-  expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([201, ...Array(7).fill(409)]);
+  const count = (status: number) => answers.filter(({ statusCode }) => statusCode === status).length;
+  expect([count(201), count(409)]).toEqual([1, 7]);
   expect(await listKeys(applicationId)).toHaveLength(2);
 });
 

@@ -29,7 +29,7 @@ export interface ActiveAccessKey {
 }
 
 /** A key to be stored. */
-export interface NewAccessKey {
+interface NewAccessKey {
   readonly id: string;
   /** SHA-256 in hex. */
   readonly secretHash: string;
@@ -40,7 +40,7 @@ export interface NewAccessKey {
 }
 
 /** From which key to which. */
-export interface Rotation {
+interface Rotation {
   readonly former: string;
   readonly next: Pick<NewAccessKey, "id" | "secretHash">;
   /** For so long the former key goes on. */

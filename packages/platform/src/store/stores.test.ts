@@ -365,40 +365,6 @@ test("an unpublished service takes no subscriptions", async () => {
   );
 });
 
-test("processes that start at the same moment agree on the first signing key", async () => {
-  const keys = ["a", "b", "c", "d"].map((kid) => ({
-    kid,
-    publicJwk: { kid },
-    privateJwkEncrypted: "sealed",
-  }));
-  const first = await Promise.all(keys.map((key) => stores.signingKeys.insertFirst(key)));
-  expect(new Set(first.map(({ kid }) => kid)).size).toBe(1);
-});
-
-test("a new signing key verifies at once, and signs when all had two minutes to read it; the former goes then, or now", async () => {
-  const { signingKeys } = stores;
-  const key = (kid: string) => ({ kid, publicJwk: { kid }, privateJwkEncrypted: "sealed" });
-  const list = async () => (await signingKeys.list()).map(({ kid }) => kid);
-  const age = (minutes: number) =>
-    home.database.query({
-      text: `update signing_key set created_at = created_at - make_interval(mins => $1),
-        retired_at = retired_at - make_interval(mins => $1)`,
-      values: [minutes],
-    });
-  await signingKeys.rotate(key("first"), 0);
-  expect(await list()).toEqual(["first"]);
-  expect(await signingKeys.rotate(key("second"), 3_600)).toEqual(["first"]);
-  expect(await list()).toEqual(["first", "second"]);
-  await age(3);
-  expect(await list()).toEqual(["second", "first"]);
-  expect(await signingKeys.rotate(key("third"), 3_600)).toEqual(expect.arrayContaining(["first", "second"]));
-  expect(await list()).toEqual(["second", "first", "third"]);
-  await age(58);
-  expect(await list()).toEqual(["third", "second"]);
-  expect(await signingKeys.rotate(key("fourth"), 0)).toHaveLength(2);
-  expect(await list()).toEqual(["fourth"]);
-});
-
 test("a grant names the organisation of the application, not that of the service", async () => {
   const [consumer, provider] = [await createWorld(), await createWorld()];
   await stores.services.publish(provider.organisationId, provider.serviceKey, "marketplace");
