@@ -53,6 +53,15 @@ describe("the token endpoint", () => {
       payload,
     });
 
+  /** Another key each time, from another address of one network. */
+  const guess = async (number: number) => {
+    const { statusCode } = await post(grant, {
+      authorization: basic(`plat_key_${String(number).padStart(32, "0")}`, client.secret),
+      "x-forwarded-for": `2001:db8:0:1::${number.toString(16)}`,
+    });
+    return statusCode;
+  };
+
   test("gives a token for key id and secret by HTTP Basic, percent-encoded or not", async () => {
     for (const authorization of [
       basic(client.keyId, client.secret),
@@ -270,13 +279,6 @@ describe("the token endpoint", () => {
   });
 
   test("lets one client guess no more than 600 keys at once, its whole IPv6 network together", async () => {
-    const guess = async (number: number) => {
-      const { statusCode } = await post(grant, {
-        authorization: basic(`plat_key_${String(number).padStart(32, "0")}`, client.secret),
-        "x-forwarded-for": `2001:db8:0:1::${number.toString(16)}`,
-      });
-      return statusCode;
-    };
     const many = await Promise.all(Array.from({ length: 900 }, (_, number) => guess(number)));
     expect(many.filter((status) => status === 401).length).toBeGreaterThanOrEqual(600);
     expect(many).toContain(429);
