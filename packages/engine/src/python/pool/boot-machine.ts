@@ -56,6 +56,8 @@ export type ChildReport =
 /** Reports to the pool: `ready` or `unsafe` at most once, `closed` as the last. */
 export type BootReport =
   | ChildReport
+  /** No control group is free for a child: memory that others have left keeps all from use. It was not made. */
+  | { readonly event: "full"; readonly id: number }
   | Extract<ZygoteEvent, { readonly event: "ready" | "unsafe" }>
   /** `description`: how the process ended, as a clause. `failure`: null when it was ready, or its end was ordered. */
   | { readonly event: "closed"; readonly description: string; readonly failure: BootFailure | null };

@@ -231,7 +231,7 @@ function obey(handles: Handles, { home, send, stop, kill }: Zygote, order: PoolO
 /** Not as an event of the zygote, which is not heard of children before it is ready: a child that is never made would be waited for. */
 function takeSlot({ slots, options }: Handles, id: number, onReady: () => void): void {
   try {
-    slots.take(id, onReady);
+    slots.take(id, onReady, () => options.onReport({ event: "full", id }));
   } catch (error) {
     const reason = `no control group could be made for it (${getMessage(error)})`;
     options.onReport({ event: "refused", id, reason });

@@ -19,6 +19,7 @@ const exit = (id: number, code: number | null = 0): PoolEvent =>
   report({ event: "exit", id, code, signal: null });
 const gone = (id: number): PoolEvent => report({ event: "gone", id });
 const refused = (id: number): PoolEvent => report({ event: "refused", id, reason: "EAGAIN" });
+const full = (id: number): PoolEvent => report({ event: "full", id });
 const closed = (outcome?: StartOutcome): PoolEvent =>
   report({
     event: "closed",
@@ -44,6 +45,7 @@ const SPAWNING: readonly PoolEvent[] = [
 /** Three at once, then one at a time: in the next period, and in the one after it. */
 const BURST = [submit(1), submit(2), submit(3), READY, ...[1, 2, 3].map(connected), ANSWERED];
 const LATER = [190, submit(4), 201, TICK, 390, ANSWERED, exit(6), gone(6), connected(7), 402, TICK];
+const FULL = "Memory that ended executions have left keeps all control groups of the version from use.";
 const FAULT = fail("STARTUP_ERROR", "no licence");
 
 /** One execution runs, two children are idle. */
@@ -187,6 +189,11 @@ describe("a pool", () => {
       "replace: a child did not come up, forget 1, refuse 1: A process ended before it was ready.",
     ],
     ["believes no end of a process before its exit", play(submit(1), connected(1), gone(1)), ""],
+    [
+      "ends nothing when no group is free for a child: another zygote is wanted, and the execution goes back",
+      play(...WARM, submit(2), submit(3), submit(4), full(4)),
+      `forget 4, replace: ${FULL}, refuse 4: ${FULL}`,
+    ],
     ["believes no refusal of a child that has connected", play(submit(1), connected(1), refused(1)), ""],
     [
       "passes on how a process ended, and that all of it is gone",

@@ -32,6 +32,7 @@ import type { BootFailure } from "./start-failure.ts";
 
 /** A version that failed to boot this many times in a row is parked. */
 const PARK_AFTER = 3;
+const FULL = "Memory that ended executions have left keeps all control groups of the version from use.";
 /** After this many zygotes in a row that ended before a child was ready, the waiting executions are refused. */
 const MAX_BOOTS_WITHOUT_CHILD = 3;
 const STOPPED: BootFailure = {
@@ -152,6 +153,8 @@ function hear(turn: Turn, report: BootReport): void {
       return respawn(turn, report.reason);
     case "closed":
       return bury(turn, report.description, report.failure);
+    case "full":
+      return makeRoom(turn, report.id);
     case "exit":
     case "refused":
     case "gone":
@@ -183,6 +186,16 @@ function hearOfChild(turn: Turn, report: ChildReport): void {
   remove(turn, child);
   forget(turn, child);
   failStart(turn, notStarted("version", `The system refused a process: ${report.reason}`));
+}
+
+/** What runs is not ended for it, as it would be when the child was late: another zygote has groups of its own. */
+function makeRoom(turn: Turn, id: number): void {
+  const child = turn.state.children.find((known) => known.id === id);
+  if (child?.stage !== "ordered") return;
+  remove(turn, child);
+  forget(turn, child);
+  wantReplacement(turn, FULL);
+  failStart(turn, notStarted("version", FULL));
 }
 
 function exit(turn: Turn, child: Child, report: Extract<BootReport, { readonly event: "exit" }>): void {

@@ -73,38 +73,38 @@ const nothing = (): undefined => undefined;
 
 test("a slot is given to another child only once it is empty", async () => {
   const { book, done, processes } = createWorld();
-  book.take(1, () => done.push("1 is there"));
+  book.take(1, () => done.push("1 is there"), nothing);
   expect(done).toEqual(["begin 0", "1 is there"]);
   processes[0] = 1;
   book.bury(1, () => done.push("1 is gone"));
-  book.take(2, nothing);
+  book.take(2, nothing, nothing);
   expect([place(book, 1), place(book, 2), done.slice(2)]).toEqual([undefined, 1, ["kill 0", "begin 1"]]);
   processes[0] = 0;
   await vi.waitFor(() => expect(done).toContain("1 is gone"));
-  book.take(3, nothing);
+  book.take(3, nothing, nothing);
   expect(place(book, 3)).toBe(0);
 });
 
 test("a slot with memory that a child has left is used again when that is free, never before; the child is gone after a second", async () => {
   const { book, done, memory } = createWorld();
-  book.take(1, nothing);
+  book.take(1, nothing, nothing);
   memory[0] = 100 * MEGABYTE;
   book.bury(1, () => done.push("1 is gone"));
   expect(done).toEqual(["begin 0"]);
   await vi.waitFor(() => expect(done).toContain("1 is gone"), { timeout: 5000 });
-  book.take(2, nothing);
+  book.take(2, nothing, nothing);
   memory[0] = 0;
-  book.take(3, nothing);
+  book.take(3, nothing, nothing);
   expect([place(book, 2), place(book, 3)]).toEqual([1, 0]);
 });
 
 test("what the system refuses for a moment is tried again; a slot whose measurement is refused is not lost", async () => {
   const { book, done, processes, refusals } = createWorld(1);
   refusals.push("next");
-  expect(() => book.take(1, nothing)).toThrow(/EMFILE/u);
-  for (const child of [1, 2]) book.take(child, nothing);
+  expect(() => book.take(1, nothing, nothing)).toThrow(/EMFILE/u);
+  for (const child of [1, 2]) book.take(child, nothing, nothing);
   processes.push(1, 1);
-  book.take(3, () => done.push("3 is there"));
+  book.take(3, () => done.push("3 is there"), nothing);
   processes[0] = 0;
   refusals.push("next", "next");
   book.bury(1, () => done.push("1 is gone"));
@@ -114,21 +114,40 @@ test("what the system refuses for a moment is tried again; a slot whose measurem
 test("memory that children leave keeps as many groups from use as children can exist; who comes then waits", async () => {
   const { book, done, memory } = createWorld(1);
   for (const child of [1, 2]) {
-    book.take(child, nothing);
+    book.take(child, nothing, nothing);
     memory[child - 1] = 100 * MEGABYTE;
     book.bury(child, () => done.push(`${child} is gone`));
     await vi.waitFor(() => expect(done).toContain(`${child} is gone`), { timeout: 5000 });
   }
-  book.take(3, () => done.push("3 is there"));
+  book.take(3, () => done.push("3 is there"), nothing);
   expect(done).not.toContain("3 is there");
   memory[1] = 0;
   await vi.waitFor(() => expect(done).toContain("3 is there"));
   expect(place(book, 3)).toBe(1);
 });
 
+test("a child that finds none free for two seconds is not made", async () => {
+  const { book, done, memory } = createWorld(1);
+  for (const child of [1, 2]) {
+    book.take(child, nothing, nothing);
+    memory[child - 1] = 100 * MEGABYTE;
+    book.bury(child, () => done.push(`${child} is gone`));
+    await vi.waitFor(() => expect(done).toContain(`${child} is gone`), { timeout: 5000 });
+  }
+  book.take(
+    3,
+    () => done.push("3 is there"),
+    () => done.push("full"),
+  );
+  await vi.waitFor(() => expect(done).toContain("full"), { timeout: 10_000 });
+  memory[1] = 0;
+  book.take(4, () => done.push("4 is there"), nothing);
+  expect([place(book, 3), place(book, 4), done.includes("3 is there")]).toEqual([undefined, 1, false]);
+});
+
 test("one process is moved for each child, whatever its zygote says, and none for a child that is gone", async () => {
   const { book, done, move } = createWorld();
-  book.take(1, nothing);
+  book.take(1, nothing, nothing);
   const first = book.enter(1, { pid: 4711, start: "1" });
   move.resolve(undefined);
   expect([
@@ -141,10 +160,10 @@ test("one process is moved for each child, whatever its zygote says, and none fo
 
 test("a slot into which a process is being moved is not empty, whatever it says: the next child would have it beside itself", async () => {
   const { book, done, move } = createWorld();
-  book.take(1, nothing);
+  book.take(1, nothing, nothing);
   const moved = book.enter(1, { pid: 4711, start: "1" });
   book.bury(1, () => done.push("1 is gone"));
-  book.take(2, nothing);
+  book.take(2, nothing, nothing);
   expect([place(book, 2), done.includes("1 is gone")]).toEqual([1, false]);
   move.resolve(undefined);
   expect(await moved).toBe(false);
@@ -153,7 +172,7 @@ test("a slot into which a process is being moved is not empty, whatever it says:
 
 test("a process that cannot be moved may not go on", async () => {
   const { book, move, groups } = createWorld();
-  book.take(1, nothing);
+  book.take(1, nothing, nothing);
   const moved = book.enter(1, { pid: 4711, start: "1" });
   await groups.remove();
   move.resolve(undefined);
@@ -162,11 +181,11 @@ test("a process that cannot be moved may not go on", async () => {
 
 test("once the groups are being removed, children are gone and none is made", async () => {
   const { book, done, processes, groups } = createWorld();
-  book.take(1, nothing);
+  book.take(1, nothing, nothing);
   processes[0] = 1;
   book.bury(1, () => done.push("1 is gone"));
   await groups.remove();
-  book.take(2, () => done.push("2 is there"));
+  book.take(2, () => done.push("2 is there"), nothing);
   await vi.waitFor(() => expect(done).toContain("1 is gone"));
   expect([book.find(2), done.includes("2 is there")]).toEqual([null, false]);
 });
@@ -174,7 +193,7 @@ test("once the groups are being removed, children are gone and none is made", as
 test("without groups there is nothing to wait for", async () => {
   const done: string[] = [];
   const book = createSlotBook(() => null, 0);
-  book.take(1, () => done.push("there"));
+  book.take(1, () => done.push("there"), nothing);
   book.bury(1, () => done.push("gone"));
   expect([done, await book.enter(1, { pid: 4711, start: "1" }), book.find(1)]).toEqual([
     ["there", "gone"],

@@ -1,10 +1,13 @@
 import { MEGABYTE } from "../../base/bytes.ts";
+import { readMonotonic } from "../../base/monotonic.ts";
 import type { Group, KnownProcess } from "../sandbox/cgroups/cgroups.ts";
 import type { ZygoteGroups } from "./zygote-groups.ts";
 
 const PAUSE_MS = 10;
 /** The room of an ended child waits this often for the memory that it has left: a descriptor that it sent along with its output lives until that is read. */
 const MAX_LOOKS_AT_MEMORY = 100;
+/** A child waits so long for one. */
+const MAX_WAIT_MS = 2000;
 /** What nobody misses: the kernel counts in portions, and what is left of namespaces for a moment. */
 const LEFT_BYTES = 4 * MEGABYTE;
 /** So many groups may be kept from use by memory that is left in them, for each child that can exist. */
@@ -15,8 +18,11 @@ const GROUPS_OF_A_CHILD = 2;
  * gone which is not. One with memory that a child has left is set aside, as long as that is there: no run is charged for another's.
  */
 export interface SlotBook {
-  /** Starts the measurement of an empty slot for a child; calls back when there is one, at once if it can. */
-  readonly take: (child: number, onReady: () => void) => void;
+  /**
+   * Starts the measurement of an empty slot for a child; calls back when there is one, at once if it can. `onFull`: memory has kept all from use
+   * for a while, and may do so as long as the zygote lives.
+   */
+  readonly take: (child: number, onReady: () => void, onFull: () => void) => void;
   /** Moves the process of a child into its slot. False: it has ended, or was moved before; it may not go on. */
   readonly enter: (child: number, process: KnownProcess) => Promise<boolean>;
   /** The group of a child; null: it has none, or it is gone. */
@@ -39,12 +45,13 @@ export function createSlotBook(readGroups: () => ZygoteGroups | null, maxChildre
   const taken = new Map<number, Slot>();
   const stock = createStock(GROUPS_OF_A_CHILD * maxChildren);
 
-  function take(child: number, onReady: () => void): void {
+  function take(child: number, onReady: () => void, onFull: () => void, since = readMonotonic()): void {
     const groups = readGroups();
     if (groups === null) return onReady();
     if (!groups.isOpen()) return;
     const slot = stock.draw(groups);
-    if (slot === null) return tryLater(() => take(child, onReady));
+    if (slot === null && readMonotonic() - since > MAX_WAIT_MS) return onFull();
+    if (slot === null) return tryLater(() => take(child, onReady, onFull, since));
     slot.stage = "taken";
     taken.set(child, slot);
     onReady();
@@ -76,7 +83,7 @@ export function createSlotBook(readGroups: () => ZygoteGroups | null, maxChildre
   }
 
   return {
-    take,
+    take: (child, onReady, onFull) => take(child, onReady, onFull),
     enter,
     find: (child) => (readGroups()?.isOpen() === true ? (taken.get(child)?.group ?? null) : null),
     bury: (child, onEmpty) => {
