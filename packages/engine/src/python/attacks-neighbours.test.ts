@@ -12,7 +12,7 @@ const VICTIM = `
 import ctypes, mmap, os, time
 def stay(secret):
     LIBC = ctypes.CDLL(None, use_errno=True)
-    memory = bytearray(secret.encode())
+    memory, nice = bytearray(secret.encode()), os.nice(0)
     os.environ["SECRET"] = secret
     shared = mmap.mmap(-1, 4096)
     shared[:len(secret)] = secret.encode()
@@ -27,7 +27,8 @@ def stay(secret):
     segment.value = secret.encode()
     while True:
         kept = [memory.decode(), os.environ["SECRET"], shared[:len(secret)].decode(), segment.value.decode(), *(open(path).read() for path in paths)]
-        print("intact" if kept == [secret] * len(kept) else kept, flush=True)
+        is_intact = kept == [secret] * len(kept) and os.nice(0) == nice
+        print("intact" if is_intact else kept, flush=True)
         time.sleep(0.05)
 `;
 const ATTACK = `
@@ -83,6 +84,11 @@ def attack(secret):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGSTOP, signal.SIGKILL):
         strike(number)
+    for which in (os.PRIO_PGRP, os.PRIO_USER):
+        try:
+            os.setpriority(which, 0, 19)
+        except OSError:
+            pass
     for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU):
         for pid in list_others():
             try:

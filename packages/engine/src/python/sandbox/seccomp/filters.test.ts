@@ -295,9 +295,14 @@ test("without a pid namespace a run changes no limits and priorities of others",
       for (const self of [0, OWN_PID]) expect(judge(program, name, [self])).toBe("allow");
       for (const other of [1, 4242, -1]) expect(judge(program, name, [other])).toEqual(REFUSAL);
     }
-    for (const name of ["setpriority", "ioprio_set"] as const) {
-      expect(judge(program, name, [1, 0])).toBe("allow");
-      expect(judge(program, name, [0, 4242])).toEqual(REFUSAL);
+    for (const [name, process] of [
+      ["setpriority", 0],
+      ["ioprio_set", 1],
+    ] as const) {
+      for (const self of [0, OWN_PID]) expect(judge(program, name, [process, self])).toBe("allow");
+      expect(judge(program, name, [process, 4242])).toEqual(REFUSAL);
+      // A process group, and all processes of the user.
+      for (const many of [process + 1, process + 2]) expect(judge(program, name, [many, 0])).toEqual(REFUSAL);
     }
   }
 });
@@ -311,6 +316,10 @@ test("without Landlock's scopes too, a run signals itself only", () => {
   }
   for (const name of ["tkill", "pidfd_open", "pidfd_send_signal"] as const)
     expect(judge(program, name, [OWN_PID, 9])).toEqual(REFUSAL);
+  for (const owning of [8, 15]) expect(judge(program, "fcntl", [3, owning, 4242])).toEqual(REFUSAL);
+  for (const owning of [0x8901, 0x8902]) expect(judge(program, "ioctl", [3, owning])).toEqual(REFUSAL);
+  for (const other of [1, 4, 10, 1030]) expect(judge(program, "fcntl", [3, other])).toBe("allow");
+  expect(judge(program, "ioctl", [3, 0x5421])).toBe("allow");
 });
 
 test("without an IPC namespace there are no objects that belong to the whole host", () => {

@@ -259,21 +259,40 @@ export const SHARED_IPC: Rule = {
   verdict: "ENOSYS",
 };
 
-/** Without a pid namespace a run can name its siblings: changing their limits and priority. */
+const PRIO_PROCESS = 0;
+const IOPRIO_WHO_PROCESS = 1;
+
+/**
+ * Without a pid namespace a run can name its siblings: changing their limits and priority. Also without a number: PRIO_USER is all processes of
+ * its user, which 0 stands for.
+ */
 export const SETTINGS_OF_OTHERS: readonly Rule[] = [
   {
     calls: ["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"],
     clauses: [{ when: [{ argument: 0, isOneOf: SELF }], verdict: "allow" }],
     otherwise: "EPERM",
   },
-  {
-    calls: ["setpriority", "ioprio_set"],
-    clauses: [{ when: [{ argument: 1, isOneOf: SELF }], verdict: "allow" }],
-    otherwise: "EPERM",
-  },
+  allowForSelf("setpriority", PRIO_PROCESS),
+  allowForSelf("ioprio_set", IOPRIO_WHO_PROCESS),
 ];
 
-/** Where Landlock cannot keep signals inside a run either: it may send them to itself only, and its own processes have to end by themselves. */
+function allowForSelf(call: "setpriority" | "ioprio_set", process: number): Rule {
+  const when = [
+    { argument: 0, isOneOf: [process] },
+    { argument: 1, isOneOf: SELF },
+  ];
+  return { calls: [call], clauses: [{ when, verdict: "allow" }], otherwise: "EPERM" };
+}
+
+const F_SETOWN = 8;
+const F_SETOWN_EX = 15;
+const FIOSETOWN = 0x8901;
+const SIOCSPGRP = 0x8902;
+
+/**
+ * Where Landlock cannot keep signals inside a run either: it may send them to itself only, and its own processes have to end by themselves. The
+ * owner of a file or socket gets signals too, any that is chosen (F_SETSIG), when something can be read.
+ */
 export const SIGNALS_TO_OTHERS: readonly Rule[] = [
   {
     calls: ["kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"],
@@ -281,4 +300,14 @@ export const SIGNALS_TO_OTHERS: readonly Rule[] = [
     otherwise: "EPERM",
   },
   { calls: ["tkill", "pidfd_open", "pidfd_send_signal"], verdict: "EPERM" },
+  {
+    calls: ["fcntl"],
+    clauses: [{ when: [{ argument: 1, isOneOf: [F_SETOWN, F_SETOWN_EX] }], verdict: "EPERM" }],
+    otherwise: "allow",
+  },
+  {
+    calls: ["ioctl"],
+    clauses: [{ when: [{ argument: 1, isOneOf: [FIOSETOWN, SIOCSPGRP] }], verdict: "EPERM" }],
+    otherwise: "allow",
+  },
 ];

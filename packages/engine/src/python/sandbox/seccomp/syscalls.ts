@@ -30,6 +30,7 @@ export const SYSCALLS = {
   fanotify_init: [300, 262],
   fanotify_mark: [301, 263],
   finit_module: [313, 273],
+  fcntl: [72, 25],
   fsconfig: [431, 431],
   fsmount: [432, 432],
   fsopen: [430, 430],
