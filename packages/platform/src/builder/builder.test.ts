@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Version } from "@platform/contract/platform-api/services";
+import { createUuidV7 } from "@platform/engine/base/uuid";
+import { createPostgresExecutionStore } from "../store/executions/execution-store.ts";
+import type { SubscriptionTerms } from "../store/subscribe.ts";
 import { openBuildScene, PROGRAM, returning, typed, modelled } from "../testing/build-scene.ts";
 import type { BuildScene } from "../testing/build-scene.ts";
 import { createVersionSource } from "../versions/version-source.ts";
@@ -9,6 +12,19 @@ beforeAll(async () => {
   scene = await openBuildScene();
 });
 afterAll(() => scene?.close());
+
+/** Subscribes new applications of these names, each on its terms; their ids by name. */
+async function subscribeAll(key: string, terms: Readonly<Record<string, SubscriptionTerms>>) {
+  const { instance, owner } = scene;
+  await instance.stores.services.publish(owner.organisationId, key, "internal");
+  const ids: Record<string, string> = {};
+  for (const [name, wanted] of Object.entries(terms)) {
+    const { organisationId, userId: createdBy } = owner;
+    const { id } = await instance.stores.applications.create({ organisationId, name, createdBy });
+    ids[name] = (await instance.stores.subscriptions.create(organisationId, id, key, wanted)).id;
+  }
+  return ids;
+}
 
 describe("a build", () => {
   test("makes a version of an upload that a worker can run, with the schema of its hints", async () => {
@@ -189,6 +205,53 @@ describe("a build", () => {
     });
     const forced = await scene.deploy(key, await scene.pack(name, typed("bool")), "?force=true");
     expect(forced).toMatchObject({ status: "SUCCEEDED", version: "2.0.1" });
+  });
+
+  describe("that subscriptions call", () => {
+    test("does not go live where it would break one that it moves, and names it; what is pinned or follows another major does not count", async () => {
+      const { key, name } = await scene.createService();
+      await scene.deploy(key, await scene.pack(name, typed("int")));
+      await subscribeAll(key, { shop: {}, lab: { version: "1" }, pinned: { version: "1.0.0" } });
+      const refused = await scene.deploy(key, await scene.pack(name, typed("str")));
+      expect(refused).toMatchObject({ status: "FAILED", code: "INVALID_PROJECT" });
+      expect(refused.detail).toContain(
+        'It would break 2 subscriptions that call 1.0.0 (/data/n was integer and is now string): "shop" of Somebody, "lab" of Somebody.',
+      );
+      const major = await scene.deploy(key, await scene.pack(name, typed("str")), "?bump=major");
+      expect(major).toMatchObject({ status: "SUCCEEDED", version: "2.0.0" });
+      expect(major.log.join("\n")).toContain(
+        'Version 2.0.0 breaks 1 subscription that calls 1.0.0 (/data/n was integer and is now string): "shop" of Somebody.',
+      );
+      // A version of the first major number moves "lab" alone, and takes what it sends.
+      const older = await scene.deploy(key, await scene.pack(name, typed("float")), "?version=1.1.0");
+      expect(older).toMatchObject({ status: "SUCCEEDED", version: "1.1.0" });
+      expect(older.log.join("\n")).not.toContain("breaks");
+    });
+
+    test("is compared with what they started last, not with what their URL names", async () => {
+      const { key, name } = await scene.createService();
+      await scene.deploy(key, await scene.pack(name, typed("int")));
+      const [old] = (await scene.instance.stores.versions.list(scene.owner.organisationId, key, { limit: 1 }))
+        .items;
+      const { shop } = await subscribeAll(key, { shop: {} });
+      const forced = await scene.deploy(key, await scene.pack(name, typed("str")), "?force=true");
+      expect(forced).toMatchObject({ status: "SUCCEEDED", version: "1.0.1" });
+      expect(forced.log.join("\n")).toContain("Version 1.0.1 breaks 1 subscription that calls 1.0.0");
+      const store = createPostgresExecutionStore({ database: scene.home.database });
+      await store.create({
+        id: createUuidV7(),
+        owner: { kind: "subscription", id: shop ?? "", organisationId: scene.owner.organisationId },
+        versionId: old?.id ?? "",
+        resources: { cpu: 1, memory: 1 },
+        timeoutSeconds: 60,
+        body: Buffer.from("{}"),
+        references: {},
+      });
+      await store.close();
+      const refused = await scene.deploy(key, await scene.pack(name, `${typed("str")}# other content`));
+      expect(refused).toMatchObject({ status: "FAILED" });
+      expect(refused.detail).toMatch(/^It would break 1 subscription that calls 1\.0\.0 /u);
+    });
   });
 
   test.each([

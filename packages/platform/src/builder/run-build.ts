@@ -16,8 +16,7 @@ import type { BuildClaim, BuildOutcome } from "../store/builds/builds.ts";
 import type { VersionStore } from "../store/versions/versions.ts";
 import { findNetworkFault } from "./build-network.ts";
 import type { BuildNetwork } from "./build-network.ts";
-import { findOlderSchema } from "./older-schema.ts";
-import { findBreakingChange } from "./schema-changes.ts";
+import { checkUpgrade } from "./upgrade-check.ts";
 import type { VersionFiles } from "../versions/version-files.ts";
 
 /** What builds are run with. */
@@ -46,7 +45,7 @@ const MAX_DESCRIPTION_BYTES = 256 * 1024;
 
 /**
  * Makes a version from an archive: unpacks it, installs its requirements, loads the module, and compares its input with
- * that of the version before. Errors of the project are an outcome; everything else is thrown.
+ * what callers send (upgrade-check.ts). Errors of the project are an outcome; everything else is thrown.
  */
 export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildRun): Promise<BuildOutcome> {
   try {
@@ -72,10 +71,9 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
     const schemas = acceptSchemas(probe);
     for (const note of schemas.notes) onLog(note);
-    return (
-      (await findSchemaFailure(deps.versions, claim, schemas.inputSchema)) ??
-      (await succeed(claim, project, version, { ...probe, ...schemas }))
-    );
+    const fault = await checkUpgrade(deps.versions, { claim, schema: schemas.inputSchema, onLog });
+    if (fault !== null) return fail("INVALID_PROJECT", fault);
+    return await succeed(claim, project, version, { ...probe, ...schemas });
   } catch (error) {
     if (!(error instanceof ProjectError)) throw error;
     for (const { path, message } of error.errors)
@@ -136,21 +134,6 @@ function findResourceFailure(
 function describeProbeFailure(probe: Extract<Probe, { ok: false }>, onLog: (line: string) => void): Failure {
   if (probe.traceback !== null) onLog(probe.traceback);
   return fail(probe.code, probe.detail);
-}
-
-async function findSchemaFailure(
-  versions: VersionStore,
-  claim: BuildClaim,
-  schema: Record<string, unknown> | null,
-): Promise<Failure | null> {
-  if (claim.isForced) return null;
-  const older = await findOlderSchema(versions, claim);
-  const change = older && findBreakingChange(older.inputSchema, schema);
-  if (!change) return null;
-  return fail(
-    "INVALID_PROJECT",
-    `The input changed in a way that breaks callers of ${older.version}: ${change}. Increase the major version, or use force.`,
-  );
 }
 
 async function readDescription(directory: string, project: Project): Promise<string> {

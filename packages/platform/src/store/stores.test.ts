@@ -94,6 +94,7 @@ test("nobody sees or changes what belongs to another organisation", async () => 
   expect(await versions.find(OTHER, serviceKey, "1.0.0")).toBeNull();
   expect(await versions.findLatest(OTHER, serviceKey)).toBeNull();
   expect(await versions.findHighest(OTHER, serviceKey)).toBeNull();
+  expect(await versions.listCalled(OTHER, serviceKey, { major: 1, minor: 1, patch: 0 })).toEqual([]);
   expect(await versions.retire(OTHER, serviceKey, "1.0.0")).toBeNull();
   expect(await builds.create(createBuild(OTHER, serviceKey, "3.0.0"))).toBeNull();
   expect(await builds.findLatest(OTHER, serviceKey, "1.0.1")).toBeNull();
@@ -114,6 +115,9 @@ test("nobody sees or changes what belongs to another organisation", async () => 
   });
   // And the owner still has all of it.
   expect(await versions.find(organisationId, serviceKey, "1.0.0")).toMatchObject({ retiredAt: null });
+  expect(
+    await versions.listCalled(organisationId, serviceKey, { major: 1, minor: 1, patch: 0 }),
+  ).toHaveLength(1);
   expect(await accessKeys.countActive(organisationId, applicationId)).toBe(1);
   expect(await subscriptions.find(organisationId, subscription.id)).toEqual(subscription);
 });

@@ -12,6 +12,8 @@ import {
   toStoredResources,
 } from "../base/columns.ts";
 import type { StoredResources, VersionNumber } from "../base/columns.ts";
+import { listCalledVersions } from "./called-versions.ts";
+import type { CalledVersion } from "./called-versions.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 
@@ -66,6 +68,12 @@ export interface VersionStore {
   readonly findLatest: (organisationId: string, serviceKey: string) => Promise<VersionRecord | null>;
   /** The highest number that a version (also a retired one) or an unfinished build has. */
   readonly findHighest: (organisationId: string, serviceKey: string) => Promise<string | null>;
+  /** What subscriptions call which a new version with this number would move to itself, the highest first. */
+  readonly listCalled: (
+    organisationId: string,
+    serviceKey: string,
+    number: VersionNumber,
+  ) => Promise<readonly CalledVersion[]>;
   /** For workers, which have claimed an execution of it, so of any organisation. */
   readonly findById: (id: string) => Promise<OwnedVersionRecord | null>;
   /** Retires a version: it takes no new executions. Repeating it changes nothing. Null: there is no such version. */
@@ -94,6 +102,8 @@ export function createVersionStore(database: Database): VersionStore {
       queryByNumber(database, FIND, organisationId, { serviceKey, version }),
     findLatest: (organisationId, serviceKey) => findLatest(database, organisationId, serviceKey),
     findHighest: (organisationId, serviceKey) => findHighest(database, organisationId, serviceKey),
+    listCalled: (organisationId, serviceKey, number) =>
+      listCalledVersions(database, { organisationId, serviceKey }, number),
     findById: (id) => findOwned(database, id),
     retire: (organisationId, serviceKey, version) =>
       queryByNumber(database, RETIRE, organisationId, { serviceKey, version }),
