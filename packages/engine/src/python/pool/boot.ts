@@ -1,10 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { createTimers } from "../../base/timers.ts";
 import type { Timers } from "../../base/timers.ts";
 import type { LogLine, RunnableVersion } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
 import type { ZygoteEvent } from "../wire/control-messages.ts";
-import { TOKEN_LENGTH } from "../wire/home-socket.ts";
 import type { Connections } from "../wire/home-socket.ts";
 import { beginBoot, reduceBoot } from "./boot-machine.ts";
 import type { BootEffect, BootEvent, PoolOrder, BootReport } from "./boot-machine.ts";
@@ -17,6 +15,7 @@ import { createWatchedChildren } from "../watch/watched-children.ts";
 import type { WatchedChildren } from "../watch/watched-children.ts";
 import { createSlotBook } from "./slot-book.ts";
 import type { SlotBook } from "./slot-book.ts";
+import { createTokens } from "./tokens.ts";
 import { limitRun } from "./zygote-groups.ts";
 import { describeLargeImport } from "./start-failure.ts";
 import { startZygote } from "./zygote.ts";
@@ -59,6 +58,7 @@ interface Handles {
   readonly host: PoolHost;
   readonly options: BootOptions;
   readonly timers: Timers<"limit">;
+  readonly drawToken: () => string;
   /** Tokens of the children that were ordered and have not connected. */
   readonly tokens: Map<number, string>;
   readonly family: Family;
@@ -89,6 +89,7 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
     host,
     options,
     timers,
+    drawToken: createTokens(),
     tokens: new Map(),
     family: createFamily(),
     slots,
@@ -197,10 +198,10 @@ function judge(handles: Handles, report: BootReport): BootReport {
 }
 
 function obey(handles: Handles, { home, send, stop, kill }: Zygote, order: PoolOrder): void {
-  const { options, tokens, slots, watched } = handles;
+  const { options, drawToken, tokens, slots, watched } = handles;
   switch (order.order) {
     case "fork": {
-      const token = randomBytes(TOKEN_LENGTH / 2).toString("hex");
+      const token = drawToken();
       tokens.set(order.id, token);
       home.expect(token, {
         onCall: (number) => void admit(handles, order.id, token, number),

@@ -33,7 +33,8 @@ function readPidNamespace(): string {
 /** Clock ticks since the boot; null when there is no such process. The name before it may contain spaces and parentheses. */
 export function readStartTime(pid: number): string | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // As UTF-8, though the name may be none: Node.js reads that in one step, for half of the time.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
   } catch {
     return null;
