@@ -18,6 +18,44 @@ def run(data):
         time.sleep(60)
 `;
 
+/** Leaves one orphan after the other, each of which ends at once; returns how many there were. */
+const ORPHANS = `
+import os
+
+def leave_orphan():
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setsid()
+            if os.fork() == 0:
+                os.write(writer, b"x")
+        finally:
+            os._exit(0)
+    os.waitpid(pid, 0)
+    os.close(writer)
+    with open(reader, "rb") as lines:
+        return lines.read() == b"x"  # at its end the orphan has ended
+
+def wait_for_all():
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0] > 0:
+            pass
+    except ChildProcessError:
+        pass
+
+def run(data):
+    made = 0
+    try:
+        while made < 400 and leave_orphan():
+            made += 1
+            if data["waits"]:
+                wait_for_all()
+    except OSError:
+        pass
+    return made
+`;
+
 describe.each(ATTACKED_LEVELS)("at level %s", (level) => {
   let fixture: Fixture;
   beforeEach(async () => {
@@ -97,6 +135,16 @@ def run(data):
     }
     await run.ended;
     expect(findProcesses(seconds)).toEqual([]);
+  });
+
+  test("orphans that have ended count among the processes of their run until it waits for them; without namespaces the zygote does", async () => {
+    const version = fixture.createVersion(ORPHANS);
+    const count = async (waits: boolean) => (await fixture.finish(version, { data: { waits } })).result;
+    expect(await count(true)).toEqual({ value: 400 });
+    const { value } = (await count(false)) as { readonly value: number };
+    expect(value).toBeGreaterThan(200);
+    expect(value < 256).toBe(level !== "C");
+    expect(value === 400).toBe(level === "C");
   });
 
   test("a fork bomb hits its own execution only", async () => {
