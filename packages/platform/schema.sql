@@ -29,6 +29,33 @@ create table application (
 );
 CREATE INDEX application_organisation ON public.application USING btree (organisation_id, id) WHERE (deleted_at IS NULL);
 
+create table audit_chain (
+  organisation_id uuid not null,
+  sequence bigint not null,
+  hash bytea not null,
+  constraint audit_chain_pkey PRIMARY KEY (organisation_id)
+);
+
+create table audit_entry (
+  organisation_id uuid not null,
+  sequence bigint not null,
+  at timestamp(3) with time zone not null,
+  actor_kind text not null,
+  actor_id uuid,
+  actor_name text not null,
+  credential text,
+  action text not null,
+  target text,
+  outcome text not null,
+  code text,
+  ip text not null,
+  changes text not null,
+  hash bytea not null,
+  constraint audit_entry_actor_known CHECK ((actor_kind = ANY (ARRAY['user'::text, 'claimed'::text]))),
+  constraint audit_entry_outcome_known CHECK ((outcome = ANY (ARRAY['done'::text, 'refused'::text]))),
+  constraint audit_entry_pkey PRIMARY KEY (organisation_id, sequence)
+);
+
 create table build (
   id uuid not null,
   service_key uuid not null,

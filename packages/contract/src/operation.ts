@@ -46,7 +46,7 @@ export interface Operation {
    * whoever runs the local server, or the platform as a whole.
    */
   readonly scope: "user" | "organisation" | "subscription" | "local" | "platform";
-  /** Name of the operation in the audit log, `resource.verb`; null if it changes nothing. */
+  /** Name of the operation in the audit log, `resource.verb`; null if it changes nothing. Starts have one and are not written. */
   readonly audit: string | null;
   readonly rate: RateClass;
   readonly bodyMode: BodyMode;

@@ -5,6 +5,7 @@ import {
   removeApplicationCommand,
   renameApplicationCommand,
 } from "./applications.ts";
+import { auditCommand } from "./audit.ts";
 import { cancelCommand } from "./cancel.ts";
 import { compressCommand } from "./compress.ts";
 import { initCommand } from "./init.ts";
@@ -55,6 +56,7 @@ export const COMMANDS: readonly Command[] = [
   membersCommand,
   inviteCommand,
   invitationsCommand,
+  auditCommand,
   whoamiCommand,
   logoutCommand,
 ];

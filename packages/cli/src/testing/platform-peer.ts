@@ -26,6 +26,7 @@ const { getMe, listOrganizations, listServices, createService, getService } = PL
 const { createVersion, getBuild, listVersions } = PLATFORM_API;
 const { listMembers, putMember, removeMember, leaveOrganization } = PLATFORM_API;
 const { listInvitations, createInvitation, revokeInvitation } = PLATFORM_API;
+const { listAuditEvents, verifyAuditLog } = PLATFORM_API;
 const TABLE = {
   getMe,
   listOrganizations,
@@ -43,6 +44,8 @@ const TABLE = {
   createInvitation,
   revokeInvitation,
   ...ACCESS_TABLE,
+  listAuditEvents,
+  verifyAuditLog,
 };
 
 /** What the builder says next, one after the other; the last one stays. */
@@ -57,8 +60,28 @@ export interface PlatformPeer {
   readonly scriptBuild: (steps: readonly BuildStep[], isNew?: boolean) => void;
   /** Runs every job that is waiting and ends it so. */
   readonly finishJobs: (outcome: Outcome, log?: readonly string[]) => Promise<readonly string[]>;
+  /** From now on the audit log is not as it was written. */
+  readonly breakAuditLog: () => void;
   readonly close: () => Promise<void>;
 }
+
+/** Newest first; what the newest actor is called is hostile. */
+const AUDIT_EVENTS = [
+  ["2", "ada@example.org", "b"],
+  ["1", '=HYPERLINK("x","y")@example.org', "a"],
+].map(([id = "", name = "", digit = ""]) => ({
+  id,
+  at: "2026-11-20 21:17:00",
+  milliseconds: 1_795_209_420_000,
+  actor: { kind: "claimed" as const, id: "user-1", name, credential: null },
+  action: "session.create",
+  target: { type: "session", id: null, path: null },
+  outcome: "refused" as const,
+  code: "INVALID_CREDENTIALS",
+  ip: "192.0.2.1",
+  changes: [],
+  hash: digit.repeat(64),
+}));
 
 const ORGANIZATIONS = [
   { id: OWNER, slug: "ada", name: "Ada", role: "owner" as const, isPersonal: true },
@@ -76,6 +99,7 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
   const uploads: number[] = [];
   const services: Service[] = [];
   const store = createMemoryStore();
+  let isAuditLogBroken = false;
   let build = { steps: [] as readonly BuildStep[], isNew: true, shown: 0 };
   app.addHook("onRequest", async (request) => void requests.push(`${request.method} ${request.url}`));
 
@@ -131,6 +155,12 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
       listVersions: async () => ok({ items: [], nextCursor: null }),
       ...createPeople(),
       ...createAccess(),
+      listAuditEvents: async () => ok({ items: AUDIT_EVENTS, nextCursor: null }),
+      verifyAuditLog: async ({ query }) => {
+        if (isAuditLogBroken) return ok({ checked: 6, firstBroken: "7", nextCursor: null });
+        if (query.cursor === "second") return ok({ checked: 1, firstBroken: null, nextCursor: null });
+        return ok({ checked: 1_000, firstBroken: null, nextCursor: "second" });
+      },
     },
   });
   const executions = createExecutions({ store, inputs: createLocalFiles("/nowhere") });
@@ -150,6 +180,9 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
     uploads,
     scriptBuild: (steps, isNew = true) => {
       build = { steps, isNew, shown: 0 };
+    },
+    breakAuditLog: () => {
+      isAuditLogBroken = true;
     },
     finishJobs: (outcome, log = []) => finishJobs(store, outcome, log),
     close: async () => {

@@ -2,6 +2,7 @@ import { createOpenApi } from "../openapi.ts";
 import type { OpenApiDocument } from "../openapi.ts";
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
+import { AUDIT_API } from "./audit.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
@@ -57,6 +58,7 @@ const GROUPS = [
     description: "Executions that the organisation starts itself",
     operations: JOBS_API,
   },
+  { name: "Audit", description: "Who changed what in the organisation", operations: AUDIT_API },
 ] as const;
 
 /** Creates the OpenAPI document of the platform API: it is served at `/api/openapi.json`, and checked in. */

@@ -1,5 +1,6 @@
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
+import { AUDIT_API } from "./audit.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
@@ -21,4 +22,5 @@ export const PLATFORM_API = {
   ...APPLICATIONS_API,
   ...SUBSCRIPTIONS_API,
   ...JOBS_API,
+  ...AUDIT_API,
 } as const;

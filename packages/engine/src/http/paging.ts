@@ -55,8 +55,8 @@ export function parseListFilter(query: unknown): ListFilter {
     throw refuseParameter("status", "is none of the five states");
   const limit = parseLimit(readParameter(query, "limit"));
   const cursor = readParameter(query, "cursor");
-  const after = parseTime("createdAfter", readParameter(query, "createdAfter"));
-  const before = parseTime("createdBefore", readParameter(query, "createdBefore"));
+  const after = readTime("createdAfter", readParameter(query, "createdAfter"));
+  const before = readTime("createdBefore", readParameter(query, "createdBefore"));
   return {
     limit,
     cursor,
@@ -73,7 +73,8 @@ function parseLimit(text: string | undefined): number {
   throw refuseParameter("limit", `must be a whole number from 1 to ${MAX_PAGE_SIZE}`);
 }
 
-function parseTime(name: string, text: string | undefined): number | undefined {
+/** Milliseconds since the epoch of a parameter's text. @throws Problem INVALID_INPUT */
+export function readTime(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const time = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/.test(text)
     ? Date.parse(`${text.replace(" ", "T")}Z`)

@@ -6,6 +6,7 @@ import type { Operation, OperationTable } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 import { registerOperations } from "./pipeline.ts";
 import type { PipelineOptions } from "./pipeline.ts";
+import type { AuditStage } from "./types.ts";
 import { createHttpServer } from "./server.ts";
 
 const ROW = {
@@ -174,6 +175,61 @@ describe("a limit", () => {
     expect([refused.statusCode, refused.headers["retry-after"]]).toEqual([429, "1"]);
     expect((await app.inject({ url: "/api/things" })).statusCode).toBe(200);
     expect(asked).toEqual(["ada write", "ada read"]);
+  });
+});
+
+const fail = () => Promise.reject(new Error("no room"));
+
+describe("the audit log", () => {
+  const audit: AuditStage<string> = {
+    record: async ({ operation, caller }, handle) => {
+      seen.push(`${caller} begins ${operation.audit}`);
+      const answer = await handle();
+      seen.push(`${caller} ends ${operation.audit} ${JSON.stringify(answer.body)}`);
+      return answer;
+    },
+    refuse: async ({ operation, caller }, error) =>
+      void seen.push(`${caller} may not ${operation.audit}: ${String(error)}`),
+  };
+  const create = { method: "POST", url: "/api/things", headers: JSON_TYPE, payload: '{"name":"a"}' } as const;
+
+  test("has its entry before the answer", async () => {
+    await register({ audit });
+    expect((await app.inject(create)).statusCode).toBe(201);
+    expect(seen).toEqual(["ada begins thing.create", "ada creates a", 'ada ends thing.create {"name":"a"}']);
+  });
+
+  test("has nothing of who only reads", async () => {
+    await register({ audit });
+    await app.inject({ url: "/api/things" });
+    expect(seen).toEqual(["ada lists {}"]);
+  });
+
+  test.each(["at once", "later"])("has who is refused, whose caller is known %s", async (when) => {
+    await register({ audit, ...(when === "later" ? { authenticate: async () => "eve" } : {}) });
+    const headers = { ...JSON_TYPE, "x-caller": "eve" };
+    const refused = await app.inject({ ...create, headers });
+    expect(refused.json()).toMatchObject({ code: "FORBIDDEN" });
+    expect(seen).toEqual(["eve may not thing.create: Problem: eve may not caller."]);
+    expect((await app.inject({ url: "/api/things", headers })).statusCode).toBe(403);
+    expect(seen).toHaveLength(1);
+  });
+
+  test("that cannot be written fails the request", async () => {
+    await register({ audit: { record: fail, refuse: fail } });
+    expect((await app.inject(create)).statusCode).toBe(500);
+  });
+
+  test("does not keep starts waiting", async () => {
+    const table = { start: { ...TABLE.create, rate: "start" } } as const satisfies OperationTable;
+    await registerOperations<typeof table, string>(app, table, {
+      prefix: "/starts",
+      authenticate: () => "ada",
+      audit,
+      handlers: { start: async ({ body }) => ({ status: 201, body }) },
+    });
+    expect((await app.inject({ ...create, url: "/starts/things" })).statusCode).toBe(201);
+    expect(seen).toEqual([]);
   });
 });
 

@@ -9,7 +9,7 @@ import type { Operation, OperationTable, RateClass } from "@platform/contract/op
 import { refuseIdempotencyKey, requireBodyType, requireJsonAccepted } from "./accept.ts";
 import { pickBody, readBodiesAs } from "./bodies.ts";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
-import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
+import type { AuditStage, OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
 import { describeChecks } from "./validation.ts";
 
 /** The handlers of an API and the checks before them. `C` is the API's type of a caller. */
@@ -25,6 +25,8 @@ export interface PipelineOptions<T extends OperationTable, C> {
   readonly authorize?: (caller: C, operation: Operation) => void;
   /** Whether the caller may make another request of this class now. @throws Problem RATE_LIMITED, with Retry-After */
   readonly limit?: (caller: C, rate: RateClass) => void;
+  /** Writes down who changes what. Missing: nobody does. */
+  readonly audit?: AuditStage<C>;
   /** Checks that apply to all operations besides their schemas. @throws Problem INVALID_INPUT */
   readonly validate?: (request: FastifyRequest) => void;
   readonly handlers: OperationHandlers<T, C>;
@@ -40,7 +42,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
  *
  * 1. before its body is read (`createGate`): accept, authenticate, authorise, limit, idempotency;
  * 2. read the body as `bodyMode` says (`readBodiesAs`), and validate path, query and body (`describeChecks`);
- * 3. handle, audit (its place only), and answer as `answerMode` says (`createHandler`).
+ * 3. handle, write the audit log's entry with the change or before the answer, and answer as `answerMode` says (`createHandler`).
  */
 export async function registerOperations<T extends OperationTable, C>(
   app: FastifyInstance,
@@ -86,19 +88,27 @@ function registerRoute<C>(
     url: toRoutePath(operation.path),
     onRequest: createGate(operation, guards),
     ...describeChecks(operation, guards.validate),
-    handler: createHandler(operation, handle),
+    handler: createHandler(operation, handle, guards.audit),
   });
 }
 
 /** Runs before the body is read, so that a refused request costs its head only. Returns a promise only where it has to wait. */
 function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHandler {
   const { rate } = operation;
-  const admit = (request: FastifyRequest, caller: C): void => {
-    guards.authorize?.(caller, operation);
+  const admit = (request: FastifyRequest, caller: C): void | Promise<void> => {
+    try {
+      guards.authorize?.(caller, operation);
+    } catch (error) {
+      if (guards.audit === undefined || operation.audit === null) throw error;
+      return guards.audit.refuse({ operation, caller, request }, error).then(() => {
+        throw error;
+      });
+    }
     guards.limit?.(caller, rate);
     if (rate === "start") refuseIdempotencyKey(request);
     requireBodyType(request, operation);
     request.setDecorator(CALLER, caller);
+    return undefined;
   };
   if (operation.allows === "public") return createPublicGate(operation);
   return (request, _reply, done) => {
@@ -106,7 +116,8 @@ function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHa
       requireJsonAccepted(request);
       const caller = guards.authenticate(request);
       if (caller instanceof Promise) return caller.then((known: C) => admit(request, known));
-      admit(request, caller);
+      const refusal = admit(request, caller);
+      if (refusal !== undefined) return refusal;
     } catch (error) {
       done(error instanceof Error ? error : new Error("a request could not be admitted", { cause: error }));
       return undefined;
@@ -130,7 +141,13 @@ function createPublicGate(operation: Operation): onRequestHookHandler {
   };
 }
 
-function createHandler<C>({ bodyMode, answerMode }: Operation, handle: AnyHandler<C>): RouteHandlerMethod {
+function createHandler<C>(
+  operation: Operation,
+  handle: AnyHandler<C>,
+  audit: AuditStage<C> | undefined,
+): RouteHandlerMethod {
+  const { bodyMode, answerMode } = operation;
+  const isRecorded = operation.audit !== null && operation.rate !== "start";
   const send = (reply: FastifyReply, answer: Reply): FastifyReply => {
     reply.code(answer.status);
     if (answer.headers !== undefined) reply.headers(answer.headers);
@@ -138,16 +155,18 @@ function createHandler<C>({ bodyMode, answerMode }: Operation, handle: AnyHandle
     return reply.send(answer.body);
   };
   return (request, reply) => {
-    const answer = handle({
-      params: request.params as undefined,
-      query: request.query as undefined,
-      body: pickBody(request, bodyMode) as undefined,
-      caller: request.getDecorator<C>(CALLER),
-      http: request,
-      reply,
-    });
-    // The place of an audit log, which does not exist yet: the row's `audit`, the caller, the target (`params`), and the outcome
-    // once `answer` has settled. Requests that were refused before did not get here.
+    const caller = request.getDecorator<C>(CALLER);
+    const run = () =>
+      handle({
+        params: request.params as undefined,
+        query: request.query as undefined,
+        body: pickBody(request, bodyMode) as undefined,
+        caller,
+        http: request,
+        reply,
+      });
+    const answer =
+      isRecorded && audit !== undefined ? audit.record({ operation, caller, request }, run) : run();
     if (answer instanceof Promise) return answer.then((given) => send(reply, given));
     send(reply, answer);
     return undefined;

@@ -56,6 +56,28 @@ export type OperationReply<O extends Operation> = {
 /** Returns without a promise where it can: most requests are polls. */
 type Handler<Request, Reply> = (request: Request) => Reply | Promise<Reply>;
 
+/** A call of an operation that changes something. */
+export interface AuditedCall<C> {
+  readonly operation: Operation;
+  /** Null where the row asks nobody. */
+  readonly caller: C | null;
+  readonly request: FastifyRequest;
+}
+
+/** Writes down who changes what. Called for rows with a name in the audit log. */
+export interface AuditStage<C> {
+  /**
+   * Runs the handler of the operation, and sees to its entry before the answer. Not called for starts: an execution is its own
+   * record, and starts must not wait for each other.
+   */
+  readonly record: <T extends { readonly body?: unknown }>(
+    call: AuditedCall<C>,
+    handle: () => T | Promise<T>,
+  ) => Promise<T>;
+  /** The caller may not call the operation, as `error` says. Resolves when that is written. */
+  readonly refuse: (call: AuditedCall<C>, error: unknown) => Promise<void>;
+}
+
 /** One handler for each row of an operation table, by the row's key; their types follow from the row. */
 export type OperationHandlers<T extends OperationTable, C> = {
   readonly [K in keyof T]: Handler<OperationRequest<T[K], C>, OperationReply<T[K]>>;

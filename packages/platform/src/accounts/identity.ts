@@ -6,6 +6,7 @@ import { createTokenStore } from "../store/accounts/personal-access-tokens.ts";
 import { createSessionStore } from "../store/accounts/sessions.ts";
 import { createAttemptStore } from "../store/accounts/sign-in-attempts.ts";
 import { createUserStore } from "../store/accounts/users.ts";
+import { auditChanges } from "../store/audit/trail.ts";
 import { ACCOUNTS_CHANNEL } from "../store/base/channels.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { BootstrapOptions, Bootstrapped } from "./bootstrap.ts";
@@ -53,7 +54,8 @@ export interface Identity
 }
 
 /** Creates the management of users. Nothing has to be closed; the database belongs to the caller. */
-export function createIdentity({ database, now = Date.now }: IdentityOptions): Identity {
+export function createIdentity({ database: given, now = Date.now }: IdentityOptions): Identity {
+  const database = auditChanges(given);
   const userStore = createUserStore(database);
   const passwords = createPasswords();
   const users = createUsers(userStore, passwords);

@@ -3,6 +3,7 @@ import { Problem } from "@platform/contract/problems";
 import { nameNetwork } from "../base/client-address.ts";
 import type { AttemptLimit, AttemptStore } from "../store/accounts/sign-in-attempts.ts";
 import type { UserStore } from "../store/accounts/users.ts";
+import { noteAudit } from "../store/audit/trail.ts";
 import type { Passwords } from "./passwords.ts";
 import { normaliseEmail } from "./users.ts";
 
@@ -68,6 +69,7 @@ export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn
   };
   const check = async (email: string, password: string): Promise<CheckedUser | null> => {
     const secret = await users.findSecret(email);
+    if (secret !== null) noteAudit({ actorId: secret.userId });
     const { isValid, isOutdated } = await passwords.verify(secret?.passwordHash ?? null, password);
     if (secret === null || secret.passwordHash === null || !isValid) return null;
     const { userId, passwordHash: former } = secret;

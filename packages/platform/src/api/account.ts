@@ -8,6 +8,7 @@ import type { OperationHandlers } from "@platform/engine/http/types";
 import type { Identity } from "../accounts/identity.ts";
 import { DEFAULT_TOKEN_SCOPES } from "../accounts/personal-access-tokens.ts";
 import type { PersonalAccessToken } from "../accounts/personal-access-tokens.ts";
+import { noteAudit } from "../store/audit/trail.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { describeMe, toOrganisationBody } from "./me.ts";
 
@@ -40,6 +41,7 @@ export function createAccountHandlers(
     createPersonalAccessToken: async ({ caller, body }) => {
       const scopes = body.scopes ?? DEFAULT_TOKEN_SCOPES;
       const parent = findParent(caller, scopes);
+      noteAudit({ changes: [{ field: "scopes", before: null, after: scopes.join(" ") }] });
       const wanted = { ...body, scopes, ...(parent === null ? {} : { parent }) };
       const created = await identity.createPersonalAccessToken(caller.userId, wanted);
       return {

@@ -11,6 +11,7 @@ import { hashArchive } from "@platform/engine/project/unpack";
 import type { UnpackedProject } from "@platform/engine/project/unpack";
 import { ObjectTooLarge } from "../objects/object-store.ts";
 import type { ObjectStore, ReceivedObject } from "../objects/object-store.ts";
+import { noteAudit } from "../store/audit/trail.ts";
 import type { BuildRecord } from "../store/builds/builds.ts";
 import type { ServiceRecord } from "../store/services.ts";
 import type { Stores } from "../store/stores.ts";
@@ -216,6 +217,7 @@ async function storeBuild(
     isForced,
     requestedBy: caller.userId,
   };
+  noteAudit({ target: [service.key, version] });
   const build = await builds.create(wanted, upload.archive.bytes + upload.content.bytes);
   if (!build) throw new Problem("SERVICE_NOT_FOUND");
   return build;

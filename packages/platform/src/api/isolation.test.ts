@@ -17,7 +17,13 @@ interface Call {
 }
 
 /** What the stranger has of their own: an organisation and a token. */
-const OWN_LISTS = new Set(["listOrganizations", "listPersonalAccessTokens", "listSessions", "listMembers"]);
+const OWN_LISTS = new Set([
+  "listOrganizations",
+  "listPersonalAccessTokens",
+  "listSessions",
+  "listMembers",
+  "listAuditEvents",
+]);
 
 /** What a stranger is answered where it is neither 404 for what is the organisation's, nor 200 or 201 for what is not. */
 const OTHER_ANSWERS: Readonly<Record<string, number>> = {

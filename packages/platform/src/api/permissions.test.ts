@@ -83,6 +83,8 @@ getJob                    -      -     yes    yes        yes   yes  yes yes    y
 getJobResult              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 getJobLog                 -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 cancelJob                 -      -     -      yes        yes   -    yes yes    yes   -       yes     -        -
+listAuditEvents           -      -     -      -          yes   -    -   -      yes   -       yes     -        -
+verifyAuditLog            -      -     -      -          yes   -    -   -      yes   -       yes     -        -
 `;
 
 const [HEAD = [], ...ROWS] = MATRIX.trim()

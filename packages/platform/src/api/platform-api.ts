@@ -11,6 +11,8 @@ import type { ObjectStore } from "../objects/object-store.ts";
 import type { Stores } from "../store/stores.ts";
 import { createAccountHandlers } from "./account.ts";
 import { createApplicationHandlers } from "./applications.ts";
+import { createAuditHandlers } from "./audit.ts";
+import { createAuditStage } from "./audit-stage.ts";
 import { createBuildHandlers } from "./builds.ts";
 import { authenticateCaller, authorizeCaller } from "./caller.ts";
 import { createInvitationHandlers } from "./invitations.ts";
@@ -57,6 +59,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
     prefix: PLATFORM_API_PREFIX,
     authenticate: (request) => authenticateCaller({ identity: deps.identity, cookie }, request),
     authorize: authorizeCaller,
+    audit: createAuditStage(deps.auditLog),
     validate: refuseNullCharacters,
     handlers: {
       ...createAccountHandlers(deps.identity),
@@ -73,6 +76,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createMarketplaceHandlers(deps),
       ...createApplicationHandlers(deps),
       ...createSubscriptionHandlers(deps),
+      ...createAuditHandlers(deps.auditLog),
       ...createJobHandlers({ ...deps, basePath: `${PLATFORM_API_PREFIX}/jobs` }),
     },
   });

@@ -18,6 +18,11 @@ export interface Statement {
   readonly values?: readonly unknown[];
   /** Has the same effect when it is executed twice, so it may be repeated when the answer was lost. Default: false. */
   readonly idempotent?: boolean;
+  /**
+   * The operations (their names in the audit log) whose change this is. It returns a row where it has changed something; the
+   * request's entry is then written in the same transaction (store/audit/trail.ts).
+   */
+  readonly audited?: readonly string[];
 }
 
 /** Executes a statement and returns its rows. */

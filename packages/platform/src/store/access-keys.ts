@@ -1,5 +1,6 @@
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../postgres/database.ts";
+import { noteAudit } from "./audit/trail.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
@@ -120,6 +121,7 @@ async function insertKey(
     text: `insert into access_key as k (id, application_id, secret_hash, name, expires_at)
       select $3, $1, $4, $5, now() + make_interval(days => $6) where ${IS_OWN} returning ${COLUMNS}`,
     values: [applicationId, organisationId, id, secretHash, name, expiresInDays ?? null],
+    audited: ["access-key.create"],
   });
   return row ?? null;
 }
@@ -132,6 +134,7 @@ async function rotateKey(
   { former, next, hours }: Rotation,
 ): Promise<AccessKeyRecord | "no such key" | "rotated before"> {
   if (!isUuid(applicationId)) return "no such key";
+  noteAudit({ changes: [{ field: "replacedBy", before: null, after: next.id }] });
   const [row] = await database.query<AccessKeyRecord>({
     text: `with found as (
         select id, name, expires_at - created_at as life from access_key
@@ -146,6 +149,7 @@ async function rotateKey(
         select $4, $1, $5, found.name, now() + found.life from found, told returning ${COLUMNS}
       ) select * from made`,
     values: [applicationId, organisationId, former, next.id, next.secretHash, hours],
+    audited: ["access-key.rotate"],
   });
   if (row !== undefined) return row;
   const [known] = await database.query({
@@ -212,6 +216,7 @@ async function revokeKey(
       ) select application_id from gone
         cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.application_id)`,
     values: [applicationId, organisationId, id],
+    audited: ["access-key.revoke"],
   });
   return rows.length > 0;
 }

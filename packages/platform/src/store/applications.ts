@@ -42,6 +42,7 @@ export function createApplicationStore(database: Database): ApplicationStore {
       const [row] = await database.query<ApplicationRecord>({
         text: `insert into application as a (id, organisation_id, name, created_by) values ($1, $2, $3, $4) returning ${COLUMNS}`,
         values: [createUuidV7(), organisationId, name, createdBy],
+        audited: ["application.create"],
       });
       if (row === undefined) throw new Error("The insert returned no row.");
       return row;
@@ -92,6 +93,7 @@ async function renameApplication(
       where a.id = $1 and a.organisation_id = $2 and a.deleted_at is null returning ${COLUMNS}`,
     values: [id, organisationId, name],
     idempotent: true,
+    audited: ["application.update"],
   });
   return row ?? null;
 }
@@ -107,6 +109,7 @@ async function deleteApplication(database: Database, organisationId: string, id:
         update subscription set cancelled_at = now() where application_id in (select id from gone) and cancelled_at is null
       ) select id from gone cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.id)`,
     values: [id, organisationId],
+    audited: ["application.delete"],
   });
   return rows.length > 0;
 }

@@ -66,6 +66,7 @@ export function createListingStore(database: Database): ListingStore {
           returning l.title, l.summary, l.tags, l.icon, l.contact, l.example_input as "exampleInput",
             ${selectMilliseconds("l.changed_at")} as "changedAt"`,
         values: [serviceKey, organisationId, title, summary, tags, contact, icon, example],
+        audited: ["listing.put"],
         idempotent: true,
       });
       return row ?? null;

@@ -185,6 +185,7 @@ async function endPlan(run: RunStatement, serviceKey: string, id: string): Promi
   const rows = await run({
     text: "update plan set ended_at = now() where service_key = $1 and slug = $2 and ended_at is null returning id",
     values: [serviceKey, id],
+    audited: ["plan.archive"],
   });
   return rows.length > 0;
 }
@@ -218,6 +219,7 @@ export async function insertPlan(
       terms.perMinute,
       terms.concurrent,
     ],
+    audited: ["plan.put"],
   });
   if (row === undefined) throw new Error("The insert returned no row.");
   return row;

@@ -1,6 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement, Statement } from "../postgres/database.ts";
+import { noteAudit } from "./audit/trail.ts";
 import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
@@ -74,10 +75,13 @@ async function publishService(
   run: RunStatement,
   { organisationId, key, publication }: Pick<ServiceRecord, "organisationId" | "key" | "publication">,
 ): Promise<ServiceRecord | null> {
-  if (!(await lockService(run, organisationId, key))) return null;
+  const service = await lockService(run, organisationId, key);
+  if (service === null) return null;
+  noteAudit({ changes: [{ field: "publication", before: service.publication, after: publication }] });
   const [row] = await run<ServiceRecord>({
     text: `update service s set publication = $3 where s.key = $1 and s.organisation_id = $2 returning ${COLUMNS}`,
     values: [key, organisationId, publication],
+    audited: ["service.publish", "service.unpublish"],
   });
   if (publication === "marketplace" && (await readCurrent(run, key)).length === 0)
     await insertPlan(run, key, "free", { ...NO_TERMS, name: "Free" });
@@ -91,6 +95,7 @@ async function insertService(database: Database, service: NewService): Promise<S
       text: `insert into service as s (key, organisation_id, name, description) values ($1, $2, $3, $4)
         returning ${COLUMNS}`,
       values: [key, service.organisationId, service.name, service.description],
+      audited: ["service.create"],
     });
     if (row === undefined) throw new Error("The insert returned no row.");
     return row;

@@ -2,6 +2,8 @@ import type { Database } from "../postgres/database.ts";
 import { createAccessKeyStore } from "./access-keys.ts";
 import { createAccessStore } from "./access.ts";
 import { createApplicationStore } from "./applications.ts";
+import { createAuditLog } from "./audit/log.ts";
+import { auditChanges } from "./audit/trail.ts";
 import { createBuildStore } from "./builds/builds.ts";
 import type { BuildStoreOptions } from "./builds/builds.ts";
 import { createListingStore } from "./listings.ts";
@@ -16,7 +18,8 @@ import { createVersionStore } from "./versions/versions.ts";
 export type Stores = ReturnType<typeof createStores>;
 
 /** Creates one store for each kind of record. */
-export function createStores(database: Database, options: BuildStoreOptions = {}) {
+export function createStores(given: Database, options: BuildStoreOptions = {}) {
+  const database = auditChanges(given);
   return {
     services: createServiceStore(database),
     plans: createPlanStore(database),
@@ -29,5 +32,6 @@ export function createStores(database: Database, options: BuildStoreOptions = {}
     subscriptions: createSubscriptionStore(database),
     signingKeys: createSigningKeyStore(database),
     access: createAccessStore(database),
+    auditLog: createAuditLog(database),
   };
 }

@@ -1,6 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { RunStatement } from "../postgres/database.ts";
+import { noteAudit } from "./audit/trail.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { isUniqueViolation, parseVersion } from "./base/columns.ts";
 import { isFree, readCurrent } from "./plans.ts";
@@ -46,6 +47,7 @@ export async function subscribe(run: RunStatement, wanted: NewSubscription): Pro
   const planId = await choosePlan(run, serviceKey, { wanted: wanted.planId, isOwn });
   const version = await readFollowed(run, serviceKey, wanted.version ?? null);
   const id = createUuidV7();
+  noteAudit({ target: [id] });
   try {
     await run({
       text: `with made as (
@@ -53,6 +55,7 @@ export async function subscribe(run: RunStatement, wanted: NewSubscription): Pro
           values ($1, $2, $3, $4, $5, $6, $7) returning application_id
         ) select pg_notify('${ACCESS_CHANNEL}', 'application:' || made.application_id) from made`,
       values: [id, applicationId, serviceKey, planId, version.major, version.minor, version.patch],
+      audited: ["subscription.create"],
     });
     return id;
   } catch (error) {
@@ -99,6 +102,7 @@ export async function changeSubscription(
   await run({
     text: `select pg_notify('${ACCESS_CHANNEL}', 'application:' || b.application_id) from subscription b where b.id = $1`,
     values: [id],
+    audited: ["subscription.update"],
   });
   return true;
 }

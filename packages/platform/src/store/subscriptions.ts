@@ -178,6 +178,7 @@ async function cancelSubscription(database: Database, organisationId: string, id
       ) select application_id from gone
         cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.application_id)`,
     values: [organisationId, id],
+    audited: ["subscription.cancel"],
   });
   return rows.length > 0;
 }

@@ -1,5 +1,6 @@
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
+import { noteAudit } from "../audit/trail.ts";
 import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 
@@ -94,6 +95,7 @@ export function createInvitationStore(database: Database): InvitationStore {
         text: `update invitation set revoked_at = now()
           where id = $2 and organisation_id = $1 and accepted_at is null and revoked_at is null returning id`,
         values: [organisationId, id],
+        audited: ["invitation.revoke"],
       });
       return rows.length > 0;
     },
@@ -135,7 +137,13 @@ async function insertInvitation(
       from member m where m.organisation_id = $2 and m.user_id = $6 and m.role = 'owner'`,
     values: [id, organisationId, email, role, tokenHash, invitedBy, expiresInDays],
   });
-  const [row] = await run<InvitationRecord>({ text: `${SELECT} where i.id = $1`, values: [id] });
+  noteAudit({ changes: [{ field: "role", before: null, after: role }] });
+  // Finds the invitation only if it was made.
+  const [row] = await run<InvitationRecord>({
+    text: `${SELECT} where i.id = $1`,
+    values: [id],
+    audited: ["invitation.create"],
+  });
   return row ?? "not allowed";
 }
 
@@ -177,6 +185,12 @@ async function acceptInvitation(
     text: "insert into member (organisation_id, user_id, role) values ($1, $2, $3)",
     values: [organisationId, userId, role],
   });
-  await run({ text: "select pg_notify($1, $2)", values: [ACCOUNTS_CHANNEL, `user:${userId}`] });
+  const changes = [{ field: "role", before: null, after: role }];
+  noteAudit({ organisationId, target: [id], changes });
+  await run({
+    text: "select pg_notify($1, $2)",
+    values: [ACCOUNTS_CHANNEL, `user:${userId}`],
+    audited: ["invitation.accept"],
+  });
   return { organisationId };
 }

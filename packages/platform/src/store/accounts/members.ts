@@ -1,5 +1,6 @@
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
+import { noteAudit } from "../audit/trail.ts";
 import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 
@@ -145,12 +146,19 @@ interface Standing {
 /** Two who change the members of one organisation at once do so one after the other: else both could remove the last other owner. */
 async function changeMember(run: RunStatement, change: MemberChange): Promise<MemberChangeResult> {
   const { organisationId, userId, role } = change;
-  const refusal = refuseChange(change, await readStanding(run, change));
+  const standing = await readStanding(run, change);
+  const refusal = refuseChange(change, standing);
   if (refusal !== null) return refusal;
   const target = "where organisation_id = $1 and user_id = $2";
   if (role === null) await run({ text: `delete from member ${target}`, values: [organisationId, userId] });
   else await run({ text: `update member set role = $3 ${target}`, values: [organisationId, userId, role] });
-  await run({ text: "select pg_notify($1, $2)", values: [ACCOUNTS_CHANNEL, `user:${userId}`] });
+  const changes = [{ field: "role", before: standing?.role ?? null, after: role }];
+  noteAudit({ organisationId, target: [userId], changes });
+  await run({
+    text: "select pg_notify($1, $2)",
+    values: [ACCOUNTS_CHANNEL, `user:${userId}`],
+    audited: ["member.update", "member.remove", "member.leave"],
+  });
   return "changed";
 }
 

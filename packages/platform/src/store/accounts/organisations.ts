@@ -1,4 +1,5 @@
 import type { Database, RunStatement } from "../../postgres/database.ts";
+import { noteAudit } from "../audit/trail.ts";
 import { ACCESS_CHANNEL, ACCOUNTS_CHANNEL } from "../base/channels.ts";
 import { isUniqueViolation } from "../base/columns.ts";
 
@@ -53,6 +54,7 @@ export function createOrganisationStore(database: Database): OrganisationStore {
               update organisation set name = $2, slug = coalesce($3, slug) where id = $1 and deleted_at is null returning id
             ) select id from changed cross join lateral pg_notify('${ACCOUNTS_CHANNEL}', 'organisation:' || changed.id)`,
           values: [id, name, slug],
+          audited: ["organization.update"],
         });
         return rows.length > 0 ? "updated" : "unknown";
       }),
@@ -87,9 +89,12 @@ async function insertOrganisation(
     values: [id, name, slug],
   });
   await run({
-    text: "insert into member (organisation_id, user_id, role) values ($1, $2, 'owner')",
+    text: "insert into member (organisation_id, user_id, role) values ($1, $2, 'owner') returning organisation_id as id",
     values: [id, ownerId],
+    audited: ["organization.create"],
   });
+  // The first entry of the new organisation's log; before it, the request was the user's own.
+  noteAudit({ organisationId: id });
   return "created";
 }
 
@@ -115,7 +120,11 @@ async function deleteOrganisation(
   for (const text of DELETIONS) await run({ text, values: [id] });
   // Anything but an application or a service stands for any change.
   await run({ text: "select pg_notify($1, '')", values: [ACCESS_CHANNEL] });
-  await run({ text: "select pg_notify($1, $2)", values: [ACCOUNTS_CHANNEL, `organisation:${id}`] });
+  await run({
+    text: "select pg_notify($1, $2)",
+    values: [ACCOUNTS_CHANNEL, `organisation:${id}`],
+    audited: ["organization.delete"],
+  });
   return "deleted";
 }
 

@@ -78,6 +78,7 @@ export async function insertToken(run: RunStatement, token: NewTokenRow): Promis
     text: `insert into personal_access_token as t (id, user_id, name, token_hash, scopes, expires_at, parent_id)
       values ($1, $2, $3, $4, $5, to_timestamp($6::float8 / 1000), $7) returning ${COLUMNS}`,
     values: [id, userId, name, tokenHash, scopes, expiresAt, parentId],
+    audited: ["personal-access-token.create"],
   });
   if (row === undefined) throw new Error("The insert returned no row.");
   return row;
@@ -110,6 +111,7 @@ async function revokeToken(database: Database, userId: string, id: string): Prom
         where id = $2 and user_id = $1 and revoked_at is null returning user_id
       ) select user_id from gone cross join lateral pg_notify('${ACCOUNTS_CHANNEL}', 'user:' || gone.user_id)`,
     values: [userId, id],
+    audited: ["personal-access-token.revoke"],
   });
   return rows.length > 0;
 }

@@ -81,6 +81,7 @@ async function insertSession(database: Database, session: NewSessionRow): Promis
       ) insert into session (id, user_id, token_hash, device, ip, expires_at)
         select $1::uuid, owner.id, $3, $4, $5, now() + ${IDLE} from owner returning id`,
     values: [id, userId, tokenHash, device, ip, passwordHash],
+    audited: ["session.create"],
   });
   return rows.length > 0;
 }
@@ -110,6 +111,7 @@ async function revokeSession(database: Database, userId: string, id: string): Pr
         update session set revoked_at = now() where id = $2 and user_id = $1 and revoked_at is null returning user_id
       ) select user_id from gone cross join lateral pg_notify('${ACCOUNTS_CHANNEL}', 'user:' || gone.user_id)`,
     values: [userId, id],
+    audited: ["session.end", "session.revoke"],
   });
   return rows.length > 0;
 }

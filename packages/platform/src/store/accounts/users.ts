@@ -90,9 +90,10 @@ export function createUserStore(database: Database): UserStore {
     },
     rename: async (userId, name) => {
       await database.query({
-        text: "update platform_user set name = $2 where id = $1",
+        text: "update platform_user set name = $2 where id = $1 returning id",
         values: [userId, name],
         idempotent: true,
+        audited: ["user.update"],
       });
     },
     changePassword: (change) => changePassword(database, change),
@@ -141,6 +142,7 @@ async function changePassword(database: Database, change: PasswordChange): Promi
       text: `update platform_user set password_hash = $3
         where id = $1 and password_hash = $2 and disabled_at is null returning id`,
       values: [userId, former, next],
+      audited: ["password.change"],
     });
     if (changed.length === 0) return false;
     // A statement of its own, since it must see a session that was made while the first one waited for its lock.

@@ -193,6 +193,7 @@ async function insertBuild(
           build.requestedBy,
           storedBytes,
         ],
+        audited: ["version.create"],
       });
     });
     return row === undefined ? null : toRecord(row);

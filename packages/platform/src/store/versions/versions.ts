@@ -213,6 +213,7 @@ async function queryByNumber(
     text,
     values: [serviceKey, organisationId, number.major, number.minor, number.patch],
     idempotent: true,
+    ...(text === RETIRE ? { audited: ["version.retire"] } : {}),
   });
   return row === undefined ? null : toRecord(row);
 }

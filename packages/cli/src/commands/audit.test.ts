@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCliHome } from "../testing/cli-process.ts";
+import type { CliHome } from "../testing/cli-process.ts";
+import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
+import type { PlatformPeer } from "../testing/platform-peer.ts";
+
+let home: CliHome;
+let peer: PlatformPeer;
+
+beforeEach(async () => {
+  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
+});
+afterEach(() => Promise.all([home.close(), peer.close()]));
+
+const run = (...words: string[]) =>
+  home.run(["audit", ...words], {
+    variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
+  });
+
+test("audit shows who did what, and says of whom it is not proven", async () => {
+  const { exitCode, stdout } = await run();
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(
+    /TIME +WHO +ACTION +OUTCOME +TARGET +FROM\n2026-11-20 21:17:00 +ada@example.org \(not proven\) +session.create +refused +- +192.0.2.1\n/u,
+  );
+});
+
+test("audit asks the platform for what the options say", async () => {
+  await run("--actor", "ada", "--target", "app-1", "--after", "2026-11-20 00:00:00");
+  const [request = ""] = peer.requests;
+  expect(Object.fromEntries(new URL(request.split(" ")[1] ?? "", peer.url).searchParams)).toEqual({
+    limit: "100",
+    actor: "ada",
+    targetId: "app-1",
+    after: "2026-11-20 00:00:00",
+  });
+});
+
+test("audit --format csv leaves nothing for a spreadsheet to compute, and quotes what needs it", async () => {
+  const { stdout } = await run("--format", "csv");
+  const [header, , line] = stdout.split("\n");
+  expect(header).toBe(
+    "id,at,actorKind,actorId,actorName,credential,action,target,outcome,code,ip,changes,hash",
+  );
+  expect(line).toContain(`,"'=HYPERLINK(""x"",""y"")@example.org",`);
+});
+
+test("audit --format jsonl prints an entry a line", async () => {
+  const { stdout } = await run("--format", "jsonl");
+  const lines = stdout.trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ id: "2", hash: "b".repeat(64) }),
+    expect.objectContaining({ id: "1" }),
+  ]);
+});
+
+test("audit --verify reads to the end of the log, and fails with the first entry that is not as it was", async () => {
+  expect(await run("--verify")).toMatchObject({
+    exitCode: 0,
+    stdout: "All 1001 entries are as they were written.\n",
+  });
+  expect(peer.requests).toHaveLength(2);
+  peer.breakAuditLog();
+  const { exitCode, stderr } = await run("--verify");
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("Entry 7 of the audit log is missing or was changed.");
+});

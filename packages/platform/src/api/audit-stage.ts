@@ -1,0 +1,102 @@
+import type { Operation } from "@platform/contract/operation";
+import { Problem } from "@platform/contract/problems";
+import type { ProblemCode } from "@platform/contract/problems";
+import { createCache } from "@platform/engine/base/cache";
+import { MINUTE } from "@platform/engine/base/time";
+import { isUuid } from "@platform/engine/base/uuid";
+import type { AuditStage, AuditedCall } from "@platform/engine/http/types";
+import type { AuditLog } from "../store/audit/log.ts";
+import { completeEntry, openTrail } from "../store/audit/trail.ts";
+import type { NewAuditEntry } from "../store/audit/trail.ts";
+import type { PlatformCaller } from "./caller.ts";
+import { readClientAddress } from "../base/client-address.ts";
+
+/** Refusals that are written down: somebody tried what they may not. */
+const NOTED: ReadonlySet<ProblemCode> = new Set(["FORBIDDEN", "INVALID_CREDENTIALS"]);
+/** The same refusal of the same user is written once in this time, so that nobody fills a log by trying. */
+const QUIET_MS = MINUTE;
+const MAX_QUIET = 10_000;
+
+/** Writes the entries of the platform API. */
+export function createAuditStage(log: Pick<AuditLog, "append">): AuditStage<PlatformCaller | null> {
+  const quiet = createCache<true>({ ttlMs: QUIET_MS, maxEntries: MAX_QUIET });
+  const noteRefusal = async (entry: NewAuditEntry, error: unknown): Promise<void> => {
+    if (!(error instanceof Problem) || !NOTED.has(error.code) || entry.actorId === null) return;
+    const isKnown = error.code !== "INVALID_CREDENTIALS";
+    // Tries to sign in are counted and slowed down elsewhere.
+    if (isKnown && isRepeated(quiet, `${entry.organisationId} ${entry.actorId} ${entry.action}`)) return;
+    await log.append({
+      ...entry,
+      actorKind: isKnown ? "user" : "claimed",
+      target: entry.target.filter(isUuid),
+      outcome: "refused",
+      code: error.code,
+      changes: [],
+    });
+  };
+  return {
+    record: async (call, handle) => {
+      const trail = openTrail(describeCall(call));
+      try {
+        const answer = await trail.run(handle);
+        const left = trail.pending();
+        if (left !== null) await appendLate(log, completeEntry(left, answer.body));
+        return answer;
+      } catch (error) {
+        const left = trail.pending();
+        if (left !== null) await noteRefusal(left, error);
+        throw error;
+      }
+    },
+    refuse: (call, error) => noteRefusal(describeCall(call), error),
+  };
+}
+
+function isRepeated(quiet: ReturnType<typeof createCache<true>>, key: string): boolean {
+  if (quiet.peek(key) !== undefined) return true;
+  quiet.set(key, true);
+  return false;
+}
+
+/** The change is committed already: an answer such as 503 would say that nothing has happened. */
+async function appendLate(log: Pick<AuditLog, "append">, entry: NewAuditEntry): Promise<void> {
+  try {
+    await log.append(entry);
+  } catch (error) {
+    throw new Error(`${entry.action} was done, but could not be written in the audit log.`, { cause: error });
+  }
+}
+
+function describeCall({ operation, caller, request }: AuditedCall<PlatformCaller | null>): NewAuditEntry {
+  return {
+    organisationId: operation.scope === "organisation" ? (caller?.organisationId ?? null) : null,
+    actorKind: "user",
+    actorId: caller?.userId ?? null,
+    credential: caller === null ? null : nameCredential(caller),
+    action: operation.audit ?? "",
+    target: listTargetIds(operation, request.params),
+    outcome: "done",
+    code: null,
+    ip: readClientAddress(request),
+    changes: [],
+  };
+}
+
+function nameCredential({ credential }: PlatformCaller): string {
+  return credential.kind === "token" ? `token:${credential.tokenId}` : `session:${credential.sessionId}`;
+}
+
+/** Parameters that are no secret though they are no UUID: a parameter may also be the token of a link. */
+const OPEN_NAMES: ReadonlySet<string> = new Set(["version", "keyId", "planId"]);
+
+/** In the order of the path. */
+function listTargetIds({ path }: Operation, params: unknown): readonly string[] {
+  const values = new Map<string, unknown>(
+    typeof params === "object" && params !== null ? Object.entries(params) : [],
+  );
+  const names = [...path.matchAll(/\{(\w+)\}/gu)].map(([, name = ""]) => name);
+  return names.flatMap((name) => {
+    const value = values.get(name);
+    return typeof value === "string" && (OPEN_NAMES.has(name) || isUuid(value)) ? [value] : [];
+  });
+}

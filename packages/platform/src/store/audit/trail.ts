@@ -1,0 +1,148 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Database, RunStatement, Statement } from "../../postgres/database.ts";
+
+/*
+ * How the entry of the audit log comes into the transaction of its change. The request's handler runs inside a trail
+ * (`openTrail`), which holds the entry. A statement names the operations whose change it is (`Statement.audited`); where one of them
+ * is the request's, the entry is appended before the commit. An entry that no statement took is written before the answer.
+ */
+
+/** A value that was changed; null: there was, or is, none. Never a secret. */
+export interface AuditChange {
+  readonly field: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** An entry to be written. */
+export interface NewAuditEntry {
+  /** Null: the actor's own organisation. */
+  readonly organisationId: string | null;
+  /** `claimed`: somebody who said to be this user, and did not prove it. */
+  readonly actorKind: "user" | "claimed";
+  /** Id of the user; null: nobody is known. */
+  readonly actorId: string | null;
+  /** `token:<id>` or `session:<id>`; null: none was shown. */
+  readonly credential: string | null;
+  /** Name of the operation in the audit log. */
+  readonly action: string;
+  /** Ids of the resource, the outer ones first. */
+  readonly target: readonly string[];
+  readonly outcome: "done" | "refused";
+  /** Code of the problem of a refusal. */
+  readonly code: string | null;
+  /** Address of the client. */
+  readonly ip: string;
+  readonly changes: readonly AuditChange[];
+}
+
+/** What only the handler knows of its entry. */
+export type AuditNote = Partial<Pick<NewAuditEntry, "organisationId" | "actorId" | "target" | "changes">>;
+
+/** The entry of one request, while the request is handled. */
+export interface Trail {
+  /** As far as it is known; null: it is written. */
+  readonly pending: () => NewAuditEntry | null;
+  /** Runs the handler. */
+  readonly run: <T>(handle: () => T) => T;
+}
+
+interface State {
+  entry: NewAuditEntry;
+  progress: "open" | "written";
+}
+
+const TRAILS = new AsyncLocalStorage<State>();
+
+/** Begins the trail of a request. */
+export function openTrail(entry: NewAuditEntry): Trail {
+  const state: State = { entry, progress: "open" };
+  return {
+    pending: () => (state.progress === "open" ? state.entry : null),
+    run: (handle) => TRAILS.run(state, handle),
+  };
+}
+
+/** Adds to the entry of the request that is being handled; does nothing outside of one. `target` replaces the ids of the path. */
+export function noteAudit(note: AuditNote): void {
+  const state = TRAILS.getStore();
+  if (state !== undefined) state.entry = { ...state.entry, ...note };
+}
+
+/** The database, writing the pending entry together with the change that it is about. */
+export function auditChanges(database: Database): Database {
+  return {
+    ...database,
+    query: <Row extends object>(statement: Statement) => {
+      const state = findOpenTrail(statement);
+      if (state === null) return database.query<Row>(statement);
+      return commitWithEntry(database, state, (run) => run<Row>(statement));
+    },
+    transaction: (work) => {
+      const state = TRAILS.getStore();
+      if (state?.progress !== "open") return database.transaction(work);
+      return commitWithEntry(database, state, work);
+    },
+  };
+}
+
+async function commitWithEntry<T>(
+  database: Database,
+  state: State,
+  work: (run: RunStatement) => Promise<T>,
+): Promise<T> {
+  let isAppended = false;
+  const result = await database.transaction(async (run) => {
+    let change: object | undefined;
+    const value = await work(async <Row extends object>(statement: Statement) => {
+      const rows = await run<Row>(statement);
+      if (findOpenTrail(statement) === state) change ??= rows[0];
+      return rows;
+    });
+    isAppended = change !== undefined;
+    // Last, so that the lock on the chain is held shortly, and nothing else is waited for while it is held.
+    if (change !== undefined) await appendEntry(run, completeEntry(state.entry, change));
+    return value;
+  });
+  if (isAppended) state.progress = "written";
+  return result;
+}
+
+function findOpenTrail({ audited }: Statement): State | null {
+  if (audited === undefined) return null;
+  const state = TRAILS.getStore();
+  return state?.progress === "open" && audited.includes(state.entry.action) ? state : null;
+}
+
+/** The entry of what was created has its id as the innermost one of the target. `made`: the row, or the body of the answer. */
+export function completeEntry(entry: NewAuditEntry, made: unknown): NewAuditEntry {
+  if (!entry.action.endsWith(".create") || typeof made !== "object" || made === null) return entry;
+  const fields = new Map<string, unknown>(Object.entries(made));
+  const id = ["id", "key", "keyId"]
+    .map((name) => fields.get(name))
+    .find((value) => typeof value === "string");
+  if (typeof id !== "string" || entry.target.includes(id)) return entry;
+  return { ...entry, target: [...entry.target, id] };
+}
+
+/** Appends an entry to its organisation's log. */
+export async function appendEntry(run: RunStatement, entry: NewAuditEntry): Promise<void> {
+  const { organisationId, actorKind, actorId, credential, action, target, outcome, code, ip, changes } =
+    entry;
+  await run({
+    name: "audit-append",
+    text: "select append_audit_entry($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    values: [
+      organisationId,
+      actorKind,
+      actorId,
+      credential,
+      action,
+      target.length === 0 ? null : target.join("/"),
+      outcome,
+      code,
+      ip,
+      JSON.stringify(changes),
+    ],
+  });
+}
