@@ -88,14 +88,17 @@ def settle(
     restrictions.apply()
 
 
-def serve_child(connection: int, load: Callable[[], Binder], call: bytes = b"") -> NoReturn:
+def serve_child(
+    connection: int, load: Callable[[], Binder], call: bytes = b"", cause: bytes = b""
+) -> NoReturn:
     """Says on the control connection that it is ready, serves one request, ends the process.
 
-    `call` goes before it, where it has not been said: one message wakes Node once.
+    `call` goes before it, where it has not been said: one message wakes Node once. `cause` says
+    that `load` will raise, and why.
     """
     reseed()
     rehearse()
-    wire.write(connection, call + wire.encode_frame(wire.READY))
+    wire.write(connection, call + wire.encode_frame(wire.READY, cause))
     serve_request(connection, load)
 
 

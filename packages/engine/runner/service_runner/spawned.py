@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
     from .binder import Binder
     from .home import Connections
-    from .messages import BootOrder, SpawnedStart
+    from .messages import BootOrder, FailedEvent, SpawnedStart
 
 _MAX_START = 1 << 20
+_MAX_CAUSE_TEXT = 1200
+"""Characters, of which JSON makes up to 12 bytes each."""
 
 
 def start_spawned(
@@ -73,8 +75,8 @@ def main_spawned() -> NoReturn:
         take_over(out, err)
         faulthandler.enable(2)
         install_log_records()
-        load = _load(boot["project"], boot["memory"])
-        child.serve_child(control, load)
+        load, cause = _load(boot["project"], boot["memory"])
+        child.serve_child(control, load, cause=cause)
     except BaseException as error:
         child.report_failed_start(identity, error)
     finally:
@@ -87,8 +89,11 @@ def _close_stdin() -> None:
     os.close(null)
 
 
-def _load(project: str, memory: int) -> Callable[[], Binder]:
-    """Imports before the request arrives; a failure is kept until there is a request to answer."""
+def _load(project: str, memory: int) -> tuple[Callable[[], Binder], bytes]:
+    """Imports before the request arrives; a failure is kept until there is a request to answer.
+
+    Node hears of it before, so that it starts no interpreter for each execution: second value.
+    """
     try:
         binder = load_program(project, memory)
     except Failure as failure:
@@ -97,5 +102,16 @@ def _load(project: str, memory: int) -> Callable[[], Binder]:
         def refuse() -> NoReturn:
             raise kept
 
-        return refuse
-    return lambda: binder
+        return refuse, encode_cause(failure.code, failure.detail, failure.traceback)
+    return lambda: binder, b""
+
+
+def encode_cause(code: str, detail: str, traceback: str | None) -> bytes:
+    """Why the import failed, for Node, which reads no more than 32 kB."""
+    event: FailedEvent = {
+        "event": "failed",
+        "code": code,
+        "detail": detail[:_MAX_CAUSE_TEXT],
+        "traceback": None if traceback is None else traceback[-_MAX_CAUSE_TEXT:],
+    }
+    return json.dumps(event).encode("ascii")

@@ -13,7 +13,6 @@ TESTED_THROUGH_NODE = {
     "children",
     "control",
     "restrictions",
-    "spawned",
     "zygote",
 }
 

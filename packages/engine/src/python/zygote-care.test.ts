@@ -126,6 +126,35 @@ test("a version that failed to start three times in a row is parked: its traceba
   ]);
 });
 
+test.each([
+  ["raises", "raise RuntimeError('no licence')", ["RuntimeError: no licence"], ["importing"]],
+  ["ends the process", "import os; os._exit(3)", [], []],
+])(
+  "a version with an interpreter for each execution is parked as well, whose import %s",
+  async (_, failing, traceback, printed) => {
+    const logged: LogFields[] = [];
+    const logger = { ...SILENT, warn: (fields: LogFields) => void logged.push(fields) };
+    fixture = await createFixture({ logger });
+    const version = fixture.createVersion(`print("importing", flush=True)\n${failing}`, {
+      startMode: "spawn",
+    });
+    const finish = async () => {
+      const { outcome, lines } = await fixture.finish(version);
+      expect(outcome).toMatchObject({ status: "FAILED", code: "STARTUP_ERROR" });
+      return lines.map(({ message }) => message);
+    };
+    const first = await finish();
+    for (let attempt = 0; attempt < 3; attempt += 1) await finish();
+    const parked = await finish();
+    expect(first).toEqual(expect.arrayContaining([...printed, ...traceback]));
+    expect(parked).toEqual(expect.arrayContaining(traceback));
+    expect(parked).not.toContain("importing");
+    expect(logged.filter((fields) => "versionId" in fields)).toEqual([
+      expect.objectContaining({ failures: 3, parkedSeconds: 60 }),
+    ]);
+  },
+);
+
 const HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage/enabled";
 /** MADV_COLLAPSE is there since Linux 6.1, and refused where huge pages are switched off. */
 const canCollapse =

@@ -11,7 +11,7 @@ export const FAILURES = {
 /** What happens to a pool. The numbers pick an execution or a child, or are milliseconds. */
 export type PoolMove =
   | readonly ["submit" | "answered" | "stuck" | "trim" | "prepare" | "retire" | "close"]
-  | readonly ["withdraw" | "connect" | "tick", number]
+  | readonly ["withdraw" | "connect" | "connectFailed" | "tick", number]
   | readonly ["closed", keyof typeof FAILURES]
   | ReportMove;
 

@@ -24,6 +24,7 @@ export const SETTINGS = {
 };
 /** After the first, second, third failure of the project in a row, and all that follow. */
 const PAUSES = [50, 50, 300, 500];
+const PARKED_FROM = 3;
 type Fate = "waiting" | "running" | "exited" | "refused" | "withdrawn" | "gone" | "lost";
 
 interface ChildBook {
@@ -44,6 +45,7 @@ export class PoolWorld {
   #zygote: "none" | "booting" | "warm" | "ending" = "none";
   #wish: "serve" | "retire" | "close" = "serve";
   #pool: "open" | "closed" = "open";
+  #mode: "auto" | "spawn" = "auto";
   /** How often it could not be started in a row because of the project. */
   #failures = 0;
   /** Until when a known fault of the project ends every execution. */
@@ -75,7 +77,9 @@ export class PoolWorld {
       case "withdraw":
         return this.#withdraw(move[1]);
       case "connect":
-        return this.#connect(move[1]);
+        return this.#connect(move[1], null);
+      case "connectFailed":
+        return this.#connect(move[1], FAILURES.fault);
       case "tick":
         return this.#tick(move[1]);
       case "closed":
@@ -162,15 +166,30 @@ export class PoolWorld {
     this.#dispatch({ type: "withdraw", execution: ticket });
   }
 
-  #connect(pick: number): void {
+  #connect(pick: number, failure: BootFailure | null): void {
     const candidates = [...this.#children].filter(([, { connections }]) => connections === "awaited");
     const [id, child] = candidates[pick % Math.max(1, candidates.length)] ?? [];
     if (id === undefined || child === undefined) return;
     child.connections = "open";
-    this.#dispatch({ type: "connected", child: id });
+    if (this.#mode === "spawn" && child.use === "good" && this.#canServe())
+      this.#judgeImport(failure === null);
+    this.#dispatch({ type: "connected", child: id, failure });
     if (child.connections !== "open") return;
     demand(child.use === "good" && this.#canServe(), "only a child that can be used is kept");
     child.role = "idle";
+  }
+
+  /** A child imported the project, or could not: the third time in a row nobody is given another one for a while. */
+  #judgeImport(isGood: boolean): void {
+    if (isGood) [this.#failures, this.#brokenUntil] = [0, -1];
+    else if (this.#now >= this.#brokenUntil) {
+      this.#failures += 1;
+      if (this.#failures >= PARKED_FROM) this.#brokenUntil = this.#now + this.#pause();
+    }
+  }
+
+  #pause(): number {
+    return PAUSES[Math.min(this.#failures, PAUSES.length) - 1] ?? 0;
   }
 
   #lose(id: number): void {
@@ -183,7 +202,7 @@ export class PoolWorld {
     if (this.#zygote === "none") return;
     if (name === "ready") return this.#sayReady(value);
     if (name === "unsafe") {
-      if (this.#zygote === "booting") this.#zygote = "ending";
+      if (this.#zygote === "booting") [this.#zygote, this.#mode] = ["ending", "spawn"];
       return this.#report({ event: "unsafe", reason: "a thread was started" });
     }
     const ids = [...this.#children.keys(), this.#lastChild + 1];
@@ -193,7 +212,7 @@ export class PoolWorld {
   #sayReady(mode: "fork" | "spawn"): void {
     if (this.#zygote === "booting") {
       this.#zygote = "warm";
-      this.#failures = 0;
+      if (this.#mode === "auto") this.#failures = 0;
       this.#warmSince = this.#now;
       this.#replacedAt = this.#now - SETTINGS.replaceMs;
     }
@@ -209,6 +228,8 @@ export class PoolWorld {
     const isOver = child?.use === "exited" || child?.role === "unused";
     const isBelieved = event === "refused" ? child?.role === "starting" : isOver;
     if (isBelieved) this.#children.delete(id);
+    const isFailed = event === "gone" && isBelieved && child?.role === "starting";
+    if (isFailed && this.#mode === "spawn") this.#judgeImport(false);
     if (isBelieved && event === "gone" && child?.role === "running") this.#lastUsed = this.#now;
     this.#report(event === "gone" ? { event, id } : { event, id, reason: "EAGAIN" });
   }
@@ -236,10 +257,9 @@ export class PoolWorld {
     const before = [...this.#children];
     const waiting = this.#list("waiting");
     this.#zygote = "none";
-    this.#brokenUntil = -1;
     if (failure?.outcome.status === "FAILED") {
       this.#failures += 1;
-      this.#brokenUntil = this.#now + (PAUSES[Math.min(this.#failures, PAUSES.length) - 1] ?? 0);
+      this.#brokenUntil = this.#now + this.#pause();
     }
     this.#report({ event: "closed", description: "ended", failure });
     for (const [id, child] of before) {
@@ -277,7 +297,9 @@ export class PoolWorld {
 
   #boot(): void {
     demand(this.#zygote === "none" && this.#wish !== "close", "one zygote at a time, none when closed");
+    demand(this.#now >= this.#brokenUntil, "what could not be started is left alone for a while");
     this.#zygote = "booting";
+    this.#brokenUntil = -1;
   }
 
   #end(): void {
@@ -361,7 +383,11 @@ export class PoolWorld {
     child.role = "unused";
     const isIdle = !this.#isBusy() && (this.#now - this.#lastUsed > SETTINGS.idleMs || this.#move === "trim");
     demand(
-      child.use === "exited" || isIdle || this.#isSpare() || this.#move === "closed",
+      child.use === "exited" ||
+        this.#now < this.#brokenUntil ||
+        isIdle ||
+        this.#isSpare() ||
+        this.#move === "closed",
       "no idle child is closed without a reason",
     );
   }

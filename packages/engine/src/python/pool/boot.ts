@@ -2,6 +2,7 @@ import { createTimers } from "../../base/timers.ts";
 import type { Timers } from "../../base/timers.ts";
 import type { LogLine, RunnableVersion } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
+import { decodeEvent } from "../wire/control-messages.ts";
 import type { ZygoteEvent } from "../wire/control-messages.ts";
 import type { Connections } from "../wire/home-socket.ts";
 import { beginBoot, reduceBoot } from "./boot-machine.ts";
@@ -17,7 +18,8 @@ import { createSlotBook } from "./slot-book.ts";
 import type { SlotBook } from "./slot-book.ts";
 import { createTokens } from "./tokens.ts";
 import { limitRun } from "./zygote-groups.ts";
-import { describeLargeImport } from "./start-failure.ts";
+import { describeFailedImport, describeLargeImport } from "./start-failure.ts";
+import type { BootFailure } from "./start-failure.ts";
 import { startZygote } from "./zygote.ts";
 import type { Zygote, ZygoteHost, ZygoteProcesses } from "./zygote.ts";
 
@@ -38,8 +40,11 @@ interface BootOptions {
   readonly onReport: (report: BootReport) => void;
   /** What was started; it has ended when `closed` is reported. Not called when nothing could be started. */
   readonly onLaunched: (processes: ZygoteProcesses) => void;
-  /** A child that was ordered is ready, with its three connections; the callee owns them. At most once per child. */
-  readonly onConnected: (id: number, connections: Connections) => void;
+  /**
+   * A child that was ordered is ready, with its three connections; the callee owns them. At most once per child. `failure`: why it could not import
+   * the project, where it does that itself; it will answer so.
+   */
+  readonly onConnected: (id: number, connections: Connections, failure: BootFailure | null) => void;
 }
 
 /** A zygote from its start to its end. Accepts orders at any time: they wait until the process is started. */
@@ -205,9 +210,9 @@ function obey(handles: Handles, { home, send, stop, kill }: Zygote, order: PoolO
       tokens.set(order.id, token);
       home.expect(token, {
         onCall: (number) => void admit(handles, order.id, token, number),
-        onComplete: (connections) => {
+        onComplete: (connections, cause) => {
           tokens.delete(order.id);
-          options.onConnected(order.id, connections);
+          options.onConnected(order.id, connections, readImportFailure(cause));
         },
       });
       return takeSlot(handles, order.id, () => send({ order: "fork", id: order.id, token }));
@@ -227,6 +232,12 @@ function obey(handles: Handles, { home, send, stop, kill }: Zygote, order: PoolO
     case "kill":
       return kill();
   }
+}
+
+/** @param cause what a child said with the word that it is ready: nothing, or the event `failed` */
+function readImportFailure(cause: Buffer): BootFailure | null {
+  const event = cause.length === 0 ? null : decodeEvent(cause.toString("utf8"));
+  return event?.event === "failed" ? describeFailedImport(event, Date.now()) : null;
 }
 
 /** Not as an event of the zygote, which is not heard of children before it is ready: a child that is never made would be waited for. */

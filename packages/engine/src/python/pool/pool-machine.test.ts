@@ -12,8 +12,15 @@ import type { PoolMove } from "../../testing/pool-moves.ts";
 
 const SETTINGS = { ...WORLD_SETTINGS, slots: 4, canaryMs: 250 };
 
+const FAULT = fail("STARTUP_ERROR", "no licence");
+
 const submit = (execution: number): PoolEvent => ({ type: "submit", execution });
-const connected = (child: number): PoolEvent => ({ type: "connected", child });
+const connected = (child: number): PoolEvent => ({ type: "connected", child, failure: null });
+const connectedBroken = (child: number): PoolEvent => ({
+  type: "connected",
+  child,
+  failure: { outcome: FAULT, lines: [] },
+});
 const report = (given: BootReport): PoolEvent => ({ type: "reported", report: given });
 const exit = (id: number, code: number | null = 0): PoolEvent =>
   report({ event: "exit", id, code, signal: null });
@@ -42,11 +49,18 @@ const SPAWNING: readonly PoolEvent[] = [
   closed(),
   report({ event: "ready", mode: "spawn" }),
 ];
+/** Four executions, of which three get an interpreter that could not import the project; child 5 comes up. */
+const UNIMPORTABLE: readonly PoolEvent[] = [
+  ...SPAWNING,
+  submit(2),
+  submit(3),
+  submit(4),
+  ...[2, 3, 4].map(connectedBroken),
+];
 /** Three at once, then one at a time: in the next period, and in the one after it. */
 const BURST = [submit(1), submit(2), submit(3), READY, ...[1, 2, 3].map(connected), ANSWERED];
 const LATER = [190, submit(4), 201, TICK, 390, ANSWERED, exit(6), gone(6), connected(7), 402, TICK];
 const FULL = "Memory that ended executions have left keeps all control groups of the version from use.";
-const FAULT = fail("STARTUP_ERROR", "no licence");
 
 /** One execution runs, two children are idle. */
 const WARM = [submit(1), READY, ...[1, 2, 3].map(connected)];
@@ -167,6 +181,51 @@ describe("a pool", () => {
       "says that a parked project has started, and counts from 0 again",
       play(...failures(3), 400, submit(2), READY, closed(), closed(FAULT)),
       "refuse 2: no licence",
+    ],
+    [
+      "gives the execution a fresh interpreter that could not import the project: its log says why",
+      play(...SPAWNING, connectedBroken(2)),
+      "child 2 runs 1, fork 3",
+    ],
+    [
+      "parks a project that three fresh interpreters in a row could not import, and makes none ahead",
+      play(...UNIMPORTABLE),
+      "log: a version is parked: it failed to start again and again, child 4 runs 3, refuse 4: no licence",
+    ],
+    [
+      "refuses at once what comes to it then",
+      play(...UNIMPORTABLE, 299, ANSWERED, 299, submit(5)),
+      "refuse 5: no licence",
+    ],
+    ["makes none ahead for it when an answer is there", play(...UNIMPORTABLE, ANSWERED), ""],
+    [
+      "counts on in the next zygote, which has imported nothing itself",
+      play(
+        ...[...SPAWNING, submit(2), connectedBroken(2), connectedBroken(3), closed(), submit(3)],
+        ...[report({ event: "ready", mode: "spawn" }), connectedBroken(6)],
+      ),
+      "log: a version is parked: it failed to start again and again, child 6 runs 3",
+    ],
+    [
+      "tries again when its time is over, and keeps nothing that could not import it meanwhile",
+      play(...UNIMPORTABLE, 299, connectedBroken(5), exit(5), gone(5), 300, submit(5)),
+      "fork 6",
+    ],
+    ["ends what could not import it meanwhile", play(...UNIMPORTABLE, connectedBroken(5)), "disconnect 5"],
+    [
+      "believes a fork no such word",
+      play(submit(1), submit(2), submit(3), READY, ...[1, 2, 3, 4].map(connectedBroken), submit(4)),
+      "child 4 runs 4",
+    ],
+    [
+      "counts from 0 again once an interpreter could import it",
+      play(...UNIMPORTABLE.slice(0, -1), connected(4), connectedBroken(5)),
+      "child 5 runs 4, fork 6, fork 7, fork 8, fork 9",
+    ],
+    [
+      "counts fresh interpreters that end while they import",
+      play(...SPAWNING, ...[2, 3, 4].flatMap((id) => [submit(id), exit(id, 1), gone(id)]), submit(9)),
+      "refuse 9: The process ended while it was starting; user code may have ended it at import.",
     ],
     [
       "tries again at once when the machine was at fault",
@@ -349,6 +408,7 @@ const PICK = fc.nat({ max: 9 });
 const MOVES: fc.Arbitrary<PoolMove> = fc.oneof(
   { weight: 12, arbitrary: fc.constant(["submit"] as const) },
   { weight: 14, arbitrary: fc.tuple(fc.constant("connect" as const), PICK) },
+  { weight: 4, arbitrary: fc.tuple(fc.constant("connectFailed" as const), PICK) },
   { weight: 14, arbitrary: fc.tuple(fc.constantFrom("exit" as const, "gone" as const), PICK) },
   { weight: 3, arbitrary: fc.tuple(fc.constantFrom("withdraw" as const, "refused" as const), PICK) },
   {

@@ -9,6 +9,7 @@ import {
   countRunning,
   countStarting,
   hasZygote,
+  isBarred,
   isBusy,
   isStarting,
 } from "./pool-state.ts";
@@ -64,7 +65,7 @@ function handle(turn: Turn, event: PoolEvent): void {
     case "withdraw":
       return set(turn, { queue: turn.state.queue.filter((waiting) => waiting !== event.execution) });
     case "connected":
-      return connect(turn, event.child);
+      return connect(turn, event.child, event.failure);
     case "answered":
       return refill(turn);
     case "stuck":
@@ -87,7 +88,8 @@ function handle(turn: Turn, event: PoolEvent): void {
 
 /** Starts the zygote before anything is submitted. */
 function prepare(turn: Turn): void {
-  if (turn.state.phase.name === "cold" && turn.state.intent === "serve") boot(turn);
+  const { phase, intent, barred } = turn.state;
+  if (phase.name === "cold" && intent === "serve" && barred === null) boot(turn);
 }
 
 function retire(turn: Turn): void {
@@ -106,25 +108,29 @@ function settle(turn: Turn): void {
 }
 
 function submit(turn: Turn, execution: Ticket): void {
-  const { phase, intent, children } = turn.state;
+  const { phase, intent, children, barred } = turn.state;
   if (phase.name === "closed" || intent === "close") return refuse(turn, execution, STOPPED);
   set(turn, { lastUsed: turn.now });
-  if (phase.name === "broken" && turn.now < phase.until) return refuse(turn, execution, phase.failure);
+  if (barred !== null && turn.now < barred.until) return refuse(turn, execution, barred.failure);
   const child = canServe(phase) ? children.findLast(({ stage }) => stage === "idle") : undefined;
   if (child !== undefined) return handOver(turn, child, execution);
   set(turn, { queue: [...turn.state.queue, execution] });
 }
 
-function connect(turn: Turn, id: number): void {
-  const { phase, children, queue } = turn.state;
+function connect(turn: Turn, id: number, failure: BootFailure | null): void {
+  const { phase, children, queue, startMode } = turn.state;
   const child = children.find((known) => known.id === id);
   if (child?.stage !== "ordered" || !canServe(phase))
     return void turn.effects.push({ type: "disconnect", child: id });
   set(turn, { bootsWithoutChild: 0 });
   if (phase.name === "warm") set(turn, { phase: { ...phase, provenAt: turn.now } });
+  if (startMode === "spawn" && failure === null) praise(turn);
+  if (startMode === "spawn" && failure !== null) blame(turn, failure);
+  // It answers with the failure, whose log has what the import printed.
   const [next] = queue;
   if (next === undefined) move(turn, child, { stage: "idle" });
   else handOver(turn, child, next);
+  dismiss(turn);
 }
 
 function handOver(turn: Turn, child: Child, execution: Ticket): void {
@@ -139,7 +145,7 @@ function handOver(turn: Turn, child: Child, execution: Ticket): void {
 /** Orders spare children. */
 function refill(turn: Turn): void {
   const { phase, intent, queue } = turn.state;
-  if (!canServe(phase) || intent !== "serve") return;
+  if (!canServe(phase) || intent !== "serve" || isBarred(turn.state, turn.now)) return;
   order(turn, chooseTarget(turn.state) + queue.length - countIdle(turn.state) - countStarting(turn.state));
 }
 
@@ -163,17 +169,37 @@ function hear(turn: Turn, report: BootReport): void {
 }
 
 function warm(turn: Turn): void {
-  const { phase, failures } = turn.state;
+  const { phase, startMode } = turn.state;
   if (phase.name !== "booting") return;
   const { now } = turn;
-  set(turn, { phase: { name: "warm", since: now, provenAt: now, replaceFrom: now }, failures: 0 });
-  if (failures >= PARK_AFTER)
-    turn.effects.push({
-      type: "log",
-      level: "info",
-      fields: { failures },
-      message: "a parked version started",
-    });
+  set(turn, { phase: { name: "warm", since: now, provenAt: now, replaceFrom: now } });
+  // In spawn mode it has imported nothing.
+  if (startMode === "auto") praise(turn);
+}
+
+/** The project was imported. */
+function praise(turn: Turn): void {
+  const { failures } = turn.state;
+  set(turn, { failures: 0, barred: null });
+  if (failures < PARK_AFTER) return;
+  const message = "a parked version started";
+  turn.effects.push({ type: "log", level: "info", fields: { failures }, message });
+}
+
+/** In spawn mode, a child could not import the project. The zygote stays: others may run. From the third time on the version is parked. */
+function blame(turn: Turn, failure: BootFailure): void {
+  const failures = turn.state.failures + 1;
+  if (isBarred(turn.state, turn.now)) return;
+  if (failures < PARK_AFTER) set(turn, { failures });
+  else park(turn, failure);
+}
+
+/** A version that is parked keeps no execution waiting, and no child. */
+function dismiss(turn: Turn): void {
+  const { barred } = turn.state;
+  if (barred === null || turn.now >= barred.until) return;
+  refuseQueue(turn, barred.failure);
+  for (const child of turn.state.children) if (child.stage === "idle") disconnect(turn, child);
 }
 
 function hearOfChild(turn: Turn, report: ChildReport): void {
@@ -233,7 +259,11 @@ function forgetGone(turn: Turn, child: Child): void {
   const isZygoteAtFault = child.stage === "failed" && turn.state.startMode === "auto";
   if (isZygoteAtFault) wantReplacement(turn, "a child did not come up");
   forget(turn, child);
-  if (child.stage === "failed") failStart(turn, child.outcome);
+  if (child.stage !== "failed") return;
+  failStart(turn, child.outcome);
+  if (isZygoteAtFault || child.outcome.status !== "FAILED") return;
+  blame(turn, { outcome: child.outcome, lines: [] });
+  dismiss(turn);
 }
 
 /** The first waiting execution gets the outcome: otherwise it would be tried again without end. */
@@ -285,7 +315,7 @@ function park(turn: Turn, failure: BootFailure): void {
   const failures = turn.state.failures + 1;
   const parkMs = Math.min(settings.maxParkMs, settings.parkMs * 2 ** (failures - PARK_AFTER));
   const pauseMs = failures < PARK_AFTER ? settings.failureMs : parkMs;
-  set(turn, { failures, phase: { name: "broken", failure, until: turn.now + pauseMs } });
+  set(turn, { failures, barred: { failure, until: turn.now + pauseMs } });
   if (failures < PARK_AFTER) return;
   const fields = { failures, parkedSeconds: pauseMs / SECOND, reason: failure.outcome.detail };
   const message = "a version is parked: it failed to start again and again";

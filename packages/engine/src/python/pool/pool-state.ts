@@ -12,8 +12,6 @@ export type Ticket = number;
 type Phase =
   /** No zygote, and no execution waits for one. */
   | { readonly name: "cold" }
-  /** Like cold, but the project could not be started: it is not tried again until then (monotonic milliseconds). */
-  | { readonly name: "broken"; readonly failure: BootFailure; readonly until: number }
   /** The zygote is being started; the children that were ordered are started when it is ready. */
   | { readonly name: "booting" }
   /** In monotonic milliseconds: `provenAt` its last child came up; before `replaceFrom` no other zygote is asked for. */
@@ -86,8 +84,10 @@ export interface PoolState {
    */
   readonly peak: { readonly present: number; readonly previous: number; readonly since: number };
   readonly memory: "ample" | "tight";
-  /** Boots in a row that failed because of the project. */
+  /** Boots in a row that failed because of the project; in spawn mode, imports of its children. */
   readonly failures: number;
+  /** The project could not be started: until then (monotonic milliseconds), executions get the failure without a process. */
+  readonly barred: { readonly failure: BootFailure; readonly until: number } | null;
   /** Zygotes in a row that ended before one child was ready. */
   readonly bootsWithoutChild: number;
   /** Monotonic milliseconds. */
@@ -98,7 +98,12 @@ export interface PoolState {
 export type PoolEvent =
   | { readonly type: "submit" | "withdraw"; readonly execution: Ticket }
   /** A child has opened its connections, which are kept until an effect disposes of them. */
-  | { readonly type: "connected"; readonly child: number }
+  | {
+      readonly type: "connected";
+      readonly child: number;
+      /** Why it could not import the project, as it says; null: it could, or the zygote did. */
+      readonly failure: BootFailure | null;
+    }
   /**
    * `answered`: an outcome is known. `stuck`: processes of an execution do not end though they were killed. `trim`: the idle
    * children have to go, because memory is scarce. `prepare`: the zygote is started before an execution comes.
@@ -154,6 +159,7 @@ export function createPoolState(
     peak: { present: 0, previous: 0, since: now },
     memory: "ample",
     failures: 0,
+    barred: null,
     bootsWithoutChild: 0,
     lastUsed: now,
   };
@@ -195,6 +201,11 @@ export function chooseTarget({ startMode, settings, peak, memory }: PoolState): 
 /** Whether an execution waits for a child or has processes. */
 export function isBusy(state: PoolState): boolean {
   return state.queue.length > 0 || countRunning(state) > 0;
+}
+
+/** Whether executions are refused for now, because the project could not be started. */
+export function isBarred({ barred }: PoolState, now: number): boolean {
+  return barred !== null && now < barred.until;
 }
 
 /** Whether there is a zygote process, or one is being started. */

@@ -50,7 +50,7 @@ export function forget(turn: Turn, { id }: Child): void {
 
 /** Starts a zygote. There must be none. */
 export function boot(turn: Turn): void {
-  set(turn, { phase: { name: "booting" } });
+  set(turn, { phase: { name: "booting" }, barred: null });
   turn.effects.push({ type: "boot", startMode: turn.state.startMode });
 }
 

@@ -169,9 +169,9 @@ function boot(handles: Handles, startMode: RunnableVersion["startMode"]): void {
     onLaunched: (processes) => {
       handles.processes = processes;
     },
-    onConnected: (child, opened) => {
+    onConnected: (child, opened, failure) => {
       connections.set(child, opened);
-      dispatch({ type: "connected", child });
+      dispatch({ type: "connected", child, failure });
     },
   });
 }

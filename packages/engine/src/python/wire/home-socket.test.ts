@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { FRAME, encodeFrame } from "./frames.ts";
+import { FRAME, encodeFrame, encodeHeader } from "./frames.ts";
 import { openHomeSocket } from "./home-socket.ts";
 import type { HomeSocket, Connections } from "./home-socket.ts";
 import { createPaces } from "./pace.ts";
@@ -84,6 +84,19 @@ test("three connections with the token and the word that it is ready make a chil
   await waitFor("the whole stream", () => received === "early late end");
 });
 
+test("what a child says with the word that it is ready is passed on", async () => {
+  const causes: string[] = [];
+  home.expect(TOKEN, {
+    onCall: () => home.admit(TOKEN, "untold"),
+    onComplete: (_, cause) => causes.push(cause.toString()),
+  });
+  await dial(hello("o"));
+  await dial(hello("e"));
+  await dial(hello("c"), CALL, encodeFrame(FRAME.ready, Buffer.from("no licence")));
+  await waitFor("all three are there", () => causes.length === 1);
+  expect(causes).toEqual(["no licence"]);
+});
+
 test("a token is good for three connections, each channel once, and never again", async () => {
   const complete: Connections[] = [];
   expectChild(TOKEN, (connections) => complete.push(connections));
@@ -111,6 +124,7 @@ test.each([
   ["does not begin with a call", [encodeFrame(FRAME.result, Buffer.alloc(4))]],
   ["says that it is ready before it has called", [READY, READY]],
   ["says something else after its call", [CALL, CALL]],
+  ["gives too long a reason why it cannot import", [CALL, encodeHeader(FRAME.ready, 32 * 1024 + 1)]],
 ])("a control connection that %s is closed", async (_, chunks) => {
   expectChild(TOKEN, () => expect.unreachable());
   await dial(hello("o"));

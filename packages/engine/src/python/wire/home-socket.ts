@@ -11,10 +11,11 @@ import type { Paces } from "./pace.ts";
 export const TOKEN_LENGTH = 32;
 const HELLO_BYTES = HEADER_BYTES + 1 + TOKEN_LENGTH;
 const HELLO_DEADLINE_MS = 10_000;
-const READY = encodeFrame(FRAME.ready);
 const ADMIT = encodeFrame(FRAME.admit);
 const CALL_HEADER = encodeHeader(FRAME.call, 4);
 const CALL_BYTES = HEADER_BYTES + 4;
+/** Of the reason why an import failed. It may come byte by byte, and is copied for each. */
+const MAX_CAUSE_BYTES = 32 * 1024;
 /** Maximum number of connections that have not identified themselves yet; above it the oldest is closed, as honest ones speak at once. */
 const MAX_UNIDENTIFIED = 64;
 /** Connections of strangers after which nobody is let in any more: a zygote of ours makes none, and each costs the event loop. */
@@ -44,13 +45,15 @@ export interface HomeSocket {
 interface Guest {
   /** The child says which process it is, as its zygote numbers processes; once, and it may say anything. */
   readonly onCall: (number: number) => void;
-  /** All connections are there, the child was admitted and has said that it is ready. */
-  readonly onComplete: (connections: Connections) => void;
+  /** All connections are there, the child was admitted and has said that it is ready. `cause`: what it said with that; mostly nothing. */
+  readonly onComplete: (connections: Connections, cause: Buffer) => void;
 }
 
 interface Expected extends Guest {
   /** `ready`: it is, but was not admitted yet. */
   stage: "waiting" | "admitted" | { readonly ready: () => void };
+  /** What it said with the word that it is ready. */
+  cause: Buffer;
   /** Those that have identified themselves. */
   readonly sockets: Map<Channel, Socket>;
   /** Those that count: the control connection only once the child is ready. */
@@ -149,7 +152,7 @@ function createGuests(paces: Paces): Guests {
     const [control, stdout, stderr] = (["c", "o", "e"] as const).map((name) => entry.connections.get(name));
     if (control === undefined || stdout === undefined || stderr === undefined) return;
     expected.delete(token);
-    entry.onComplete({ control, stdout, stderr });
+    entry.onComplete({ control, stdout, stderr }, entry.cause);
   }
 
   function forget(token: string): void {
@@ -161,7 +164,13 @@ function createGuests(paces: Paces): Guests {
 
   return {
     expect: (token, guest) => {
-      expected.set(token, { stage: "waiting", sockets: new Map(), connections: new Map(), ...guest });
+      expected.set(token, {
+        stage: "waiting",
+        cause: Buffer.alloc(0),
+        sockets: new Map(),
+        connections: new Map(),
+        ...guest,
+      });
     },
     admit,
     identify,
@@ -177,10 +186,14 @@ function readArrival(socket: Socket, rest: Buffer, entry: Expected, onArrive: (e
   readBytes(socket, CALL_BYTES, rest, (call, more) => {
     if (call.subarray(0, HEADER_BYTES).equals(CALL_HEADER)) entry.onCall(call.readUInt32BE(HEADER_BYTES));
     else socket.destroy();
-    readBytes(socket, READY.length, more, (ready, early) => {
-      if (!ready.equals(READY)) socket.destroy();
-      else if (entry.stage === "admitted") onArrive(early);
-      else entry.stage = { ready: () => onArrive(early) };
+    readBytes(socket, HEADER_BYTES, more, (header, after) => {
+      const size = header.readUInt32BE(0);
+      if (header[4] !== FRAME.ready || size > MAX_CAUSE_BYTES) return void socket.destroy();
+      readBytes(socket, size, after, (cause, early) => {
+        entry.cause = cause;
+        if (entry.stage === "admitted") onArrive(early);
+        else entry.stage = { ready: () => onArrive(early) };
+      });
     });
   });
 }
