@@ -218,6 +218,20 @@ test("result of a failed job is a failure with the cause", async () => {
   expect(stderr).toContain("EXECUTION_ERROR: ValueError: no");
 });
 
+test("status of a failed job says why it failed, for people and as JSON", async () => {
+  const id = await startDetached();
+  await finish({ ...fail, detail: "ValueError: \u001B[2Jno" });
+  const shown = await call("status", id);
+  expect(shown.exitCode).toBe(0);
+  expect(shown.stdout).toContain("Status   FAILED\nCode     EXECUTION_ERROR\nDetail   ValueError: ");
+  expect(shown.stdout).not.toContain("\u001B");
+  const { code, detail, status } = JSON.parse((await call("status", id, "--json")).stdout) as Record<
+    string,
+    unknown
+  >;
+  expect([status, code, detail]).toEqual(["FAILED", "EXECUTION_ERROR", "ValueError: \u001B[2Jno"]);
+});
+
 test("cancel ends a job; one that had ended stays as it was, and says how it ended", async () => {
   const id = await startDetached();
   const cancelled = await call("cancel", id, "--json");

@@ -5,7 +5,7 @@ import { createOutput } from "../base/output.ts";
 function show(job: Parameters<typeof printStatus>[1]): readonly string[] {
   let text = "";
   const stream = { write: (part: string) => (text += part), isTerminal: false };
-  printStatus(createOutput({ out: stream, err: stream, isJson: false, noColor: true }), job);
+  printStatus(createOutput({ out: stream, err: stream, isJson: false, noColor: true }), job, {});
   return text.trimEnd().split("\n");
 }
 

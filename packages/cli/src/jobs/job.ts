@@ -45,10 +45,15 @@ export async function waitForJob(
   }
 }
 
-/** Prints state and times of a job. */
-export function printStatus(output: Output, job: Job): void {
+/** Why a job did not succeed, as its result says. */
+export type FailureCause = Pick<ExecutionResult, "code" | "detail">;
+
+/** Prints state and times of a job, and why it did not succeed. */
+export function printStatus(output: Output, job: Job, { code, detail }: FailureCause): void {
   output.print(`Job      ${job.id}`);
   output.print(`Status   ${paintStatus(output, job.status)}`);
+  if (code !== undefined) output.print(`Code     ${cleanText(code)}`);
+  if (detail !== undefined) output.print(`Detail   ${cleanText(detail)}`);
   if (job.pendingReason !== undefined) output.print(`Waiting  ${describePendingReason(job.pendingReason)}`);
   output.print(`Created  ${job.createdAt}`);
   if (job.startedAt !== undefined) output.print(`Started  ${job.startedAt}`);
