@@ -1,3 +1,5 @@
+"""What a fresh interpreter says of an import that failed."""
+
 from __future__ import annotations
 
 import json

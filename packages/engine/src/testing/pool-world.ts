@@ -6,25 +6,9 @@ import type { BootFailure } from "../python/pool/start-failure.ts";
 import { demand } from "./demand.ts";
 import { FAILURES, isReport } from "./pool-moves.ts";
 import type { PoolMove, ReportMove } from "./pool-moves.ts";
+import { SETTINGS } from "./pool-settings.ts";
+import { ProjectBook } from "./project-book.ts";
 
-/** Settings of a pool with times that can be told apart. */
-export const SETTINGS = {
-  slots: 3,
-  bootMs: 100,
-  confirmMs: 20,
-  failureMs: 50,
-  parkMs: 300,
-  maxParkMs: 500,
-  idleMs: 200,
-  zygoteIdleMs: 1000,
-  maxAgeMs: 3000,
-  canaryMs: 150,
-  canaryLateMs: 60,
-  replaceMs: 400,
-};
-/** After the first, second, third failure of the project in a row, and all that follow. */
-const PAUSES = [50, 50, 300, 500];
-const PARKED_FROM = 3;
 type Fate = "waiting" | "running" | "exited" | "refused" | "withdrawn" | "gone" | "lost";
 
 interface ChildBook {
@@ -46,10 +30,7 @@ export class PoolWorld {
   #wish: "serve" | "retire" | "close" = "serve";
   #pool: "open" | "closed" = "open";
   #mode: "auto" | "spawn" = "auto";
-  /** How often it could not be started in a row because of the project. */
-  #failures = 0;
-  /** Until when a known fault of the project ends every execution. */
-  #brokenUntil = -1;
+  readonly #project = new ProjectBook();
   #lastUsed = 0;
   #warmSince = 0;
   #replacedAt = -SETTINGS.replaceMs;
@@ -148,7 +129,7 @@ export class PoolWorld {
 
   #submit(): void {
     const ticket = this.#fates.push("waiting") - 1;
-    const isRefused = this.#wish === "close" || this.#pool === "closed" || this.#now < this.#brokenUntil;
+    const isRefused = this.#wish === "close" || this.#pool === "closed" || this.#project.isBarred(this.#now);
     const isServed = !isRefused && this.#canServe() && this.#count("idle") > 0;
     if (this.#wish !== "close" && this.#pool === "open") this.#lastUsed = this.#now;
     this.#dispatch({ type: "submit", execution: ticket });
@@ -179,17 +160,9 @@ export class PoolWorld {
     child.role = "idle";
   }
 
-  /** A child imported the project, or could not: the third time in a row nobody is given another one for a while. */
   #judgeImport(isGood: boolean): void {
-    if (isGood) [this.#failures, this.#brokenUntil] = [0, -1];
-    else if (this.#now >= this.#brokenUntil) {
-      this.#failures += 1;
-      if (this.#failures >= PARKED_FROM) this.#brokenUntil = this.#now + this.#pause();
-    }
-  }
-
-  #pause(): number {
-    return PAUSES[Math.min(this.#failures, PAUSES.length) - 1] ?? 0;
+    if (isGood) this.#project.succeed();
+    else this.#project.failImport(this.#now);
   }
 
   #lose(id: number): void {
@@ -212,7 +185,7 @@ export class PoolWorld {
   #sayReady(mode: "fork" | "spawn"): void {
     if (this.#zygote === "booting") {
       this.#zygote = "warm";
-      if (this.#mode === "auto") this.#failures = 0;
+      if (this.#mode === "auto") this.#project.succeed();
       this.#warmSince = this.#now;
       this.#replacedAt = this.#now - SETTINGS.replaceMs;
     }
@@ -257,10 +230,7 @@ export class PoolWorld {
     const before = [...this.#children];
     const waiting = this.#list("waiting");
     this.#zygote = "none";
-    if (failure?.outcome.status === "FAILED") {
-      this.#failures += 1;
-      this.#brokenUntil = this.#now + this.#pause();
-    }
+    if (failure?.outcome.status === "FAILED") this.#project.failBoot(this.#now);
     this.#report({ event: "closed", description: "ended", failure });
     for (const [id, child] of before) {
       demand(child.connections !== "open", "connections do not outlive the zygote");
@@ -297,9 +267,9 @@ export class PoolWorld {
 
   #boot(): void {
     demand(this.#zygote === "none" && this.#wish !== "close", "one zygote at a time, none when closed");
-    demand(this.#now >= this.#brokenUntil, "what could not be started is left alone for a while");
+    demand(!this.#project.isBarred(this.#now), "what could not be started is left alone for a while");
     this.#zygote = "booting";
-    this.#brokenUntil = -1;
+    this.#project.tryAgain();
   }
 
   #end(): void {
@@ -384,7 +354,7 @@ export class PoolWorld {
     const isIdle = !this.#isBusy() && (this.#now - this.#lastUsed > SETTINGS.idleMs || this.#move === "trim");
     demand(
       child.use === "exited" ||
-        this.#now < this.#brokenUntil ||
+        this.#project.isBarred(this.#now) ||
         isIdle ||
         this.#isSpare() ||
         this.#move === "closed",

@@ -2,15 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fail, notStarted } from "../child/answers.ts";
 import type { BootReport } from "./boot-machine.ts";
-import { reducePool } from "./pool-machine.ts";
-import type { PoolOrder } from "./boot-machine.ts";
-import { createPoolState } from "./pool-state.ts";
-import type { PoolEffect, PoolEvent, PoolState } from "./pool-state.ts";
+import type { PoolEvent } from "./pool-state.ts";
 import type { StartOutcome } from "./start-failure.ts";
-import { PoolWorld, SETTINGS as WORLD_SETTINGS } from "../../testing/pool-world.ts";
+import { play, playWith } from "../../testing/play-pool.ts";
+import { PoolWorld } from "../../testing/pool-world.ts";
 import type { PoolMove } from "../../testing/pool-moves.ts";
-
-const SETTINGS = { ...WORLD_SETTINGS, slots: 4, canaryMs: 250 };
 
 const FAULT = fail("STARTUP_ERROR", "no licence");
 
@@ -34,6 +30,7 @@ const closed = (outcome?: StartOutcome): PoolEvent =>
     failure: outcome === undefined ? null : { outcome, lines: [] },
   });
 const READY = report({ event: "ready", mode: "fork" });
+const SPAWN_READY = report({ event: "ready", mode: "spawn" });
 const UNSAFE = report({ event: "unsafe", reason: "a thread was started" });
 const TICK: PoolEvent = { type: "tick", memory: "ample" };
 const TIGHT: PoolEvent = { type: "tick", memory: "tight" };
@@ -43,12 +40,7 @@ const STUCK: PoolEvent = { type: "stuck" };
 const RETIRE: PoolEvent = { type: "retire" };
 const CLOSE: PoolEvent = { type: "close" };
 /** One execution waits for child 2, a fresh interpreter. */
-const SPAWNING: readonly PoolEvent[] = [
-  submit(1),
-  UNSAFE,
-  closed(),
-  report({ event: "ready", mode: "spawn" }),
-];
+const SPAWNING: readonly PoolEvent[] = [submit(1), UNSAFE, closed(), SPAWN_READY];
 /** Four executions, of which three get an interpreter that could not import the project; child 5 comes up. */
 const UNIMPORTABLE: readonly PoolEvent[] = [
   ...SPAWNING,
@@ -69,59 +61,6 @@ const PREPARE: PoolEvent = { type: "prepare" };
 /** Boots that fail because of the project, each as soon as it is tried again. */
 function failures(count: number): ReadonlyArray<PoolEvent | number> {
   return [0, 50, 100, 400, 900, 1400].slice(0, count).flatMap((time) => [time, submit(1), closed(FAULT)]);
-}
-
-/** What comes of events; a number is the time from then on. Only the effects of the last event, in words. */
-function play(...events: ReadonlyArray<PoolEvent | number>): string {
-  return playWith({ maxChildren: Infinity }, events);
-}
-
-function playWith(
-  { maxChildren }: Pick<PoolState, "maxChildren">,
-  events: ReadonlyArray<PoolEvent | number>,
-): string {
-  let state = createPoolState(SETTINGS, { startMode: "auto", maxChildren }, 0);
-  let effects: readonly PoolEffect[] = [];
-  let now = 0;
-  for (const event of events)
-    if (typeof event === "number") now = event;
-    else ({ state, effects } = reducePool(state, event, now));
-  return effects.map(describeEffect).filter(Boolean).join(", ");
-}
-
-function describeOrder(order: PoolOrder): string {
-  return Object.values(order).join(" ");
-}
-
-function describeEffect(effect: PoolEffect): string {
-  switch (effect.type) {
-    case "boot":
-      return `boot ${effect.startMode}`;
-    case "order":
-      return describeOrder(effect.order);
-    case "handOver":
-      return `child ${effect.child} runs ${effect.execution}`;
-    case "disconnect":
-      return `disconnect ${effect.child}`;
-    case "refuse":
-      return `refuse ${effect.execution}: ${effect.outcome.detail}`;
-    case "lost":
-      return `lost ${effect.execution}: ${effect.detail}`;
-    case "exit":
-    case "gone":
-      return `${effect.type} ${effect.execution}`;
-    case "replace":
-      return `replace: ${effect.reason}`;
-    case "closed":
-      return "closed";
-    case "log":
-      break;
-  }
-  return describeLog(effect.message);
-}
-
-function describeLog(message: string): string {
-  return message.includes("parked") ? `log: ${message}` : "";
 }
 
 describe("a pool", () => {
@@ -201,8 +140,14 @@ describe("a pool", () => {
     [
       "counts on in the next zygote, which has imported nothing itself",
       play(
-        ...[...SPAWNING, submit(2), connectedBroken(2), connectedBroken(3), closed(), submit(3)],
-        ...[report({ event: "ready", mode: "spawn" }), connectedBroken(6)],
+        ...SPAWNING,
+        submit(2),
+        connectedBroken(2),
+        connectedBroken(3),
+        closed(),
+        submit(3),
+        SPAWN_READY,
+        connectedBroken(6),
       ),
       "log: a version is parked: it failed to start again and again, child 6 runs 3",
     ],

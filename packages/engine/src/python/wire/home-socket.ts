@@ -163,15 +163,7 @@ function createGuests(paces: Paces): Guests {
   }
 
   return {
-    expect: (token, guest) => {
-      expected.set(token, {
-        stage: "waiting",
-        cause: Buffer.alloc(0),
-        sockets: new Map(),
-        connections: new Map(),
-        ...guest,
-      });
-    },
+    expect: (token, guest) => void expected.set(token, openEntry(guest)),
     admit,
     identify,
     forget,
@@ -181,6 +173,10 @@ function createGuests(paces: Paces): Guests {
   };
 }
 
+function openEntry(guest: Guest): Expected {
+  return { stage: "waiting", cause: Buffer.alloc(0), sockets: new Map(), connections: new Map(), ...guest };
+}
+
 /** What a child says first, on its control connection. Calls back when it has been admitted and is ready, with what it said after that. */
 function readArrival(socket: Socket, rest: Buffer, entry: Expected, onArrive: (early: Buffer) => void): void {
   readBytes(socket, CALL_BYTES, rest, (call, more) => {
@@ -188,8 +184,8 @@ function readArrival(socket: Socket, rest: Buffer, entry: Expected, onArrive: (e
     else socket.destroy();
     readBytes(socket, HEADER_BYTES, more, (header, after) => {
       const size = header.readUInt32BE(0);
-      if (header[4] !== FRAME.ready || size > MAX_CAUSE_BYTES) return void socket.destroy();
-      readBytes(socket, size, after, (cause, early) => {
+      if (header[4] !== FRAME.ready || size > MAX_CAUSE_BYTES) return socket.destroy();
+      return readBytes(socket, size, after, (cause, early) => {
         entry.cause = cause;
         if (entry.stage === "admitted") onArrive(early);
         else entry.stage = { ready: () => onArrive(early) };
