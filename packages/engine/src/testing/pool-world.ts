@@ -202,7 +202,7 @@ export class PoolWorld {
     const isBelieved = event === "refused" ? child?.role === "starting" : isOver;
     if (isBelieved) this.#children.delete(id);
     const isFailed = event === "gone" && isBelieved && child?.role === "starting";
-    if (isFailed && this.#mode === "spawn") this.#judgeImport(false);
+    if (isFailed && this.#mode === "spawn" && this.#canServe()) this.#judgeImport(false);
     if (isBelieved && event === "gone" && child?.role === "running") this.#lastUsed = this.#now;
     this.#report(event === "gone" ? { event, id } : { event, id, reason: "EAGAIN" });
   }
@@ -349,7 +349,9 @@ export class PoolWorld {
     const child = this.#children.get(id);
     demand(child?.connections === "open", "connections are closed once, and never those of an execution");
     child.connections = "disposed of";
-    if (child.role !== "idle") return;
+    // One that could not import a project that is parked is closed as soon as it has come.
+    const isUnimported = child.role === "starting" && child.use === "good" && this.#canServe();
+    if (child.role !== "idle" && !isUnimported) return;
     child.role = "unused";
     const isIdle = !this.#isBusy() && (this.#now - this.#lastUsed > SETTINGS.idleMs || this.#move === "trim");
     demand(

@@ -9,14 +9,11 @@ import { PoolWorld } from "../../testing/pool-world.ts";
 import type { PoolMove } from "../../testing/pool-moves.ts";
 
 const FAULT = fail("STARTUP_ERROR", "no licence");
+const BROKEN = { outcome: FAULT, lines: [] };
 
 const submit = (execution: number): PoolEvent => ({ type: "submit", execution });
 const connected = (child: number): PoolEvent => ({ type: "connected", child, failure: null });
-const connectedBroken = (child: number): PoolEvent => ({
-  type: "connected",
-  child,
-  failure: { outcome: FAULT, lines: [] },
-});
+const connectedBroken = (child: number): PoolEvent => ({ type: "connected", child, failure: BROKEN });
 const report = (given: BootReport): PoolEvent => ({ type: "reported", report: given });
 const exit = (id: number, code: number | null = 0): PoolEvent =>
   report({ event: "exit", id, code, signal: null });
@@ -42,13 +39,7 @@ const CLOSE: PoolEvent = { type: "close" };
 /** One execution waits for child 2, a fresh interpreter. */
 const SPAWNING: readonly PoolEvent[] = [submit(1), UNSAFE, closed(), SPAWN_READY];
 /** Four executions, of which three get an interpreter that could not import the project; child 5 comes up. */
-const UNIMPORTABLE: readonly PoolEvent[] = [
-  ...SPAWNING,
-  submit(2),
-  submit(3),
-  submit(4),
-  ...[2, 3, 4].map(connectedBroken),
-];
+const UNIMPORTABLE = [...SPAWNING, ...[2, 3, 4].map(submit), ...[2, 3, 4].map(connectedBroken)];
 /** Three at once, then one at a time: in the next period, and in the one after it. */
 const BURST = [submit(1), submit(2), submit(3), READY, ...[1, 2, 3].map(connected), ANSWERED];
 const LATER = [190, submit(4), 201, TICK, 390, ANSWERED, exit(6), gone(6), connected(7), 402, TICK];

@@ -261,7 +261,8 @@ function forgetGone(turn: Turn, child: Child): void {
   forget(turn, child);
   if (child.stage !== "failed") return;
   failStart(turn, child.outcome);
-  if (isZygoteAtFault || child.outcome.status !== "FAILED") return;
+  // Not of a zygote that ends because it cannot be forked: it imported the project itself.
+  if (isZygoteAtFault || child.outcome.status !== "FAILED" || !canServe(turn.state.phase)) return;
   blame(turn, { outcome: child.outcome, lines: [] });
   dismiss(turn);
 }
