@@ -15,7 +15,10 @@ import { inviteCommand } from "./invite.ts";
 import { loginCommand } from "./login.ts";
 import { logoutCommand } from "./logout.ts";
 import { logsCommand } from "./logs.ts";
+import { searchMarketplaceCommand, showMarketplaceCommand } from "./marketplace.ts";
 import { membersCommand } from "./members.ts";
+import { listPlansCommand, putPlanCommand, removePlanCommand } from "./plans.ts";
+import { publishCommand } from "./publish.ts";
 import { resultCommand } from "./result.ts";
 import { runCommand } from "./run.ts";
 import { serveCommand } from "./serve.ts";
@@ -23,6 +26,13 @@ import { servicesCommand } from "./services.ts";
 import { setContextCommand } from "./set-context.ts";
 import { statusCommand } from "./status.ts";
 import { createTokenCommand, listTokensCommand, removeTokenCommand } from "./tokens.ts";
+import { subscribeCommand } from "./subscribe.ts";
+import {
+  changeSubscriptionCommand,
+  endSubscriptionCommand,
+  listSubscriptionsCommand,
+} from "./subscriptions.ts";
+import { unpublishCommand } from "./unpublish.ts";
 import { upCommand } from "./up.ts";
 import { versionsCommand } from "./versions.ts";
 import { whoamiCommand } from "./whoami.ts";
@@ -53,6 +63,17 @@ export const COMMANDS: readonly Command[] = [
   createTokenCommand,
   listTokensCommand,
   removeTokenCommand,
+  publishCommand,
+  unpublishCommand,
+  listPlansCommand,
+  putPlanCommand,
+  removePlanCommand,
+  searchMarketplaceCommand,
+  showMarketplaceCommand,
+  subscribeCommand,
+  listSubscriptionsCommand,
+  changeSubscriptionCommand,
+  endSubscriptionCommand,
   membersCommand,
   inviteCommand,
   invitationsCommand,

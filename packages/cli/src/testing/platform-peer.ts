@@ -16,6 +16,7 @@ import { createOutput } from "../base/output.ts";
 import { toJobOwner } from "@platform/engine/store/owner";
 import { createServerLogger } from "../serve/server-logger.ts";
 import { ACCESS_TABLE, createAccess } from "./access.ts";
+import { MARKET_TABLE, createMarket } from "./market.ts";
 import { createPeople } from "./people.ts";
 
 export const TOKEN = "plat_test_token";
@@ -46,6 +47,7 @@ const TABLE = {
   ...ACCESS_TABLE,
   listAuditEvents,
   verifyAuditLog,
+  ...MARKET_TABLE,
 };
 
 /** What the builder says next, one after the other; the last one stays. */
@@ -161,6 +163,7 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
         if (query.cursor === "second") return ok({ checked: 1, firstBroken: null, nextCursor: null });
         return ok({ checked: 1_000, firstBroken: null, nextCursor: "second" });
       },
+      ...createMarket(services),
     },
   });
   const executions = createExecutions({ store, inputs: createLocalFiles("/nowhere") });

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCliHome } from "../testing/cli-process.ts";
+import type { CliHome } from "../testing/cli-process.ts";
+import { OFFERED_KEY } from "../testing/market.ts";
+import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
+import type { PlatformPeer } from "../testing/platform-peer.ts";
+
+let home: CliHome;
+let peer: PlatformPeer;
+
+beforeEach(async () => {
+  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
+  await home.createProject("demo");
+});
+afterEach(async () => {
+  await Promise.all([home.close(), peer.close()]);
+});
+
+const call = (...words: readonly string[]) =>
+  home.run(words, {
+    folder: "demo",
+    variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
+  });
+
+async function deploy(): Promise<void> {
+  peer.scriptBuild([{ status: "SUCCEEDED", terminal: true, log: [], nextOffset: 0 }]);
+  expect((await call("up")).exitCode).toBe(0);
+}
+
+test("a project's service is published, internally unless it is said otherwise, and taken back", async () => {
+  await deploy();
+  const internal = await call("publish");
+  expect(internal.stdout).toContain("Applications of this organisation can subscribe to demo.");
+  const everybody = await call("publish", "demo", "--to", "marketplace", "--json");
+  expect(JSON.parse(everybody.stdout)).toMatchObject({ name: "demo", publication: "marketplace" });
+  const back = await call("unpublish");
+  expect([back.exitCode, back.stdout]).toEqual([0, "No application can subscribe to demo any more.\n"]);
+  expect((await call("publish", "demo", "--to", "world")).exitCode).toBe(2);
+});
+
+test("a plan is written with its prices and limits, listed and withdrawn", async () => {
+  await deploy();
+  const words = ["--currency", "EUR", "--monthly", "9.90", "--per-cpu-second", "0.01", "--cap", "5000"];
+  const made = await call(
+    "plans",
+    "put",
+    "pro",
+    "--unit",
+    "cpu-second",
+    "--included",
+    "10",
+    ...words,
+    "--json",
+  );
+  expect(JSON.parse(made.stdout)).toMatchObject({
+    id: "pro",
+    name: "pro",
+    currency: "EUR",
+    monthly: "9.90",
+    perCpuSecond: "0.01",
+    unit: "cpu-second",
+    included: 10,
+    limits: { perMonth: 5000, perMinute: null, concurrent: null },
+  });
+  const listed = await call("plans", "ls");
+  expect(listed.stdout).toMatch(
+    /pro +pro +1 +9\.90 EUR a month \+ 0\.01 EUR a CPU-second +10 cpu-seconds +5000 /u,
+  );
+  expect((await call("plans", "rm", "pro")).stdout).toBe("The plan pro takes no new subscriptions.\n");
+  expect((await call("plans", "ls")).stdout).toBe("No plans yet.\n");
+  expect((await call("plans", "put", "pro", "--monthly", "-1")).exitCode).not.toBe(0);
+});
+
+test("services are searched by words and tags, and shown, without control characters of others", async () => {
+  const found = await call("marketplace", "search", "round trips", "--tag", "routing");
+  expect(found.stdout).toContain("Quantum Lab");
+  expect(found.stdout).toContain(OFFERED_KEY);
+  expect(found.stdout).not.toContain("\u001b");
+  expect((await call("marketplace", "search", "nothing")).stdout).toBe("No service was found.\n");
+  const shown = await call("marketplace", "show", OFFERED_KEY);
+  expect(shown.stdout).toContain(`platform subscribe ${OFFERED_KEY} APPLICATION`);
+  expect(shown.stdout).not.toContain("\u001b");
+  expect((await call("marketplace", "show", "nothing")).exitCode).toBe(1);
+});
+
+test("an application is subscribed by its name, and its subscription is paused, pinned and ended", async () => {
+  const made = await call("subscribe", OFFERED_KEY, "shop", "--plan", "pro", "--version", "1");
+  expect(made.stdout).toBe("https://gateway.example.org/tsp/1.2.0/\n");
+  expect(made.stderr).toContain("Subscribed to tsp with the plan pro: subscription-1.");
+  const change = ["subscriptions", "change", "subscription-1"];
+  const paused = await call(...change, "--pause", "--version", "1.2.0", "--json");
+  expect(JSON.parse(paused.stdout)).toMatchObject({ status: "PAUSED", version: "1.2.0" });
+  const resumed = await call(...change, "--resume", "--version", "latest", "--json");
+  expect(JSON.parse(resumed.stdout)).toMatchObject({ status: "ACTIVE", version: null });
+  expect((await call("subscriptions", "ls")).stdout).toMatch(
+    /subscription-1 +tsp +ACTIVE +pro +latest +yes /u,
+  );
+  expect((await call("subscriptions", "rm", "subscription-1")).stdout).toBe("The subscription is ended.\n");
+  expect((await call("subscriptions", "ls")).stdout).toContain("No subscriptions yet");
+  const [nothing, both] = [await call(...change), await call(...change, "--pause", "--resume")];
+  expect([nothing.exitCode, both.exitCode]).toEqual([2, 2]);
+});
+
+test("a provider sees who has subscribed", async () => {
+  await deploy();
+  const listed = await call("subscriptions", "ls", "--of", "demo");
+  expect(listed.stdout).toMatch(/Lab +shop +PAUSED +pro +1 +2026-11-20 21:17:00/u);
+});

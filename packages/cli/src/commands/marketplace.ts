@@ -1,0 +1,78 @@
+import type { MarketplaceEntry } from "@platform/contract/platform-api/marketplace";
+import { defineCommand } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { cleanText } from "../base/output.ts";
+import { openSession, readAllPages } from "../base/session.ts";
+import { printPlans } from "./plans.ts";
+
+/** `platform marketplace search`: reads all pages before it prints. */
+export const searchMarketplaceCommand = defineCommand({
+  name: "marketplace search",
+  summary: "Find services that applications can subscribe to",
+  description: [
+    "Lists services of the marketplace, and those that the organisation has published internally: all of them, or those that have all of the words, or their beginnings, in name, title, tags, summary or description.",
+  ],
+  arguments: { words: { description: "Words to search for, in quotes if several", required: false } },
+  options: { tag: { kind: "text", placeholder: "TAG", description: "Only services with this tag" } },
+  examples: [
+    { command: "platform marketplace search 'vehicle routing'", comment: "The best match first" },
+    { command: "platform marketplace search --tag optimisation", comment: "The newest first" },
+  ],
+  run: async (context, { arguments: { words }, options: { tag } }) => {
+    const { client } = await openSession(context);
+    const filter = {
+      ...(words === undefined ? {} : { q: words }),
+      ...(tag === undefined ? {} : { tag }),
+    };
+    const found = await readAllPages((query) => client.listMarketplace({ query: { ...query, ...filter } }));
+    if (found.length === 0) context.output.print("No service was found.");
+    else {
+      context.output.printTable(
+        ["NAME", "TITLE", "PROVIDER", "LATEST", "FREE PLAN", "KEY"],
+        found.map((card) => [
+          cleanText(card.serviceName),
+          cleanText(card.title),
+          cleanText(card.providerName),
+          card.latestVersion,
+          card.hasFreePlan ? "yes" : "no",
+          card.serviceKey,
+        ]),
+      );
+    }
+    return { json: found, succeeded: true };
+  },
+});
+
+/** `platform marketplace show`: one service with its plans and versions. */
+export const showMarketplaceCommand = defineCommand({
+  name: "marketplace show",
+  summary: "Show a service with its plans and versions",
+  description: [
+    "'platform marketplace search' lists services with their keys. --json also has description and schemas.",
+  ],
+  arguments: { service: { description: "Key of the service", required: true } },
+  options: {},
+  examples: [
+    {
+      command: "platform marketplace show 0198c1de-7a53-4000-8000-000000000001 --json | jq -r .description",
+      comment: "Its description",
+    },
+  ],
+  run: async (context, { arguments: { service: key } }) => {
+    const { client } = await openSession(context);
+    const entry = await client.getMarketplaceEntry({ params: { key } });
+    printEntry(context, entry);
+    return { json: entry, succeeded: true };
+  },
+});
+
+function printEntry(context: CommandContext, entry: MarketplaceEntry): void {
+  const { output } = context;
+  output.print(`${cleanText(entry.title)} (${entry.serviceName}) of ${cleanText(entry.providerName)}`);
+  if (entry.summary !== "") output.print(cleanText(entry.summary));
+  output.print(`Versions  ${entry.versions.map(({ version }) => version).join(", ")}`);
+  if (entry.tags.length > 0) output.print(`Tags      ${entry.tags.join(", ")}`);
+  if (entry.contact !== null) output.print(`Contact   ${cleanText(entry.contact)}`);
+  printPlans(context, entry.plans);
+  output.print(`Next      platform subscribe ${entry.serviceKey} APPLICATION`);
+}

@@ -1,0 +1,136 @@
+import type { Subscription } from "@platform/contract/platform-api/subscriptions";
+import { defineCommand } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { createUsageError } from "../base/errors.ts";
+import { cleanText } from "../base/output.ts";
+import { openSession, readAllPages } from "../base/session.ts";
+import type { PlatformClient } from "../base/session.ts";
+import { findService } from "../project/find-service.ts";
+
+/** `platform subscriptions ls`: the organisation's own, or those to a service of it. */
+export const listSubscriptionsCommand = defineCommand({
+  name: "subscriptions ls",
+  summary: "List subscriptions, or who has subscribed to a service",
+  description: [
+    "Lists the subscriptions of the organisation's applications; with --of, who has subscribed to a service of the organisation.",
+  ],
+  arguments: {},
+  options: {
+    of: {
+      kind: "text",
+      placeholder: "SERVICE",
+      description: "Name or key of the organisation's own service",
+    },
+  },
+  examples: [
+    { command: "platform subscriptions ls", comment: "With their endpoint URLs" },
+    { command: "platform subscriptions ls --of tsp", comment: "Who has subscribed to tsp" },
+  ],
+  run: async (context, { options: { of } }) => {
+    const { client } = await openSession(context);
+    return of === undefined ? await listOwn(context, client) : await listSubscribers(context, client, of);
+  },
+});
+
+/** `platform subscriptions change`: pauses, resumes, changes plan or version. */
+export const changeSubscriptionCommand = defineCommand({
+  name: "subscriptions change",
+  summary: "Pause or resume a subscription, change its plan or version",
+  description: ["A paused subscription starts nothing; states and results of what it started stay."],
+  arguments: { id: { description: "Id of the subscription", required: true } },
+  options: {
+    pause: { kind: "flag", description: "Start nothing until it is resumed" },
+    resume: { kind: "flag", description: "Start executions again" },
+    plan: { kind: "text", placeholder: "PLAN", description: "Change to the current terms of this plan" },
+    version: {
+      kind: "text",
+      placeholder: "VERSION",
+      description:
+        "Version of the endpoint URL: 1.2.0 pins it, 1 follows this major number, latest the highest",
+    },
+  },
+  exclusive: [["pause", "resume"]],
+  examples: [
+    {
+      command: "platform subscriptions change 0198c1de-7a53-7000-8000-000000000000 --pause",
+      comment: "Start nothing",
+    },
+  ],
+  run: async (context, { arguments: { id }, options: { pause, resume, plan, version } }) => {
+    const body = {
+      ...(pause ? { status: "PAUSED" as const } : {}),
+      ...(resume ? { status: "ACTIVE" as const } : {}),
+      ...(plan === undefined ? {} : { planId: plan }),
+      ...(version === undefined ? {} : { version: version === "latest" ? null : version }),
+    };
+    if (Object.keys(body).length === 0)
+      throw createUsageError("Nothing to change.", "Pass --pause, --resume, --plan or --version.");
+    const { client } = await openSession(context);
+    const changed = await client.putSubscription({ params: { id }, body });
+    printSubscriptions(context, [changed]);
+    return { json: changed, succeeded: true };
+  },
+});
+
+/** `platform subscriptions rm`: ends one. */
+export const endSubscriptionCommand = defineCommand({
+  name: "subscriptions rm",
+  summary: "End a subscription",
+  description: ["Gateways refuse the application's calls of the service within a second."],
+  arguments: { id: { description: "Id of the subscription", required: true } },
+  options: {},
+  examples: [
+    { command: "platform subscriptions rm 0198c1de-7a53-7000-8000-000000000000", comment: "End one" },
+  ],
+  run: async (context, { arguments: { id } }) => {
+    const { client } = await openSession(context);
+    await client.cancelSubscription({ params: { id } });
+    context.output.print("The subscription is ended.");
+    return { json: { id }, succeeded: true };
+  },
+});
+
+async function listOwn(context: CommandContext, client: PlatformClient) {
+  const subscriptions = await readAllPages((query) => client.listSubscriptions({ query }));
+  if (subscriptions.length === 0)
+    context.output.print("No subscriptions yet. Make one with 'platform subscribe'.");
+  else printSubscriptions(context, subscriptions);
+  return { json: subscriptions, succeeded: true };
+}
+
+async function listSubscribers(context: CommandContext, client: PlatformClient, service: string) {
+  const { key, name } = await findService(context, client, service);
+  const subscribers = await readAllPages((query) =>
+    client.listServiceSubscriptions({ params: { key }, query }),
+  );
+  if (subscribers.length === 0) context.output.print(`Nobody has subscribed to ${name} yet.`);
+  else {
+    context.output.printTable(
+      ["ORGANISATION", "APPLICATION", "STATE", "PLAN", "VERSION", "SINCE"],
+      subscribers.map((one) => [
+        cleanText(one.organizationName),
+        cleanText(one.applicationName),
+        one.status,
+        one.planId ?? "-",
+        one.version ?? "latest",
+        one.createdAt,
+      ]),
+    );
+  }
+  return { json: subscribers, succeeded: true };
+}
+
+function printSubscriptions({ output }: CommandContext, subscriptions: readonly Subscription[]): void {
+  output.printTable(
+    ["ID", "SERVICE", "STATE", "PLAN", "VERSION", "OFFERED", "ENDPOINT"],
+    subscriptions.map((one) => [
+      one.id,
+      cleanText(one.serviceName),
+      one.status,
+      one.plan?.id ?? "-",
+      one.version ?? "latest",
+      one.isOffered ? "yes" : "no",
+      one.endpointUrl ?? "-",
+    ]),
+  );
+}

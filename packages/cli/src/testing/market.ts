@@ -1,0 +1,155 @@
+import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
+import type { Plan } from "@platform/contract/platform-api/plans";
+import type { Service } from "@platform/contract/platform-api/services";
+import type { Subscription } from "@platform/contract/platform-api/subscriptions";
+import { Problem } from "@platform/contract/problems";
+import type { OperationHandlers } from "@platform/engine/http/types";
+
+const { publishService, unpublishService, listPlans, putPlan, archivePlan } = PLATFORM_API;
+const { listMarketplace, getMarketplaceEntry, createSubscription, listSubscriptions } = PLATFORM_API;
+const { putSubscription, cancelSubscription, listServiceSubscriptions } = PLATFORM_API;
+
+/** The operations of plans, marketplace and subscriptions that the peer has. */
+export const MARKET_TABLE = {
+  publishService,
+  unpublishService,
+  listPlans,
+  putPlan,
+  archivePlan,
+  listMarketplace,
+  getMarketplaceEntry,
+  createSubscription,
+  listSubscriptions,
+  putSubscription,
+  cancelSubscription,
+  listServiceSubscriptions,
+};
+
+type Handlers = OperationHandlers<typeof MARKET_TABLE, null>;
+
+const AT = "2026-11-20 21:17:00";
+const FREE: Plan = {
+  id: "free",
+  revision: 1,
+  kind: "FREE",
+  name: "Free",
+  description: "",
+  currency: null,
+  monthly: "0",
+  perExecution: "0",
+  perCpuSecond: "0",
+  unit: "execution",
+  included: 0,
+  limits: { perMonth: null, perMinute: null, concurrent: null },
+  createdAt: AT,
+};
+
+/** Key of the one service in the marketplace. */
+export const OFFERED_KEY = "0198c1de-7a53-4000-8000-000000000009";
+
+const CARD = {
+  serviceKey: OFFERED_KEY,
+  serviceName: "tsp",
+  providerName: "Quantum Lab",
+  publication: "marketplace" as const,
+  title: "Round trips\u001b[31m",
+  summary: "The shortest ones",
+  tags: ["routing"],
+  icon: null,
+  latestVersion: "1.2.0",
+  hasFreePlan: true,
+};
+
+/** One service in the marketplace; plans of the services that a test makes; the subscriptions that it makes. */
+export function createMarket(services: readonly Service[]): Handlers {
+  const subscriptions: Subscription[] = [];
+  return {
+    ...createOffers(services),
+    listMarketplace: ({ query: { q, tag } }) => {
+      const isFound = (q === undefined || q === "round trips") && (tag === undefined || tag === "routing");
+      return { status: 200, body: { items: isFound ? [CARD] : [], nextCursor: null } };
+    },
+    getMarketplaceEntry: ({ params }) => {
+      if (params.key !== OFFERED_KEY) throw new Problem("SERVICE_NOT_FOUND");
+      const details = { contact: "ada@example.org", exampleInput: null, description: "# Trips" };
+      const schemas = { inputSchema: null, outputSchema: null };
+      const versions = [{ version: "1.2.0", createdAt: AT }];
+      return {
+        status: 200,
+        body: { ...CARD, ...details, ...schemas, versions, plans: [FREE], subscriptions: [] },
+      };
+    },
+    createSubscription: ({ body: { applicationId, serviceKey, version = null, planId } }) => {
+      const made: Subscription = {
+        id: `subscription-${subscriptions.length + 1}`,
+        applicationId,
+        serviceKey,
+        serviceName: "tsp",
+        status: "ACTIVE",
+        version,
+        plan: { ...FREE, id: planId ?? "free" },
+        isOffered: true,
+        endpointUrl: "https://gateway.example.org/tsp/1.2.0/",
+        createdAt: AT,
+      };
+      subscriptions.push(made);
+      return { status: 201, body: made };
+    },
+    listSubscriptions: () => ({ status: 200, body: { items: subscriptions, nextCursor: null } }),
+    putSubscription: ({ params, body: { status, version } }) => {
+      const found = subscriptions.find(({ id }) => id === params.id);
+      if (found === undefined) throw new Problem("NOT_FOUND", "There is no such subscription.");
+      if (status !== undefined) found.status = status;
+      if (version !== undefined) found.version = version;
+      return { status: 200, body: found };
+    },
+    cancelSubscription: ({ params }) => {
+      const at = subscriptions.findIndex(({ id }) => id === params.id);
+      if (at < 0) throw new Problem("NOT_FOUND", "There is no such subscription.");
+      subscriptions.splice(at, 1);
+      return { status: 204 };
+    },
+    listServiceSubscriptions: () => {
+      const subscriber = {
+        id: "subscription-9",
+        organizationName: "Lab",
+        applicationName: "shop",
+        status: "PAUSED" as const,
+        version: "1",
+        planId: "pro",
+        planRevision: 2,
+        createdAt: AT,
+      };
+      return { status: 200, body: { items: [subscriber], nextCursor: null } };
+    },
+  };
+}
+
+function createOffers(
+  services: readonly Service[],
+): Pick<Handlers, "publishService" | "unpublishService" | "listPlans" | "putPlan" | "archivePlan"> {
+  const plans: Plan[] = [];
+  const publish = (key: string, publication: Service["publication"]) => {
+    const found = services.find((service) => service.key === key);
+    if (found === undefined) throw new Problem("SERVICE_NOT_FOUND");
+    found.publication = publication;
+    return { status: 200 as const, body: found };
+  };
+  return {
+    publishService: ({ params, body }) => publish(params.key, body.scope),
+    unpublishService: ({ params }) => publish(params.key, null),
+    listPlans: () => ({ status: 200, body: { items: plans, nextCursor: null } }),
+    putPlan: ({ params, body }) => {
+      const limits = { ...FREE.limits, ...body.limits };
+      const plan: Plan = { ...FREE, ...body, id: params.planId, limits };
+      plans.push(plan);
+      return { status: 201, body: plan };
+    },
+    archivePlan: ({ params }) => {
+      const at = plans.findIndex(({ id }) => id === params.planId);
+      if (at < 0) throw new Problem("NOT_FOUND", "There is no such plan.");
+      plans.splice(at, 1);
+      return { status: 204 };
+    },
+  };
+}
