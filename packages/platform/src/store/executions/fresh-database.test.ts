@@ -90,16 +90,28 @@ async function createFreshDatabase(): Promise<TestDatabase> {
   return home;
 }
 
-/** Entries that the statements of one execution have read, by index of the whole table. */
-async function measureReads({ database }: TestDatabase): Promise<Record<string, number>> {
+async function awaitSessions({ database }: TestDatabase): Promise<void> {
   // What a session has read is counted for others to see when it ends.
   const sessions = `select 1 from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
   await expect.poll(() => database.query({ text: sessions }), { interval: 20 }).toEqual([]);
+}
+
+/** Entries that the statements of one execution have read, by index of the whole table. */
+async function measureReads({ database }: TestDatabase): Promise<Record<string, number>> {
   const rows = await database.query<{ name: string; count: number }>({
     text: `select regexp_replace(indexrelname, '_(p\\d{8}|default)', '') as name, sum(idx_tup_read)::int as count
       from pg_stat_user_indexes where relname ~ '^execution' group by 1`,
   });
   return Object.fromEntries(rows.map(({ name, count }) => [name, count / (ROUNDS * AT_ONCE)]));
+}
+
+/** Days in whose partitions a row was looked for; it is one, or two when a day begins meanwhile. */
+async function listDaysRead({ database }: TestDatabase): Promise<readonly string[]> {
+  const rows = await database.query<{ day: string }>({
+    text: `select distinct right(relname, 8) as day from pg_stat_user_indexes
+      where relname ~ '^execution_' and indexrelname ~ '_pkey$' and idx_scan > 0`,
+  });
+  return rows.map(({ day }) => day);
 }
 
 const TABLES = ["execution", "execution_input", "execution_result", "execution_log"];
@@ -115,8 +127,10 @@ test.each(["left alone", "analysed"])(
     for (let round = 0; round < ROUNDS; round++) await serve(store);
     await store.close();
     await database.close();
+    await awaitSessions(home);
     const reads = Object.entries(await measureReads(home));
     expect(reads.filter(([, count]) => count > MOST_READ)).toEqual([]);
+    expect((await listDaysRead(home)).length).toBeLessThanOrEqual(2);
     await home.close();
   },
 );
