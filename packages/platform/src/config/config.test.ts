@@ -1,7 +1,11 @@
 import { execFile } from "node:child_process";
+import { totalmem } from "node:os";
 import { execPath } from "node:process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+
+/** GB. */
+const machine = totalmem() / 1024 ** 3;
 
 const PROGRAM = `
 import { readConfig } from ${JSON.stringify(new URL("./config.ts", import.meta.url).href)};
@@ -46,6 +50,17 @@ test("without settings it plays all roles on this machine alone", async () => {
   });
 });
 
+test("zygotes and executions of a worker together have no more memory than the machine but for 1 GB", async () => {
+  const { capacity, zygoteMemoryBytes } = (await read({})) as {
+    readonly capacity: { readonly memory: number };
+    readonly zygoteMemoryBytes: number;
+  };
+  const together = capacity.memory + zygoteMemoryBytes / 1024 ** 3;
+  expect(together).toBeLessThanOrEqual(Math.max(1.25, machine - 1));
+  expect(together).toBeGreaterThan(Math.max(1, machine - 1.2));
+  expect(zygoteMemoryBytes / 1024 ** 3).toBeCloseTo(capacity.memory / 4);
+});
+
 test("a flag wins over its variable, and a variable over the default", async () => {
   const variables = { PLATFORM_GATEWAY_PORT: "1000", PLATFORM_API_PORT: "2000" };
   expect(await read({ variables, flags: ["--api-port", "3000"] })).toMatchObject({
@@ -87,6 +102,11 @@ test.each<[what: string, given: Given, config: object]>([
     "a database on a socket",
     { flags: ["--database-url", "postgres://me@/x?host=/run/pg"] },
     { databaseUrl: "postgres://me@/x?host=/run/pg" },
+  ],
+  [
+    "executions get what is left of the machine beside zygotes whose memory is named",
+    { flags: ["--zygote-memory", "0.5"] },
+    { capacity: { memory: Math.max(1, Math.floor(machine * 10 - 15) / 10) } },
   ],
   [
     "zygotes may take a quarter of a worker's memory",

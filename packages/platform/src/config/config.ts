@@ -34,7 +34,7 @@ const PORT = { min: 0, max: 65_535, isWhole: true };
 /** What the platform and PostgreSQL themselves need of a machine's memory, in GB. */
 const OWN_MEMORY = 1;
 
-/** The part of a worker's memory that its zygotes may take unless a setting says otherwise. */
+/** What zygotes may take beside the executions of a worker, as a part of what those may, unless a setting says otherwise. */
 const ZYGOTE_MEMORY_SHARE = 0.25;
 
 /** Every setting of the platform, by the name of its flag. */
@@ -83,14 +83,11 @@ const SETTINGS = {
     { min: 0.1, max: 4096, isWhole: false },
     { compute: availableParallelism, text: "those of the machine" },
   ),
-  "worker-memory": number(
+  "worker-memory": optionalNumber(
     "PLATFORM_WORKER_MEMORY",
     "GB that the executions of this worker share",
     { min: 0.1, max: 65_536, isWhole: false },
-    {
-      compute: () => Math.max(1, Math.floor(totalmem() / GIGABYTE) - OWN_MEMORY),
-      text: "that of the machine but for 1 GB",
-    },
+    "that of the machine but for 1 GB and --zygote-memory, at least 1",
   ),
   "zygote-memory": optionalNumber(
     "PLATFORM_ZYGOTE_MEMORY",
@@ -248,6 +245,7 @@ export interface Config {
 /** Reads flags and environment once. @throws SettingError naming the flag, the value and what is expected */
 export function readConfig(): Config {
   const { command, settings } = readArguments();
+  const memory = settings["worker-memory"] ?? divideMemory(settings["zygote-memory"]);
   return Object.freeze({
     command,
     roles: new Set(settings.role.includes("all") ? ROLES : settings.role.filter((role) => role !== "all")),
@@ -261,9 +259,8 @@ export function readConfig(): Config {
     databaseUrl: requireDatabaseUrl(settings["database-url"]),
     postgresUser: settings["postgres-user"],
     secret: settings.secret,
-    capacity: Object.freeze({ cpu: settings["worker-cpu"], memory: settings["worker-memory"] }),
-    zygoteMemoryBytes:
-      (settings["zygote-memory"] ?? settings["worker-memory"] * ZYGOTE_MEMORY_SHARE) * GIGABYTE,
+    capacity: Object.freeze({ cpu: settings["worker-cpu"], memory }),
+    zygoteMemoryBytes: (settings["zygote-memory"] ?? memory * ZYGOTE_MEMORY_SHARE) * GIGABYTE,
     leaseSeconds: settings["lease-seconds"],
     drainSeconds: settings["drain-seconds"],
     retentionDays: settings["retention-days"],
@@ -287,6 +284,18 @@ export function readConfig(): Config {
     logLevel: settings["log-level"],
     environment: env,
   });
+}
+
+/**
+ * What is left of the machine for executions, in GB: together with its zygotes, a worker has no more than the machine.
+ *
+ * @param zygotes null: their part of it
+ */
+function divideMemory(zygotes: number | null): number {
+  const room = totalmem() / GIGABYTE - OWN_MEMORY;
+  const memory = zygotes === null ? room / (1 + ZYGOTE_MEMORY_SHARE) : room - zygotes;
+  // Tenths of a GB, rounded down.
+  return Math.max(1, Math.floor(memory * 10) / 10);
 }
 
 /** Whether `--help` or `-h` is anywhere among the arguments. */
