@@ -15,13 +15,13 @@ export type PoolMove =
   | readonly ["closed", keyof typeof FAILURES]
   | ReportMove;
 
-/** What a zygote says: it may be anything, at any time. */
+/** What a zygote says: it may be anything, at any time; and that no control group is free for a child. */
 export type ReportMove =
   | readonly ["ready", "fork" | "spawn"]
   | readonly ["unsafe"]
-  | readonly ["exit" | "gone" | "refused", number];
+  | readonly ["exit" | "gone" | "refused" | "full", number];
 
-const REPORTS: ReadonlySet<string> = new Set(["ready", "unsafe", "exit", "gone", "refused"]);
+const REPORTS: ReadonlySet<string> = new Set(["ready", "unsafe", "exit", "gone", "refused", "full"]);
 
 /** Whether it is a report of the zygote. */
 export function isReport(move: PoolMove): move is ReportMove {

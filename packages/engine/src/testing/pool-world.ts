@@ -192,19 +192,19 @@ export class PoolWorld {
     this.#report({ event: "ready", mode });
   }
 
-  #sayOfChild(event: "exit" | "gone" | "refused", id: number): void {
+  #sayOfChild(event: "exit" | "gone" | "refused" | "full", id: number): void {
     const child = this.#children.get(id);
     if (event === "exit") {
       if (child !== undefined) child.use = "exited";
       return this.#report({ event, id, code: 3, signal: null });
     }
     const isOver = child?.use === "exited" || child?.role === "unused";
-    const isBelieved = event === "refused" ? child?.role === "starting" : isOver;
+    const isBelieved = event === "refused" || event === "full" ? child?.role === "starting" : isOver;
     if (isBelieved) this.#children.delete(id);
     const isFailed = event === "gone" && isBelieved && child?.role === "starting";
     if (isFailed && this.#mode === "spawn" && this.#canServe()) this.#judgeImport(false);
     if (isBelieved && event === "gone" && child?.role === "running") this.#lastUsed = this.#now;
-    this.#report(event === "gone" ? { event, id } : { event, id, reason: "EAGAIN" });
+    this.#report(event === "refused" ? { event, id, reason: "EAGAIN" } : { event, id });
   }
 
   #tick(milliseconds: number): void {

@@ -346,7 +346,10 @@ const MOVES: fc.Arbitrary<PoolMove> = fc.oneof(
   { weight: 14, arbitrary: fc.tuple(fc.constant("connect" as const), PICK) },
   { weight: 4, arbitrary: fc.tuple(fc.constant("connectFailed" as const), PICK) },
   { weight: 14, arbitrary: fc.tuple(fc.constantFrom("exit" as const, "gone" as const), PICK) },
-  { weight: 3, arbitrary: fc.tuple(fc.constantFrom("withdraw" as const, "refused" as const), PICK) },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(fc.constantFrom("withdraw" as const, "refused" as const, "full" as const), PICK),
+  },
   {
     weight: 6,
     arbitrary: fc.tuple(fc.constant("ready" as const), fc.constantFrom("fork" as const, "spawn" as const)),

@@ -217,7 +217,7 @@ function hearOfChild(turn: Turn, report: ChildReport): void {
 /** What runs is not ended for it, as it would be when the child was late: another zygote has groups of its own. */
 function makeRoom(turn: Turn, id: number): void {
   const child = turn.state.children.find((known) => known.id === id);
-  if (child?.stage !== "ordered") return;
+  if (child === undefined || !isStarting(child)) return;
   remove(turn, child);
   forget(turn, child);
   wantReplacement(turn, FULL);
