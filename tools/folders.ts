@@ -203,6 +203,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "cli/project": ["engine/base", "engine/project"],
   // A composition root as well: the local server is the engine with a store in memory.
   "cli/serve": ["engine/*"],
-  "cli/commands": ["cli/jobs", "cli/project", "cli/serve", "engine/base", "engine/project"],
+  "cli/commands": ["cli/jobs", "cli/project", "cli/serve", "engine/base", "engine/host", "engine/project"],
   cli: ["cli/commands", "engine/base"],
 };

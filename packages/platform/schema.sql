@@ -95,6 +95,31 @@ create table build_log (
   constraint build_log_pkey PRIMARY KEY (build_id, line)
 );
 
+create table device_login (
+  id uuid not null,
+  device_code_hash text not null,
+  user_code_hash text not null,
+  client_name text not null,
+  ip text not null,
+  scopes text[] not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  interval_seconds integer not null,
+  asked_at timestamp(3) with time zone,
+  user_id uuid,
+  ticket_hash text,
+  decision text,
+  redeemed_at timestamp(3) with time zone,
+  constraint device_login_decision_known CHECK ((decision = ANY (ARRAY['approved'::text, 'denied'::text]))),
+  constraint device_login_user FOREIGN KEY (user_id) REFERENCES platform_user(id),
+  constraint device_login_pkey PRIMARY KEY (id),
+  constraint device_login_device_code UNIQUE (device_code_hash),
+  constraint device_login_ticket UNIQUE (ticket_hash),
+  constraint device_login_user_code UNIQUE (user_code_hash)
+);
+CREATE INDEX device_login_old ON public.device_login USING btree (expires_at);
+CREATE INDEX device_login_user ON public.device_login USING btree (user_id);
+
 create table execution (
   id uuid not null,
   owner_id uuid not null,

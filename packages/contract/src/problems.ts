@@ -21,6 +21,22 @@ export const PROBLEMS = {
   },
   INVALID_ARCHIVE: { status: 400, detail: "The archive cannot be unpacked safely.", retryable: false },
   UNAUTHENTICATED: { status: 401, detail: "A valid bearer token is required.", retryable: false },
+  AUTHORIZATION_PENDING: {
+    status: 400,
+    detail: "The user has not confirmed the login yet.",
+    retryable: true,
+  },
+  SLOW_DOWN: {
+    status: 400,
+    detail: "This was asked too soon: wait 5 seconds longer between two questions.",
+    retryable: true,
+  },
+  EXPIRED_TOKEN: {
+    status: 400,
+    detail: "The login was not confirmed in time, or is over: begin anew.",
+    retryable: false,
+  },
+  ACCESS_DENIED: { status: 400, detail: "The user has refused the login.", retryable: false },
   INVALID_CREDENTIALS: {
     status: 401,
     detail: "There is no user with this email address and password.",

@@ -1,12 +1,10 @@
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { LAUNCHER, createCliHome } from "../testing/cli-process.ts";
+import { LAUNCHER, TERMINAL, createCliHome } from "../testing/cli-process.ts";
 import type { CliHome } from "../testing/cli-process.ts";
 import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
 
-const TERMINAL = fileURLToPath(new URL("../testing/terminal.py", import.meta.url));
 const ENTER = "\r";
 const DOWN = "\u001B[B";
 const CONTROL_C = "\u0003";

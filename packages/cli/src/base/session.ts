@@ -35,7 +35,7 @@ export async function openSession(context: CommandContext): Promise<Session> {
   const token = settings.personalAccessToken ?? stored.personalAccessToken;
   if (token === undefined) {
     throw new UserError("NOT_LOGGED_IN", "You are not logged in.", {
-      hint: "Run 'platform login -t <personal access token>', or set PLATFORM_PERSONAL_ACCESS_TOKEN.",
+      hint: "Run 'platform login', or set PLATFORM_PERSONAL_ACCESS_TOKEN.",
     });
   }
   const endpoint = findEndpoint(settings, stored);
@@ -97,7 +97,8 @@ interface ResponseObserver {
 export interface PlatformClientOptions extends ResponseObserver {
   /** As `parseEndpoint` returns it. */
   readonly endpoint: string;
-  readonly token: string;
+  /** Null: for operations that need none. */
+  readonly token: string | null;
   /** Null: the user's own organisation. */
   readonly organizationId: string | null;
   /** Aborts all requests. */
@@ -107,7 +108,7 @@ export interface PlatformClientOptions extends ResponseObserver {
 /** Creates a client of the platform API. Besides the errors of `createClient`, its functions reject with UserError NOT_A_PLATFORM. */
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
   const headers = {
-    authorization: `Bearer ${options.token}`,
+    ...(options.token === null ? {} : { authorization: `Bearer ${options.token}` }),
     ...(options.organizationId === null ? {} : { "x-organizationid": options.organizationId }),
   };
   return createClient(PLATFORM_API, {

@@ -3,6 +3,7 @@ import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { UserError, createUsageError } from "../base/errors.ts";
 import { explainError } from "../base/explain-error.ts";
+import { loginByDevice } from "./device-login.ts";
 import { createPlatformClient, findEndpoint, parseEndpoint, warnOfPlainHttp } from "../base/session.ts";
 
 /** `platform login`: replaces the stored login, after the platform has accepted the token. */
@@ -10,7 +11,8 @@ export const loginCommand = defineCommand({
   name: "login",
   summary: "Store a personal access token for the platform",
   description: [
-    "Checks the token with the platform before it is stored. Without --token, asks for it on the terminal (the input is hidden).",
+    "Without --token, prints a code and opens the browser, where you sign in and confirm it; the token that the platform makes then has the scope admin and lasts 90 days. Where the platform has no such page, or with --paste, asks for a token on the terminal (the input is hidden).",
+    "The token is checked with the platform before it is stored.",
     "The context is set to the user's own organisation; 'platform set-context' chooses another.",
   ],
   arguments: {},
@@ -21,6 +23,7 @@ export const loginCommand = defineCommand({
       placeholder: "token",
       description: "Personal access token; '-' reads it from standard input",
     },
+    paste: { kind: "flag", description: "Ask for a token on the terminal, without a browser" },
     endpoint: {
       kind: "text",
       placeholder: "url",
@@ -28,8 +31,9 @@ export const loginCommand = defineCommand({
         "Address of the platform API (default: PLATFORM_ENDPOINT, else the stored one, else http://localhost:8090)",
     },
   },
+  exclusive: [["token", "paste"]],
   examples: [
-    { command: "platform login", comment: "Ask for the token" },
+    { command: "platform login", comment: "Confirm in the browser" },
     {
       command: "platform login -t plat_abc --endpoint https://platform.example.org",
       comment: "Without questions",
@@ -42,8 +46,8 @@ export const loginCommand = defineCommand({
       options.endpoint === undefined
         ? findEndpoint(context.settings, stored)
         : parseEndpoint(options.endpoint);
-    const token = await askToken(context, options.token);
     warnOfPlainHttp(context, endpoint);
+    const token = await askToken(context, { ...options, endpoint });
     const client = createPlatformClient({ endpoint, token, organizationId: null, signal: context.signal });
     const me = await client.getMe({}).catch((error: unknown) => {
       throw explainLogin(error, endpoint, context.signal.aborted);
@@ -71,8 +75,14 @@ function explainLogin(error: unknown, endpoint: string, isInterrupted: boolean):
   return explainError(error, { endpoint, isInterrupted }) ?? error;
 }
 
-async function askToken(context: CommandContext, given: string | undefined): Promise<string> {
-  const raw = await findToken(context, given);
+interface Wish {
+  readonly token: string | undefined;
+  readonly paste: boolean;
+  readonly endpoint: string;
+}
+
+async function askToken(context: CommandContext, wish: Wish): Promise<string> {
+  const raw = await findToken(context, wish);
   const token = raw.trim();
   if (/^[\u0021-\u007E]+$/.test(token)) return token;
   throw createUsageError(
@@ -80,12 +90,18 @@ async function askToken(context: CommandContext, given: string | undefined): Pro
   );
 }
 
-async function findToken(context: CommandContext, given: string | undefined): Promise<string> {
-  if (given === "-") return context.readStandardInput();
-  if (given !== undefined) return given;
-  if (context.prompts !== null) return context.prompts.askSecret("Personal access token");
-  throw createUsageError(
-    "A token is required, and there is no terminal to ask for it.",
-    "Pass it: platform login -t <token> (or '-t -' to read standard input).",
-  );
+async function findToken(context: CommandContext, { token, paste, endpoint }: Wish): Promise<string> {
+  if (token === "-") return context.readStandardInput();
+  if (token !== undefined) return token;
+  if (context.prompts === null)
+    throw createUsageError(
+      "A token is required, and there is no terminal to log in at.",
+      "Pass it: platform login -t <token> (or '-t -' to read standard input).",
+    );
+  const confirmed = paste
+    ? null
+    : await loginByDevice(context, endpoint).catch((error: unknown) => {
+        throw explainLogin(error, endpoint, context.signal.aborted);
+      });
+  return confirmed ?? (await context.prompts.askSecret("Personal access token"));
 }

@@ -10,6 +10,9 @@ import { DEFAULT_TEMPLATE, createProject } from "../project/create-project.ts";
 /** The launcher, as users run it inside the repository. */
 export const LAUNCHER = fileURLToPath(new URL("../../bin/platform.js", import.meta.url));
 
+/** Runs a command at a terminal and answers its prompts. */
+export const TERMINAL = fileURLToPath(new URL("terminal.py", import.meta.url));
+
 const LOOK_MILLISECONDS = 20;
 
 interface CliOutcome {

@@ -16,6 +16,8 @@ import { createOutput } from "../base/output.ts";
 import { toJobOwner } from "@platform/engine/store/owner";
 import { createServerLogger } from "../serve/server-logger.ts";
 import { ACCESS_TABLE, createAccess } from "./access.ts";
+import { DEVICE_API } from "@platform/contract/platform-api/device";
+import { createDevice } from "./device.ts";
 import { MARKET_TABLE, createMarket } from "./market.ts";
 import { createPeople } from "./people.ts";
 
@@ -85,6 +87,11 @@ const AUDIT_EVENTS = [
   hash: digit.repeat(64),
 }));
 
+interface PeerOptions {
+  /** What each question of a device login is answered; missing: there is no such login. */
+  readonly device?: Parameters<typeof createDevice>[1];
+}
+
 const ORGANIZATIONS = [
   { id: OWNER, slug: "ada", name: "Ada", role: "owner" as const, isPersonal: true },
   { id: "org-2", slug: "lab", name: "Quantum Lab", role: "maintainer" as const, isPersonal: false },
@@ -94,7 +101,7 @@ const ORGANIZATIONS = [
  * The far end of the platform API over real HTTP: the contract's operations and the engine's jobs, with a builder and a
  * worker that do what the test says. The stories against the whole platform are in tests/e2e.
  */
-export async function startPlatformPeer(): Promise<PlatformPeer> {
+export async function startPlatformPeer(options: PeerOptions = {}): Promise<PlatformPeer> {
   const output = createOutput({ out: SILENCE, err: SILENCE, isJson: false, noColor: true });
   const app = createHttpServer({ logger: createServerLogger(output, false) });
   const requests: string[] = [];
@@ -166,6 +173,12 @@ export async function startPlatformPeer(): Promise<PlatformPeer> {
       ...createMarket(services),
     },
   });
+  if (options.device !== undefined)
+    await registerOperations(app, DEVICE_API, {
+      prefix: "/api",
+      authenticate,
+      handlers: createDevice(TOKEN, options.device),
+    });
   const executions = createExecutions({ store, inputs: createLocalFiles("/nowhere") });
   await registerServiceApi(app, {
     prefix: "/api/jobs",

@@ -3,6 +3,7 @@ import type { OpenApiDocument } from "../openapi.ts";
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
 import { AUDIT_API } from "./audit.ts";
+import { DEVICE_API } from "./device.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
@@ -26,6 +27,11 @@ const GROUPS = [
     name: "Session",
     description: "Browsers that are signed in; what they have to know before",
     operations: SESSION_API,
+  },
+  {
+    name: "Device login",
+    description: "Programs whose user signs in elsewhere",
+    operations: DEVICE_API,
   },
   {
     name: "Organizations",

@@ -1,6 +1,7 @@
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
 import { AUDIT_API } from "./audit.ts";
+import { DEVICE_API } from "./device.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
@@ -13,6 +14,7 @@ import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
 /** All operations of the platform API, served below `/api`. */
 export const PLATFORM_API = {
   ...SESSION_API,
+  ...DEVICE_API,
   ...ACCOUNT_API,
   ...ORGANIZATIONS_API,
   ...INVITATIONS_API,

@@ -1,5 +1,6 @@
 import type { Database } from "../postgres/database.ts";
 import { createInvitationStore } from "../store/accounts/invitations.ts";
+import { createDeviceLoginStore } from "../store/accounts/device-logins.ts";
 import { createMemberStore } from "../store/accounts/members.ts";
 import { createOrganisationStore } from "../store/accounts/organisations.ts";
 import { createTokenStore } from "../store/accounts/personal-access-tokens.ts";
@@ -12,6 +13,8 @@ import { bootstrap } from "./bootstrap.ts";
 import type { BootstrapOptions, Bootstrapped } from "./bootstrap.ts";
 import { createInvitations } from "./invitations.ts";
 import type { Invitations } from "./invitations.ts";
+import { createDeviceLogins } from "./device-login.ts";
+import type { DeviceLogins } from "./device-login.ts";
 import { createMemberships } from "./memberships.ts";
 import type { Memberships } from "./memberships.ts";
 import { createOrganisations } from "./organisations.ts";
@@ -40,6 +43,7 @@ export interface Identity
     SignIn,
     Organisations,
     Invitations,
+    DeviceLogins,
     Omit<Memberships, "forgetMemberships">,
     Omit<PersonalAccessTokens, "forgetTokens">,
     Omit<Sessions, "forgetSessions"> {
@@ -76,6 +80,7 @@ export function createIdentity({ database: given, now = Date.now }: IdentityOpti
     ...memberships,
     ...createOrganisations(createOrganisationStore(database), members, forgetMemberships),
     ...createInvitations(createInvitationStore(database), forgetMemberships),
+    ...createDeviceLogins(createDeviceLoginStore(database), now),
     ...tokens,
     ...sessions,
     changePassword: async (change) => {

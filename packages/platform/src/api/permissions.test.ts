@@ -22,6 +22,8 @@ const MATRIX = `
 operation                 nobody other viewer maintainer owner read run deploy admin quantum session vsession bare
 getConfiguration          yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      yes
 signIn                    yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      -
+startDeviceLogin          yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      yes
+finishDeviceLogin         yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      yes
 signOut                   -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
 listSessions              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 revokeSession             -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -

@@ -15,6 +15,8 @@ import { createAuditHandlers } from "./audit.ts";
 import { createAuditStage } from "./audit-stage.ts";
 import { createBuildHandlers } from "./builds.ts";
 import { authenticateCaller, authorizeCaller } from "./caller.ts";
+import { registerDevicePage } from "./device-page.ts";
+import { createDeviceHandlers } from "./device.ts";
 import { createInvitationHandlers } from "./invitations.ts";
 import { createJobHandlers } from "./jobs.ts";
 import { createMarketplaceHandlers } from "./marketplace.ts";
@@ -55,6 +57,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   const unwatch = deps.identity.watch();
   app.addHook("onClose", async () => unwatch());
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
+  await registerDevicePage(app, deps);
   await registerOperations(app, PLATFORM_API, {
     prefix: PLATFORM_API_PREFIX,
     authenticate: (request) => authenticateCaller({ identity: deps.identity, cookie }, request),
@@ -66,6 +69,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createOrganizationHandlers(deps.identity),
       ...createInvitationHandlers(deps),
       ...createSessionHandlers({ ...deps, cookie, maxArchiveBytes }),
+      ...createDeviceHandlers(deps),
       ...createServiceHandlers(deps.services, deps.versions),
       ...createBuildHandlers({
         ...deps,

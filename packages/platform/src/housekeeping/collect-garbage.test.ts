@@ -203,7 +203,18 @@ describe("the collector", () => {
         subject,
         hours,
       );
-    expect(await createGarbageStore(database, RETENTION_DAYS).removeOldSignIns()).toBe(3);
+    for (const [code, hours] of [
+      ["new", 23],
+      ["old", 25],
+    ] as const)
+      await run(
+        `insert into device_login (id, device_code_hash, user_code_hash, client_name, ip, scopes, expires_at, interval_seconds)
+          values (gen_random_uuid(), $1, $1, 'test', '192.0.2.1', '{}', now() - make_interval(hours => $2), 5)`,
+        code,
+        hours,
+      );
+    expect(await createGarbageStore(database, RETENTION_DAYS).removeOldSignIns()).toBe(4);
+    expect(await run("select user_code_hash from device_login")).toEqual([{ user_code_hash: "new" }]);
     expect(await run("select device from session order by device")).toEqual([
       { device: "just ended" },
       { device: "open" },

@@ -9,7 +9,7 @@ export interface GarbageStore {
   readonly findNeededArchives: (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Removes failed builds, and the logs of successful ones, past the retention period; returns how many of both. */
   readonly removeOldBuilds: () => Promise<number>;
-  /** Removes sessions that ended a month ago and counters of tries to sign in of yesterday; returns how many of both. */
+  /** Removes sessions that ended a month ago, and counters of tries to sign in and logins of programs of yesterday; returns how many. */
   readonly removeOldSignIns: () => Promise<number>;
 }
 
@@ -60,7 +60,13 @@ async function removeOldSignIns(database: Database): Promise<number> {
       ) and tried_at < now() - interval '1 day' returning subject`,
     idempotent: true,
   });
-  return sessions.length + attempts.length;
+  const devices = await database.query({
+    text: `delete from device_login where id in (
+        select id from device_login where expires_at < now() - interval '1 day' limit ${MAX_SIGN_INS}
+      ) returning id`,
+    idempotent: true,
+  });
+  return sessions.length + attempts.length + devices.length;
 }
 
 async function removeOldBuilds(database: Database, retentionDays: number): Promise<number> {

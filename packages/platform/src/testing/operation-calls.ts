@@ -145,6 +145,8 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
   const samples: Readonly<Record<string, unknown>> = {
     createPersonalAccessToken: { name: "mine", scopes: ["read"] },
     putMe: { name: "mine" },
+    startDeviceLogin: { client_name: "mine" },
+    finishDeviceLogin: { device_code: "not this one" },
     createOrganization: { name: "mine" },
     putOrganization: { name: "mine" },
     putMember: { role: "owner" },

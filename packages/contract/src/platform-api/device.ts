@@ -1,0 +1,76 @@
+import { Type } from "typebox";
+import type { OperationTable } from "../operation.ts";
+import { DisplayName, WRITES } from "./common.ts";
+
+const ANYBODY = { allows: "public", scope: "platform" } as const;
+
+/** Logins of programs without a browser, in the form of the OAuth device grant (RFC 8628), with bodies in JSON. */
+export const DEVICE_API = {
+  startDeviceLogin: {
+    ...WRITES,
+    ...ANYBODY,
+    path: "/device/code",
+    audit: "device-login.start",
+    bodyMode: "optional",
+    summary: "Begin to log in a program without a browser",
+    description:
+      "The program shows `user_code` and `verification_uri` to its user, who confirms there, and asks for the token meanwhile.",
+    body: Type.Object(
+      { client_name: Type.Optional(DisplayName) },
+      {
+        additionalProperties: false,
+        title: "StartDeviceLoginRequest",
+        description: "What the program says it is",
+      },
+    ),
+    responses: {
+      201: {
+        description: "Begun",
+        schema: Type.Object(
+          {
+            device_code: Type.String({ description: "Secret with which the program asks for its token" }),
+            user_code: Type.String({ description: "Code that the user has to confirm" }),
+            verification_uri: Type.String({ description: "Page on which the user confirms" }),
+            verification_uri_complete: Type.String({ description: "The same with the code filled in" }),
+            expires_in: Type.Integer({ description: "Seconds until the codes expire" }),
+            interval: Type.Integer({ description: "Seconds to wait between two questions" }),
+          },
+          { title: "DeviceLogin", description: "The codes of a login that has begun" },
+        ),
+      },
+    },
+    problems: ["RATE_LIMITED"],
+  },
+  finishDeviceLogin: {
+    ...WRITES,
+    ...ANYBODY,
+    path: "/device/token",
+    audit: "device-login.finish",
+    summary: "Ask for the personal access token of a device login",
+    description:
+      "AUTHORIZATION_PENDING until the user has confirmed; SLOW_DOWN when asked too soon, which makes the interval 5 seconds longer. The token is handed out once.",
+    body: Type.Object(
+      { device_code: Type.String({ minLength: 1, maxLength: 256, description: "As it was begun" }) },
+      {
+        additionalProperties: false,
+        title: "FinishDeviceLoginRequest",
+        description: "Which login is asked about",
+      },
+    ),
+    responses: {
+      200: {
+        description: "Confirmed",
+        schema: Type.Object(
+          {
+            access_token: Type.String({ description: "A personal access token, shown once" }),
+            token_type: Type.Literal("Bearer", { description: "How it is sent" }),
+            expires_in: Type.Integer({ description: "Seconds until it expires" }),
+            scope: Type.String({ description: "Its scopes, separated by spaces" }),
+          },
+          { title: "DeviceToken", description: "The token of a confirmed login" },
+        ),
+      },
+    },
+    problems: ["AUTHORIZATION_PENDING", "SLOW_DOWN", "EXPIRED_TOKEN", "ACCESS_DENIED"],
+  },
+} as const satisfies OperationTable;
