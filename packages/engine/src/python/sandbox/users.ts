@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { chmodSync, chownSync } from "node:fs";
 
 /** The user that one sandbox runs as. */
@@ -31,12 +32,17 @@ interface SandboxUsersOptions {
   readonly gid: number;
 }
 
-/** A user for each sandbox when this process is root; the user of this process otherwise. */
+/**
+ * A user for each sandbox when this process is root; the user of this process otherwise. Begins at a random one each time: other workers on this
+ * machine have the same range, and what the kernel counts for a user, or lets it change, would be one for versions of both.
+ */
 export function createSandboxUsers({ uidBase, uidCount, uid, gid }: SandboxUsersOptions): TakeUser {
   const taken = new Set<number>();
 
   function takeUid(): number {
-    for (let candidate = uidBase; candidate < uidBase + uidCount; candidate += 1) {
+    const start = randomInt(uidCount);
+    for (let index = 0; index < uidCount; index += 1) {
+      const candidate = uidBase + ((start + index) % uidCount);
       if (taken.has(candidate)) continue;
       taken.add(candidate);
       return candidate;
