@@ -15,6 +15,10 @@ import socket
 from . import isolation, wire
 from .kernel import LINUX
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from queue import SimpleQueue
+
 _O_PATH = 0o10000000
 
 
@@ -87,13 +91,16 @@ _DIAL, _REMOVE = b"dr"
 """The first byte of a message; a token follows, or the number of a child."""
 _MESSAGE_BYTES = 33
 _DONE, _FAILED = b"+", b"-"
+_MOST_WAITING = 4096
+"""Children whose folders are still to be removed; those of more are left to Node."""
 
 
 class DistantHome:
     """Node's socket by way of the warden, which answers each token with three connections.
 
     It also removes the folders of children: in the memory of the zygote their names would be found
-    by other children.
+    by other children. Nobody waits for that: a run may leave millions of files, and a zygote that
+    does nothing else for ten seconds is killed, with all executions.
     """
 
     def __init__(self, line: int) -> None:
@@ -107,7 +114,6 @@ class DistantHome:
     def remove_folders(self, _scratch: str, identity: int) -> None:
         """As of `Home`."""
         self._line.sendall(b"%c%d" % (_REMOVE, identity))
-        self._line.recv(1)
 
     def dial(self, token: str) -> Connections:
         """As of `Home`."""
@@ -127,21 +133,32 @@ def serve_distant(line: socket.socket, home: Home, scratch: int) -> None:
 
     `scratch` is a descriptor of the parent of all folders, whose path does not let it list them.
     """
+    # Here, since the zygote needs neither.
+    import queue
+    import threading
+
+    waiting: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+    remover = threading.Thread(target=_remove_folders, args=(scratch, waiting), daemon=True)
+    remover.start()
     try:
         while message := line.recv(_MESSAGE_BYTES):
-            if message[0] == _REMOVE:
-                _remove(scratch, message[1:])
-                line.send(_DONE)
-            else:
+            if message[0] != _REMOVE:
                 _answer(line, home, message[1:])
+            elif message[1:].isdigit() and waiting.qsize() < _MOST_WAITING:
+                waiting.put(int(message[1:]))
     except OSError:
         pass  # the other end was closed
     line.close()
+    waiting.put(None)
+    remover.join()
 
 
-def _remove(scratch: int, number: bytes) -> None:
-    if number.isdigit():
-        isolation.remove_folders(scratch, int(number))
+def _remove_folders(scratch: int, waiting: SimpleQueue[int | None]) -> None:
+    while (identity := waiting.get()) is not None:
+        try:
+            isolation.remove_folders(scratch, identity)
+        except OSError:
+            pass  # it is left to Node
 
 
 def _answer(line: socket.socket, home: Home, token: bytes) -> None:
