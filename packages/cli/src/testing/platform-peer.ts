@@ -128,7 +128,13 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
         const id = http.headers["x-organizationid"] ?? OWNER;
         const organization = ORGANIZATIONS.find((one) => one.id === id);
         if (organization === undefined) throw new Problem("FORBIDDEN");
-        const user = { id: "user-1", email: "ada@example.org", name: "Ada", operator: false };
+        const user = {
+          id: "user-1",
+          email: "ada@example.org",
+          emailVerified: true,
+          name: "Ada",
+          operator: false,
+        };
         return ok({ ...user, organization, organizations: ORGANIZATIONS });
       },
       listOrganizations: async () => ({

@@ -31,6 +31,7 @@ export const MeSchema = Type.Object(
   {
     id: Type.String({ description: "Identifier of the user" }),
     email: Type.String({ description: "Email address of the user" }),
+    emailVerified: Type.Boolean({ description: "Whether the user has shown that the address is theirs" }),
     name: Type.String({ description: "Name of the user" }),
     operator: Type.Boolean({ description: "Whether the user runs this platform" }),
     organization: OrganizationSchema,

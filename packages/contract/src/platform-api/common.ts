@@ -15,6 +15,20 @@ export const DisplayName = Type.String({
   description: "Display name",
 });
 
+/** An email address as far as it can be judged without sending to it: one, and no more than one line. */
+export const EmailAddress = Type.String({
+  maxLength: 254,
+  pattern: '^[^\\s@<>(),:;"\\\\]+@[^\\s@<>(),:;"\\\\]+$',
+  description: "Email address",
+});
+
+/** A password to be set. */
+export const NewPassword = Type.String({
+  minLength: 12,
+  maxLength: 256,
+  description: "At least 12 characters",
+});
+
 /** Number of a version. */
 export const VersionNumber = Type.String({ description: "MAJOR.MINOR.PATCH", examples: ["1.0.0"] });
 

@@ -4,14 +4,7 @@ import { ROLES } from "../permissions.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { OWN, OrganizationSchema } from "./account.ts";
-import { READS, REMOVES, WRITES } from "./common.ts";
-
-/** An email address as far as it can be told without sending to it. */
-const EmailAddress = Type.String({
-  maxLength: 254,
-  pattern: '^[^\\s@<>(),:;"\\\\]+@[^\\s@<>(),:;"\\\\]+$',
-  description: "Email address",
-});
+import { EmailAddress, READS, REMOVES, WRITES } from "./common.ts";
 
 const InvitedRole = StringEnum(ROLES, { description: "Role of who accepts" });
 
@@ -53,7 +46,7 @@ export const INVITATIONS_API = {
     audit: "invitation.create",
     summary: "Invite somebody; the link is shown once",
     description:
-      "Who opens the link becomes a member, once. With an address only the user with this address can accept. An invitation ends with the membership, or the role, of who made it.",
+      "Who opens the link becomes a member, once. With an address only the user with this address can accept, and the link is sent there if the platform has a mail server. An invitation ends with the membership, or the role, of who made it.",
     body: Type.Object(
       {
         email: Type.Optional(EmailAddress),
@@ -76,7 +69,7 @@ export const INVITATIONS_API = {
         ),
       },
     },
-    problems: ["CONFLICT", "QUOTA_EXCEEDED"],
+    problems: ["CONFLICT", "QUOTA_EXCEEDED", "RATE_LIMITED"],
   },
   revokeInvitation: {
     ...REMOVES,

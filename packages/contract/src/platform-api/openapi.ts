@@ -12,6 +12,7 @@ import { PLANS_API } from "./plans.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
+import { SIGN_UP_API } from "./sign-up.ts";
 
 /** Path prefix of the platform API's operations. */
 export const PLATFORM_API_PREFIX = "/api";
@@ -32,6 +33,11 @@ const GROUPS = [
     name: "Device login",
     description: "Programs whose user signs in elsewhere",
     operations: DEVICE_API,
+  },
+  {
+    name: "Sign-up",
+    description: "Accounts are created, addresses verified, forgotten passwords replaced",
+    operations: SIGN_UP_API,
   },
   {
     name: "Organizations",

@@ -10,11 +10,13 @@ import { PLANS_API } from "./plans.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
+import { SIGN_UP_API } from "./sign-up.ts";
 
 /** All operations of the platform API, served below `/api`. */
 export const PLATFORM_API = {
   ...SESSION_API,
   ...DEVICE_API,
+  ...SIGN_UP_API,
   ...ACCOUNT_API,
   ...ORGANIZATIONS_API,
   ...INVITATIONS_API,

@@ -3,7 +3,7 @@ import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { MeSchema, OWN } from "./account.ts";
-import { READS, REMOVES, WRITES, idOf } from "./common.ts";
+import { NewPassword, READS, REMOVES, WRITES, idOf } from "./common.ts";
 
 /** A value of the header `X-Requested-By`, which every request with the session cookie must have. */
 export const REQUESTED_BY = "console";
@@ -120,7 +120,7 @@ export const SESSION_API = {
     body: Type.Object(
       {
         currentPassword: Password,
-        newPassword: Type.String({ minLength: 12, maxLength: 256, description: "At least 12 characters" }),
+        newPassword: NewPassword,
       },
       {
         additionalProperties: false,

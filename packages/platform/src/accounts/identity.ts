@@ -1,20 +1,26 @@
+import type { SignUpMode } from "../config/accounts.ts";
 import type { Database } from "../postgres/database.ts";
 import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createDeviceLoginStore } from "../store/accounts/device-logins.ts";
 import { createMemberStore } from "../store/accounts/members.ts";
 import { createOrganisationStore } from "../store/accounts/organisations.ts";
+import { createLinkStore } from "../store/accounts/one-time-tokens.ts";
 import { createTokenStore } from "../store/accounts/personal-access-tokens.ts";
 import { createSessionStore } from "../store/accounts/sessions.ts";
 import { createAttemptStore } from "../store/accounts/sign-in-attempts.ts";
 import { createUserStore } from "../store/accounts/users.ts";
 import { auditChanges } from "../store/audit/trail.ts";
 import { ACCOUNTS_CHANNEL } from "../store/base/channels.ts";
+import { createAttempts } from "./attempts.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { BootstrapOptions, Bootstrapped } from "./bootstrap.ts";
 import { createInvitations } from "./invitations.ts";
 import type { Invitations } from "./invitations.ts";
 import { createDeviceLogins } from "./device-login.ts";
 import type { DeviceLogins } from "./device-login.ts";
+import { createLinks } from "./links.ts";
+import type { Links } from "./links.ts";
+import type { Mailer } from "./mailer.ts";
 import { createMemberships } from "./memberships.ts";
 import type { Memberships } from "./memberships.ts";
 import { createOrganisations } from "./organisations.ts";
@@ -26,12 +32,20 @@ import { createSessions } from "./sessions.ts";
 import type { Sessions } from "./sessions.ts";
 import { createSignIn } from "./sign-in.ts";
 import type { SignIn } from "./sign-in.ts";
+import { createSignUp } from "./sign-up.ts";
+import type { SignUp } from "./sign-up.ts";
 import { createUsers } from "./users.ts";
 import type { Users } from "./users.ts";
 
 /** What users and tokens are managed with. */
 export interface IdentityOptions {
   readonly database: Database;
+  /** Who can create an account; default: nobody. */
+  readonly signUpMode?: SignUpMode;
+  /** Brings links to users; default: to nobody. */
+  readonly mailer?: Mailer;
+  /** Origin of the platform API as browsers see it: of links; default: http://localhost:8090. */
+  readonly apiUrl?: string;
   /** Milliseconds since the epoch; default: `Date.now`. */
   readonly now?: () => number;
 }
@@ -44,6 +58,8 @@ export interface Identity
     Organisations,
     Invitations,
     DeviceLogins,
+    Links,
+    SignUp,
     Omit<Memberships, "forgetMemberships">,
     Omit<PersonalAccessTokens, "forgetTokens">,
     Omit<Sessions, "forgetSessions"> {
@@ -57,18 +73,27 @@ export interface Identity
   readonly watch: () => () => void;
 }
 
+const DEFAULT_API_URL = "http://localhost:8090";
+/** Where nobody can ask for a link. */
+const NO_MAILER: Mailer = { sendsMail: false, send: () => undefined, close: async () => undefined };
+
 /** Creates the management of users. Nothing has to be closed; the database belongs to the caller. */
-export function createIdentity({ database: given, now = Date.now }: IdentityOptions): Identity {
-  const database = auditChanges(given);
+export function createIdentity(options: IdentityOptions): Identity {
+  const { now = Date.now } = options;
+  const database = auditChanges(options.database);
   const userStore = createUserStore(database);
   const passwords = createPasswords();
   const users = createUsers(userStore, passwords);
-  const attempts = createAttemptStore(database);
+  const attempts = createAttempts(createAttemptStore(database));
+  const invitations = createInvitationStore(database);
   const { changePassword, ...signIn } = createSignIn({ users: userStore, attempts, passwords });
   const members = createMemberStore(database);
   const { forgetMemberships, ...memberships } = createMemberships(members, now);
   const { forgetTokens, ...tokens } = createPersonalAccessTokens(createTokenStore(database), now);
   const { forgetSessions, ...sessions } = createSessions(createSessionStore(database), now);
+  const { mailer = NO_MAILER, apiUrl = DEFAULT_API_URL, signUpMode: mode = "closed" } = options;
+  const stores = { users: userStore, links: createLinkStore(database) };
+  const links = createLinks({ ...stores, attempts, passwords, mailer, apiUrl });
   const forgetAll = () => {
     forgetMemberships();
     forgetTokens();
@@ -79,15 +104,21 @@ export function createIdentity({ database: given, now = Date.now }: IdentityOpti
     ...signIn,
     ...memberships,
     ...createOrganisations(createOrganisationStore(database), members, forgetMemberships),
-    ...createInvitations(createInvitationStore(database), forgetMemberships),
     ...createDeviceLogins(createDeviceLoginStore(database), now),
+    ...createInvitations(invitations, forgetMemberships),
     ...tokens,
     ...sessions,
+    ...links,
+    resetPassword: async (...change) => {
+      await links.resetPassword(...change);
+      forgetSessions();
+    },
+    ...createSignUp({ mode, users, invitations, attempts, links }),
     changePassword: async (change) => {
       await changePassword(change);
       forgetSessions();
     },
-    bootstrap: (options = {}) => bootstrap(users, options, now()),
+    bootstrap: (wanted = {}) => bootstrap(users, wanted, now()),
     watch: () =>
       database.listen(ACCOUNTS_CHANNEL, { onNotify: forgetAll, onReset: forgetAll, onSilence: forgetAll }),
   };

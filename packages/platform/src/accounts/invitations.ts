@@ -3,13 +3,13 @@ import { Problem } from "@platform/contract/problems";
 import { ROLES } from "@platform/contract/permissions";
 import type { Role } from "@platform/contract/permissions";
 import type {
-  Acceptance,
   InvitationGuest,
   InvitationRecord,
   InvitationStore,
   InvitationView,
 } from "../store/accounts/invitations.ts";
 import { createLinkToken, hashLinkToken } from "./link-tokens.ts";
+import { refuseAcceptance } from "./refuse-acceptance.ts";
 import { normaliseEmail } from "./users.ts";
 
 /** An open invitation. */
@@ -80,28 +80,6 @@ export function createInvitations(store: InvitationStore, onChange: () => void):
       return result.organisationId;
     },
   };
-}
-
-/** Why an invitation was not accepted. */
-function refuseAcceptance(reason: Extract<Acceptance, string>): Problem {
-  switch (reason) {
-    case "unknown":
-      return new Problem("NOT_FOUND", "There is no such invitation.");
-    case "closed":
-      return new Problem(
-        "LINK_EXPIRED",
-        "The invitation was used, was revoked, or has expired; ask for a new one.",
-      );
-    case "another address":
-      return new Problem(
-        "FORBIDDEN",
-        "The invitation is for another email address; sign in as the user who was invited.",
-      );
-    case "member already":
-      return new Problem("CONFLICT", "You are a member of this organisation already.");
-    default:
-      return reason satisfies never;
-  }
 }
 
 function refuseCreation(reason: "too many" | "member already" | "not allowed"): Problem {

@@ -1,9 +1,7 @@
-import { createHash, randomUUID } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
-import { nameNetwork } from "../base/client-address.ts";
-import type { AttemptLimit, AttemptStore } from "../store/accounts/sign-in-attempts.ts";
 import type { UserStore } from "../store/accounts/users.ts";
 import { noteAudit } from "../store/audit/trail.ts";
+import type { Attempts } from "./attempts.ts";
 import type { Passwords } from "./passwords.ts";
 import { normaliseEmail } from "./users.ts";
 
@@ -41,32 +39,15 @@ interface PasswordWish {
   readonly keptSessionId: string | null;
 }
 
-const ACCOUNT: AttemptLimit = limit(5);
-/** More than for an account: many users may share an address. */
-const CLIENT: AttemptLimit = limit(20);
-
-function limit(freeTries: number): AttemptLimit {
-  return { freeTries, firstWaitSeconds: 15, longestWaitSeconds: 15 * 60 };
-}
-
 /** What sign-in works with. */
 export interface SignInDeps {
   readonly users: Pick<UserStore, "find" | "findSecret" | "changePassword" | "rehash">;
-  readonly attempts: AttemptStore;
+  readonly attempts: Attempts;
   readonly passwords: Passwords;
 }
 
 /** Signs in with passwords. */
 export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn {
-  /** Returns the id of the try. */
-  const take = async (subject: string, allowed: AttemptLimit): Promise<string> => {
-    const tryId = randomUUID();
-    const seconds = await attempts.take(subject, tryId, allowed);
-    if (seconds === 0) return tryId;
-    throw new Problem("RATE_LIMITED", `Too many tries to sign in; try again in ${seconds} seconds.`, {
-      headers: { "retry-after": String(seconds) },
-    });
-  };
   const check = async (email: string, password: string): Promise<CheckedUser | null> => {
     const secret = await users.findSecret(email);
     if (secret !== null) noteAudit({ actorId: secret.userId });
@@ -83,23 +64,22 @@ export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn
     checkPassword: async ({ email: given, password, ip }) => {
       const email = normaliseEmail(given);
       // In this order: a client that is refused must not be able to lock accounts.
-      const client = `client:${nameNetwork(ip)}`;
-      const tryId = await take(client, CLIENT);
-      await take(nameAccount(email), ACCOUNT);
+      const tryId = await attempts.takeOfClient("sign-in", ip);
+      await attempts.takeOfAccount("sign-in", email);
       const checked = await check(email, password);
       if (checked === null) throw new Problem("INVALID_CREDENTIALS");
-      await Promise.all([attempts.forget(nameAccount(email)), attempts.giveBack(client, tryId)]);
+      await Promise.all([attempts.forgetAccount(email), attempts.giveBackOfClient(ip, tryId)]);
       return checked;
     },
     changePassword: async ({ userId, current, next, keptSessionId }) => {
       const user = await users.find(userId);
       if (user === null) throw new Problem("UNAUTHENTICATED", "This user is disabled.");
       const { email } = user;
-      await take(nameAccount(email), ACCOUNT);
+      await attempts.takeOfAccount("sign-in", email);
       const secret = await users.findSecret(email);
       const { isValid } = await passwords.verify(secret?.passwordHash ?? null, current);
       if (secret === null || secret.passwordHash === null || !isValid) throw refuseCurrent();
-      await attempts.forget(nameAccount(email));
+      await attempts.forgetAccount(email);
       const change = { userId, former: secret.passwordHash, next: await passwords.hash(next), keptSessionId };
       if (await users.changePassword(change)) return;
       throw new Problem("CONFLICT", "The password was changed by another request meanwhile.");
@@ -110,9 +90,4 @@ export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn
 function refuseCurrent(): Problem {
   const message = "The current password is wrong.";
   return new Problem("INVALID_INPUT", message, { errors: [{ path: "/currentPassword", message }] });
-}
-
-/** Hashed, since whoever types their password in the wrong field would have it stored. */
-function nameAccount(email: string): string {
-  return `account:${createHash("sha256").update(email).digest("base64url")}`;
 }

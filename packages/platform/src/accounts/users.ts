@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
 import type { NewTokenRow } from "../store/accounts/personal-access-tokens.ts";
 import type { UserRecord, UserStore } from "../store/accounts/users.ts";
+import { refuseAcceptance } from "./refuse-acceptance.ts";
 import type { Passwords } from "./passwords.ts";
 import { createSlug } from "./slug.ts";
 
@@ -17,11 +18,13 @@ interface NewUser {
   readonly isOperator?: boolean;
   /** A first token, stored in the same transaction. */
   readonly token?: NewTokenRow;
+  /** Hash of an invitation's token; it is accepted in the same transaction, or nothing is created. */
+  readonly invitationHash?: string;
 }
 
 /** The users of the platform. */
 export interface Users {
-  /** Creates the user and their own organisation in one transaction. @throws Problem CONFLICT when the address is taken */
+  /** Creates the user and their own organisation in one transaction. @throws Problem CONFLICT when the address is taken; with an invitation also as `acceptInvitation` */
   readonly createUser: (
     user: NewUser,
   ) => Promise<{ readonly userId: string; readonly organisationId: string }>;
@@ -46,12 +49,10 @@ export function createUsers(store: UserStore, passwords: Passwords): Users {
       const organisation = { id: user.organisationId ?? randomUUID(), slug: createSlug(user.name) };
       const { name, isOperator = false } = user;
       const passwordHash = await passwords.hash(user.password);
-      const created = await store.create(
-        { id, email, name, passwordHash, isOperator, organisation },
-        user.token,
-      );
+      const created = await store.create({ id, email, name, passwordHash, isOperator, organisation }, user);
       if (created === "address taken")
         throw new Problem("CONFLICT", `A user with the address ${email} exists already.`);
+      if (created !== "created") throw refuseAcceptance(created);
       return { userId: id, organisationId: organisation.id };
     },
     findUser: store.find,

@@ -24,8 +24,19 @@ export function createInvitationHandlers({
     },
     createInvitation: async ({ caller, body }) => {
       const { organisationId, userId: invitedBy } = caller;
+      const { email } = body;
+      if (email !== undefined && identity.sendsMail) await identity.takeMail(email);
       const created = await identity.createInvitation({ ...body, organisationId, invitedBy });
       const url = `${apiUrl}/invitations/${created.token}`;
+      if (created.email !== null) {
+        const { organisationName } = caller.membership;
+        identity.sendInvitation({
+          email: created.email,
+          url,
+          organisationName,
+          invitedBy: created.invitedBy,
+        });
+      }
       return { status: 201, body: { ...toInvitationBody(created), url } };
     },
     revokeInvitation: async ({ caller, params }) => {

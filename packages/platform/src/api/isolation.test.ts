@@ -30,6 +30,7 @@ const OTHER_ANSWERS: Readonly<Record<string, number>> = {
   // The stranger's request has no session, and the body not their password.
   signOut: 404,
   changePassword: 400,
+  requestEmailVerification: 202,
   // Nobody can leave their own organisation.
   leaveOrganization: 409,
   // The link was revoked.

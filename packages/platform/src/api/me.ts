@@ -21,6 +21,7 @@ export async function describeMe(identity: MeSource, userId: string, membership?
   return {
     id: user.id,
     email: user.email,
+    emailVerified: user.isEmailVerified,
     name: user.name,
     operator: user.isOperator,
     organization: toOrganisationBody(inUse),

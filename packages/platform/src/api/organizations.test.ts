@@ -29,7 +29,9 @@ beforeAll(async () => {
   home = await createTestDatabase();
   executionStore = createPostgresExecutionStore({ database: home.database });
   here = await createTestInstance({ database: home.database, executionStore });
-  there = await createTestInstance({ database: home.connect() });
+  // It learns of changes by notifications only: by itself it forgets nothing.
+  const now = Date.now();
+  there = await createTestInstance({ database: home.connect(), now: () => now });
 });
 afterAll(async () => {
   await Promise.all([here?.close(), there?.close()]);
@@ -102,7 +104,7 @@ describe("an organisation", () => {
     }
   });
 
-  test("is renamed everywhere within a second", async () => {
+  test("is renamed everywhere as soon as it is notified", async () => {
     expect((await callAt(there, ada, "GET", `/organizations/${id}`)).json().name).toBe("Quantum Lab");
     const slug = `new-${randomUUID().slice(0, 8)}`;
     const renamed = await call(ada, "PUT", `/organizations/${id}`, { name: "New", slug });
@@ -213,7 +215,7 @@ describe("a member", () => {
     expect(seen.lastSeenAt).toEqual(time);
   });
 
-  test("has a new role, and none of the former rights, everywhere within a second", async () => {
+  test("has a new role, and none of the former rights, everywhere as soon as it is notified", async () => {
     const member = await join("maintainer");
     const create = (name: string) => callAt(there, member, "POST", "/applications", { payload: { name } });
     expect((await create("before")).statusCode).toBe(201);
@@ -222,7 +224,7 @@ describe("a member", () => {
     await waitUntil(async () => (await create("after")).statusCode === 403);
   });
 
-  test("who is removed, or leaves, is none any more everywhere within a second", async () => {
+  test("who is removed, or leaves, is none any more everywhere as soon as it is notified", async () => {
     const [removed, leaving] = [await join("viewer"), await join("viewer")];
     for (const member of [removed, leaving])
       expect((await callAt(there, member, "GET", "/services")).statusCode).toBe(200);

@@ -34,6 +34,11 @@ listOrganizations         -      -     yes    yes        yes   yes  yes yes    y
 listPersonalAccessTokens  -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 createPersonalAccessToken -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
 revokePersonalAccessToken -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
+signUp                    yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      -
+requestPasswordReset      yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      yes
+resetPassword             yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      yes
+requestEmailVerification  -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
+verifyEmail               yes    yes   yes    yes        yes   yes  yes yes    yes   yes     yes     yes      yes
 createOrganization        -      -     yes    yes        yes   -    -   -      yes   -       yes     yes      -
 getOrganization           -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 putOrganization           -      -     -      -          yes   -    -   -      yes   -       yes     -        -
@@ -127,7 +132,7 @@ let coOwner: TestUser;
 
 beforeAll(async () => {
   server = await createTestDatabase();
-  instance = await createTestInstance({ database: server.database });
+  instance = await createTestInstance({ database: server.database, signUpMode: "open" });
   home = await createProperty(instance);
   const { organisationId, userId } = home.owner;
   const ofScope = async (scope: TokenScope) => {

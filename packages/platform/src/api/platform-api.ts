@@ -25,6 +25,7 @@ import { createOrganizationHandlers } from "./organizations.ts";
 import { createPlanHandlers } from "./plans.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 import { createSessionHandlers } from "./session.ts";
+import { createSignUpHandlers } from "./sign-up.ts";
 import { createServiceHandlers } from "./services.ts";
 import { createSubscriptionHandlers } from "./subscriptions.ts";
 import { createUploadGate } from "./upload-gate.ts";
@@ -70,6 +71,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createInvitationHandlers(deps),
       ...createSessionHandlers({ ...deps, cookie, maxArchiveBytes }),
       ...createDeviceHandlers(deps),
+      ...createSignUpHandlers({ identity: deps.identity, cookie }),
       ...createServiceHandlers(deps.services, deps.versions),
       ...createBuildHandlers({
         ...deps,

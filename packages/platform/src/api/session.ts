@@ -87,28 +87,41 @@ async function signIn(
   const former = cookie.read(request.headers);
   const ip = readClientAddress(request);
   const { userId, passwordHash } = await identity.checkPassword({ ...credentials, ip });
+  return await startSession(deps, request, { userId, passwordHash, former });
+}
+
+/** A new session; the one whose cookie came with the request ends. @throws Problem INVALID_CREDENTIALS when the user was disabled */
+export async function startSession(
+  { identity }: Pick<SessionDeps, "identity">,
+  request: FastifyRequest,
+  {
+    userId,
+    passwordHash,
+    former,
+  }: { readonly userId: string; readonly passwordHash?: string; readonly former: string | null },
+) {
   const me = await describeMe(identity, userId);
-  await endFormerSession(deps, former);
-  const client = { userAgent: request.headers["user-agent"], ip };
+  await endFormerSession(identity, former);
+  const client = { userAgent: request.headers["user-agent"], ip: readClientAddress(request) };
   const value = await identity.createSession(userId, client, passwordHash);
   if (value === null) throw new Problem("INVALID_CREDENTIALS");
   return { me, value };
 }
 
-function describeConfiguration({ version, gatewayUrl, maxArchiveBytes }: SessionDeps) {
+function describeConfiguration({ identity, version, gatewayUrl, maxArchiveBytes }: SessionDeps) {
   return {
     productName: "Platform",
     version,
     gatewayUrl,
-    signUp: "closed" as const,
+    signUp: identity.signUpMode,
     publicMarketplace: false,
-    mail: false,
+    mail: identity.sendsMail,
     limits: { archiveBytes: maxArchiveBytes, inputBytes: MAX_INPUT_BYTES },
   };
 }
 
 /** A browser that signs in again has one session afterwards; what its cookie held before is not used any further. */
-async function endFormerSession({ identity }: SessionDeps, value: string | null): Promise<void> {
+async function endFormerSession(identity: Identity, value: string | null): Promise<void> {
   const former = value === null ? null : await identity.verifySession(value);
   if (former !== null) await identity.revokeSession(former.userId, former.sessionId);
 }

@@ -103,6 +103,22 @@ test.each<[what: string, given: Given, config: object]>([
     { flags: ["--database-url", "postgres://me@/x?host=/run/pg"] },
     { databaseUrl: "postgres://me@/x?host=/run/pg" },
   ],
+  ["who is invited can sign up", {}, { signUpMode: "invitation", mail: null }],
+  [
+    "mail comes from the host of the platform API",
+    {
+      variables: {
+        PLATFORM_SMTP_URL: "smtp://me:p%40ss@mail:25",
+        PLATFORM_API_URL: "https://api.example.org",
+      },
+    },
+    { mail: { smtpUrl: "smtp://me:p%40ss@mail:25", from: "platform@api.example.org" } },
+  ],
+  [
+    "the sender of mail is named",
+    { flags: ["--smtp-url", "smtps://mail", "--mail-from", "noreply@example.org"] },
+    { mail: { smtpUrl: "smtps://mail", from: "noreply@example.org" } },
+  ],
   [
     "executions get what is left of the machine beside zygotes whose memory is named",
     { flags: ["--zygote-memory", "0.5"] },
@@ -135,6 +151,10 @@ test.each<[given: Given, message: RegExp]>([
   [{ flags: ["--data-dir", ""] }, /^--data-dir is ""; it must be given, not empty\.$/],
   [{ flags: ["--database-url", "mysql://root:hush@db/x"] }, /^DATABASE_URL (?!.*hush).* postgres:\/\/user/],
   [{ variables: { DATABASE_URL: "postgres://me:hu/sh@db:5432/x" } }, /^DATABASE_URL (?!.*hu\/sh).*%XX\.$/],
+  [{ flags: ["--smtp-url", "http://me:hush@mail"] }, /^--smtp-url (?!.*hush).* smtp:\/\/user/],
+  [{ variables: { PLATFORM_SMTP_URL: "smtp://me:hu%zz@mail" } }, /^--smtp-url (?!.*hu%zz).*%XX\.$/],
+  [{ flags: ["--mail-from", "a@example.org,b@example.org"] }, /^--mail-from .* must be one email address/],
+  [{ flags: ["--sign-up", "all"] }, /^--sign-up is "all"; it must be one of open, invitation, closed\.$/],
   [{ flags: ["--sandbox-min", "none"] }, /^--sandbox-min is "none"; it must be one of A, B, C, D\.$/],
   [
     { flags: ["--sandbox=none"] },

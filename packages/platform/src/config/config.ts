@@ -22,6 +22,9 @@ import {
   text,
 } from "./settings.ts";
 import type { Setting } from "./settings.ts";
+import { SIGN_UP_MODES } from "./accounts.ts";
+import type { MailSettings, SignUpMode } from "./accounts.ts";
+import { createOrigin, readMail, requireDatabaseUrl } from "./addresses.ts";
 import { DEFAULT_BUILD_QUOTA } from "../store/builds/build-quota.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
 
@@ -66,6 +69,22 @@ const SETTINGS = {
     "DATABASE_URL",
     "URL",
     "A PostgreSQL (15 or newer) in place of the embedded one",
+  ),
+  "sign-up": choice(
+    "PLATFORM_SIGN_UP",
+    "Who can create an account: everybody, who has an invitation, nobody",
+    SIGN_UP_MODES,
+    "invitation",
+  ),
+  "smtp-url": optionalText(
+    "PLATFORM_SMTP_URL",
+    "URL",
+    "Mail server: smtp://USER:PASSWORD@HOST:587, or smtps:// for TLS from the start; without it links for users are in the log",
+  ),
+  "mail-from": optionalText(
+    "PLATFORM_MAIL_FROM",
+    "ADDRESS",
+    "Sender of mails; default platform@HOST, the host of --api-url",
   ),
   "postgres-user": optionalText(
     "PLATFORM_POSTGRES_USER",
@@ -216,6 +235,9 @@ export interface Config {
   readonly databaseUrl: string | null;
   /** User that the embedded PostgreSQL runs as when this process is root. */
   readonly postgresUser: string | null;
+  readonly signUpMode: SignUpMode;
+  /** Null: links for users are in the log. */
+  readonly mail: MailSettings | null;
   /** Encrypts signing keys at rest; null: a secret is kept in the data directory. */
   readonly secret: string | null;
   /** vCPUs and GB that the executions of a worker share. */
@@ -246,6 +268,7 @@ export interface Config {
 export function readConfig(): Config {
   const { command, settings } = readArguments();
   const memory = settings["worker-memory"] ?? divideMemory(settings["zygote-memory"]);
+  const apiUrl = settings["api-url"] ?? createOrigin(settings.host, settings["api-port"]);
   return Object.freeze({
     command,
     roles: new Set(settings.role.includes("all") ? ROLES : settings.role.filter((role) => role !== "all")),
@@ -254,7 +277,9 @@ export function readConfig(): Config {
     gatewayPort: settings["gateway-port"],
     apiPort: settings["api-port"],
     gatewayUrl: settings["gateway-url"] ?? createOrigin(settings.host, settings["gateway-port"]),
-    apiUrl: settings["api-url"] ?? createOrigin(settings.host, settings["api-port"]),
+    apiUrl,
+    signUpMode: settings["sign-up"],
+    mail: readMail(settings["smtp-url"], settings["mail-from"], apiUrl),
     bootstrapFile: settings.bootstrap === null ? null : resolve(settings.bootstrap),
     databaseUrl: requireDatabaseUrl(settings["database-url"]),
     postgresUser: settings["postgres-user"],
@@ -371,27 +396,4 @@ function readSetting(name: string, setting: Setting<unknown>, flag: string | boo
       { cause },
     );
   }
-}
-
-function createOrigin(host: string, port: number): string {
-  const origin = `http://${toUrlHost(host)}:${port}`;
-  if (!URL.canParse(origin))
-    throw new SettingError(`--host is "${host}"; it must be an IP address or the name of a host.`);
-  return origin;
-}
-
-/** What `pg` can read. The value itself is not shown: it may hold a password. */
-function requireDatabaseUrl(url: string | null): string | null {
-  if (url === null || url.startsWith("/") || url.startsWith("socket:")) return url;
-  const isReadable = URL.canParse(url) || URL.canParse(url.replace("@/", "@host/"));
-  if (/^postgres(?:ql)?:\/\//i.test(url) && isReadable) return url;
-  throw new SettingError(
-    "DATABASE_URL (--database-url) must be a URL such as postgres://user:password@host:5432/name, with special characters of the password written as %XX.",
-  );
-}
-
-/** A wildcard address is no address to call; an IPv6 address stands in brackets. */
-function toUrlHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "localhost";
-  return host.includes(":") ? `[${host}]` : host;
 }

@@ -4,6 +4,7 @@ import { removeTree } from "@platform/engine/files/remove-tree";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
+import { createMailer } from "../accounts/mailer.ts";
 import { readSpace } from "../base/files.ts";
 import { watchDisk } from "../disk/disk-guard.ts";
 import type { DiskGuard } from "../disk/disk-guard.ts";
@@ -17,6 +18,7 @@ import { createObjectStore } from "../objects/object-store.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { createNoDataPools } from "../pools/no-data-pools.ts";
 import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
+import type { Database } from "../postgres/database.ts";
 import { createStores } from "../store/stores.ts";
 import type { Stores } from "../store/stores.ts";
 import { createVersionFiles } from "../versions/version-files.ts";
@@ -69,11 +71,19 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     executionStore,
     executions: createSharedExecutions(host, executionStore),
-    identity: createIdentity({ database }),
+    identity: createSharedIdentity(host, database),
     objects,
     files: createVersionFiles({ directory: data.versions, objects }),
     readiness: createReadiness({ database, disk, roles: config.roles, stopping: stop.stopping }),
   };
+}
+
+/** Mails that are being sent are waited for. */
+function createSharedIdentity({ config, logger, closers }: HostProcess, database: Database): Identity {
+  const mailer = createMailer(config.mail, logger);
+  closers.add("mailer", mailer.close);
+  const { signUpMode, apiUrl } = config;
+  return createIdentity({ database, signUpMode, mailer, apiUrl });
 }
 
 /** The reserve is only for the embedded database. */

@@ -13,6 +13,8 @@ import type { UploadLimits } from "../api/upload-gate.ts";
 import { registerGateway } from "../gateway/gateway.ts";
 import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
+import type { Mailer } from "../accounts/mailer.ts";
+import type { SignUpMode } from "../config/accounts.ts";
 import { createObjectStore } from "../objects/object-store.ts";
 import type { Database } from "../postgres/database.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
@@ -42,6 +44,10 @@ export interface TestInstanceOptions {
   readonly uploadLimits?: UploadLimits;
   readonly isDiskLow?: () => boolean;
   readonly quota?: BuildQuota;
+  /** Clock of what is remembered of users; one that stands still forgets nothing by itself. */
+  readonly now?: () => number;
+  readonly signUpMode?: SignUpMode;
+  readonly mailer?: Mailer;
   /** Data directory; otherwise one that goes with the instance. */
   readonly directory?: string;
 }
@@ -52,7 +58,14 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
   const directory = options.directory ?? own ?? "";
   const logger = createRecordingLogger();
   const stores = createStores(database, { quota: options.quota });
-  const identity = createIdentity({ database });
+  const { now, signUpMode, mailer } = options;
+  const identity = createIdentity({
+    database,
+    apiUrl: TEST_API_URL,
+    ...(now === undefined ? {} : { now }),
+    ...(signUpMode === undefined ? {} : { signUpMode }),
+    ...(mailer === undefined ? {} : { mailer }),
+  });
   const executions = createExecutions({
     store: options.executionStore ?? createMemoryStore(),
     inputs: { check: async () => undefined, read: async () => null },

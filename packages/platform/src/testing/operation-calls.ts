@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Operation } from "@platform/contract/operation";
 import { createTestClient, createTestPlan, createTestService, createTestUser } from "./fixtures.ts";
 import type { TestUser } from "./fixtures.ts";
@@ -40,6 +41,8 @@ export async function callOperation({ api }: TestInstance, call: OperationCall) 
   });
 }
 
+const NO_LINK = "x".repeat(43);
+
 /** First segment of a path -> what its parameters are. A new segment has to be named here. */
 function listParams(ids: {
   key: string;
@@ -64,6 +67,9 @@ function listParams(ids: {
     organizations: { id: ids.organisation },
     members: { userId: ids.user },
     invitations: { invitation: ids.invitation },
+    // Nobody's: who has the link of a user is this user.
+    "password-resets": { token: NO_LINK },
+    "email-verifications": { token: NO_LINK },
   };
 }
 
@@ -147,6 +153,9 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     putMe: { name: "mine" },
     startDeviceLogin: { client_name: "mine" },
     finishDeviceLogin: { device_code: "not this one" },
+    signUp: { name: "new", email: `${randomUUID()}@example.org`, password: "a long password" },
+    requestPasswordReset: { email: `${randomUUID()}@example.org` },
+    resetPassword: { password: "a new long password" },
     createOrganization: { name: "mine" },
     putOrganization: { name: "mine" },
     putMember: { role: "owner" },

@@ -147,8 +147,8 @@ async function insertInvitation(
   return row ?? "not allowed";
 }
 
-/** Makes the guest a member and uses the invitation up. */
-async function acceptInvitation(
+/** Makes the guest a member and uses the invitation up; part of the transaction that signs them up, too. */
+export async function acceptInvitation(
   run: RunStatement,
   tokenHash: string,
   { userId, email }: InvitationGuest,

@@ -109,7 +109,13 @@ test("users keep their passwords, and the first of them is the operator", async 
   await insertFormerRows();
   await migrate(home.database);
   const users = createUserStore(home.database);
-  expect(await users.find(ADA)).toEqual({ id: ADA, email: "ada@example.org", name: "Ada", isOperator: true });
+  expect(await users.find(ADA)).toEqual({
+    id: ADA,
+    email: "ada@example.org",
+    isEmailVerified: false,
+    name: "Ada",
+    isOperator: true,
+  });
   expect(await users.find(BOB)).toMatchObject({ name: "Bob", isOperator: false });
   expect(await users.findSecret("ada@example.org")).toEqual({ userId: ADA, passwordHash: FORMER_HASH });
   expect(await users.findSecret("bob@example.org")).toEqual({ userId: BOB, passwordHash: null });

@@ -1,5 +1,8 @@
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { isUniqueViolation } from "../base/columns.ts";
+import { noteAudit } from "../audit/trail.ts";
+import { acceptInvitation } from "./invitations.ts";
+import type { Acceptance } from "./invitations.ts";
 import { insertToken } from "./personal-access-tokens.ts";
 import type { NewTokenRow } from "./personal-access-tokens.ts";
 import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
@@ -9,6 +12,7 @@ export interface UserRecord {
   readonly id: string;
   /** In lower case. */
   readonly email: string;
+  readonly isEmailVerified: boolean;
   readonly name: string;
   /** Runs the platform. */
   readonly isOperator: boolean;
@@ -32,12 +36,22 @@ interface NewUserRow {
   readonly organisation: { readonly id: string; readonly slug: string };
 }
 
+/** What is stored together with a user. */
+interface WithUser {
+  readonly token?: NewTokenRow;
+  /** Hash of the token of an invitation that the user accepts; when that fails, nothing is stored. */
+  readonly invitationHash?: string;
+}
+
 /** The users of the platform. */
 export interface UserStore {
   /** Whether there is any user. */
   readonly hasAny: () => Promise<boolean>;
-  /** Stores the user, their own organisation, and the token if there is one, in one transaction. */
-  readonly create: (user: NewUserRow, token?: NewTokenRow) => Promise<"created" | "address taken">;
+  /** Stores the user, their own organisation, and what else there is, in one transaction. */
+  readonly create: (
+    user: NewUserRow,
+    also?: WithUser,
+  ) => Promise<"created" | "address taken" | Extract<Acceptance, string>>;
   /** Null: there is no such user, or they are disabled. */
   readonly find: (userId: string) => Promise<UserRecord | null>;
   /** By address in lower case; null as for `find`. */
@@ -70,10 +84,10 @@ export function createUserStore(database: Database): UserStore {
       });
       return row?.found === true;
     },
-    create: (user, token) => createUser(database, user, token),
+    create: (user, also = {}) => createUser(database, user, also),
     find: async (userId) => {
       const [row] = await database.query<UserRecord>({
-        text: `select id, email, name, is_operator as "isOperator" from platform_user where id = $1 and disabled_at is null`,
+        text: `select id, email, email_verified_at is not null as "isEmailVerified", name, is_operator as "isOperator" from platform_user where id = $1 and disabled_at is null`,
         values: [userId],
         idempotent: true,
       });
@@ -107,14 +121,28 @@ export function createUserStore(database: Database): UserStore {
   };
 }
 
-async function createUser(database: Database, user: NewUserRow, token: NewTokenRow | undefined) {
+/** Ends the transaction that stores a user. */
+class NotAccepted extends Error {
+  readonly reason: Extract<Acceptance, string>;
+
+  constructor(reason: Extract<Acceptance, string>) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+async function createUser(database: Database, user: NewUserRow, { token, invitationHash }: WithUser) {
   try {
     await database.transaction(async (run) => {
       await insertUser(run, user);
       if (token !== undefined) await insertToken(run, token);
+      if (invitationHash === undefined) return;
+      const accepted = await acceptInvitation(run, invitationHash, { userId: user.id, email: user.email });
+      if (typeof accepted === "string") throw new NotAccepted(accepted);
     });
     return "created";
   } catch (error) {
+    if (error instanceof NotAccepted) return error.reason;
     if (isUniqueViolation(error, "platform_user_email")) return "address taken";
     throw error;
   }
@@ -130,9 +158,11 @@ async function insertUser(run: RunStatement, user: NewUserRow): Promise<void> {
     values: [user.organisation.id, user.name, user.organisation.slug, user.id],
   });
   await run({
-    text: "insert into member (organisation_id, user_id, role) values ($1, $2, 'owner')",
+    text: "insert into member (organisation_id, user_id, role) values ($1, $2, 'owner') returning user_id as id",
     values: [user.organisation.id, user.id],
+    audited: ["user.create"],
   });
+  noteAudit({ actorId: user.id });
 }
 
 async function changePassword(database: Database, change: PasswordChange): Promise<boolean> {

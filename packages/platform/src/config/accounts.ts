@@ -1,0 +1,12 @@
+/** Who can create an account: everybody, who is invited, nobody. */
+export const SIGN_UP_MODES = ["open", "invitation", "closed"] as const;
+/** One of `SIGN_UP_MODES`. */
+export type SignUpMode = (typeof SIGN_UP_MODES)[number];
+
+/** How mail is sent. */
+export interface MailSettings {
+  /** `smtp://user:password@host:587`, or `smtps://` for TLS from the start. */
+  readonly smtpUrl: string;
+  /** Sender: one address. */
+  readonly from: string;
+}

@@ -1,0 +1,104 @@
+import type { Database, RunStatement } from "../../postgres/database.ts";
+import { noteAudit } from "../audit/trail.ts";
+import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
+
+/** The hash of a link's token to be stored. */
+interface NewLinkRow {
+  readonly purpose: "reset" | "verify";
+  readonly userId: string;
+  /** SHA-256 in base64url. */
+  readonly tokenHash: string;
+  /** In lower case; what the link says is said of this address only. */
+  readonly email: string;
+  readonly expiresInMinutes: number;
+}
+
+/** Links of users that work once. */
+export interface LinkStore {
+  /** From then on former links of the same purpose do not work. */
+  readonly create: (link: NewLinkRow) => Promise<void>;
+  /** Whether the link can be used now. */
+  readonly isOpen: (tokenHash: string, purpose: NewLinkRow["purpose"]) => Promise<boolean>;
+  /**
+   * Uses the link up, sets the password, and ends all sessions, in one transaction. Returns the user's address; null: it cannot be used.
+   * `verifies`: the link came by mail, so the address is theirs.
+   */
+  readonly resetPassword: (change: {
+    readonly tokenHash: string;
+    readonly passwordHash: string;
+    readonly verifies: boolean;
+  }) => Promise<string | null>;
+  /** Uses the link up. False: it cannot be used, or the address has changed. */
+  readonly verifyEmail: (tokenHash: string) => Promise<boolean>;
+}
+
+/** The links in PostgreSQL. */
+export function createLinkStore(database: Database): LinkStore {
+  return {
+    create: (link) => database.transaction((run) => insertLink(run, link)),
+    isOpen: async (tokenHash, purpose) => {
+      const rows = await database.query({
+        text: `select 1 from one_time_token
+          where token_hash = $1 and purpose = $2 and used_at is null and expires_at > now()`,
+        values: [tokenHash, purpose],
+        idempotent: true,
+      });
+      return rows.length > 0;
+    },
+    resetPassword: (change) => database.transaction((run) => resetPassword(run, change)),
+    verifyEmail: (tokenHash) => database.transaction((run) => verifyEmail(run, tokenHash)),
+  };
+}
+
+const USE = `update one_time_token set used_at = now()
+  where token_hash = $1 and purpose = $2 and used_at is null and expires_at > now() returning user_id, data`;
+
+async function insertLink(run: RunStatement, link: NewLinkRow): Promise<void> {
+  const { purpose, userId, tokenHash, email, expiresInMinutes } = link;
+  await run({
+    text: "delete from one_time_token where user_id = $1 and purpose = $2",
+    values: [userId, purpose],
+  });
+  await run({
+    text: `insert into one_time_token (token_hash, purpose, user_id, expires_at, data)
+      values ($1, $2, $3, now() + make_interval(mins => $4), jsonb_build_object('email', $5::text))`,
+    values: [tokenHash, purpose, userId, expiresInMinutes, email],
+  });
+}
+
+async function verifyEmail(run: RunStatement, tokenHash: string): Promise<boolean> {
+  const [verified] = await run<{ id: string }>({
+    text: `with used as (${USE}), verified as (
+        update platform_user u set email_verified_at = now() from used
+        where u.id = used.user_id and u.email = used.data ->> 'email' returning u.id
+      ) select id from verified`,
+    values: [tokenHash, "verify"],
+    audited: ["email.verify"],
+  });
+  if (verified !== undefined) noteAudit({ actorId: verified.id });
+  return verified !== undefined;
+}
+
+async function resetPassword(
+  run: RunStatement,
+  { tokenHash, passwordHash, verifies }: Parameters<LinkStore["resetPassword"]>[0],
+): Promise<string | null> {
+  const [changed] = await run<{ id: string; email: string }>({
+    text: `with used as (${USE})
+      update platform_user u set password_hash = $3,
+        email_verified_at = case when $4 then coalesce(u.email_verified_at, now()) else u.email_verified_at end
+      from used where u.id = used.user_id and u.disabled_at is null and u.email = used.data ->> 'email'
+      returning u.id, u.email`,
+    values: [tokenHash, "reset", passwordHash, verifies],
+    audited: ["password.reset"],
+  });
+  if (changed === undefined) return null;
+  noteAudit({ actorId: changed.id });
+  // A statement of its own, since it must see a session that was made while the first one waited for its lock.
+  await run({
+    text: "update session set revoked_at = now() where user_id = $1 and revoked_at is null",
+    values: [changed.id],
+  });
+  await run({ text: "select pg_notify($1, $2)", values: [ACCOUNTS_CHANNEL, `user:${changed.id}`] });
+  return changed.email;
+}
