@@ -357,6 +357,8 @@ create table service (
   description text not null default ''::text,
   publication text,
   created_at timestamp(3) with time zone not null default now(),
+  logs text not null default 'caller'::text,
+  constraint service_logs_known CHECK ((logs = ANY (ARRAY['caller'::text, 'provider'::text]))),
   constraint service_publication_known CHECK ((publication = ANY (ARRAY['internal'::text, 'marketplace'::text]))),
   constraint service_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
   constraint service_pkey PRIMARY KEY (key),

@@ -147,7 +147,7 @@ export const SERVICE_API = {
         headers: { Link: "The URL at which to continue" },
       },
     },
-    problems: OF_ONE,
+    problems: [...OF_ONE, "FORBIDDEN"],
   },
   cancelExecution: {
     ...EXECUTIONS,

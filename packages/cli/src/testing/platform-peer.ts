@@ -151,6 +151,7 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
           name: body.name,
           description: body.description ?? "",
           publication: null,
+          logs: "caller",
           latestVersion: null,
           createdAt: "2026-11-20 21:17:00",
         };

@@ -14,6 +14,14 @@ export const Publication = StringEnum(["internal", "marketplace"], {
     "internal: applications of the organisation can subscribe. marketplace: those of all organisations can",
 });
 
+const Logs = StringEnum(["caller", "provider"], {
+  title: "LogReaders",
+  description:
+    "Who reads the logs of what subscribers of other organisations start. caller: they do. provider: they do not",
+});
+
+const Description = Type.String({ maxLength: 65_536, description: "Markdown text" });
+
 /** A service: a Python function with an endpoint. */
 const ServiceSchema = Type.Object(
   {
@@ -23,6 +31,7 @@ const ServiceSchema = Type.Object(
     publication: Nullable(Publication, {
       description: "null: no application can subscribe",
     }),
+    logs: Logs,
     latestVersion: Nullable(VersionNumber, {
       description: "The highest live version; null if there is none",
     }),
@@ -106,7 +115,7 @@ export const SERVICES_API = {
     body: Type.Object(
       {
         name: ServiceName,
-        description: Type.Optional(Type.String({ maxLength: 65_536, description: "Markdown text" })),
+        description: Type.Optional(Description),
       },
       {
         additionalProperties: false,
@@ -124,6 +133,27 @@ export const SERVICES_API = {
     description: "Only services of the organisation in use are found.",
     params: KeyParams,
     responses: { 200: { description: "Service", schema: ServiceSchema } },
+    problems: ["SERVICE_NOT_FOUND"],
+  },
+  putService: {
+    ...WRITES,
+    method: "PUT",
+    path: "/services/{key}",
+    allows: "edit",
+    audit: "service.update",
+    summary: "Change a service",
+    description: "What is absent stays. Its name and key never change.",
+    params: KeyParams,
+    body: Type.Object(
+      { description: Type.Optional(Description), logs: Type.Optional(Logs) },
+      {
+        additionalProperties: false,
+        minProperties: 1,
+        title: "PutServiceRequest",
+        description: "What to change",
+      },
+    ),
+    responses: { 200: { description: "Changed", schema: ServiceSchema } },
     problems: ["SERVICE_NOT_FOUND"],
   },
   publishService: {

@@ -28,6 +28,8 @@ export interface ExecutionHandlerOptions<C> {
   readonly targetOf: (caller: C, request: FastifyRequest) => VersionTarget | Promise<VersionTarget>;
   /** The base path as the caller sees it, without a final slash. */
   readonly baseOf: (request: FastifyRequest) => string;
+  /** Whether the caller may read logs. Missing: every caller may. @throws Problem FORBIDDEN */
+  readonly requireLogs?: (caller: C) => void;
 }
 
 /** The handlers' options with the route and the authentication of a service API. */
@@ -104,6 +106,7 @@ function createContentHandlers<C>({
   presenter,
   ownerOf,
   baseOf,
+  requireLogs,
 }: Tools<C>): Pick<Handlers<C>, "listExecutions" | "getResult" | "getLog"> {
   return {
     listExecutions: async ({ http, caller, query }) => {
@@ -119,6 +122,7 @@ function createContentHandlers<C>({
       return { status: 200, body: presenter.result(record, output, `${baseOf(http)}/${asked.id}`) };
     },
     getLog: async ({ http, caller, params, query }) => {
+      requireLogs?.(caller);
       const id = params.id.toLowerCase();
       const ownerId = ownerOf(caller).id;
       const cursor = readParameter(query, "cursor");

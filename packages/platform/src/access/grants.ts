@@ -22,6 +22,8 @@ export interface ServiceCaller {
   readonly serviceName: string;
   /** Starts nothing. */
   readonly isPaused: boolean;
+  /** Whether it may read logs. */
+  readonly areLogsShown: boolean;
   readonly version: GrantedVersion;
 }
 
@@ -113,9 +115,9 @@ function decide(answer: GrantAnswer): Decision {
 }
 
 function createCaller(grant: Grant, version: GrantedVersion): ServiceCaller {
-  const { subscriptionId, organisationId, serviceName, isPaused } = grant;
+  const { subscriptionId, organisationId, serviceName, isPaused, areLogsShown } = grant;
   const owner = { kind: "subscription", id: subscriptionId, organisationId } as const;
-  return { owner, serviceName, isPaused, version };
+  return { owner, serviceName, isPaused, areLogsShown, version };
 }
 
 /** The version of a caller, to start executions of. @throws Problem VERSION_RETIRED, NOT_SUBSCRIBED */
@@ -133,6 +135,15 @@ export function toTarget({ serviceName, isPaused, version }: ServiceCaller): Ver
     );
   }
   return version;
+}
+
+/** @throws Problem FORBIDDEN where the provider keeps logs to itself */
+export function requireLogs({ areLogsShown, serviceName }: ServiceCaller): void {
+  if (areLogsShown) return;
+  throw new Problem(
+    "FORBIDDEN",
+    `The provider of ${serviceName} does not show logs to subscribers. Ask the provider about this execution.`,
+  );
 }
 
 function pickCaller({ answer, caller }: Decision, endpoint: Endpoint): ServiceCaller {

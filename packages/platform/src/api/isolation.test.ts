@@ -154,6 +154,7 @@ async function expectUntouched(
   expect(
     await stores.subscriptions.find(organisationId, params["subscriptions"]?.["id"] ?? ""),
   ).toMatchObject({ isPaused: false });
+  expect(await stores.services.findByKey(organisationId, key)).toMatchObject({ logs: "caller" });
   expect(await stores.listings.find(organisationId, key)).toMatchObject({ changedAt: null });
   expect(await stores.plans.find(organisationId, key, "basic")).toMatchObject({ revision: 1 });
   expect(await identity.listPersonalAccessTokens(userId, { limit: 10, offset: 0 })).toHaveLength(1);

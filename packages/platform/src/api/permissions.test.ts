@@ -55,6 +55,7 @@ acceptInvitation          -      -     yes    yes        yes   -    -   -      y
 listServices              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 createService             -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 getService                -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+putService                -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 publishService            -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 unpublishService          -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 listPlans                 -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -

@@ -12,6 +12,7 @@ type Handlers = Pick<
   | "listServices"
   | "createService"
   | "getService"
+  | "putService"
   | "publishService"
   | "unpublishService"
   | "listVersions"
@@ -45,6 +46,11 @@ export function createServiceHandlers(services: ServiceStore, versions: VersionS
       status: 200,
       body: toServiceBody(await findService(services, caller, params.key)),
     }),
+    putService: async ({ caller, params, body }) => {
+      const changed = await services.change(caller.organisationId, params.key, body);
+      if (!changed) throw new Problem("SERVICE_NOT_FOUND");
+      return { status: 200, body: toServiceBody(changed) };
+    },
     publishService: async ({ caller, params, body }) => {
       const published = await services.publish(caller.organisationId, params.key, body.scope);
       if (!published) throw new Problem("SERVICE_NOT_FOUND");
@@ -85,6 +91,7 @@ function toServiceBody(service: ServiceRecord): Service {
     name: service.name,
     description: service.description,
     publication: service.publication,
+    logs: service.logs,
     latestVersion: service.latestVersion,
     createdAt: formatTimestamp(service.createdAt),
   };

@@ -219,15 +219,18 @@ describe("a plan", () => {
   );
 });
 
-/** Starts an execution; answers the status. */
-async function start(instance: TestInstance, of: TestService, token: string): Promise<number> {
-  const response = await instance.gateway.inject({
+async function post(instance: TestInstance, of: TestService, token: string) {
+  return await instance.gateway.inject({
     method: "POST",
     url: `/${of.serviceKey}/${of.serviceName}/1.0.0/`,
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     payload: "{}",
   });
-  return response.statusCode;
+}
+
+/** Starts an execution; answers the status. */
+async function start(instance: TestInstance, of: TestService, token: string): Promise<number> {
+  return (await post(instance, of, token)).statusCode;
 }
 
 describe("a subscription", () => {
@@ -262,6 +265,42 @@ describe("a subscription", () => {
     expect(listed.statusCode).toBe(200);
     await call(consumer, path, { status: "ACTIVE" });
     await waitUntil(async () => (await start(there, service, token)) === 201);
+  });
+
+  test("reads logs unless the provider keeps them to itself; within its organisation always", async () => {
+    const silent = await offer();
+    const clients = await Promise.all(
+      [consumer, provider].map(async (user) => createTestClient(here, user, silent)),
+    );
+    const tokens = await Promise.all(clients.map(async (one) => fetchAccessToken(there, one)));
+    const ids = await Promise.all(
+      tokens.map(async (bearer) => (await post(there, silent, bearer)).json<{ id: string }>().id),
+    );
+    const readLogs = async () =>
+      await Promise.all(
+        tokens.map(async (bearer, index) => {
+          const url = `/${silent.serviceKey}/${silent.serviceName}/1.0.0/${ids[index]}/log`;
+          const headers = { authorization: `Bearer ${bearer}` };
+          const response = await there.gateway.inject({ method: "GET", url, headers });
+          return response.statusCode === 403 ? response.json<{ code: string }>().code : response.statusCode;
+        }),
+      );
+    expect(await readLogs()).toEqual([200, 200]);
+    const path = `PUT /services/${silent.serviceKey}`;
+    const changed = await call(provider, path, { logs: "provider" });
+    expect(changed).toMatchObject({ status: 200, body: { logs: "provider", description: "" } });
+    const began = performance.now();
+    await waitUntil(async () => (await readLogs())[0] === "FORBIDDEN");
+    expect(performance.now() - began).toBeLessThan(4000);
+    expect(await readLogs()).toEqual(["FORBIDDEN", 200]);
+    for (const body of [
+      {},
+      { logs: "nobody" },
+      { logs: "caller", name: "other" },
+      { publication: "internal" },
+    ])
+      expect(await call(provider, path, body)).toMatchObject({ status: 400 });
+    expect((await call(consumer, path, { logs: "caller" })).status).toBe(404);
   });
 
   test("to a service that costs something asks which plan", async () => {

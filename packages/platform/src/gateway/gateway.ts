@@ -9,7 +9,7 @@ import { createTokenVerifier } from "../access/token-verifier.ts";
 import type { Logger } from "@platform/engine/base/logger";
 import type { Stores } from "../store/stores.ts";
 import { createAccessKeyAuthenticator } from "../access/access-keys.ts";
-import { createAccess, toTarget } from "../access/grants.ts";
+import { createAccess, requireLogs, toTarget } from "../access/grants.ts";
 import type { Endpoint } from "../access/grants.ts";
 import { registerServiceDocs } from "./service-docs.ts";
 import { registerTokenEndpoint } from "./token-endpoint.ts";
@@ -63,6 +63,7 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
     authenticate: (request) => access.authorize(request.headers.authorization, readEndpoint(request)),
     ownerOf: (caller) => caller.owner,
     targetOf: toTarget,
+    requireLogs,
     baseOf: (request) => {
       const { serviceKey, serviceName, version } = readEndpoint(request);
       return `/${serviceKey}/${serviceName}/${version}`;

@@ -29,6 +29,8 @@ export interface Grant {
   readonly serviceName: string;
   /** Takes no new executions. */
   readonly isPaused: boolean;
+  /** Whether the application may read the logs of its executions. */
+  readonly areLogsShown: boolean;
   /** The requested one, also when it is retired; null: the service has no such version. */
   readonly version: GrantedVersion | null;
 }
@@ -90,6 +92,8 @@ interface Row {
   readonly isKeyActive: boolean;
   readonly subscription: (Pick<Grant, "isPaused"> & { readonly id: string }) | null;
   readonly serviceName: string;
+  readonly providerId: string;
+  readonly logs: "caller" | "provider";
   readonly version: StoredVersion | null;
 }
 
@@ -121,7 +125,7 @@ function readRow(
 ): Promise<readonly Row[]> {
   return database.query<Row>({
     name: "access-find-grant",
-    text: `select s.name as "serviceName",
+    text: `select s.name as "serviceName", s.organisation_id as "providerId", s.logs,
         (select a.organisation_id from application a where a.id = $1 and a.deleted_at is null) as "organisationId",
         exists (select 1 from access_key k where k.id = $2 and k.application_id = $1 and k.revoked_at is null
           and (k.expires_at is null or k.expires_at > now()))
@@ -149,6 +153,7 @@ function toGrant(row: Row, subscription: NonNullable<Row["subscription"]>, organ
     organisationId,
     serviceName: row.serviceName,
     isPaused: subscription.isPaused,
+    areLogsShown: row.logs === "caller" || row.providerId === organisationId,
     version: row.version && toGrantedVersion(row.version),
   };
 }

@@ -2,6 +2,7 @@ import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement, Statement } from "../postgres/database.ts";
 import { noteAudit } from "./audit/trail.ts";
+import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
@@ -18,6 +19,8 @@ export interface ServiceRecord {
   readonly description: string;
   /** null: nobody can subscribe; internal: applications of the organisation; marketplace: those of all organisations. */
   readonly publication: Publication | null;
+  /** Who reads logs of what subscribers of other organisations start: they, or nobody but the provider. */
+  readonly logs: "caller" | "provider";
   /** The highest live version, `MAJOR.MINOR.PATCH`; null: there is none. */
   readonly latestVersion: string | null;
   /** Milliseconds since the epoch. */
@@ -31,6 +34,12 @@ interface NewService {
   readonly description: string;
 }
 
+/** What of a service can be changed; what is absent stays. */
+interface ServiceChange {
+  readonly description?: string | undefined;
+  readonly logs?: ServiceRecord["logs"] | undefined;
+}
+
 /** Services of organisations; one of another organisation is treated as missing (null). */
 export interface ServiceStore {
   /** @throws Problem CONFLICT when the organisation has a service with this name */
@@ -39,6 +48,12 @@ export interface ServiceStore {
   readonly findByName: (organisationId: string, name: string) => Promise<ServiceRecord | null>;
   /** Newest first. */
   readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ServiceRecord>>;
+  /** Changes what is given. Gateways follow at once. */
+  readonly change: (
+    organisationId: string,
+    key: string,
+    change: ServiceChange,
+  ) => Promise<ServiceRecord | null>;
   /**
    * Says who can subscribe, null: nobody. Subscriptions that exist are not concerned. A service in the marketplace without a
    * plan gets one that is free and named so.
@@ -50,7 +65,7 @@ export interface ServiceStore {
   ) => Promise<ServiceRecord | null>;
 }
 
-const COLUMNS = `s.key, s.organisation_id as "organisationId", s.name, s.description, s.publication,
+const COLUMNS = `s.key, s.organisation_id as "organisationId", s.name, s.description, s.publication, s.logs,
   ${selectLatestVersion("s.key")} as "latestVersion", ${selectMilliseconds("s.created_at")} as "createdAt"`;
 
 /** The store of services in PostgreSQL. */
@@ -66,6 +81,15 @@ export function createServiceStore(database: Database): ServiceStore {
       }),
     findByName: (organisationId, name) => findByName(database, organisationId, name),
     list: (organisationId, page) => listServices(database, organisationId, page),
+    change: (organisationId, key, { description, logs }) =>
+      queryByKey(database, key, {
+        text: `with s as (
+            update service set description = coalesce($3, description), logs = coalesce($4, logs)
+            where key = $1 and organisation_id = $2 returning *
+          ) select ${COLUMNS} from s cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || s.key)`,
+        values: [key, organisationId, description ?? null, logs ?? null],
+        idempotent: true,
+      }),
     publish: (organisationId, key, publication) =>
       database.transaction((run) => publishService(run, { organisationId, key, publication })),
   };

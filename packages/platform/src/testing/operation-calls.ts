@@ -163,6 +163,7 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     signIn: { email: references["email"], password: references["password"] },
     changePassword: { currentPassword: "not this one", newPassword: "a new long password" },
     createService: { name: `mine-${Math.random().toString(36).slice(2)}` },
+    putService: { logs: "provider" },
     publishService: { scope: "internal" },
     putListing: { title: "Mine" },
     putPlan: { name: "Basic" },

@@ -11,7 +11,7 @@ export const EXECUTIONS_CHANNEL = "executions";
 
 /**
  * Changes of who may call what: an application was deleted, an access key revoked, a subscription made, changed or cancelled, a
- * version published or retired, a signing key retired. Payload: `application:<id>` or `service:<key>`; anything else (`signing-keys`)
+ * version published or retired, a service changed, a signing key retired. Payload: `application:<id>` or `service:<key>`; anything else (`signing-keys`)
  * stands for any change.
  */
 export const ACCESS_CHANNEL = "access_changed";
