@@ -158,7 +158,9 @@ export const APPLICATIONS_API = {
     body: Type.Object(
       {
         oldEndsInHours: Type.Optional(
-          Type.Union([Type.Literal(0), Type.Literal(1), Type.Literal(24), Type.Literal(168)], {
+          Type.Unsafe<0 | 1 | 24 | 168>({
+            type: "integer",
+            enum: [0, 1, 24, 168],
             description: "For how many hours the former key goes on; default 24",
           }),
         ),

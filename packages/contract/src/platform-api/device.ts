@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { OperationTable } from "../operation.ts";
+import { StringEnum } from "../schemas.ts";
 import { DisplayName, WRITES } from "./common.ts";
 
 const ANYBODY = { allows: "public", scope: "platform" } as const;
@@ -63,7 +64,7 @@ export const DEVICE_API = {
         schema: Type.Object(
           {
             access_token: Type.String({ description: "A personal access token, shown once" }),
-            token_type: Type.Literal("Bearer", { description: "How it is sent" }),
+            token_type: StringEnum(["Bearer"], { description: "How it is sent" }),
             expires_in: Type.Integer({ description: "Seconds until it expires" }),
             scope: Type.String({ description: "Its scopes, separated by spaces" }),
           },
