@@ -350,6 +350,20 @@ create table schema_migration (
   constraint schema_migration_pkey PRIMARY KEY (number)
 );
 
+create table secret (
+  organisation_id uuid not null,
+  scope_id uuid not null,
+  name text not null,
+  revision integer not null,
+  sealed text,
+  key_id text not null,
+  changed_at timestamp(3) with time zone not null default now(),
+  changed_by uuid not null,
+  constraint secret_author FOREIGN KEY (changed_by) REFERENCES platform_user(id),
+  constraint secret_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
+  constraint secret_pkey PRIMARY KEY (scope_id, name)
+);
+
 create table service (
   key uuid not null,
   organisation_id uuid not null,

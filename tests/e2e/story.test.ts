@@ -359,6 +359,31 @@ describe("versions and the CLI", () => {
   });
 });
 
+test("a secret is there when a version is built and when it runs; a changed one reaches the next run, and none is in its log", async () => {
+  const setSecret = async (value: string) => {
+    const answer = await world.api("PUT", "/secrets/API_TOKEN", { value });
+    expect(answer.status).toBe(200);
+  };
+  await setSecret("the first value");
+  const secretive = await world.createProject(
+    "secretive",
+    'import os\nVALUE = os.environ["API_TOKEN"]\ndef run():\n    print("it is", VALUE)\n    return {"length": len(VALUE)}\n',
+  );
+  const { serviceKey: key } = await world.deploy(secretive);
+  const own = await world.subscribe(key);
+  const runOnce = async () => {
+    const { body } = await own.start({});
+    const state = await own.finish(body.id);
+    const result = await own.call<{ result?: unknown }>("GET", `${body.id}/result`);
+    return { status: state.status, result: result.body.result, log: await readWholeLog(body.id, own) };
+  };
+  expect(await runOnce()).toEqual({ status: "SUCCEEDED", result: { length: 15 }, log: ["it is [secret]"] });
+  await setSecret("another value, which is longer");
+  await expect
+    .poll(async () => (await runOnce()).result, { timeout: 10_000 })
+    .toEqual({ length: "another value, which is longer".length });
+});
+
 test("revoking a key, or ending a subscription, shuts the gateway's door within seconds", async () => {
   const revoked = await world.subscribe(serviceKey);
   expect((await revoked.start({})).status).toBe(201);

@@ -21,6 +21,7 @@ import { listPlansCommand, putPlanCommand, removePlanCommand } from "./plans.ts"
 import { publishCommand } from "./publish.ts";
 import { resultCommand } from "./result.ts";
 import { runCommand } from "./run.ts";
+import { listSecretsCommand, removeSecretCommand, setSecretCommand } from "./secrets.ts";
 import { serveCommand } from "./serve.ts";
 import { servicesCommand } from "./services.ts";
 import { setContextCommand } from "./set-context.ts";
@@ -77,6 +78,9 @@ export const COMMANDS: readonly Command[] = [
   membersCommand,
   inviteCommand,
   invitationsCommand,
+  setSecretCommand,
+  listSecretsCommand,
+  removeSecretCommand,
   auditCommand,
   whoamiCommand,
   logoutCommand,

@@ -14,6 +14,7 @@ import type { FastifyRequest } from "fastify";
 import { createLocalFiles } from "../serve/local-files.ts";
 import { createOutput } from "../base/output.ts";
 import { toJobOwner } from "@platform/engine/store/owner";
+import { SECRETS_TABLE, createSecrets } from "./secrets.ts";
 import { createServerLogger } from "../serve/server-logger.ts";
 import { ACCESS_TABLE, createAccess } from "./access.ts";
 import { DEVICE_API } from "@platform/contract/platform-api/device";
@@ -47,6 +48,7 @@ const TABLE = {
   createInvitation,
   revokeInvitation,
   ...ACCESS_TABLE,
+  ...SECRETS_TABLE,
   listAuditEvents,
   verifyAuditLog,
   ...MARKET_TABLE,
@@ -64,6 +66,8 @@ export interface PlatformPeer {
   readonly scriptBuild: (steps: readonly BuildStep[], isNew?: boolean) => void;
   /** Runs every job that is waiting and ends it so. */
   readonly finishJobs: (outcome: Outcome, log?: readonly string[]) => Promise<readonly string[]>;
+  /** Names and values of the organisation's secrets that were set. */
+  readonly secrets: ReadonlyMap<string, string>;
   /** From now on the audit log is not as it was written. */
   readonly breakAuditLog: () => void;
   readonly close: () => Promise<void>;
@@ -109,6 +113,7 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
   const services: Service[] = [];
   const store = createMemoryStore();
   let isAuditLogBroken = false;
+  const secrets = new Map<string, string>();
   let build = { steps: [] as readonly BuildStep[], isNew: true, shown: 0 };
   app.addHook("onRequest", async (request) => void requests.push(`${request.method} ${request.url}`));
 
@@ -171,6 +176,7 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
       listVersions: async () => ok({ items: [], nextCursor: null }),
       ...createPeople(),
       ...createAccess(),
+      ...createSecrets(secrets),
       listAuditEvents: async () => ok({ items: AUDIT_EVENTS, nextCursor: null }),
       verifyAuditLog: async ({ query }) => {
         if (isAuditLogBroken) return ok({ checked: 6, firstBroken: "7", nextCursor: null });
@@ -204,6 +210,7 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
     scriptBuild: (steps, isNew = true) => {
       build = { steps, isNew, shown: 0 };
     },
+    secrets,
     breakAuditLog: () => {
       isAuditLogBroken = true;
     },

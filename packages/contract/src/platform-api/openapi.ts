@@ -9,6 +9,7 @@ import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
+import { SECRETS_API } from "./secrets.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
@@ -69,6 +70,11 @@ const GROUPS = [
     name: "Jobs",
     description: "Executions that the organisation starts itself",
     operations: JOBS_API,
+  },
+  {
+    name: "Secrets",
+    description: "Secrets of services and organisations, whose values are write-only",
+    operations: SECRETS_API,
   },
   { name: "Audit", description: "Who changed what in the organisation", operations: AUDIT_API },
 ] as const;

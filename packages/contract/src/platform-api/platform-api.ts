@@ -7,6 +7,7 @@ import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
+import { SECRETS_API } from "./secrets.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
@@ -27,4 +28,5 @@ export const PLATFORM_API = {
   ...SUBSCRIPTIONS_API,
   ...JOBS_API,
   ...AUDIT_API,
+  ...SECRETS_API,
 } as const;

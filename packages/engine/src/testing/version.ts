@@ -6,6 +6,7 @@ export const VERSION = {
   readablePaths: [],
   resources: { cpu: 1, memory: 1 },
   variables: {},
+  secrets: [],
   startMode: "auto",
   network: null,
   output: null,

@@ -46,6 +46,7 @@ export function toRunnableVersion(
     readablePaths,
     resources,
     variables: {},
+    secrets: [],
     startMode,
     network,
     output,

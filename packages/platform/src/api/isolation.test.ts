@@ -23,6 +23,7 @@ const OWN_LISTS = new Set([
   "listSessions",
   "listMembers",
   "listAuditEvents",
+  "listOrganizationSecrets",
 ]);
 
 /** What a stranger is answered where it is neither 404 for what is the organisation's, nor 200 or 201 for what is not. */
@@ -35,7 +36,13 @@ const OTHER_ANSWERS: Readonly<Record<string, number>> = {
   leaveOrganization: 409,
   // The link was revoked.
   acceptInvitation: 410,
+  // The stranger's own organisation has a secret of the same name.
+  putOrganizationSecret: 200,
+  deleteOrganizationSecret: 204,
 };
+
+/** What the stranger has under the same name. */
+const SHARED: ReadonlySet<string> = new Set(["1.0.0", "API_TOKEN"]);
 
 /** What a malformed id may be answered: there is no such thing, or (a null character, a bad escape) it cannot be one. */
 const MALFORMED_ANSWERS = /^(404 (NOT_FOUND|SERVICE_NOT_FOUND|EXECUTION_NOT_FOUND)|400 INVALID_INPUT)$/;
@@ -57,6 +64,11 @@ describe("the platform API", () => {
     instance = await createTestInstance({ database: server.database });
     property = await createProperty(instance);
     stranger = await createTestUser(instance);
+    await instance.stores.secrets.put(
+      { organisationId: stranger.organisationId, serviceKey: null },
+      "API_TOKEN",
+      { sealed: "sealed", keyId: "test", changedBy: stranger.userId, limit: 10 },
+    );
   });
   afterAll(async () => {
     await instance?.close();
@@ -92,7 +104,7 @@ describe("the platform API", () => {
     const nothing = { items: [], nextCursor: null };
     expect(isForeignList ? response.json() : nothing).toEqual(nothing);
     const owned = Object.values(property.params).flatMap((texts) => Object.values(texts));
-    for (const secret of [...owned, "secret line"].filter((text) => text !== "1.0.0")) {
+    for (const secret of [...owned, "secret line"].filter((text) => !SHARED.has(text))) {
       expect(response.body).not.toContain(secret);
     }
     await expectUntouched(instance, property);
@@ -129,7 +141,8 @@ describe("the platform API", () => {
       "1.0",
       "99999999999.0.0",
     ]) {
-      for (const name of Object.keys(ownParams(property, operation))) {
+      // Whoever sets a secret chooses its name; which are refused is in secrets.test.ts.
+      for (const name of Object.keys(ownParams(property, operation)).filter((one) => one !== "name")) {
         const params = { ...ownParams(property, operation), [name]: bad };
         const { organisationId, token } = property.owner;
         const response = await call(id, operation, { params, token, organisationId });
@@ -164,4 +177,8 @@ async function expectUntouched(
     { userId, role: "owner" },
   ]);
   expect((await identity.findMembership(userId))?.organisationName).toBe("Somebody");
+  for (const serviceKey of [key, null])
+    expect(await stores.secrets.list({ organisationId, serviceKey }, { limit: 10, offset: 0 })).toMatchObject(
+      [{ name: "API_TOKEN", revision: 1 }],
+    );
 }

@@ -93,6 +93,12 @@ getJobLog                 -      -     yes    yes        yes   yes  yes yes    y
 cancelJob                 -      -     -      yes        yes   -    yes yes    yes   -       yes     -        -
 listAuditEvents           -      -     -      -          yes   -    -   -      yes   -       yes     -        -
 verifyAuditLog            -      -     -      -          yes   -    -   -      yes   -       yes     -        -
+listSecrets               -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+putSecret                 -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+deleteSecret              -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+listOrganizationSecrets   -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+putOrganizationSecret     -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+deleteOrganizationSecret  -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 `;
 
 const [HEAD = [], ...ROWS] = MATRIX.trim()

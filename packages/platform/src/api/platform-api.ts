@@ -23,6 +23,8 @@ import { createMarketplaceHandlers } from "./marketplace.ts";
 import { refuseNullCharacters } from "./null-characters.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
 import { createPlanHandlers } from "./plans.ts";
+import { createSecretHandlers } from "./secrets.ts";
+import { createSecrets } from "../secrets/secrets.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 import { createSessionHandlers } from "./session.ts";
 import { createSignUpHandlers } from "./sign-up.ts";
@@ -41,6 +43,8 @@ export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> 
   readonly gatewayUrl: string;
   /** Origin of the platform API as browsers see it. */
   readonly apiUrl: string;
+  /** The platform's secret: what is sealed is sealed with keys of it. */
+  readonly secret: string;
   /** Version of the platform. */
   readonly version: string;
   /** Size of the largest project archive; default 256 MB. */
@@ -83,6 +87,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createApplicationHandlers(deps),
       ...createSubscriptionHandlers(deps),
       ...createAuditHandlers(deps.auditLog),
+      ...createSecretHandlers(createSecrets(deps.secrets, deps.secret)),
       ...createJobHandlers({ ...deps, basePath: `${PLATFORM_API_PREFIX}/jobs` }),
     },
   });

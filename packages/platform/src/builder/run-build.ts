@@ -17,11 +17,14 @@ import type { VersionStore } from "../store/versions/versions.ts";
 import { findNetworkFault } from "./build-network.ts";
 import type { BuildNetwork } from "./build-network.ts";
 import { checkUpgrade } from "./upgrade-check.ts";
+import { addSecrets } from "../versions/with-secrets.ts";
 import type { VersionFiles } from "../versions/version-files.ts";
 
 /** What builds are run with. */
 export interface BuildDeps {
   readonly versions: VersionStore;
+  /** Names and values of what the version's runs will get; an import may need them as well. */
+  readonly readSecrets: (serviceKey: string) => Promise<Readonly<Record<string, string>>>;
   readonly files: VersionFiles;
   readonly environments: EnvironmentBuilder;
   readonly runtime: Pick<PythonRuntime, "probe">;
@@ -66,7 +69,8 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     onLog("Loading src/program.py");
     const version = toRunnableVersion({ id: createUuidV7(), ...settings }, directory, environment);
     // An import may take minutes. A build that is stopped does not wait for it: the process ends by its own limit or with the runtime.
-    const probe = await untilAborted(deps.runtime.probe(version), signal);
+    const importable = addSecrets(version, await deps.readSecrets(claim.serviceKey));
+    const probe = await untilAborted(deps.runtime.probe(importable), signal);
     if (!probe.ok) return describeProbeFailure(probe, onLog);
     if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
     const schemas = acceptSchemas(probe);

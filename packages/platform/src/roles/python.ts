@@ -2,6 +2,7 @@ import { isAtLeast, SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import type { SandboxReport } from "@platform/contract/sandbox";
 import { findPythonTools } from "@platform/engine/environments/python-tools";
 import { createPythonRuntime } from "@platform/engine/python/python-runtime";
+import { redactSecrets } from "@platform/engine/python/redaction";
 import { describeShortfall } from "@platform/engine/python/sandbox/grade";
 import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
 import type { PythonRuntime } from "@platform/engine/python/port/runtime";
@@ -59,13 +60,14 @@ export function startPython({ config, data, logger, closers, readiness }: Shared
   const { environments, ...tools } = found;
   const { zygoteMemoryBytes, capacity } = config;
   readiness.addSandbox(tools.sandbox.report);
-  const runtime = createPythonRuntime({
+  const plain = createPythonRuntime({
     runDirectory: data.run,
     ...tools,
     zygoteMemoryBytes,
     capacity,
     logger,
   });
+  const runtime = redactSecrets(plain);
   closers.add("Python", runtime.close);
   return { runtime, environments, sandbox: tools.sandbox.report };
 }

@@ -7,6 +7,8 @@ import type { Role } from "../config/config.ts";
 import { registerGateway } from "../gateway/gateway.ts";
 import { createLeaseWatchdog } from "../host/lease-watchdog.ts";
 import { createNoDataPools } from "../pools/no-data-pools.ts";
+import { createSecrets } from "../secrets/secrets.ts";
+import { withSecrets } from "../versions/with-secrets.ts";
 import { createVersionSource } from "../versions/version-source.ts";
 import type { HttpServers } from "./http-servers.ts";
 import { startPython } from "./python.ts";
@@ -41,13 +43,14 @@ async function startGateway(
 
 /** The platform API. */
 async function startControl(
-  { stores, identity, executions, objects, disk, config }: Shared,
+  { stores, secret, identity, executions, objects, disk, config }: Shared,
   app: HttpServers["api"],
 ): Promise<void> {
   const { gatewayUrl, apiUrl } = config;
   const { version } = manifest;
   await registerPlatformApi(app, {
     ...stores,
+    secret,
     identity,
     executions,
     objects,
@@ -63,9 +66,14 @@ function startWorker(shared: Shared, { runtime, environments, sandbox }: Python,
   const { config, closers, stop, disk, stores, files, executionStore, readiness, logger } = shared;
   const watchdog = createLeaseWatchdog(config.leaseSeconds);
   closers.add("watchdog", watchdog.close);
+  const plain = createVersionSource({ versions: stores.versions, files, environments });
+  const secrets = createSecrets(stores.secrets, shared.secret);
+  const source = { readOfVersion: secrets.readOfVersion, subscribe: stores.secrets.subscribe };
+  const versions = withSecrets(plain, source, runtime.retire);
+  closers.add("secrets", async () => versions.close());
   const dispatcher = createDispatcher({
     store: executionStore,
-    versions: createVersionSource({ versions: stores.versions, files, environments }),
+    versions,
     runtime,
     workerId,
     sandboxLevel: sandbox.level,
@@ -93,8 +101,20 @@ function startBuilder(shared: Shared, { runtime, environments, sandbox }: Python
   const { builds, versions } = stores;
   const missing = sandbox.missing.find(({ piece }) => piece === "network") ?? null;
   const network = { policy: config.network, missing };
+  const { readOfService: readSecrets } = createSecrets(stores.secrets, shared.secret);
   const builder = createBuilder(
-    { builds, versions, files, environments, runtime, workers: executionStore, network, workerId, logger },
+    {
+      builds,
+      versions,
+      readSecrets,
+      files,
+      environments,
+      runtime,
+      workers: executionStore,
+      network,
+      workerId,
+      logger,
+    },
     { leaseSeconds: config.leaseSeconds },
   );
   closers.add("builder", builder.close);

@@ -89,6 +89,7 @@ export function createServiceStore(database: Database): ServiceStore {
           ) select ${COLUMNS} from s cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || s.key)`,
         values: [key, organisationId, description ?? null, logs ?? null],
         idempotent: true,
+        audited: ["service.update"],
       }),
     publish: (organisationId, key, publication) =>
       database.transaction((run) => publishService(run, { organisationId, key, publication })),

@@ -9,6 +9,7 @@ import type { BuildStoreOptions } from "./builds/builds.ts";
 import { createListingStore } from "./listings.ts";
 import { createMarketplaceStore } from "./marketplace.ts";
 import { createPlanStore } from "./plans.ts";
+import { createSecretStore } from "./secrets.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
 import { createSubscriptionStore } from "./subscriptions.ts";
@@ -33,5 +34,6 @@ export function createStores(given: Database, options: BuildStoreOptions = {}) {
     signingKeys: createSigningKeyStore(database),
     access: createAccessStore(database),
     auditLog: createAuditLog(database),
+    secrets: createSecretStore(database),
   };
 }

@@ -86,6 +86,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     identity,
     executions,
     objects,
+    secret: TEST_SECRET,
     disk: { isLow: () => options.isDiskLow?.() ?? false },
     gatewayUrl: TEST_GATEWAY_URL,
     apiUrl: TEST_API_URL,

@@ -57,7 +57,8 @@ function listParams(ids: {
   invitation: string;
 }) {
   return {
-    services: { key: ids.key, version: "1.0.0", planId: "basic" },
+    services: { key: ids.key, version: "1.0.0", planId: "basic", name: "API_TOKEN" },
+    secrets: { name: "API_TOKEN" },
     marketplace: { key: ids.key },
     applications: { id: ids.application, keyId: ids.keyId },
     subscriptions: { id: ids.subscription },
@@ -93,6 +94,7 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
   if (!session) throw new Error("The owner has no session.");
   const { id: jobId }: { id: string } = job.json();
   const [invitation, revoked] = await createInvitations(instance, owner);
+  await createSecrets(instance, owner, service.serviceKey);
   return {
     owner,
     params: listParams({
@@ -115,6 +117,14 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
       password: owner.password,
     },
   };
+}
+
+/** One of the service, one of the organisation. */
+async function createSecrets({ stores }: TestInstance, owner: TestUser, serviceKey: string): Promise<void> {
+  const { organisationId, userId: changedBy } = owner;
+  const value = { sealed: "sealed", keyId: "test", changedBy, limit: 10 };
+  for (const key of [serviceKey, null])
+    await stores.secrets.put({ organisationId, serviceKey: key }, "API_TOKEN", value);
 }
 
 /** An open invitation and a revoked one. */
@@ -176,6 +186,8 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
       serviceKey: references["serviceKey"],
       applicationId: references["applicationId"],
     },
+    putSecret: { value: "a value that is long" },
+    putOrganizationSecret: { value: "a value that is long" },
     startJob: {},
   };
   if (!Object.hasOwn(samples, id)) throw new Error(`Say in operation-calls.ts what the body of ${id} is.`);

@@ -14,6 +14,8 @@ export interface RunnableVersion {
   readonly resources: Resources;
   /** Service variables and secrets in the environment of user code. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Values among them that are written nowhere: logs and failures are stored without them. */
+  readonly secrets: readonly string[];
   /**
    * `auto` forks from the zygote where that is safe; `spawn` starts a fresh interpreter for each execution, so that executions do
    * not share what the import made either (`isolation` in `platform.json`).

@@ -24,3 +24,6 @@ export const ACCOUNTS_CHANNEL = "accounts_changed";
 
 /** Builds that can be claimed. The payload is empty. */
 export const BUILDS_CHANNEL = "build_pending";
+
+/** Secrets of services and organisations were set or deleted. The payload is empty. */
+export const SECRETS_CHANNEL = "secrets_changed";

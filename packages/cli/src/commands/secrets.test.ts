@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createCliHome } from "../testing/cli-process.ts";
+import type { CliHome } from "../testing/cli-process.ts";
+import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
+import type { PlatformPeer } from "../testing/platform-peer.ts";
+
+let home: CliHome;
+let peer: PlatformPeer;
+
+beforeEach(async () => {
+  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
+});
+afterEach(() => Promise.all([home.close(), peer.close()]));
+
+const run = (words: readonly string[], input?: string) =>
+  home.run(["secrets", ...words, "--organization"], {
+    variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
+    ...(input === undefined ? {} : { input }),
+  });
+
+test("secrets set reads the value from standard input without its last line break, and prints it nowhere", async () => {
+  const { exitCode, stdout, stderr } = await run(["set", "TLS_KEY"], "two lines\nof a value\n");
+  expect([exitCode, stdout]).toEqual([0, "Set TLS_KEY (revision 1).\n"]);
+  expect(stderr).not.toContain("value");
+  expect([...peer.secrets]).toEqual([["TLS_KEY", "two lines\nof a value"]]);
+});
+
+test("secrets set takes no value on the command line, and no empty one", async () => {
+  expect((await run(["set", "TLS_KEY", "a value on the command line"])).exitCode).toBe(2);
+  expect((await run(["set", "TLS_KEY"], "\n")).exitCode).toBe(2);
+  expect(peer.requests).toEqual([]);
+});
+
+test("secrets list and rm know names only", async () => {
+  await run(["set", "API_TOKEN"], "a value that is long");
+  const { stdout } = await run(["list"]);
+  expect(stdout).toMatch(/NAME +REVISION +CHANGED +BY\nAPI_TOKEN +1 +2026-11-20 21:17:00 +Ada\n/u);
+  expect(await run(["rm", "API_TOKEN"])).toMatchObject({ exitCode: 0, stdout: "Deleted.\n" });
+  expect((await run(["rm", "API_TOKEN"])).exitCode).toBe(1);
+});

@@ -1,0 +1,124 @@
+import { defineCommand } from "../base/command.ts";
+import type { CommandContext } from "../base/context.ts";
+import { createUsageError } from "../base/errors.ts";
+import { cleanText } from "../base/output.ts";
+import { openSession, readAllPages } from "../base/session.ts";
+import type { PlatformClient } from "../base/session.ts";
+import { findService } from "../project/find-service.ts";
+
+const OPTIONS = {
+  service: {
+    kind: "text",
+    placeholder: "service",
+    description: "Name or key of the service (default: that of the project in this folder)",
+  },
+  organization: { kind: "flag", description: "A secret of the organisation, for all of its services" },
+} as const;
+
+const NAME = { description: "Name of the variable, as API_TOKEN", required: true } as const;
+
+interface Choice {
+  readonly service: string | undefined;
+  readonly organization: boolean;
+}
+
+/** `platform secrets set`: the value comes from a hidden prompt or standard input, since others see command lines. */
+export const setSecretCommand = defineCommand({
+  name: "secrets set",
+  summary: "Set a secret of a service, or of the organisation",
+  description: [
+    "Asks for the value (the input is hidden), or reads it from standard input where there is no terminal; one line break at its end is dropped.",
+    "Runs that begin seconds later have it in their environment, without a new version. Nobody can read it again.",
+  ],
+  arguments: { name: NAME },
+  options: OPTIONS,
+  exclusive: [["service", "organization"]],
+  examples: [
+    { command: "platform secrets set API_TOKEN", comment: "Ask for the value" },
+    {
+      command: "platform secrets set TLS_KEY --organization < key.pem",
+      comment: "For all services, from a file",
+    },
+  ],
+  run: async (context, { arguments: { name }, options }) => {
+    const { client } = await openSession(context);
+    const value = await readValue(context, name);
+    const key = await findKey(context, client, options);
+    const set =
+      key === null
+        ? await client.putOrganizationSecret({ params: { name }, body: { value } })
+        : await client.putSecret({ params: { key, name }, body: { value } });
+    context.output.print(`Set ${set.name} (revision ${set.revision}).`);
+    return { json: set, succeeded: true };
+  },
+});
+
+/** `platform secrets list`. */
+export const listSecretsCommand = defineCommand({
+  name: "secrets list",
+  summary: "List the secrets of a service, or of the organisation, without their values",
+  description: ["Nobody can read a value, neither here nor elsewhere."],
+  arguments: {},
+  options: OPTIONS,
+  exclusive: [["service", "organization"]],
+  examples: [{ command: "platform secrets list --service tsp", comment: "Of a service" }],
+  run: async (context, { options }) => {
+    const { client } = await openSession(context);
+    const key = await findKey(context, client, options);
+    const secrets = await readAllPages((query) =>
+      key === null
+        ? client.listOrganizationSecrets({ query })
+        : client.listSecrets({ params: { key }, query }),
+    );
+    context.output.printTable(
+      ["NAME", "REVISION", "CHANGED", "BY"],
+      secrets.map(({ name, revision, changedAt, changedBy }) => [
+        name,
+        String(revision),
+        changedAt,
+        cleanText(changedBy ?? "-"),
+      ]),
+    );
+    return { json: secrets, succeeded: true };
+  },
+});
+
+/** `platform secrets rm`. */
+export const removeSecretCommand = defineCommand({
+  name: "secrets rm",
+  summary: "Delete a secret of a service, or of the organisation",
+  description: ["Runs that begin seconds later do not have it."],
+  arguments: { name: NAME },
+  options: OPTIONS,
+  exclusive: [["service", "organization"]],
+  examples: [{ command: "platform secrets rm API_TOKEN", comment: "Of the project in this folder" }],
+  run: async (context, { arguments: { name }, options }) => {
+    const { client } = await openSession(context);
+    const key = await findKey(context, client, options);
+    if (key === null) await client.deleteOrganizationSecret({ params: { name } });
+    else await client.deleteSecret({ params: { key, name } });
+    context.output.print("Deleted.");
+    return { json: { name, deleted: true }, succeeded: true };
+  },
+});
+
+/** Null: the organisation's. */
+async function findKey(
+  context: CommandContext,
+  client: PlatformClient,
+  { service, organization }: Choice,
+): Promise<string | null> {
+  return organization ? null : (await findService(context, client, service)).key;
+}
+
+async function readValue(context: CommandContext, name: string): Promise<string> {
+  const value =
+    context.prompts === null
+      ? (await context.readStandardInput()).replace(/\r?\n$/u, "")
+      : await context.prompts.askSecret(`Value of ${name}`);
+  if (value !== "") return value;
+  throw createUsageError(
+    "There is no value.",
+    "Type it at the prompt, or pass it: platform secrets set NAME < file.",
+  );
+}

@@ -1,0 +1,104 @@
+import { Type } from "typebox";
+import type { OperationTable } from "../operation.ts";
+import { PageQuery } from "../service-api.ts";
+import { Nullable, Timestamp, pageOf } from "../schemas.ts";
+import { KeyParams, READS, REMOVES, WRITES } from "./common.ts";
+
+/** What is known of a secret; its value is shown to nobody. */
+const SecretSchema = Type.Object(
+  {
+    name: Type.String({ description: "Name of the variable" }),
+    revision: Type.Integer({ description: "How often it was set, from 1" }),
+    changedAt: Timestamp("When it was set last"),
+    changedBy: Nullable(Type.String(), { description: "Name of the user who set it last" }),
+  },
+  { title: "Secret", description: "A secret, without its value" },
+);
+
+const SecretPage = { 200: { description: "One page", schema: pageOf("SecretPage", SecretSchema) } };
+
+const SecretName = Type.String({ description: "Name of the variable: letters, digits and underscores" });
+const NameParams = Type.Object({ name: SecretName });
+const ServiceNameParams = Type.Object({ ...KeyParams.properties, name: SecretName });
+
+const PUT = {
+  ...WRITES,
+  allows: "edit",
+  method: "PUT",
+  body: Type.Object(
+    {
+      value: Type.String({
+        minLength: 8,
+        maxLength: 8_192,
+        description: "8 to 8,192 characters: what is shorter could not be removed from logs",
+      }),
+    },
+    { additionalProperties: false, title: "PutSecretRequest", description: "The new value" },
+  ),
+  responses: { 200: { description: "Set", schema: SecretSchema } },
+} as const;
+
+const REMOVE = {
+  ...REMOVES,
+  allows: "edit",
+  responses: { 204: { description: "Deleted" } },
+} as const;
+
+/** Secrets of services and organisations: variables of the environment of runs whose values are write-only. */
+export const SECRETS_API = {
+  listSecrets: {
+    ...READS,
+    path: "/services/{key}/secrets",
+    summary: "List the secrets of a service",
+    description: "By name, without their values, which nobody can read.",
+    params: KeyParams,
+    query: PageQuery,
+    responses: SecretPage,
+    problems: ["SERVICE_NOT_FOUND"],
+  },
+  putSecret: {
+    ...PUT,
+    path: "/services/{key}/secrets/{name}",
+    audit: "secret.put",
+    summary: "Set a secret of a service",
+    description:
+      "Runs that begin seconds later have it in their environment, without a new version. It takes the place of the organisation's secret of this name. What a run prints is stored without the value.",
+    params: ServiceNameParams,
+    problems: ["SERVICE_NOT_FOUND", "CONFLICT"],
+  },
+  deleteSecret: {
+    ...REMOVE,
+    path: "/services/{key}/secrets/{name}",
+    audit: "secret.delete",
+    summary: "Delete a secret of a service",
+    description: "Runs that begin seconds later do not have it.",
+    params: ServiceNameParams,
+    problems: ["SERVICE_NOT_FOUND", "NOT_FOUND"],
+  },
+  listOrganizationSecrets: {
+    ...READS,
+    path: "/secrets",
+    summary: "List the secrets of the organisation",
+    description: "By name, without their values. All services of the organisation have them.",
+    query: PageQuery,
+    responses: SecretPage,
+  },
+  putOrganizationSecret: {
+    ...PUT,
+    path: "/secrets/{name}",
+    audit: "organization-secret.put",
+    summary: "Set a secret of the organisation",
+    description: "Like a secret of a service, for all services of the organisation.",
+    params: NameParams,
+    problems: ["CONFLICT"],
+  },
+  deleteOrganizationSecret: {
+    ...REMOVE,
+    path: "/secrets/{name}",
+    audit: "organization-secret.delete",
+    summary: "Delete a secret of the organisation",
+    description: "Runs that begin seconds later do not have it.",
+    params: NameParams,
+    problems: ["NOT_FOUND"],
+  },
+} as const satisfies OperationTable;

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createFixture } from "../testing/python-fixture.ts";
+import type { Fixture } from "../testing/python-fixture.ts";
+import { createRedaction, redactSecrets } from "./redaction.ts";
+
+describe("a text has its secrets replaced", () => {
+  test.each([
+    ["as it is", ["s3cr3t-value"], "token=s3cr3t-value, s3cr3t-value!", "token=[secret], [secret]!"],
+    ["with what a pattern would mean otherwise", ["a.c*(x)[y]\\d+"], "abc a.c*(x)[y]\\d+", "abc [secret]"],
+    [
+      "as JSON and repr write it",
+      ["quo\"te\\d'"],
+      `{"a": "quo\\"te\\\\d'"} 'quo"te\\\\d\\''`,
+      `{"a": "[secret]"} '[secret]'`,
+    ],
+    ["line by line", ["first line\nsecond line"], "x second line", "x [secret]"],
+    ["the longest first", ["password", "password-and-more"], "password-and-more", "[secret]"],
+    [
+      "at the end of a line that was cut",
+      ["0123456789"],
+      "aaa01234567 [line cut: 99 bytes]",
+      "aaa[secret] [line cut: 99 bytes]",
+    ],
+    ["but not what only begins like one", ["0123456789"], "aaa01234567", "aaa01234567"],
+    ["where there are none", [], "as it was", "as it was"],
+  ])("%s", (_how, secrets, text, expected) => {
+    expect(createRedaction(secrets)(text)).toBe(expected);
+  });
+});
+
+describe("a run", () => {
+  let fixture: Fixture;
+  beforeAll(async () => {
+    fixture = await createFixture();
+  });
+  afterAll(() => fixture.close());
+
+  async function run(program: string, value: string) {
+    const plain = fixture.createVersion(program);
+    const version = { ...plain, variables: { API_TOKEN: value }, secrets: [value] };
+    const lines: string[] = [];
+    const started = redactSecrets(fixture.runtime).run({
+      executionId: "e",
+      version,
+      input: { body: Buffer.from("{}") },
+      timeoutSeconds: 30,
+      onLog: async (batch) => void lines.push(...batch.map(({ message }) => message)),
+    });
+    const outcome = await started.outcome;
+    return { outcome, log: lines.join("\n") };
+  }
+
+  test("has its secrets at import and when it runs, and none is in its log, also when it is printed in pieces", async () => {
+    const program = `import os, sys, time
+AT_IMPORT = os.environ["API_TOKEN"]
+def run():
+    sys.stdout.write("begin " + AT_IMPORT[:7]); sys.stdout.flush(); time.sleep(0.2)
+    sys.stdout.write(AT_IMPORT[7:] + " end\\n"); sys.stdout.flush()
+    print(os.environ["API_TOKEN"], file=sys.stderr)
+    return {"length": len(AT_IMPORT)}
+`;
+    const { outcome, log } = await run(program, "s3cr3t-value-of-a-service");
+    expect(outcome).toMatchObject({ status: "SUCCEEDED" });
+    expect(log).toContain("begin [secret] end");
+    expect(log).not.toContain("s3cr3t");
+  });
+
+  test("fails without its secrets in code, detail and traceback", async () => {
+    const program = `import os
+class Failure(Exception):
+    code = "BAD"
+    detail = "no access with " + os.environ["API_TOKEN"]
+def run():
+    raise Failure(os.environ["API_TOKEN"])
+`;
+    const { outcome, log } = await run(program, "s3cr3t-value-of-a-service");
+    expect(outcome).toMatchObject({ status: "FAILED", detail: expect.stringContaining("[secret]") });
+    expect(`${JSON.stringify(outcome)} ${log}`).not.toContain("s3cr3t");
+  });
+
+  test("that cannot be imported is explained without its secrets", async () => {
+    const plain = fixture.createVersion('import os\nraise ValueError(os.environ["API_TOKEN"])\n');
+    const value = "s3cr3t-value-of-a-service";
+    const probe = await redactSecrets(fixture.runtime).probe({
+      ...plain,
+      variables: { API_TOKEN: value },
+      secrets: [value],
+    });
+    expect(probe.ok).toBe(false);
+    expect(JSON.stringify(probe)).toContain("[secret]");
+    expect(JSON.stringify(probe)).not.toContain("s3cr3t");
+  });
+});
