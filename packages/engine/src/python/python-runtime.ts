@@ -9,7 +9,6 @@ import { createZygoteFolders } from "./pool/zygote-folders.ts";
 import { limitOutput, readSettings } from "./port/settings.ts";
 import type { PythonRuntimeOptions } from "./port/settings.ts";
 import type { PoolHost } from "./pool/boot.ts";
-import type { VersionPool } from "./pool/version-pool.ts";
 import { createVersionPools } from "./pool/version-pools.ts";
 import { createWatcher } from "./watch/watcher.ts";
 import { compileRunner, installRunner } from "./runner.ts";
@@ -41,15 +40,13 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   }
 
   function run(request: RunRequest): Run {
-    let pool: VersionPool | null = null;
     const own = limitOutput(settings, request.version.output);
-    const execution = createExecution(request, own, () => pool?.withdraw(execution));
+    const execution = createExecution(request, own, () => pools.withdraw(execution));
     if (stopping.signal.aborted)
       execution.refuse(notStarted("worker", "The worker was stopped before the execution began."));
     else {
       compile();
-      pool = pools.find(request.version);
-      pool.submit(execution);
+      pools.find(request.version).submit(execution);
     }
     return execution.run;
   }

@@ -58,17 +58,24 @@ def run():
   expect(outcome).not.toMatchObject({ result: Buffer.from(JSON.stringify(first)) });
 });
 
-test("an execution that waits for a child of a stuck zygote is not forgotten when another zygote takes over", async () => {
-  const times = { canaryMs: 60_000, canaryLateMs: 300, bootMs: 3000, confirmMs: 500 };
-  fixture = await createFixture({ times, idleSeconds: 1 });
+test("an execution that waits for a child of a stuck zygote is served by the one that takes over, at once", async () => {
+  const times = { canaryMs: 60_000, canaryLateMs: 300 };
+  fixture = await createFixture({ times, idleSeconds: 2 });
   const version = fixture.createVersion(`${ZYGOTE}def run():\n    return ZYGOTE\n`);
   await fixture.finish(version);
   const zygote = findZygote(version);
   await waitFor("its spare children have ended", () => listChildren(zygote).length === 0);
   process.kill(zygote, "SIGSTOP");
+  const begun = performance.now();
   const run = fixture.start(version);
+  const cancelled = fixture.start(version);
+  cancelled.kill({ code: "CANCELLED", detail: "asked" });
   await waitFor("another zygote has taken over", () => listZygotes().includes(2));
   expect((await run.outcome).status).toBe("SUCCEEDED");
+  // The stuck zygote would be killed for it after 70 s.
+  expect(performance.now() - begun).toBeLessThan(30_000);
+  expect(await cancelled.outcome).toMatchObject({ code: "CANCELLED" });
+  await waitFor("the stuck one is gone", () => !listZygotes().includes(1));
 });
 
 test("a zygote that cannot be replaced stays", async () => {

@@ -187,6 +187,7 @@ export class PoolWorld {
       this.#zygote = "warm";
       if (this.#mode === "auto") this.#project.succeed();
       this.#warmSince = this.#now;
+      this.#lastUsed = this.#now;
       this.#replacedAt = this.#now - SETTINGS.replaceMs;
     }
     this.#report({ event: "ready", mode });

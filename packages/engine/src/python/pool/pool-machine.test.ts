@@ -296,6 +296,11 @@ describe("a pool", () => {
     ["starts a zygote ahead of the first execution", play(PREPARE), "boot auto"],
     ["makes children ahead in it as in any other", play(PREPARE, READY), "fork 1, fork 2"],
     [
+      "ends no children that were made ahead because the import took long",
+      play(PREPARE, 250, READY, connected(1), 251, TICK),
+      "",
+    ],
+    [
       "ends children that idle",
       play(submit(1), READY, ...[1, 2, 3].map(connected), exit(1), gone(1), 201, TICK),
       "disconnect 2, disconnect 3",

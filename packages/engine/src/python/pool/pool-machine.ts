@@ -172,7 +172,8 @@ function warm(turn: Turn): void {
   const { phase, startMode } = turn.state;
   if (phase.name !== "booting") return;
   const { now } = turn;
-  set(turn, { phase: { name: "warm", since: now, provenAt: now, replaceFrom: now } });
+  // Also what nobody has used yet is idle from now on: a long import would leave it no time to take over from another zygote.
+  set(turn, { phase: { name: "warm", since: now, provenAt: now, replaceFrom: now }, lastUsed: now });
   // In spawn mode it has imported nothing.
   if (startMode === "auto") praise(turn);
 }

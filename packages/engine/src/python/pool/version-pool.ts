@@ -30,6 +30,8 @@ export interface VersionPool {
   readonly submit: (execution: Execution) => void;
   /** Removes an execution from the queue: it was cancelled before it began. */
   readonly withdraw: (execution: Execution) => void;
+  /** Withdraws those that wait for a child, and returns them in the order of their arrival: another pool will serve them. */
+  readonly handBack: () => readonly Execution[];
   readonly hasZygote: () => boolean;
   readonly isBusy: () => boolean;
   /** Monotonic milliseconds. */
@@ -113,10 +115,9 @@ export function createVersionPool(
     },
     withdraw: (execution) => {
       const ticket = [...executions.keys()].find((known) => executions.get(known) === execution);
-      if (ticket === undefined) return;
-      executions.delete(ticket);
-      dispatch({ type: "withdraw", execution: ticket });
+      if (ticket !== undefined) withdraw(handles, ticket);
     },
+    handBack: () => state().queue.flatMap((ticket) => withdraw(handles, ticket) ?? []),
     hasZygote: () => hasZygote(state()),
     isBusy: () => isBusy(state()),
     lastUsed: () => state().lastUsed,
@@ -129,6 +130,13 @@ export function createVersionPool(
     retire: () => end("retire"),
     close: () => end("close"),
   };
+}
+
+function withdraw({ executions, dispatch }: Handles, ticket: Ticket): Execution | undefined {
+  const execution = executions.get(ticket);
+  executions.delete(ticket);
+  dispatch({ type: "withdraw", execution: ticket });
+  return execution;
 }
 
 function perform(handles: Handles, effect: PoolEffect): void {

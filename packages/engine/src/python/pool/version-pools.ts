@@ -1,4 +1,5 @@
 import { readMonotonic } from "../../base/monotonic.ts";
+import type { Execution } from "../child/execution.ts";
 import type { RunnableVersion } from "../port/runtime.ts";
 import type { PoolHost } from "./boot.ts";
 import { createMemoryKeeper } from "./memory-keeper.ts";
@@ -9,6 +10,8 @@ import type { VersionPool } from "./version-pool.ts";
 /** The pools of a runtime, one per version. */
 interface VersionPools {
   readonly find: (version: RunnableVersion) => VersionPool;
+  /** Removes an execution from the queue that it is in, if any: it was cancelled before it began. */
+  readonly withdraw: (execution: Execution) => void;
   /** Called about every second: ends idle processes, and those that take more memory than they may; replaces zygotes. */
   readonly tick: () => void;
   /** Ends the zygote of a version once nothing runs; resolves when it has ended. */
@@ -44,12 +47,15 @@ export function createVersionPools(host: PoolHost): VersionPools {
       serving.set(version.id, pool);
       return pool;
     },
+    withdraw: (execution) => {
+      const { id } = execution.request.version;
+      for (const pool of listPools(pools)) if (pool.version.id === id) pool.withdraw(execution);
+    },
     tick: () => {
       const plan = keeper.plan(serving);
       cut(pools, plan);
       // Also those that leave: an execution may wait there for a child that does not come up, or lose a process to its memory limit.
-      const all = new Set([...serving.values(), ...successors.values(), ...retiring.keys()]);
-      for (const pool of all) pool.tick(plan.memory);
+      for (const pool of new Set(listPools(pools))) pool.tick(plan.memory);
       forget(pools);
       exchange(pools);
       void keeper.measure(serving.values());
@@ -59,12 +65,16 @@ export function createVersionPools(host: PoolHost): VersionPools {
       if (pool !== undefined) await retirePool(pools, pool);
     },
     close: async () => {
-      const all = [...serving.values(), ...successors.values(), ...retiring.keys()];
-      await Promise.all(all.map((pool) => pool.close()));
+      await Promise.all(listPools(pools).map((pool) => pool.close()));
       await Promise.all(retiring.values());
     },
     count: () => serving.size + successors.size + retiring.size,
   };
+}
+
+/** One that is retiring may be among the others, too. */
+function listPools({ serving, successors, retiring }: Pools): readonly VersionPool[] {
+  return [...serving.values(), ...successors.values(), ...retiring.keys()];
 }
 
 function createPool(pools: Pools, version: RunnableVersion): VersionPool {
@@ -88,6 +98,8 @@ function exchange(pools: Pools): void {
     successors.delete(id);
     if (successor.isReady() && old !== undefined) {
       serving.set(id, successor);
+      // What waits there for a child that does not come up would wait until the zygote is killed for it, a minute later.
+      for (const execution of old.handBack()) successor.submit(execution);
       void retirePool(pools, old);
       continue;
     }
