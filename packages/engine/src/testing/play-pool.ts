@@ -1,8 +1,22 @@
-import type { PoolOrder } from "../python/pool/boot-machine.ts";
+import type { BootReport, PoolOrder } from "../python/pool/boot-machine.ts";
 import { reducePool } from "../python/pool/pool-machine.ts";
 import { createPoolState } from "../python/pool/pool-state.ts";
 import type { PoolEffect, PoolEvent, PoolState } from "../python/pool/pool-state.ts";
+import type { StartOutcome } from "../python/pool/start-failure.ts";
 import { SETTINGS } from "./pool-settings.ts";
+
+export const report = (given: BootReport): PoolEvent => ({ type: "reported", report: given });
+export const exit = (id: number, code: number | null = 0): PoolEvent =>
+  report({ event: "exit", id, code, signal: null });
+export const gone = (id: number): PoolEvent => report({ event: "gone", id });
+export const refused = (id: number): PoolEvent => report({ event: "refused", id, reason: "EAGAIN" });
+export const full = (id: number): PoolEvent => report({ event: "full", id });
+export const closed = (outcome?: StartOutcome): PoolEvent =>
+  report({
+    event: "closed",
+    description: "ended with exit code 3",
+    failure: outcome === undefined ? null : { outcome, lines: [] },
+  });
 
 /** What comes of events; a number is the time from then on. Only the effects of the last event, in words. */
 export function play(...events: ReadonlyArray<PoolEvent | number>): string {

@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fail, notStarted } from "../child/answers.ts";
-import type { BootReport } from "./boot-machine.ts";
 import type { PoolEvent } from "./pool-state.ts";
-import type { StartOutcome } from "./start-failure.ts";
-import { play, playWith } from "../../testing/play-pool.ts";
+import { closed, exit, full, gone, play, playWith, refused, report } from "../../testing/play-pool.ts";
 import { PoolWorld } from "../../testing/pool-world.ts";
 import type { PoolMove } from "../../testing/pool-moves.ts";
 
@@ -14,18 +12,6 @@ const BROKEN = { outcome: FAULT, lines: [] };
 const submit = (execution: number): PoolEvent => ({ type: "submit", execution });
 const connected = (child: number): PoolEvent => ({ type: "connected", child, failure: null });
 const connectedBroken = (child: number): PoolEvent => ({ type: "connected", child, failure: BROKEN });
-const report = (given: BootReport): PoolEvent => ({ type: "reported", report: given });
-const exit = (id: number, code: number | null = 0): PoolEvent =>
-  report({ event: "exit", id, code, signal: null });
-const gone = (id: number): PoolEvent => report({ event: "gone", id });
-const refused = (id: number): PoolEvent => report({ event: "refused", id, reason: "EAGAIN" });
-const full = (id: number): PoolEvent => report({ event: "full", id });
-const closed = (outcome?: StartOutcome): PoolEvent =>
-  report({
-    event: "closed",
-    description: "ended with exit code 3",
-    failure: outcome === undefined ? null : { outcome, lines: [] },
-  });
 const READY = report({ event: "ready", mode: "fork" });
 const SPAWN_READY = report({ event: "ready", mode: "spawn" });
 const UNSAFE = report({ event: "unsafe", reason: "a thread was started" });
