@@ -52,6 +52,7 @@ const CONFIGURATION = {
   version: "1.0.0",
   gatewayUrl: "https://gateway.example.org",
   signUp: "closed" as const,
+  identityProvider: null,
   publicMarketplace: false,
   mail: false,
   limits: { archiveBytes: 1, inputBytes: 1 },

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
-import { StringEnum, Timestamp, pageOf } from "../schemas.ts";
+import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { MeSchema, OWN } from "./account.ts";
 import { NewPassword, READS, REMOVES, WRITES, idOf } from "./common.ts";
 
@@ -15,6 +15,9 @@ const ConfigurationSchema = Type.Object(
     gatewayUrl: Type.String({ description: "Origin of the gateway" }),
     signUp: StringEnum(["open", "invitation", "closed"], {
       description: "Who can create an account: everybody, who is invited, nobody",
+    }),
+    identityProvider: Nullable(Type.String(), {
+      description: "What people call the provider at which users can sign in; null: there is none",
     }),
     publicMarketplace: Type.Boolean({
       description: "Whether the marketplace is shown to who is not signed in",
@@ -77,6 +80,57 @@ export const SESSION_API = {
       200: { description: "Signed in", schema: MeSchema, headers: { "Set-Cookie": "The session's cookie" } },
     },
     problems: ["INVALID_CREDENTIALS", "FORBIDDEN", "RATE_LIMITED"],
+  },
+  startExternalSignIn: {
+    ...WRITES,
+    allows: "public",
+    scope: "platform",
+    path: "/session/external",
+    audit: "external-sign-in.start",
+    bodyMode: "none",
+    summary: "Begin to sign in at the identity provider",
+    description:
+      "Sets a cookie for ten minutes; send the browser to the URL of the answer. The provider sends it back to /sign-in/callback. Needs the headers that signing in needs.",
+    responses: {
+      200: {
+        description: "Where to go",
+        schema: Type.Object(
+          { url: Type.String({ description: "Address at the identity provider" }) },
+          { title: "ExternalSignIn", description: "Where the user signs in" },
+        ),
+        headers: { "Set-Cookie": "What the browser has to bring back" },
+      },
+    },
+    problems: ["FORBIDDEN", "NOT_FOUND"],
+  },
+  finishExternalSignIn: {
+    ...WRITES,
+    allows: "public",
+    scope: "platform",
+    method: "PUT",
+    path: "/session/external",
+    audit: "external-sign-in.finish",
+    summary: "Finish signing in at the identity provider",
+    description:
+      "Sets the cookie of a new session. A user whom the platform does not know is created where sign-up is open; an account with the same address is theirs if the address is verified on both sides. Needs the headers that signing in needs.",
+    body: Type.Object(
+      {
+        parameters: Type.String({
+          minLength: 1,
+          maxLength: 8192,
+          description: "The query with which the provider sent the browser back, without the question mark",
+        }),
+      },
+      {
+        additionalProperties: false,
+        title: "FinishExternalSignInRequest",
+        description: "What the provider said",
+      },
+    ),
+    responses: {
+      200: { description: "Signed in", schema: MeSchema, headers: { "Set-Cookie": "The session's cookie" } },
+    },
+    problems: ["INVALID_CREDENTIALS", "FORBIDDEN", "NOT_FOUND", "CONFLICT"],
   },
   signOut: {
     ...REMOVES,

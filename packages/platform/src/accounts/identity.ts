@@ -1,5 +1,6 @@
-import type { SignUpMode } from "../config/accounts.ts";
+import type { OidcSettings, SignUpMode } from "../config/accounts.ts";
 import type { Database } from "../postgres/database.ts";
+import { createExternalLoginStore } from "../store/accounts/external-logins.ts";
 import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createDeviceLoginStore } from "../store/accounts/device-logins.ts";
 import { createMemberStore } from "../store/accounts/members.ts";
@@ -14,6 +15,8 @@ import { ACCOUNTS_CHANNEL } from "../store/base/channels.ts";
 import { createAttempts } from "./attempts.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { BootstrapOptions, Bootstrapped } from "./bootstrap.ts";
+import { createExternalSignIn } from "./external-sign-in.ts";
+import type { ExternalSignIn } from "./external-sign-in.ts";
 import { createInvitations } from "./invitations.ts";
 import type { Invitations } from "./invitations.ts";
 import { createDeviceLogins } from "./device-login.ts";
@@ -23,6 +26,7 @@ import type { Links } from "./links.ts";
 import type { Mailer } from "./mailer.ts";
 import { createMemberships } from "./memberships.ts";
 import type { Memberships } from "./memberships.ts";
+import { createOidcClient } from "./oidc.ts";
 import { createOrganisations } from "./organisations.ts";
 import type { Organisations } from "./organisations.ts";
 import { createPasswords } from "./passwords.ts";
@@ -42,6 +46,8 @@ export interface IdentityOptions {
   readonly database: Database;
   /** Who can create an account; default: nobody. */
   readonly signUpMode?: SignUpMode;
+  /** The OpenID provider at which users can sign in; default: none. */
+  readonly oidc?: OidcSettings | null;
   /** Brings links to users; default: to nobody. */
   readonly mailer?: Mailer;
   /** Origin of the platform API as browsers see it: of links; default: http://localhost:8090. */
@@ -60,6 +66,7 @@ export interface Identity
     DeviceLogins,
     Links,
     SignUp,
+    ExternalSignIn,
     Omit<Memberships, "forgetMemberships">,
     Omit<PersonalAccessTokens, "forgetTokens">,
     Omit<Sessions, "forgetSessions"> {
@@ -113,6 +120,13 @@ export function createIdentity(options: IdentityOptions): Identity {
       await links.resetPassword(...change);
       forgetSessions();
     },
+    ...createExternalSignIn({
+      client: options.oidc ? createOidcClient(options.oidc, `${apiUrl}/sign-in/callback`) : null,
+      mode,
+      logins: createExternalLoginStore(database),
+      users,
+      userStore,
+    }),
     ...createSignUp({ mode, users, invitations, attempts, links }),
     changePassword: async (change) => {
       await changePassword(change);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
+import type { ExternalLogin } from "../store/accounts/external-logins.ts";
 import type { NewTokenRow } from "../store/accounts/personal-access-tokens.ts";
 import type { UserRecord, UserStore } from "../store/accounts/users.ts";
 import { refuseAcceptance } from "./refuse-acceptance.ts";
@@ -10,7 +11,8 @@ import { createSlug } from "./slug.ts";
 interface NewUser {
   readonly email: string;
   readonly name: string;
-  readonly password: string;
+  /** Null: signs in elsewhere. */
+  readonly password: string | null;
   /** UUIDs of the user and of their organisation; default: random ones. */
   readonly id?: string;
   readonly organisationId?: string;
@@ -18,6 +20,8 @@ interface NewUser {
   readonly isOperator?: boolean;
   /** A first token, stored in the same transaction. */
   readonly token?: NewTokenRow;
+  /** How an OpenID provider names the user, whose address it has verified. */
+  readonly externalLogin?: ExternalLogin;
   /** Hash of an invitation's token; it is accepted in the same transaction, or nothing is created. */
   readonly invitationHash?: string;
 }
@@ -48,8 +52,19 @@ export function createUsers(store: UserStore, passwords: Passwords): Users {
       const id = user.id ?? randomUUID();
       const organisation = { id: user.organisationId ?? randomUUID(), slug: createSlug(user.name) };
       const { name, isOperator = false } = user;
-      const passwordHash = await passwords.hash(user.password);
-      const created = await store.create({ id, email, name, passwordHash, isOperator, organisation }, user);
+      const passwordHash = user.password === null ? null : await passwords.hash(user.password);
+      const created = await store.create(
+        {
+          id,
+          email,
+          name,
+          passwordHash,
+          isOperator,
+          organisation,
+          isEmailVerified: user.externalLogin !== undefined,
+        },
+        user,
+      );
       if (created === "address taken")
         throw new Problem("CONFLICT", `A user with the address ${email} exists already.`);
       if (created !== "created") throw refuseAcceptance(created);

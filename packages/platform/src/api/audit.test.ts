@@ -30,6 +30,9 @@ const WITHOUT_SAMPLE = new Set([
   "removeMember",
   "leaveOrganization",
   "acceptInvitation",
+  // It takes a provider: external-sign-in.test.ts.
+  "startExternalSignIn",
+  "finishExternalSignIn",
   // Their users and links are made in sign-up.test.ts.
   "signUp",
   "requestPasswordReset",

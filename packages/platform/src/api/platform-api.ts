@@ -52,12 +52,15 @@ export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> 
   readonly uploadLimits?: UploadLimits;
 }
 
+/** For the time that somebody needs at the provider. */
+const EXTERNAL_COOKIE = { purpose: "external_sign_in", maxAgeSeconds: 600 };
 const DEFAULT_ARCHIVE_BYTES = 256 * MEGABYTE;
 
 /** The platform API: every operation of PLATFORM_API below `/api`, with its OpenAPI document and docs. */
 export async function registerPlatformApi(app: FastifyInstance, deps: PlatformApiDeps): Promise<void> {
   const document = createPlatformOpenApi();
   const cookie = createSessionCookie(deps.apiUrl);
+  const externalCookie = createSessionCookie(deps.apiUrl, EXTERNAL_COOKIE);
   const maxArchiveBytes = deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES;
   const unwatch = deps.identity.watch();
   app.addHook("onClose", async () => unwatch());
@@ -73,8 +76,8 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createAccountHandlers(deps.identity),
       ...createOrganizationHandlers(deps.identity),
       ...createInvitationHandlers(deps),
-      ...createSessionHandlers({ ...deps, cookie, maxArchiveBytes }),
       ...createDeviceHandlers(deps),
+      ...createSessionHandlers({ ...deps, cookie, externalCookie, maxArchiveBytes }),
       ...createSignUpHandlers({ identity: deps.identity, cookie }),
       ...createServiceHandlers(deps.services, deps.versions),
       ...createBuildHandlers({

@@ -30,17 +30,26 @@ export interface SessionCookie {
 /** Longer than any session: its end is the server's. */
 const MAX_AGE_SECONDS = 30 * 24 * 60 * 60;
 
+/** What else a cookie may be for. */
+interface CookieOptions {
+  /** Behind `platform_`. */
+  readonly purpose: string;
+  readonly maxAgeSeconds: number;
+}
+
+const SESSION: CookieOptions = { purpose: "session", maxAgeSeconds: MAX_AGE_SECONDS };
+
 /** `apiUrl`: origin of the platform API as browsers see it. */
-export function createSessionCookie(apiUrl: string): SessionCookie {
+export function createSessionCookie(apiUrl: string, { purpose, maxAgeSeconds } = SESSION): SessionCookie {
   const { origin, protocol } = new URL(apiUrl);
   const isSecure = protocol === "https:";
   // With this prefix a browser accepts it from this very host only, and only over https (RFC 6265bis 4.1.3.2).
-  const name = isSecure ? "__Host-platform_session" : "platform_session";
+  const name = `${isSecure ? "__Host-" : ""}platform_${purpose}`;
   const describe = (value: string, maxAge: number) =>
     `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
   return {
     read: (headers) => readCookie(headers.cookie, name),
-    write: (value) => describe(value, MAX_AGE_SECONDS),
+    write: (value) => describe(value, maxAgeSeconds),
     remove: () => describe("", 0),
     requireProof: (method, headers) => {
       if (headers["x-requested-by"] !== REQUESTED_BY)

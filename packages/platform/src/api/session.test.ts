@@ -197,6 +197,7 @@ test("anybody can read the configuration", async () => {
       version: "0.0.0",
       gatewayUrl: "http://gateway.test:8080",
       signUp: "closed",
+      identityProvider: null,
       publicMarketplace: false,
       mail: false,
       limits: { archiveBytes: 268_435_456, inputBytes: 1_048_576 },

@@ -7,13 +7,16 @@ import type { OperationHandlers } from "@platform/engine/http/types";
 import type { Identity } from "../accounts/identity.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { readClientAddress } from "../base/client-address.ts";
-import { describeMe } from "./me.ts";
+import { createExternalSignInHandlers } from "./external-sign-in.ts";
 import type { SessionCookie } from "./session-cookie.ts";
+import { startSession } from "./start-session.ts";
 
 /** What the handlers work with. */
 export interface SessionDeps {
   readonly identity: Identity;
   readonly cookie: SessionCookie;
+  /** For what the browser brings back from an identity provider. */
+  readonly externalCookie: SessionCookie;
   /** Version of the platform. */
   readonly version: string;
   /** Origin of the gateway as clients see it. */
@@ -28,6 +31,7 @@ export function createSessionHandlers(
 ): OperationHandlers<typeof SESSION_API, PlatformCaller> {
   const { identity, cookie } = deps;
   return {
+    ...createExternalSignInHandlers(deps),
     getConfiguration: () => ({ status: 200, body: describeConfiguration(deps) }),
     signIn: async ({ body, http }) => {
       const { me, value } = await signIn(deps, body, http);
@@ -90,40 +94,17 @@ async function signIn(
   return await startSession(deps, request, { userId, passwordHash, former });
 }
 
-/** A new session; the one whose cookie came with the request ends. @throws Problem INVALID_CREDENTIALS when the user was disabled */
-export async function startSession(
-  { identity }: Pick<SessionDeps, "identity">,
-  request: FastifyRequest,
-  {
-    userId,
-    passwordHash,
-    former,
-  }: { readonly userId: string; readonly passwordHash?: string; readonly former: string | null },
-) {
-  const me = await describeMe(identity, userId);
-  await endFormerSession(identity, former);
-  const client = { userAgent: request.headers["user-agent"], ip: readClientAddress(request) };
-  const value = await identity.createSession(userId, client, passwordHash);
-  if (value === null) throw new Problem("INVALID_CREDENTIALS");
-  return { me, value };
-}
-
 function describeConfiguration({ identity, version, gatewayUrl, maxArchiveBytes }: SessionDeps) {
   return {
     productName: "Platform",
     version,
     gatewayUrl,
     signUp: identity.signUpMode,
+    identityProvider: identity.externalProvider,
     publicMarketplace: false,
     mail: identity.sendsMail,
     limits: { archiveBytes: maxArchiveBytes, inputBytes: MAX_INPUT_BYTES },
   };
-}
-
-/** A browser that signs in again has one session afterwards; what its cookie held before is not used any further. */
-async function endFormerSession(identity: Identity, value: string | null): Promise<void> {
-  const former = value === null ? null : await identity.verifySession(value);
-  if (former !== null) await identity.revokeSession(former.userId, former.sessionId);
 }
 
 function findSessionId({ credential }: PlatformCaller): string | null {

@@ -3,8 +3,8 @@ import type { OperationHandlers } from "@platform/engine/http/types";
 import type { Identity } from "../accounts/identity.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { readClientAddress } from "../base/client-address.ts";
-import { startSession } from "./session.ts";
 import type { SessionCookie } from "./session-cookie.ts";
+import { startSession } from "./start-session.ts";
 
 /** What the handlers work with. */
 interface Deps {

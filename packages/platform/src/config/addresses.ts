@@ -1,4 +1,4 @@
-import type { MailSettings } from "./accounts.ts";
+import type { MailSettings, OidcSettings } from "./accounts.ts";
 import { SettingError } from "./settings.ts";
 
 /** Origin of a server of this process that listens on host and port. @throws SettingError */
@@ -31,6 +31,29 @@ export function readMail(smtpUrl: string | null, from: string | null, apiUrl: st
   throw new SettingError(
     "--smtp-url (PLATFORM_SMTP_URL) must be a URL such as smtp://user:password@mail.example.org:587, with special characters of the password written as %XX.",
   );
+}
+
+/** What of a provider is set. */
+type OidcWish = { readonly [K in keyof OidcSettings]: K extends "name" ? string : string | null };
+
+/** Null without a provider. @throws SettingError when only a part is set, or tokens would travel in clear text */
+export function readOidc({ issuer, clientId, clientSecret, name }: OidcWish): OidcSettings | null {
+  if (issuer === null && clientId === null && clientSecret === null) return null;
+  if (issuer === null || clientId === null || clientSecret === null)
+    throw new SettingError(
+      "--oidc-issuer, --oidc-client-id and --oidc-client-secret (PLATFORM_OIDC_...) must be set together.",
+    );
+  if (isSafeIssuer(issuer)) return { issuer, clientId, clientSecret, name };
+  throw new SettingError(
+    `--oidc-issuer (PLATFORM_OIDC_ISSUER) is "${issuer}"; it must be a URL that begins with https://; http:// is for this machine only.`,
+  );
+}
+
+function isSafeIssuer(issuer: string): boolean {
+  if (!URL.canParse(issuer)) return false;
+  const { protocol, hostname } = new URL(issuer);
+  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/u.test(hostname);
+  return protocol === "https:" || (protocol === "http:" && isLocal);
 }
 
 function isSmtpUrl(text: string): boolean {

@@ -125,6 +125,21 @@ test.each<[what: string, given: Given, config: object]>([
     { capacity: { memory: Math.max(1, Math.floor(machine * 10 - 15) / 10) } },
   ],
   [
+    "users sign in at a provider",
+    {
+      flags: [
+        "--oidc-issuer",
+        "https://id.example.org",
+        "--oidc-client-id",
+        "platform",
+        "--oidc-name",
+        "Lab",
+      ],
+      variables: { PLATFORM_OIDC_CLIENT_SECRET: "hush" },
+    },
+    { oidc: { issuer: "https://id.example.org", clientId: "platform", clientSecret: "hush", name: "Lab" } },
+  ],
+  [
     "zygotes may take a quarter of a worker's memory",
     { flags: ["--worker-memory", "8"] },
     { zygoteMemoryBytes: 2 * 1024 ** 3 },
@@ -154,6 +169,23 @@ test.each<[given: Given, message: RegExp]>([
   [{ flags: ["--smtp-url", "http://me:hush@mail"] }, /^--smtp-url (?!.*hush).* smtp:\/\/user/],
   [{ variables: { PLATFORM_SMTP_URL: "smtp://me:hu%zz@mail" } }, /^--smtp-url (?!.*hu%zz).*%XX\.$/],
   [{ flags: ["--mail-from", "a@example.org,b@example.org"] }, /^--mail-from .* must be one email address/],
+  [
+    { variables: { PLATFORM_OIDC_CLIENT_SECRET: "hush" } },
+    /^--oidc-issuer, (?!.*hush).* must be set together/,
+  ],
+  [
+    {
+      flags: [
+        "--oidc-issuer",
+        "http://id.example.org",
+        "--oidc-client-id",
+        "x",
+        "--oidc-client-secret",
+        "hush",
+      ],
+    },
+    /^--oidc-issuer (?!.*hush).* must be a URL that begins with https/,
+  ],
   [{ flags: ["--sign-up", "all"] }, /^--sign-up is "all"; it must be one of open, invitation, closed\.$/],
   [{ flags: ["--sandbox-min", "none"] }, /^--sandbox-min is "none"; it must be one of A, B, C, D\.$/],
   [

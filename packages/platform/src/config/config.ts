@@ -22,9 +22,9 @@ import {
   text,
 } from "./settings.ts";
 import type { Setting } from "./settings.ts";
-import { SIGN_UP_MODES } from "./accounts.ts";
-import type { MailSettings, SignUpMode } from "./accounts.ts";
-import { createOrigin, readMail, requireDatabaseUrl } from "./addresses.ts";
+import { ACCOUNT_SETTINGS } from "./account-settings.ts";
+import type { MailSettings, OidcSettings, SignUpMode } from "./accounts.ts";
+import { createOrigin, readMail, readOidc, requireDatabaseUrl } from "./addresses.ts";
 import { DEFAULT_BUILD_QUOTA } from "../store/builds/build-quota.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
 
@@ -70,22 +70,7 @@ const SETTINGS = {
     "URL",
     "A PostgreSQL (15 or newer) in place of the embedded one",
   ),
-  "sign-up": choice(
-    "PLATFORM_SIGN_UP",
-    "Who can create an account: everybody, who has an invitation, nobody",
-    SIGN_UP_MODES,
-    "invitation",
-  ),
-  "smtp-url": optionalText(
-    "PLATFORM_SMTP_URL",
-    "URL",
-    "Mail server: smtp://USER:PASSWORD@HOST:587, or smtps:// for TLS from the start; without it links for users are in the log",
-  ),
-  "mail-from": optionalText(
-    "PLATFORM_MAIL_FROM",
-    "ADDRESS",
-    "Sender of mails; default platform@HOST, the host of --api-url",
-  ),
+  ...ACCOUNT_SETTINGS,
   "postgres-user": optionalText(
     "PLATFORM_POSTGRES_USER",
     "NAME",
@@ -236,6 +221,8 @@ export interface Config {
   /** User that the embedded PostgreSQL runs as when this process is root. */
   readonly postgresUser: string | null;
   readonly signUpMode: SignUpMode;
+  /** Null: users sign in with passwords only. */
+  readonly oidc: OidcSettings | null;
   /** Null: links for users are in the log. */
   readonly mail: MailSettings | null;
   /** Encrypts signing keys at rest; null: a secret is kept in the data directory. */
@@ -279,6 +266,12 @@ export function readConfig(): Config {
     gatewayUrl: settings["gateway-url"] ?? createOrigin(settings.host, settings["gateway-port"]),
     apiUrl,
     signUpMode: settings["sign-up"],
+    oidc: readOidc({
+      issuer: settings["oidc-issuer"],
+      clientId: settings["oidc-client-id"],
+      clientSecret: settings["oidc-client-secret"],
+      name: settings["oidc-name"],
+    }),
     mail: readMail(settings["smtp-url"], settings["mail-from"], apiUrl),
     bootstrapFile: settings.bootstrap === null ? null : resolve(settings.bootstrap),
     databaseUrl: requireDatabaseUrl(settings["database-url"]),

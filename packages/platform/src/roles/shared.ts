@@ -82,8 +82,8 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
 function createSharedIdentity({ config, logger, closers }: HostProcess, database: Database): Identity {
   const mailer = createMailer(config.mail, logger);
   closers.add("mailer", mailer.close);
-  const { signUpMode, apiUrl } = config;
-  return createIdentity({ database, signUpMode, mailer, apiUrl });
+  const { signUpMode, oidc, apiUrl } = config;
+  return createIdentity({ database, signUpMode, oidc, mailer, apiUrl });
 }
 
 /** The reserve is only for the embedded database. */

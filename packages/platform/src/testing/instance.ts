@@ -14,7 +14,7 @@ import { registerGateway } from "../gateway/gateway.ts";
 import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
 import type { Mailer } from "../accounts/mailer.ts";
-import type { SignUpMode } from "../config/accounts.ts";
+import type { OidcSettings, SignUpMode } from "../config/accounts.ts";
 import { createObjectStore } from "../objects/object-store.ts";
 import type { Database } from "../postgres/database.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
@@ -48,6 +48,7 @@ export interface TestInstanceOptions {
   readonly now?: () => number;
   readonly signUpMode?: SignUpMode;
   readonly mailer?: Mailer;
+  readonly oidc?: OidcSettings;
   /** Data directory; otherwise one that goes with the instance. */
   readonly directory?: string;
 }
@@ -58,13 +59,14 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
   const directory = options.directory ?? own ?? "";
   const logger = createRecordingLogger();
   const stores = createStores(database, { quota: options.quota });
-  const { now, signUpMode, mailer } = options;
+  const { now, signUpMode, mailer, oidc } = options;
   const identity = createIdentity({
     database,
     apiUrl: TEST_API_URL,
     ...(now === undefined ? {} : { now }),
     ...(signUpMode === undefined ? {} : { signUpMode }),
     ...(mailer === undefined ? {} : { mailer }),
+    ...(oidc === undefined ? {} : { oidc }),
   });
   const executions = createExecutions({
     store: options.executionStore ?? createMemoryStore(),

@@ -165,6 +165,7 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     finishDeviceLogin: { device_code: "not this one" },
     signUp: { name: "new", email: `${randomUUID()}@example.org`, password: "a long password" },
     requestPasswordReset: { email: `${randomUUID()}@example.org` },
+    finishExternalSignIn: { parameters: "code=x&state=y" },
     resetPassword: { password: "a new long password" },
     createOrganization: { name: "mine" },
     putOrganization: { name: "mine" },

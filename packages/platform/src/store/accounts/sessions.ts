@@ -81,7 +81,7 @@ async function insertSession(database: Database, session: NewSessionRow): Promis
       ) insert into session (id, user_id, token_hash, device, ip, expires_at)
         select $1::uuid, owner.id, $3, $4, $5, now() + ${IDLE} from owner returning id`,
     values: [id, userId, tokenHash, device, ip, passwordHash],
-    audited: ["session.create"],
+    audited: ["session.create", "external-sign-in.finish"],
   });
   return rows.length > 0;
 }

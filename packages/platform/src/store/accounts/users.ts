@@ -1,6 +1,8 @@
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { isUniqueViolation } from "../base/columns.ts";
 import { noteAudit } from "../audit/trail.ts";
+import { insertExternalLogin } from "./external-logins.ts";
+import type { ExternalLogin } from "./external-logins.ts";
 import { acceptInvitation } from "./invitations.ts";
 import type { Acceptance } from "./invitations.ts";
 import { insertToken } from "./personal-access-tokens.ts";
@@ -31,7 +33,10 @@ interface NewUserRow {
   /** In lower case. */
   readonly email: string;
   readonly name: string;
-  readonly passwordHash: string;
+  /** Null: signs in elsewhere. */
+  readonly passwordHash: string | null;
+  /** Default: false. */
+  readonly isEmailVerified?: boolean;
   readonly isOperator: boolean;
   readonly organisation: { readonly id: string; readonly slug: string };
 }
@@ -39,6 +44,7 @@ interface NewUserRow {
 /** What is stored together with a user. */
 interface WithUser {
   readonly token?: NewTokenRow;
+  readonly externalLogin?: ExternalLogin;
   /** Hash of the token of an invitation that the user accepts; when that fails, nothing is stored. */
   readonly invitationHash?: string;
 }
@@ -131,11 +137,16 @@ class NotAccepted extends Error {
   }
 }
 
-async function createUser(database: Database, user: NewUserRow, { token, invitationHash }: WithUser) {
+async function createUser(
+  database: Database,
+  user: NewUserRow,
+  { token, externalLogin, invitationHash }: WithUser,
+) {
   try {
     await database.transaction(async (run) => {
       await insertUser(run, user);
       if (token !== undefined) await insertToken(run, token);
+      if (externalLogin !== undefined) await insertExternalLogin(run, externalLogin, user.id);
       if (invitationHash === undefined) return;
       const accepted = await acceptInvitation(run, invitationHash, { userId: user.id, email: user.email });
       if (typeof accepted === "string") throw new NotAccepted(accepted);
@@ -150,8 +161,16 @@ async function createUser(database: Database, user: NewUserRow, { token, invitat
 
 async function insertUser(run: RunStatement, user: NewUserRow): Promise<void> {
   await run({
-    text: `insert into platform_user (id, email, name, password_hash, is_operator) values ($1, $2, $3, $4, $5)`,
-    values: [user.id, user.email, user.name, user.passwordHash, user.isOperator],
+    text: `insert into platform_user (id, email, name, password_hash, is_operator, email_verified_at)
+      values ($1, $2, $3, $4, $5, case when $6 then now() end)`,
+    values: [
+      user.id,
+      user.email,
+      user.name,
+      user.passwordHash,
+      user.isOperator,
+      user.isEmailVerified ?? false,
+    ],
   });
   await run({
     text: "insert into organisation (id, name, slug, personal_of) values ($1, $2, $3, $4)",
