@@ -87,7 +87,7 @@ def remove_folders(scratch: int, identity: int) -> None:
 def _remove(name: str, parent: int) -> None:
     """Removes a file, or a directory with its content. Follows no links; raises OSError."""
     try:
-        folder = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
+        folder = _open_folder(name, parent)
     except OSError as error:
         if error.errno not in (errno.ENOTDIR, errno.ELOOP):
             raise
@@ -99,6 +99,25 @@ def _remove(name: str, parent: int) -> None:
     finally:
         os.close(folder)
     os.rmdir(name, dir_fd=parent)
+
+
+def _open_folder(name: str, parent: int) -> int:
+    """Opens a directory to list and change it, whatever its permissions are: it is of our user."""
+    flags = os.O_DIRECTORY | os.O_NOFOLLOW
+    try:
+        folder = os.open(name, os.O_RDONLY | flags, dir_fd=parent)
+    except PermissionError:
+        if not kernel.LINUX:
+            raise
+        # Reading needs the permission; naming it for a change of permissions does not.
+        place = os.open(name, os.O_PATH | flags, dir_fd=parent)
+        try:
+            os.chmod(f"/proc/self/fd/{place}", 0o700)
+        finally:
+            os.close(place)
+        folder = os.open(name, os.O_RDONLY | flags, dir_fd=parent)
+    os.fchmod(folder, 0o700)
+    return folder
 
 
 def read_data_size() -> int:

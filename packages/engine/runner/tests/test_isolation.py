@@ -149,6 +149,27 @@ print(sorted({len(name) for name in os.listdir(sys.argv[1])}), len(os.listdir(sy
         with tempfile.TemporaryDirectory() as scratch:
             self.assertEqual(read_output(program, scratch), "[34] 2\n")
 
+    def test_folders_that_nobody_may_read_or_change_are_removed_too(self) -> None:
+        program = """
+import os, sys
+from service_runner import isolation
+if os.getuid() == 0:
+    os.chown(sys.argv[1], 65534, 65534)
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+scratch = os.open(sys.argv[1], os.O_RDONLY)
+isolation.create_folders(sys.argv[1], 7)
+for name, mode in (("closed", 0), ("fixed", 0o500)):
+    folder = os.path.join(os.environ["HOME"], name)
+    os.makedirs(os.path.join(folder, "inner"))
+    os.chmod(folder, mode)
+isolation.remove_folders(scratch, 7)
+print(os.listdir(sys.argv[1]))
+"""
+        with tempfile.TemporaryDirectory() as scratch:
+            self.assertEqual(read_output(program, scratch), "[]\n")
+
     def test_what_is_nested_too_deeply_is_left_without_an_error(self) -> None:
         program = """
 import os, sys
