@@ -155,7 +155,7 @@ export const ACCOUNT_API = {
     path: "/personal-access-tokens/{id}",
     audit: "personal-access-token.revoke",
     summary: "Revoke a personal access token",
-    description: "Requests with it are refused from then on.",
+    description: "Requests with it are refused from then on, and with the tokens that were made with it.",
     params: idOf("token"),
     responses: { 204: { description: "Revoked" } },
     problems: ["NOT_FOUND"],

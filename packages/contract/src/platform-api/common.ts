@@ -7,12 +7,19 @@ export const ServiceName = Type.String({
   description: "Lower-case letters, digits and hyphens, at most 63 characters",
 });
 
-/** Name of an application or token: at most 120 characters, not blank. */
+/**
+ * One line of text that strangers are shown, also on a terminal: no control characters, nor those that turn the direction of what
+ * follows or are not seen at all, so that it cannot pose as something else. Without the `^` that begins a pattern.
+ */
+export const VISIBLE =
+  "[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]*$";
+
+/** Name of a user, an organisation, an application or a token: at most 120 characters in one line, not blank. */
 export const DisplayName = Type.String({
   minLength: 1,
   maxLength: 120,
-  pattern: "\\S",
-  description: "Display name",
+  pattern: `^(?=.*\\S)${VISIBLE}`,
+  description: "Display name, one line",
 });
 
 /** An email address as far as it can be judged without sending to it: one, and no more than one line. */

@@ -3,15 +3,9 @@ import type { Static } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, Timestamp, pageOf } from "../schemas.ts";
-import { KeyParams, READS, ServiceKey, ServiceName, VersionNumber, WRITES } from "./common.ts";
+import { KeyParams, READS, ServiceKey, ServiceName, VISIBLE, VersionNumber, WRITES } from "./common.ts";
 import { PlanSchema } from "./plans.ts";
 import { Publication } from "./services.ts";
-
-/**
- * One line of text that strangers are shown: no control characters, nor those that turn the direction of what follows, so
- * that it cannot pose as something else.
- */
-const VISIBLE = "[^\\u0000-\\u001f\\u007f-\\u009f\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]*$";
 
 /** 16 KB: enough for 128 x 128 pixels, and a page of 100 stays below 2 MB. */
 const MAX_ICON_LENGTH = 16_384;

@@ -1,4 +1,5 @@
 import { createHash, randomInt, randomUUID } from "node:crypto";
+import { Problem } from "@platform/contract/problems";
 import { TOKEN_SCOPES } from "@platform/contract/permissions";
 import type { TokenScope } from "@platform/contract/permissions";
 import { createCache } from "@platform/engine/base/cache";
@@ -36,7 +37,7 @@ export interface NewPersonalAccessToken {
 export interface PersonalAccessTokens {
   /** Null for anything but a valid token. Cached for seconds. @throws Problem UNAVAILABLE when the database cannot be read */
   readonly verifyToken: (token: string) => Promise<VerifiedToken | null>;
-  /** `token` in the answer is the only copy: only its hash is stored. */
+  /** `token` in the answer is the only copy: only its hash is stored. @throws Problem UNAUTHENTICATED: its parent was revoked meanwhile */
   readonly createPersonalAccessToken: (
     userId: string,
     token: NewPersonalAccessToken,
@@ -46,7 +47,7 @@ export interface PersonalAccessTokens {
     userId: string,
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<readonly PersonalAccessToken[]>;
-  /** False when the user has no such token. */
+  /** Also revokes the tokens that were made with it, and with those. False when the user has no such token. */
   readonly revokePersonalAccessToken: (userId: string, id: string) => Promise<boolean>;
   /** Drops what is cached: it may have changed. */
   readonly forgetTokens: () => void;
@@ -85,6 +86,8 @@ export function createPersonalAccessTokens(store: TokenStore, now: () => number)
     createPersonalAccessToken: async (userId, wanted) => {
       const { token, row } = prepareToken(userId, wanted, now());
       const created = await store.create(row);
+      if (created === null)
+        throw new Problem("UNAUTHENTICATED", "The personal access token of this request was revoked.");
       return { ...toToken(created), token };
     },
     listPersonalAccessTokens: async (userId, page) => (await store.list(userId, page)).map(toToken),

@@ -115,8 +115,9 @@ async function findGrant(database: Database, question: GrantQuestion): Promise<G
  * One statement, so that the whole answer is of one moment: never a subscription from before a revocation with a key from
  * after it. Each condition is a column instead of a join condition, so that a refusal can name its reason; only an unknown
  * service gives no row. A key counts only for its own application. Organisations are not
- * compared, nor is the publication: who may subscribe is decided when a subscription is made (subscribe.ts). Retired versions
- * and paused subscriptions are included, so that a call of one gets an error of its own.
+ * compared for a subscription, nor is the publication: who may subscribe is decided when one is made (subscribe.ts). But a
+ * service that is neither in the marketplace, nor of the application's organisation, nor was ever subscribed to is an unknown one.
+ * Retired versions and paused subscriptions are included, so that a call of one gets an error of its own.
  */
 function readRow(
   database: Database,
@@ -137,7 +138,9 @@ function readRow(
             'memory_milli', v.memory_milli, 'timeoutSeconds', v.timeout_seconds,
             'inputSchema', v.input_schema, 'isRetired', v.retired_at is not null)
           from version v where v.service_key = s.key and v.major = $4 and v.minor = $5 and v.patch = $6) as version
-      from service s where s.key = $3`,
+      from service s where s.key = $3 and (s.publication = 'marketplace' or exists (
+        select 1 from application a where a.id = $1 and (a.organisation_id = s.organisation_id or exists (
+          select 1 from subscription b where b.application_id = a.id and b.service_key = s.key))))`,
     values: [applicationId, keyId, serviceKey, major, minor, patch],
     idempotent: true,
   });

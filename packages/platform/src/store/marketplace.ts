@@ -120,8 +120,9 @@ async function listOffers(
   return { ...page, items: page.items.map(({ rank: _rank, ...card }) => card) };
 }
 
+/** As `listOffers` writes it: JavaScript reads more forms of numbers than PostgreSQL does. */
 function isRank(text: string): boolean {
-  return /^[0-9]/u.test(text) && Number.isFinite(Number(text));
+  return /^[0-9]/u.test(text) && String(Number(text)) === text;
 }
 
 async function findOffer(

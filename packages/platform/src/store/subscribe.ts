@@ -123,13 +123,17 @@ async function lockApplication(
   if (rows.length === 0) throw new Problem("NOT_FOUND", "There is no such application.");
 }
 
-/** Whether the service is the organisation's own; one of another organisation that is not in the marketplace does not exist. */
+/**
+ * Whether the service is the organisation's own; one of another organisation that is not in the marketplace does not exist. "for
+ * share": it is neither taken back nor deleted, nor are its plans changed, before this transaction commits.
+ */
 async function findOffer(run: RunStatement, organisationId: string, serviceKey: string): Promise<boolean> {
   if (!isUuid(serviceKey)) throw new Problem("SERVICE_NOT_FOUND");
   const [service] = await run<{ readonly isOwn: boolean; readonly publication: string | null }>({
     text: `select s.organisation_id = $1 as "isOwn", s.publication
       from service s join organisation o on o.id = s.organisation_id
-      where s.key = $2 and o.deleted_at is null and (s.organisation_id = $1 or s.publication = 'marketplace')`,
+      where s.key = $2 and o.deleted_at is null and (s.organisation_id = $1 or s.publication = 'marketplace')
+      for share of s`,
     values: [organisationId, serviceKey],
   });
   if (service === undefined) throw new Problem("SERVICE_NOT_FOUND");

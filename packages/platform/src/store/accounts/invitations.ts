@@ -159,6 +159,11 @@ export async function acceptInvitation(
       where i.token_hash = $1 for no key update of o`,
     values: [tokenHash],
   });
+  // It can be revoked before or after this transaction, but not meanwhile.
+  await run({
+    text: "select id from invitation where token_hash = $1 for no key update",
+    values: [tokenHash],
+  });
   const [found] = await run<{
     id: string;
     organisationId: string;

@@ -40,7 +40,8 @@ export interface ActiveToken {
 
 /** Personal access tokens of users. */
 export interface TokenStore {
-  readonly create: (token: NewTokenRow) => Promise<TokenRecord>;
+  /** Null: the token that it is made with was revoked meanwhile. */
+  readonly create: (token: NewTokenRow) => Promise<TokenRecord | null>;
   /** One statement, which also notes the use, at most once a minute. Null: unknown, revoked, expired, or of a disabled user. */
   readonly use: (tokenHash: string) => Promise<ActiveToken | null>;
   /** Those that are not revoked, newest first. */
@@ -48,7 +49,7 @@ export interface TokenStore {
     userId: string,
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<readonly TokenRecord[]>;
-  /** False when the user has no such token. */
+  /** Also revokes the tokens that were made with it, and with those. False when the user has no such token. */
   readonly revoke: (userId: string, id: string) => Promise<boolean>;
 }
 
@@ -67,21 +68,24 @@ export function createTokenStore(database: Database): TokenStore {
         values: [userId, limit, offset],
         idempotent: true,
       }),
-    revoke: (userId, id) => revokeToken(database, userId, id),
+    revoke: async (userId, id) =>
+      isUuid(id) && (await database.transaction((run) => revokeToken(run, userId, id))),
   };
 }
 
-/** Stores a token. */
-export async function insertToken(run: RunStatement, token: NewTokenRow): Promise<TokenRecord> {
+/** Stores a token. Null: the one that it is made with was revoked meanwhile, which "for share" waits for. */
+export async function insertToken(run: RunStatement, token: NewTokenRow): Promise<TokenRecord | null> {
   const { id, userId, name, tokenHash, scopes, expiresAt, parentId } = token;
   const [row] = await run<TokenRecord>({
-    text: `insert into personal_access_token as t (id, user_id, name, token_hash, scopes, expires_at, parent_id)
-      values ($1, $2, $3, $4, $5, to_timestamp($6::float8 / 1000), $7) returning ${COLUMNS}`,
+    text: `with parent as (
+        select id from personal_access_token where id = $7 and revoked_at is null for share
+      ) insert into personal_access_token as t (id, user_id, name, token_hash, scopes, expires_at, parent_id)
+        select $1::uuid, $2, $3, $4, $5, to_timestamp($6::float8 / 1000), $7
+        where $7::uuid is null or exists (select 1 from parent) returning ${COLUMNS}`,
     values: [id, userId, name, tokenHash, scopes, expiresAt, parentId],
     audited: ["personal-access-token.create"],
   });
-  if (row === undefined) throw new Error("The insert returned no row.");
-  return row;
+  return row ?? null;
 }
 
 async function useToken(database: Database, tokenHash: string): Promise<ActiveToken | null> {
@@ -103,15 +107,29 @@ async function useToken(database: Database, tokenHash: string): Promise<ActiveTo
   return row ?? null;
 }
 
-async function revokeToken(database: Database, userId: string, id: string): Promise<boolean> {
-  if (!isUuid(id)) return false;
-  const rows = await database.query({
-    text: `with gone as (
-        update personal_access_token set revoked_at = now()
-        where id = $2 and user_id = $1 and revoked_at is null returning user_id
-      ) select user_id from gone cross join lateral pg_notify('${ACCOUNTS_CHANNEL}', 'user:' || gone.user_id)`,
+async function revokeToken(run: RunStatement, userId: string, id: string): Promise<boolean> {
+  const revoked = await run({
+    text: `update personal_access_token set revoked_at = now()
+      where id = $2 and user_id = $1 and revoked_at is null returning id`,
     values: [userId, id],
     audited: ["personal-access-token.revoke"],
   });
-  return rows.length > 0;
+  if (revoked.length === 0) return false;
+  // Until there are none: one may have been made while the last statement waited for its parent.
+  while ((await revokeOffspring(run, userId, id)) > 0);
+  await run({ text: "select pg_notify($1, $2)", values: [ACCOUNTS_CHANNEL, `user:${userId}`] });
+  return true;
+}
+
+/** Revokes what was made with the token, and with that; returns how many. */
+async function revokeOffspring(run: RunStatement, userId: string, id: string): Promise<number> {
+  const revoked = await run({
+    text: `with recursive family as (
+        select $2::uuid as id
+        union select t.id from personal_access_token t join family on t.parent_id = family.id where t.user_id = $1
+      ) update personal_access_token t set revoked_at = now() from family
+        where t.id = family.id and t.revoked_at is null returning t.id`,
+    values: [userId, id],
+  });
+  return revoked.length;
 }

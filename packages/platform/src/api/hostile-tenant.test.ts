@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createApiCaller } from "../testing/api-calls.ts";
+import type { CallApi } from "../testing/api-calls.ts";
+import {
+  createTestClient,
+  createTestService,
+  createTestUser,
+  fetchAccessToken,
+} from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { startAtOnce } from "../testing/held-lock.ts";
+import { createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+
+let home: TestDatabase;
+let here: TestInstance;
+let call: CallApi;
+let victim: TestUser;
+let stranger: TestUser;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  here = await createTestInstance({ database: home.database });
+  call = createApiCaller(here);
+});
+afterAll(async () => {
+  await here?.close();
+  await home?.close();
+});
+beforeEach(async () => {
+  victim = await createTestUser(here);
+  stranger = await createTestUser(here);
+});
+
+/** Makes a token with another one. */
+async function makeToken(parent: TestUser, name: string): Promise<TestUser & { readonly id: string }> {
+  const { body } = await call(parent, "POST /personal-access-tokens", { name, scopes: ["admin"] });
+  return { ...parent, token: String(body["token"]), id: String(body["id"]) };
+}
+
+const lockToken = (id: string) => ({
+  text: "select 1 from personal_access_token where id = $1 for update",
+  values: [id],
+});
+
+describe("a token that is revoked", () => {
+  test("takes the tokens that were made with it along, and those that were made with them", async () => {
+    const leaked = await makeToken(victim, "leaked");
+    const child = await makeToken(leaked, "child");
+    const grandchild = await makeToken(child, "grandchild");
+    const other = await makeToken(victim, "other");
+    expect((await call(child, `DELETE /personal-access-tokens/${child.id}`)).status).toBe(204);
+    expect((await call(leaked, "GET /me")).status).toBe(200);
+    expect((await call(grandchild, "GET /me")).status).toBe(401);
+    const second = await makeToken(leaked, "second");
+    expect((await call(victim, `DELETE /personal-access-tokens/${leaked.id}`)).status).toBe(204);
+    expect((await call(second, "GET /me")).status).toBe(401);
+    expect((await call(other, "GET /me")).status).toBe(200);
+  });
+
+  test("makes none at the same moment that goes on", async () => {
+    const leaked = await makeToken(victim, "leaked");
+    // Its first use is noted in its row.
+    await call(leaked, "GET /me");
+    const [revoked, made] = await startAtOnce(home, lockToken(leaked.id), () => [
+      call(victim, `DELETE /personal-access-tokens/${leaked.id}`),
+      call(leaked, "POST /personal-access-tokens", { name: "late", scopes: ["admin"] }),
+    ]);
+    expect(revoked?.status).toBe(204);
+    const late = { ...victim, token: String(made?.body["token"]) };
+    expect((await call(late, "GET /me")).status).toBe(401);
+  });
+});
+
+describe("an invitation", () => {
+  test("that is revoked while it is accepted makes a member, or is revoked, and not both", async () => {
+    const { body } = await call(victim, "POST /invitations", { role: "owner" });
+    const link = String(body["url"]).split("/").at(-1) ?? "";
+    const row = {
+      text: "select 1 from invitation where id = $1 for update",
+      values: [String(body["id"])],
+    };
+    const [revoked, accepted] = await startAtOnce(home, row, () => [
+      call(victim, `DELETE /invitations/${String(body["id"])}`),
+      call(stranger, `POST /invitations/${link}/accept`),
+    ]);
+    expect([
+      [204, 410],
+      [404, 200],
+    ]).toContainEqual([revoked?.status, accepted?.status]);
+  });
+});
+
+/** A service of the victim in the marketplace. */
+async function offer(provider = victim, organisationId = victim.organisationId) {
+  const made = await createTestService(here, { ...provider, organisationId }, "offer");
+  await here.stores.services.publish(organisationId, made.serviceKey, "marketplace");
+  return made;
+}
+
+const lockService = (key: string) => ({
+  text: "select 1 from service where key = $1 for update",
+  values: [key],
+});
+
+async function createApplication(user: TestUser): Promise<string> {
+  return String((await call(user, "POST /applications", { name: "shop" })).body["id"]);
+}
+
+describe("a service that is subscribed to at the same moment", () => {
+  test("is not deleted with its organisation", async () => {
+    const organisationId = await here.identity.createOrganisation(victim.userId, { name: "Short-lived" });
+    const { serviceKey } = await offer(victim, organisationId);
+    const applicationId = await createApplication(stranger);
+    const [deleted, subscribed] = await startAtOnce(home, lockService(serviceKey), () => [
+      here.identity.deleteOrganisation(organisationId, victim.userId).then(
+        () => 204,
+        () => 409,
+      ),
+      call(stranger, "POST /subscriptions", { applicationId, serviceKey }).then(({ status }) => status),
+    ]);
+    expect([
+      [204, 404],
+      [409, 201],
+    ]).toContainEqual([deleted, subscribed]);
+  });
+});
+
+describe("at the gateway", () => {
+  test("a service that is published to nobody else answers strangers as one that does not exist", async () => {
+    const secret = await createTestService(here, victim, "secret");
+    const own = await createTestService(here, stranger, "own");
+    const client = await createTestClient(here, stranger, own);
+    const authorization = `Bearer ${await fetchAccessToken(here, client)}`;
+    const get = async (url: string) => {
+      const { statusCode, body } = await here.gateway.inject({
+        method: "GET",
+        url,
+        headers: { authorization },
+      });
+      return { statusCode, body: body.replaceAll(/"(instance|requestId)":"[^"]*"/gu, "") };
+    };
+    const unknown = await get("/0193b0a0-0000-7000-8000-000000000000/secret/1.0.0/");
+    expect(unknown.statusCode).toBe(404);
+    expect(await get(`/${secret.serviceKey}/secret/1.0.0/`)).toEqual(unknown);
+    await here.stores.services.publish(victim.organisationId, secret.serviceKey, null);
+    expect(await get(`/${secret.serviceKey}/secret/1.0.0/`)).toEqual(unknown);
+    await here.stores.services.publish(victim.organisationId, secret.serviceKey, "marketplace");
+    await expect.poll(async () => (await get(`/${secret.serviceKey}/secret/1.0.0/`)).statusCode).toBe(403);
+  });
+});
+
+describe("bad input", () => {
+  test.each(["0b1", "0o7", "0x1p", "1e-400", "1e400", "1 ", "1\u00a0", "00", "1e"])(
+    "the rank %j in a cursor of the marketplace is refused",
+    async (rank) => {
+      const keys = [rank, "0193b0a0-0000-7000-8000-000000000000"];
+      const cursor = Buffer.from(JSON.stringify(keys)).toString("base64url");
+      expect(await call(stranger, `GET /marketplace?cursor=${cursor}`)).toMatchObject({
+        status: 400,
+        body: { code: "INVALID_INPUT" },
+      });
+    },
+  );
+
+  test.each([
+    ["a terminal's escape", "\u001b[2Jshop"],
+    ["a line break", "shop\nowner: Platform"],
+    ["a change of direction", "shop\u202egnp.exe"],
+    ["another change of direction", "shop\u2067"],
+    ["nothing that is seen", "\u200b\u2060\ufeff"],
+  ])("a name with %s, which strangers are shown, is refused", async (_what, name) => {
+    for (const request of [
+      "POST /organizations",
+      "POST /applications",
+      "PUT /me",
+      "POST /personal-access-tokens",
+    ])
+      expect(await call(stranger, request, { name })).toMatchObject({
+        status: 400,
+        body: { code: "INVALID_INPUT" },
+      });
+    expect((await call(stranger, "POST /applications", { name: "Łódź שלום 👩‍🔬" })).status).toBe(201);
+  });
+});
