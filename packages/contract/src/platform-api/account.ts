@@ -148,6 +148,7 @@ export const ACCOUNT_API = {
         ),
       },
     },
+    problems: ["QUOTA_EXCEEDED"],
   },
   revokePersonalAccessToken: {
     ...REMOVES,

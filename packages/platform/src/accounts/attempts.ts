@@ -3,8 +3,8 @@ import { Problem } from "@platform/contract/problems";
 import { nameNetwork } from "../base/client-address.ts";
 import type { AttemptLimit, AttemptStore } from "../store/accounts/sign-in-attempts.ts";
 
-/** What is limited: tries to sign in, to create an account, mails to an address. Each is counted by itself. */
-type Kind = "sign-in" | "sign-up" | "mail" | "reset";
+/** What is limited: tries to sign in, to create an account, mails to an address, the password of who is signed in. Each is counted by itself. */
+type Kind = "sign-in" | "sign-up" | "mail" | "reset" | "password";
 
 /** Limits how often something is tried; all processes count together. */
 export interface Attempts {
@@ -12,8 +12,8 @@ export interface Attempts {
   readonly takeOfClient: (kind: Kind, ip: string) => Promise<string>;
   /** Likewise for an address, whether or not a user has it. */
   readonly takeOfAccount: (kind: Kind, email: string) => Promise<string>;
-  /** Forgets the tries to sign in to an account. */
-  readonly forgetAccount: (email: string) => Promise<void>;
+  /** Forgets the tries for an account. */
+  readonly forgetAccount: (kind: Kind, email: string) => Promise<void>;
   /** Takes back a client's try to sign in, which was no guess. */
   readonly giveBackOfClient: (ip: string, tryId: string) => Promise<void>;
 }
@@ -31,6 +31,7 @@ const WHAT: Readonly<Record<Kind, string>> = {
   "sign-up": "tries to sign up",
   mail: "mails to this address",
   reset: "tries to set a password",
+  password: "tries to change the password",
 };
 
 /** Counts in the store. */
@@ -46,7 +47,7 @@ export function createAttempts(store: AttemptStore): Attempts {
   return {
     takeOfClient: (kind, ip) => take(kind, nameClient(kind, ip), CLIENT),
     takeOfAccount: (kind, email) => take(kind, nameAccount(kind, email), ACCOUNT),
-    forgetAccount: (email) => store.forget(nameAccount("sign-in", email)),
+    forgetAccount: (kind, email) => store.forget(nameAccount(kind, email)),
     giveBackOfClient: (ip, tryId) => store.giveBack(nameClient("sign-in", ip), tryId),
   };
 }

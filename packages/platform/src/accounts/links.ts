@@ -108,7 +108,7 @@ function createResets({
       const verifies = mailer.sendsMail;
       const email = await links.resetPassword({ tokenHash, passwordHash, verifies });
       if (email === null) throw new Problem("LINK_EXPIRED");
-      await attempts.forgetAccount(email);
+      await attempts.forgetAccount("sign-in", email);
     },
   };
 }

@@ -68,18 +68,19 @@ export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn
       await attempts.takeOfAccount("sign-in", email);
       const checked = await check(email, password);
       if (checked === null) throw new Problem("INVALID_CREDENTIALS");
-      await Promise.all([attempts.forgetAccount(email), attempts.giveBackOfClient(ip, tryId)]);
+      await Promise.all([attempts.forgetAccount("sign-in", email), attempts.giveBackOfClient(ip, tryId)]);
       return checked;
     },
     changePassword: async ({ userId, current, next, keptSessionId }) => {
       const user = await users.find(userId);
       if (user === null) throw new Problem("UNAUTHENTICATED", "This user is disabled.");
       const { email } = user;
-      await attempts.takeOfAccount("sign-in", email);
+      // By itself: whoever knows the address could keep its user from changing a password that leaked.
+      await attempts.takeOfAccount("password", email);
       const secret = await users.findSecret(email);
       const { isValid } = await passwords.verify(secret?.passwordHash ?? null, current);
       if (secret === null || secret.passwordHash === null || !isValid) throw refuseCurrent();
-      await attempts.forgetAccount(email);
+      await attempts.forgetAccount("password", email);
       const change = { userId, former: secret.passwordHash, next: await passwords.hash(next), keptSessionId };
       if (await users.changePassword(change)) return;
       throw new Problem("CONFLICT", "The password was changed by another request meanwhile.");

@@ -66,8 +66,7 @@ function createKeyHandlers({
   accessKeys,
 }: Deps): Pick<Handlers, "listAccessKeys" | "createAccessKey" | "rotateAccessKey" | "revokeAccessKey"> {
   const requireRoom = async (organisationId: string, applicationId: string): Promise<void> => {
-    if ((await accessKeys.countActive(organisationId, applicationId)) < MAX_ACTIVE_KEYS) return;
-    throw new Problem("CONFLICT", `The application has ${MAX_ACTIVE_KEYS} access keys; revoke one first.`);
+    if ((await accessKeys.countActive(organisationId, applicationId)) >= MAX_ACTIVE_KEYS) throw tooManyKeys();
   };
   return {
     listAccessKeys: async ({ caller, params, query }) => {
@@ -76,10 +75,10 @@ function createKeyHandlers({
       return { status: 200, body: { items: page.items.map(toAccessKeyBody), nextCursor: page.nextCursor } };
     },
     createAccessKey: async ({ caller, params, body }) => {
-      await requireRoom(caller.organisationId, params.id);
       const { keyId, secret, secretHash } = createAccessKeySecret();
-      const key = { ...body, id: keyId, secretHash };
+      const key = { ...body, id: keyId, secretHash, limit: MAX_ACTIVE_KEYS };
       const created = await accessKeys.create(caller.organisationId, params.id, key);
+      if (created === "too many") throw tooManyKeys();
       if (!created) throw noApplication();
       return { status: 201, body: { ...toAccessKeyBody(created), secret }, headers: SECRET_HEADERS };
     },
@@ -106,6 +105,10 @@ function createKeyHandlers({
 
 function noApplication(): Problem {
   return new Problem("NOT_FOUND", "There is no such application.");
+}
+
+function tooManyKeys(): Problem {
+  return new Problem("CONFLICT", `The application has ${MAX_ACTIVE_KEYS} access keys; revoke one first.`);
 }
 
 function noKey(): Problem {

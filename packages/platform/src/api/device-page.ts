@@ -56,6 +56,9 @@ export async function registerDevicePage(app: FastifyInstance, deps: DevicePageD
       if (!isOwnPage(request, origin))
         return await send(reply, showMessage(403, `Open ${origin}${DEVICE_PATH} and type the code there.`));
       const form = new URLSearchParams(typeof request.body === "string" ? request.body : "");
+      // PostgreSQL's `text` cannot hold it.
+      if (form.toString().includes("%00"))
+        return await send(reply, showMessage(400, "The form has a null character."));
       return await send(reply, await answer(deps, request, form));
     });
   });

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { waitUntil } from "@platform/engine/testing/wait-until";
+import { PROOF, send } from "../testing/browser.ts";
 import { createApiCaller } from "../testing/api-calls.ts";
 import type { CallApi } from "../testing/api-calls.ts";
 import {
@@ -33,6 +35,25 @@ beforeEach(async () => {
   victim = await createTestUser(here);
   stranger = await createTestUser(here);
 });
+
+const byNumber = (one: number, other: number) => one - other;
+
+/** Locks the last row that a request of the user writes: it holds by then whatever it locks. */
+const lockLog = ({ organisationId }: TestUser) => ({
+  text: "select 1 from audit_chain where organisation_id = $1 for update",
+  values: [organisationId],
+});
+
+/** Begins when another request waits for a lock. */
+async function follow<T>(start: () => Promise<T>): Promise<T> {
+  await waitUntil(async () => {
+    const waiting = await home.database.query({
+      text: "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    });
+    return waiting.length > 0;
+  });
+  return await start();
+}
 
 /** Makes a token with another one. */
 async function makeToken(parent: TestUser, name: string): Promise<TestUser & { readonly id: string }> {
@@ -72,6 +93,33 @@ describe("a token that is revoked", () => {
     const late = { ...victim, token: String(made?.body["token"]) };
     expect((await call(late, "GET /me")).status).toBe(401);
   });
+
+  test("takes along what is made with its offspring at the same moment", async () => {
+    const leaked = await makeToken(victim, "leaked");
+    const child = await makeToken(leaked, "child");
+    await call(child, "GET /me");
+    const [revoked, made] = await startAtOnce(home, lockLog(victim), () => [
+      follow(() => call(victim, `DELETE /personal-access-tokens/${leaked.id}`)),
+      call(child, "POST /personal-access-tokens", { name: "late", scopes: ["admin"] }),
+    ]);
+    expect(revoked?.status).toBe(204);
+    const late = { ...victim, token: String(made?.body["token"]) };
+    expect((await call(late, "GET /me")).status).toBe(401);
+  });
+
+  test("is one of at most 100 of a user, also when many are made at once", async () => {
+    await home.database.query({
+      text: `insert into personal_access_token (id, user_id, name, token_hash, scopes, expires_at)
+        select gen_random_uuid(), $1, 'many', gen_random_uuid()::text, '{read}', now() + interval '1 day' from generate_series(1, 98)`,
+      values: [victim.userId],
+    });
+    const row = { text: "select 1 from platform_user where id = $1 for update", values: [victim.userId] };
+    const answers = await startAtOnce(home, row, () =>
+      ["one", "two", "three"].map((name) => call(victim, "POST /personal-access-tokens", { name })),
+    );
+    expect(answers.map(({ status }) => status).toSorted(byNumber)).toEqual([201, 429, 429]);
+    expect(answers.find(({ status }) => status === 429)?.body["code"]).toBe("QUOTA_EXCEEDED");
+  });
 });
 
 describe("an invitation", () => {
@@ -109,22 +157,66 @@ async function createApplication(user: TestUser): Promise<string> {
   return String((await call(user, "POST /applications", { name: "shop" })).body["id"]);
 }
 
+const deleteOrganisation = (id: string) =>
+  here.identity.deleteOrganisation(id, victim.userId).then(
+    () => 204,
+    () => 409,
+  );
+
 describe("a service that is subscribed to at the same moment", () => {
   test("is not deleted with its organisation", async () => {
     const organisationId = await here.identity.createOrganisation(victim.userId, { name: "Short-lived" });
     const { serviceKey } = await offer(victim, organisationId);
     const applicationId = await createApplication(stranger);
-    const [deleted, subscribed] = await startAtOnce(home, lockService(serviceKey), () => [
-      here.identity.deleteOrganisation(organisationId, victim.userId).then(
-        () => 204,
-        () => 409,
-      ),
-      call(stranger, "POST /subscriptions", { applicationId, serviceKey }).then(({ status }) => status),
+    const subscribe = async () =>
+      (await call(stranger, "POST /subscriptions", { applicationId, serviceKey })).status;
+    const answers = await startAtOnce(home, lockService(serviceKey), () => [
+      deleteOrganisation(organisationId),
+      subscribe(),
     ]);
     expect([
       [204, 404],
       [409, 201],
-    ]).toContainEqual([deleted, subscribed]);
+    ]).toContainEqual(answers);
+  });
+
+  test("is kept from being deleted until that is done", async () => {
+    const organisationId = await here.identity.createOrganisation(victim.userId, { name: "Short-lived" });
+    const { serviceKey } = await offer(victim, organisationId);
+    const applicationId = await createApplication(stranger);
+    const answers = await startAtOnce(home, lockLog(stranger), () => [
+      call(stranger, "POST /subscriptions", { applicationId, serviceKey }).then(({ status }) => status),
+      follow(() => deleteOrganisation(organisationId)),
+    ]);
+    expect(answers).toEqual([201, 409]);
+  });
+});
+
+describe("an application", () => {
+  test("has at most 20 access keys, also when many are made at once", async () => {
+    const applicationId = await createApplication(victim);
+    for (let made = 0; made < 19; made++)
+      await call(victim, `POST /applications/${applicationId}/access-keys`);
+    const row = { text: "select 1 from application where id = $1 for update", values: [applicationId] };
+    const answers = await startAtOnce(home, row, () =>
+      [1, 2, 3].map(() => call(victim, `POST /applications/${applicationId}/access-keys`)),
+    );
+    expect(answers.map(({ status }) => status).toSorted(byNumber)).toEqual([201, 409, 409]);
+  });
+});
+
+describe("of another organisation's service", () => {
+  test("neither the log of a build nor the subscribers are read, whoever asks the store", async () => {
+    const { serviceKey } = await offer();
+    const build = await here.stores.builds.findLatest(victim.organisationId, serviceKey, "1.0.0");
+    const applicationId = await createApplication(stranger);
+    await call(stranger, "POST /subscriptions", { applicationId, serviceKey });
+    const read = async ({ organisationId }: TestUser) => [
+      (await here.stores.builds.readLog(organisationId, build?.id ?? "", 0)).lines.length,
+      (await here.stores.subscriptions.listOfService(organisationId, serviceKey, { limit: 10 })).items.length,
+    ];
+    expect(await read(victim)).toEqual([1, 1]);
+    expect(await read(stranger)).toEqual([0, 0]);
   });
 });
 
@@ -152,7 +244,38 @@ describe("at the gateway", () => {
   });
 });
 
+describe("who locks somebody out of signing in", () => {
+  test("does not keep them from changing their password where they are signed in", async () => {
+    const guess = () =>
+      send(here, "POST", "/session", {
+        headers: PROOF,
+        payload: { email: victim.email, password: "guess" },
+      });
+    for (let tries = 0; tries < 5; tries++) expect((await guess()).statusCode).toBe(401);
+    expect((await guess()).statusCode).toBe(429);
+    const change = { currentPassword: victim.password, newPassword: "a new long password" };
+    expect((await call(victim, "PUT /me/password", change)).status).toBe(204);
+    // Nor does the change forget the guesses.
+    expect((await guess()).statusCode).toBe(429);
+  });
+});
+
 describe("bad input", () => {
+  test("a null character in a form of the page for programs is no error of the platform", async () => {
+    for (const form of [
+      { user_code: "\0", email: "a\0@example.org", password: "\0" },
+      { ticket: "\0", decision: "approve" },
+    ]) {
+      const response = await here.api.inject({
+        method: "POST",
+        url: "/device",
+        headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
+        payload: new URLSearchParams(form).toString(),
+      });
+      expect([400, 401]).toContain(response.statusCode);
+    }
+  });
+
   test.each(["0b1", "0o7", "0x1p", "1e-400", "1e400", "1 ", "1\u00a0", "00", "1e"])(
     "the rank %j in a cursor of the marketplace is refused",
     async (rank) => {

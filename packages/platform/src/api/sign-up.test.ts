@@ -280,6 +280,29 @@ describe("a forgotten password", () => {
     expect((await reset(token, "a third long password")).json().code).toBe("LINK_EXPIRED");
   });
 
+  test("of an address that nobody had verified ends the tokens, too: somebody else may have signed up with it", async () => {
+    const email = newEmail();
+    const { id }: { id: string } = (await signUp(open, { email })).json();
+    const make = () => open.identity.createPersonalAccessToken(id, { name: "waiting" });
+    const readStatus = async ({ token }: { readonly token: string }) =>
+      (await send(open, "GET", "/me", { headers: { "x-auth-token": token } })).statusCode;
+    const early = await make();
+    const change = async (password: string) => {
+      const before = mail.mails.length;
+      await requestReset(email);
+      await expect
+        .poll(() => mail.mails.slice(before).some(({ message }) => message.includes("/reset-password/")))
+        .toBe(true);
+      expect((await reset(await mail.readLink(email), password)).statusCode).toBe(204);
+    };
+    expect(await readStatus(early)).toBe(200);
+    await change("another long password");
+    expect(await readStatus(early)).toBe(401);
+    const kept = await make();
+    await change("a third long password");
+    expect(await readStatus(kept)).toBe(200);
+  });
+
   test("gets the same answer whether or not there is such a user, and no mail for nobody", async () => {
     const [known, unknown] = [await requestReset(owner.email), await requestReset("nobody@example.org")];
     expect([unknown.statusCode, unknown.body]).toEqual([known.statusCode, known.body]);

@@ -1,5 +1,5 @@
 import { isUuid } from "@platform/engine/base/uuid";
-import type { Database } from "../postgres/database.ts";
+import type { Database, RunStatement } from "../postgres/database.ts";
 import { noteAudit } from "./audit/trail.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
@@ -50,12 +50,12 @@ interface Rotation {
 
 /** Access keys of applications. */
 export interface AccessKeyStore {
-  /** Stores a key. Null when the application is not the organisation's. */
+  /** Stores a key. `limit`: so many of an application can be active. Null when the application is not the organisation's. */
   readonly create: (
     organisationId: string,
     applicationId: string,
-    key: NewAccessKey,
-  ) => Promise<AccessKeyRecord | null>;
+    key: NewAccessKey & { readonly limit?: number },
+  ) => Promise<AccessKeyRecord | "too many" | null>;
   /**
    * Stores a key with the name and the life of another one, which ends some time later.
    */
@@ -92,11 +92,13 @@ const IS_ACTIVE = "revoked_at is null and (expires_at is null or expires_at > no
 /** The store of access keys in PostgreSQL. */
 export function createAccessKeyStore(database: Database): AccessKeyStore {
   return {
-    create: (organisationId, applicationId, key) => insertKey(database, organisationId, applicationId, key),
+    create: (organisationId, applicationId, key) =>
+      database.transaction((run) => insertKey(run, organisationId, applicationId, key)),
     rotate: (organisationId, applicationId, rotation) =>
       rotateKey(database, organisationId, applicationId, rotation),
     list: (organisationId, applicationId, page) => listKeys(database, organisationId, applicationId, page),
-    countActive: (organisationId, applicationId) => countActive(database, organisationId, applicationId),
+    countActive: (organisationId, applicationId) =>
+      countActive(database.query, organisationId, applicationId),
     revoke: (organisationId, applicationId, id) => revokeKey(database, organisationId, applicationId, id),
     findActive: (id) => findActive(database, id),
     touch: async (id) => {
@@ -111,13 +113,21 @@ export function createAccessKeyStore(database: Database): AccessKeyStore {
 }
 
 async function insertKey(
-  database: Database,
+  run: RunStatement,
   organisationId: string,
   applicationId: string,
-  { id, secretHash, name = "", expiresInDays }: NewAccessKey,
-): Promise<AccessKeyRecord | null> {
+  { id, secretHash, name = "", expiresInDays, limit }: NewAccessKey & { readonly limit?: number },
+): Promise<AccessKeyRecord | "too many" | null> {
   if (!isUuid(applicationId)) return null;
-  const [row] = await database.query<AccessKeyRecord>({
+  if (limit !== undefined) {
+    // Two requests for one application count one after the other.
+    await run({
+      text: "select id from application where id = $1 and organisation_id = $2 for no key update",
+      values: [applicationId, organisationId],
+    });
+    if ((await countActive(run, organisationId, applicationId)) >= limit) return "too many";
+  }
+  const [row] = await run<AccessKeyRecord>({
     text: `insert into access_key as k (id, application_id, secret_hash, name, expires_at)
       select $3, $1, $4, $5, now() + make_interval(days => $6) where ${IS_OWN} returning ${COLUMNS}`,
     values: [applicationId, organisationId, id, secretHash, name, expiresInDays ?? null],
@@ -189,12 +199,12 @@ async function listKeys(
 }
 
 async function countActive(
-  database: Database,
+  run: RunStatement,
   organisationId: string,
   applicationId: string,
 ): Promise<number> {
   if (!isUuid(applicationId)) return 0;
-  const [row] = await database.query<{ count: number }>({
+  const [row] = await run<{ count: number }>({
     text: `select count(*)::int as count from access_key where application_id = $1 and ${IS_ACTIVE} and ${IS_OWN}`,
     values: [applicationId, organisationId],
     idempotent: true,

@@ -83,12 +83,13 @@ async function resetPassword(
   run: RunStatement,
   { tokenHash, passwordHash, verifies }: Parameters<LinkStore["resetPassword"]>[0],
 ): Promise<string | null> {
-  const [changed] = await run<{ id: string; email: string }>({
+  const [changed] = await run<{ id: string; email: string; isFirstProof: boolean }>({
     text: `with used as (${USE})
       update platform_user u set password_hash = $3,
         email_verified_at = case when $4 then coalesce(u.email_verified_at, now()) else u.email_verified_at end
-      from used where u.id = used.user_id and u.disabled_at is null and u.email = used.data ->> 'email'
-      returning u.id, u.email`,
+      from used join platform_user former on former.id = used.user_id
+      where u.id = former.id and u.disabled_at is null and u.email = used.data ->> 'email'
+      returning u.id, u.email, $4 and former.email_verified_at is null as "isFirstProof"`,
     values: [tokenHash, "reset", passwordHash, verifies],
     audited: ["password.reset"],
   });
@@ -99,6 +100,12 @@ async function resetPassword(
     text: "update session set revoked_at = now() where user_id = $1 and revoked_at is null",
     values: [changed.id],
   });
+  // Whoever signed up with the address had not proven that it is theirs.
+  if (changed.isFirstProof)
+    await run({
+      text: "update personal_access_token set revoked_at = now() where user_id = $1 and revoked_at is null",
+      values: [changed.id],
+    });
   await run({ text: "select pg_notify($1, $2)", values: [ACCOUNTS_CHANNEL, `user:${changed.id}`] });
   return changed.email;
 }
