@@ -82,7 +82,12 @@ export interface Identity
 
 const DEFAULT_API_URL = "http://localhost:8090";
 /** Where nobody can ask for a link. */
-const NO_MAILER: Mailer = { sendsMail: false, send: () => undefined, close: async () => undefined };
+const NO_MAILER: Mailer = {
+  sendsMail: false,
+  send: () => undefined,
+  prepare: () => undefined,
+  close: async () => undefined,
+};
 
 /** Creates the management of users. Nothing has to be closed; the database belongs to the caller. */
 export function createIdentity(options: IdentityOptions): Identity {

@@ -84,19 +84,22 @@ function createResets({
     requestPasswordReset: async (given, ip) => {
       await attempts.takeOfClient("reset", ip);
       await attempts.takeOfAccount("mail", normaliseEmail(given));
-      const secret = await users.findSecret(normaliseEmail(given));
-      const user = secret === null ? null : await users.find(secret.userId);
-      if (user === null) return;
-      // To the address that is stored: another one may be the same in lower case (K, the sign of Kelvin).
-      const { id: userId, email } = user;
-      const { token, hash: tokenHash } = createLinkToken();
-      await links.create({ purpose: "reset", userId, email, tokenHash, expiresInMinutes: RESET_MINUTES });
-      mailer.send({
-        to: email,
-        subject: "Set a new password",
-        text: "A new password was asked for. If it was not you, ignore this mail. The link works once, within an hour:",
-        url: `${apiUrl}/reset-password/${token}`,
-        purpose: "to set a new password",
+      // After the answer, whose time would say whether there is such a user.
+      mailer.prepare(async () => {
+        const secret = await users.findSecret(normaliseEmail(given));
+        const user = secret === null ? null : await users.find(secret.userId);
+        if (user === null) return null;
+        // To the address that is stored: another one may be the same in lower case (K, the sign of Kelvin).
+        const { id: userId, email } = user;
+        const { token, hash: tokenHash } = createLinkToken();
+        await links.create({ purpose: "reset", userId, email, tokenHash, expiresInMinutes: RESET_MINUTES });
+        return {
+          to: email,
+          subject: "Set a new password",
+          text: "A new password was asked for. If it was not you, ignore this mail. The link works once, within an hour:",
+          url: `${apiUrl}/reset-password/${token}`,
+          purpose: "to set a new password",
+        };
       });
     },
     resetPassword: async (token, password, ip) => {

@@ -21,6 +21,8 @@ export interface Mailer {
   readonly sendsMail: boolean;
   /** Returns at once, so that the time of an answer does not say whether a mail was sent; failures are in the log. */
   readonly send: (mail: LinkMail) => void;
+  /** The same for a mail that takes time to find out, or turns out to be none (null). */
+  readonly prepare: (find: () => Promise<LinkMail | null>) => void;
   /** Waits for mails that are being sent. */
   readonly close: () => Promise<void>;
 }
@@ -31,11 +33,19 @@ const IDLE_MS = 30 * SECOND;
 /** Without settings every link is written to the log, at level warn: whoever reads the log can use it. */
 export function createMailer(settings: MailSettings | null, logger: Logger): Mailer {
   if (settings === null) {
+    const send: Mailer["send"] = ({ to, url, purpose }) =>
+      logger.warn({ user: to, url }, `no mail server is set, so hand on this link ${purpose}`);
+    const { add, close } = createBackground(logger);
     return {
       sendsMail: false,
-      send: ({ to, url, purpose }) =>
-        logger.warn({ user: to, url }, `no mail server is set, so hand on this link ${purpose}`),
-      close: async () => undefined,
+      send,
+      prepare: (find) => {
+        add(async () => {
+          const mail = await find();
+          if (mail !== null) send(mail);
+        });
+      },
+      close,
     };
   }
   const transport = createTransport({
@@ -47,7 +57,7 @@ export function createMailer(settings: MailSettings | null, logger: Logger): Mai
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  const sending = new Set<Promise<void>>();
+  const { add, close } = createBackground(logger);
   const send = async ({ to, subject, text, url, purpose }: LinkMail): Promise<void> => {
     try {
       await transport.sendMail({
@@ -63,12 +73,35 @@ export function createMailer(settings: MailSettings | null, logger: Logger): Mai
   return {
     sendsMail: true,
     send: (mail) => {
-      const one = send(mail).finally(() => sending.delete(one));
-      sending.add(one);
+      add(() => send(mail));
+    },
+    prepare: (find) => {
+      add(async () => {
+        const mail = await find();
+        if (mail !== null) await send(mail);
+      });
     },
     close: async () => {
-      await Promise.all(sending);
+      await close();
       transport.close();
+    },
+  };
+}
+
+/** Work that nobody waits for but who closes. */
+function createBackground(logger: Logger) {
+  const running = new Set<Promise<void>>();
+  return {
+    add: (work: () => Promise<void>): void => {
+      const one = work()
+        .catch((err: unknown) => {
+          logger.error({ err }, "a mail could not be prepared");
+        })
+        .finally(() => running.delete(one));
+      running.add(one);
+    },
+    close: async (): Promise<void> => {
+      await Promise.all(running);
     },
   };
 }
