@@ -12,7 +12,7 @@ import errno
 import os
 import socket
 
-from . import isolation, wire
+from . import removal, wire
 from .kernel import LINUX
 
 TYPE_CHECKING = False
@@ -55,11 +55,12 @@ class Home:
 
     def remove_folders(self, scratch: str, identity: int) -> None:
         """Removes what `isolation.create_folders` has made for a child that is gone."""
-        folder = os.open(scratch, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            isolation.remove_folders(folder, identity)
-        finally:
-            os.close(folder)
+            folder = os.open(scratch, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return  # a run may have removed it: no reason to end the others
+        _remove_folders(folder, identity)
+        os.close(folder)
 
     def dial(self, token: str) -> Connections:
         """Three connections for the child of this token, which is spent with them."""
@@ -113,7 +114,10 @@ class DistantHome:
 
     def remove_folders(self, _scratch: str, identity: int) -> None:
         """As of `Home`."""
-        self._line.sendall(b"%c%d" % (_REMOVE, identity))
+        try:
+            self._line.sendall(b"%c%d" % (_REMOVE, identity))
+        except OSError:
+            pass  # there is no warden any more: no reason to end what runs
 
     def dial(self, token: str) -> Connections:
         """As of `Home`."""
@@ -138,7 +142,7 @@ def serve_distant(line: socket.socket, home: Home, scratch: int) -> None:
     import threading
 
     waiting: queue.SimpleQueue[int | None] = queue.SimpleQueue()
-    remover = threading.Thread(target=_remove_folders, args=(scratch, waiting), daemon=True)
+    remover = threading.Thread(target=_remove_all, args=(scratch, waiting), daemon=True)
     remover.start()
     try:
         while message := line.recv(_MESSAGE_BYTES):
@@ -153,15 +157,20 @@ def serve_distant(line: socket.socket, home: Home, scratch: int) -> None:
     remover.join()
 
 
-def _remove_folders(scratch: int, waiting: SimpleQueue[int | None]) -> None:
+def _remove_all(scratch: int, waiting: SimpleQueue[int | None]) -> None:
     while (identity := waiting.get()) is not None:
-        try:
-            isolation.remove_folders(scratch, identity)
-        except OSError:
-            pass  # it is left to Node
+        _remove_folders(scratch, identity)
+
+
+def _remove_folders(scratch: int, identity: int) -> None:
+    try:
+        removal.remove_folders(scratch, identity)
+    except OSError:
+        pass  # it is left to Node
 
 
 def _answer(line: socket.socket, home: Home, token: bytes) -> None:
+    """Raises OSError when the other end was closed."""
     try:
         connections = home.dial(token.decode("ascii"))
     except (OSError, UnicodeDecodeError):
@@ -169,5 +178,8 @@ def _answer(line: socket.socket, home: Home, token: bytes) -> None:
         return
     try:
         socket.send_fds(line, [_DONE], connections.list())
+    except OSError:
+        # A run may have passed on so many that its user may not pass on more.
+        line.send(_FAILED)
     finally:
         connections.close()

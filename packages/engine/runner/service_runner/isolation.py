@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import resource
 import sys
@@ -69,55 +68,6 @@ def create_folders(scratch: str, identity: int) -> None:
     tempfile: Any = sys.modules.get("tempfile")
     if tempfile is not None:
         tempfile.tempdir = None  # it was computed from TMPDIR at its first use
-
-
-def remove_folders(scratch: int, identity: int) -> None:
-    """Removes the directories of an execution; `scratch` is the descriptor of their parent.
-
-    What cannot be removed, since it is nested too deeply, say, is left to Node.
-    """
-    for name in os.listdir(scratch):
-        if name.startswith(f"{identity}-"):
-            try:
-                _remove(name, scratch)
-            except (OSError, RecursionError):
-                pass
-
-
-def _remove(name: str, parent: int) -> None:
-    """Removes a file, or a directory with its content. Follows no links; raises OSError."""
-    try:
-        folder = _open_folder(name, parent)
-    except OSError as error:
-        if error.errno not in (errno.ENOTDIR, errno.ELOOP):
-            raise
-        os.unlink(name, dir_fd=parent)
-        return
-    try:
-        for inner in os.listdir(folder):
-            _remove(inner, folder)
-    finally:
-        os.close(folder)
-    os.rmdir(name, dir_fd=parent)
-
-
-def _open_folder(name: str, parent: int) -> int:
-    """Opens a directory to list and change it, whatever its permissions are: it is of our user."""
-    flags = os.O_DIRECTORY | os.O_NOFOLLOW
-    try:
-        folder = os.open(name, os.O_RDONLY | flags, dir_fd=parent)
-    except PermissionError:
-        if not kernel.LINUX:
-            raise
-        # Reading needs the permission; naming it for a change of permissions does not.
-        place = os.open(name, os.O_PATH | flags, dir_fd=parent)
-        try:
-            os.chmod(f"/proc/self/fd/{place}", 0o700)
-        finally:
-            os.close(place)
-        folder = os.open(name, os.O_RDONLY | flags, dir_fd=parent)
-    os.fchmod(folder, 0o700)
-    return folder
 
 
 def read_data_size() -> int:

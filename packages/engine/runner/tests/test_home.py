@@ -10,6 +10,8 @@ from service_runner import wire
 from service_runner.home import Connections, DistantHome, Home, serve_distant
 from service_runner.kernel import LINUX
 
+from .support import read_output
+
 TOKEN = "0123456789abcdef0123456789abcdef"
 
 
@@ -104,6 +106,46 @@ class Dialling(unittest.TestCase):
         self.assertTrue(os.path.exists(folder))
         self.end_warden(distant)
         self.assertFalse(os.path.exists(folder))
+
+    @unittest.skipUnless(LINUX, "only Linux has level C")
+    def test_the_warden_goes_on_when_the_system_refuses_to_pass_connections_on(self) -> None:
+        program = """
+import os, queue, resource, socket, sys, threading
+from service_runner.home import DistantHome, Home, serve_distant
+if os.getuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+home = Home(sys.argv[1])
+line, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+scratch = os.open("/", os.O_RDONLY)
+threading.Thread(target=serve_distant, args=(line, home, scratch), daemon=True).start()
+distant = DistantHome(far.detach())
+hoard, end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+for _ in range(3):  # so many may be under way for each user as it may have open
+    socket.send_fds(hoard, [b"x"], [0] * 200)
+resource.setrlimit(resource.RLIMIT_NOFILE, (500, 500))
+try:
+    distant.dial(sys.argv[2])
+except ConnectionRefusedError:
+    print("refused")
+hoard.close()
+end.close()
+distant.dial(sys.argv[2]).close()
+print("connected", flush=True)
+os._exit(0)
+"""
+        os.chmod(self.folder.name, 0o755)
+        os.chmod(self.path, 0o666)
+        output = read_output(program, self.path, TOKEN)
+        self.assertEqual(output, "refused\nconnected\n")
+
+    def test_what_cannot_be_removed_ends_nobody(self) -> None:
+        home = Home(self.path)
+        home.remove_folders(os.path.join(self.folder.name, "removed by a run"), 7)
+        distant = self.start_warden()
+        distant._line.shutdown(socket.SHUT_RDWR)
+        distant.remove_folders("", 7)
 
     def test_nothing_stays_open_when_node_is_gone(self) -> None:
         home = Home(self.path)
