@@ -74,7 +74,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/builds",
   ],
   "platform/postgres": ["engine/base", "engine/host"],
-  "platform/secrets": ["engine/base", "platform/store"],
+  "platform/secrets": ["engine/base", "engine/project", "platform/store"],
   "platform/store/base": ["engine/base", "engine/store", "platform/postgres"],
   "platform/store/versions": [
     "engine/base",

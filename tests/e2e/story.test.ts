@@ -360,10 +360,8 @@ describe("versions and the CLI", () => {
 });
 
 test("a secret is there when a version is built and when it runs; a changed one reaches the next run, and none is in its log", async () => {
-  const setSecret = async (value: string) => {
-    const answer = await world.api("PUT", "/secrets/API_TOKEN", { value });
-    expect(answer.status).toBe(200);
-  };
+  const setSecret = async (value: string) =>
+    expect((await world.api("PUT", "/secrets/API_TOKEN", { value })).status).toBe(200);
   await setSecret("the first value");
   const secretive = await world.createProject(
     "secretive",
@@ -378,10 +376,11 @@ test("a secret is there when a version is built and when it runs; a changed one 
     return { status: state.status, result: result.body.result, log: await readWholeLog(body.id, own) };
   };
   expect(await runOnce()).toEqual({ status: "SUCCEEDED", result: { length: 15 }, log: ["it is [secret]"] });
+  const { body: job } = await world.api<{ id: string }>("POST", `/jobs?serviceKey=${key}`, {});
+  const readJobLog = async () => (await world.api<unknown>("GET", `/jobs/${job.id}/log`)).body;
+  await expect.poll(readJobLog).toMatchObject({ items: [{ message: "it is [secret]" }] });
   await setSecret("another value, which is longer");
-  await expect
-    .poll(async () => (await runOnce()).result, { timeout: 10_000 })
-    .toEqual({ length: "another value, which is longer".length });
+  await expect.poll(async () => (await runOnce()).result, { timeout: 10_000 }).toEqual({ length: 30 });
 });
 
 test("revoking a key, or ending a subscription, shuts the gateway's door within seconds", async () => {

@@ -23,9 +23,43 @@ describe("a text has its secrets replaced", () => {
     ],
     ["but not what only begins like one", ["0123456789"], "aaa01234567", "aaa01234567"],
     ["where there are none", [], "as it was", "as it was"],
+    [
+      "as addresses write it",
+      ["p@ss/w rd!"],
+      "u:p%40ss%2Fw%20rd%21@h p%40ss/w%20rd%21 p%40ss%2Fw+rd%21",
+      "u:[secret]@h [secret] [secret]",
+    ],
+    ["as Python's json writes it", ["Zo\u00EB's 💩 key"], '"Zo\\u00eb\'s \\ud83d\\udca9 key"', '"[secret]"'],
+    [
+      "the shorter one where only that stands",
+      ["password", "password-and-more"],
+      "password-and",
+      "[secret]-and",
+    ],
+    ["beside each other", ["aaaabbbb"], "aaaaaaaabbbbaaaabbbb", "aaaa[secret][secret]"],
+    [
+      "from its beginning, when that is long",
+      [`${"0123456789".repeat(4)}end`],
+      `x${"0123456789".repeat(4)}!`,
+      "x[secret]!",
+    ],
+    ["but for lines too short to tell", ["first\nsecond line"], "first second line", "first [secret]"],
   ])("%s", (_how, secrets, text, expected) => {
     expect(createRedaction(secrets)(text)).toBe(expected);
   });
+});
+
+test("a log takes no longer than its length says, whatever the values and the lines are made of", () => {
+  // The same work by each pair of value and place would take minutes.
+  const alike = Array.from({ length: 100 }, (_, index) => `${"a".repeat(4_000)}c${index}`);
+  const redact = createRedaction([...alike, `${"a".repeat(30)}d`]);
+  const began = performance.now();
+  for (let count = 0; count < 50; count++) {
+    expect(redact(`x${count} [line cut: 1 bytes]`)).toBe(`x${count} [line cut: 1 bytes]`);
+    redact(`${"a".repeat(15_000)}z${count} [line cut: 1 bytes]`);
+    redact(`${"a".repeat(31)}b`.repeat(500));
+  }
+  expect(performance.now() - began).toBeLessThan(5_000);
 });
 
 describe("a run", () => {

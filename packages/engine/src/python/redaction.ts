@@ -1,4 +1,5 @@
 import type { LogLine, Outcome, NotStarted, PythonRuntime } from "./port/runtime.ts";
+import { createTextFinder } from "./text-finder.ts";
 
 /** Stands where a secret was. */
 const REPLACEMENT = "[secret]";
@@ -14,39 +15,54 @@ const CUT = / \[line cut: \d+ bytes\]$/u;
 const CONTROLS = /[\u0000-\u001F\u007F-\u009F]+/u;
 
 /**
- * Finds the values as they are, piece by piece where a value has several lines (a log has one at a time), and as JSON and `repr` write
- * them. What a program encodes otherwise is not found.
+ * Finds the values as they are, piece by piece where a value has several lines (a log has one at a time), and as JSON, `repr` and
+ * addresses write them. What a program encodes otherwise, or prints in several lines, is not found.
  */
 export function createRedaction(values: readonly string[]): Redact {
-  const wanted = new Set<string>();
-  for (const value of values)
-    for (const part of [value, ...value.split(CONTROLS)]) {
-      const text = part.trim();
-      if (text.length < LEAST_LENGTH) continue;
-      wanted.add(text);
-      wanted.add(JSON.stringify(text).slice(1, -1));
-      wanted.add(text.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\n", "\\n"));
+  const wanted = new Set(values.flatMap(listForms));
+  if (wanted.size === 0) return (text) => text;
+  const find = createTextFinder([...wanted]);
+  return (text) => {
+    const note = CUT.exec(text)?.[0] ?? "";
+    const end = text.length - note.length;
+    let redacted = "";
+    let from = 0;
+    for (let at = 0; at <= end - LEAST_LENGTH; at++) {
+      const { found, reached } = find(text, at, end);
+      // A line that was cut may end within a value.
+      const length = note !== "" && reached === end - at && reached >= LEAST_LENGTH ? reached : found;
+      if (length === 0) continue;
+      redacted += text.slice(from, at) + REPLACEMENT;
+      from = at + length;
+      at = from - 1;
     }
-  // The longest first: one that is part of another must not leave the rest of it.
-  const parts = [...wanted].toSorted((a, b) => b.length - a.length);
-  if (parts.length === 0) return (text) => text;
-  const pattern = new RegExp(parts.map(escapePattern).join("|"), "gu");
-  return (text) => redactEnd(text, parts).replace(pattern, REPLACEMENT);
+    return redacted + text.slice(from);
+  };
 }
 
-function escapePattern(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`);
+/** What a value looks like in a log. */
+function listForms(value: string): readonly string[] {
+  const parts = [value, ...value.split(CONTROLS)].map((part) => part.trim());
+  return parts.filter(({ length }) => length >= LEAST_LENGTH).flatMap(listSpellings);
 }
 
-/** A line that was cut may end within a value. */
-function redactEnd(text: string, parts: readonly string[]): string {
-  const note = CUT.exec(text)?.[0];
-  if (note === undefined) return text;
-  const head = text.slice(0, -note.length);
-  for (const part of parts)
-    for (let length = part.length; length >= LEAST_LENGTH; length--)
-      if (head.endsWith(part.slice(0, length))) return `${head.slice(0, -length)}${REPLACEMENT}${note}`;
-  return text;
+function listSpellings(text: string): readonly string[] {
+  const json = JSON.stringify(text).slice(1, -1);
+  // Python's json writes only ASCII, its quote leaves slashes, and quote_plus writes spaces as plus signs.
+  const ascii = json.replaceAll(/[^ -~]/gu, (character) => toUnicodeEscapes(character));
+  const address = encodeURIComponent(text).replaceAll(
+    /[!'()*]/gu,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  const repr = text.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\n", "\\n");
+  return [text, json, ascii, repr, address, address.replaceAll("%2F", "/"), address.replaceAll("%20", "+")];
+}
+
+function toUnicodeEscapes(character: string): string {
+  return character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
 }
 
 /** The runtime, with the secrets of a version taken out of what its runs print and of the texts that they fail with. */

@@ -235,6 +235,26 @@ test("what failed leaves no entry", async () => {
   expect(await listEvents(owner)).toEqual(before);
 });
 
+test("a change that is not committed leaves no entry", async () => {
+  const property = await createProperty(instance);
+  const { owner } = property;
+  const before = await listEvents(owner);
+  await server.database.query({
+    text: "create function refuse_commit() returns trigger language plpgsql as $$ begin raise 'refused'; end $$",
+  });
+  await server.database.query({
+    text: `create constraint trigger refused after insert on application deferrable initially deferred
+      for each row execute function refuse_commit()`,
+  });
+  try {
+    const response = await callAs(owner, property, "createApplication", PLATFORM_API.createApplication);
+    expect(response.statusCode).toBe(500);
+    expect(await listEvents(owner)).toEqual(before);
+  } finally {
+    await server.database.query({ text: "drop function refuse_commit() cascade" });
+  }
+});
+
 test("no secret and no body is in any log", async () => {
   const property = await createProperty(instance);
   const { owner } = property;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
+import { ProjectError } from "@platform/engine/project/project-error";
 import type { SealedSecret, SecretRecord, SecretScope, SecretStore } from "../store/secrets.ts";
 import { explainSecretName } from "./names.ts";
 import { deriveKey, seal, unseal } from "./seal.ts";
@@ -29,6 +30,10 @@ export interface Secrets {
 /** All of one scope go to a process at once: 50 times 8 KB. */
 const MAX_SECRETS = 50;
 
+/** Characters without those around them that are blank: what is shorter is not taken out of logs (python/redaction.ts). */
+const LEAST_LINE = 8;
+const SHORT = `At least one of its lines must have ${LEAST_LINE} characters, without blanks around them: what is shorter could not be removed from logs.`;
+
 /** `secret`: the platform's. */
 export function createSecrets(store: SecretStore, secret: string): Secrets {
   const key = deriveKey(secret, "service-secrets");
@@ -39,10 +44,12 @@ export function createSecrets(store: SecretStore, secret: string): Secrets {
     return Object.fromEntries(
       ordered.map((one) => {
         if (one.keyId !== keyId)
-          throw new Error(
-            `The secret ${one.name} was stored by a platform with another --secret; set it again.`,
-          );
-        return [one.name, unseal(key, one.sealed, bind(one, one.name))];
+          throw createUnsealable(one.name, "was stored by a platform with another --secret", undefined);
+        try {
+          return [one.name, unseal(key, one.sealed, bind(one, one.name))];
+        } catch (error) {
+          throw createUnsealable(one.name, "does not open where it is stored", error);
+        }
       }),
     );
   };
@@ -53,6 +60,10 @@ export function createSecrets(store: SecretStore, secret: string): Secrets {
       if (fault !== null)
         throw new Problem("INVALID_INPUT", `The name of the secret is invalid. ${fault}`, {
           errors: [{ path: "/name", message: fault }],
+        });
+      if (!value.split(/[\r\n]+/u).some((line) => line.trim().length >= LEAST_LINE))
+        throw new Problem("INVALID_INPUT", `The value of the secret is invalid. ${SHORT}`, {
+          errors: [{ path: "/value", message: SHORT }],
         });
       const sealed = { sealed: seal(key, value, bind(scope, name)), keyId, changedBy: by };
       const record = found(await store.put(scope, name, { ...sealed, limit: MAX_SECRETS }));
@@ -66,6 +77,12 @@ export function createSecrets(store: SecretStore, secret: string): Secrets {
     readOfVersion: async (versionId) => open(await store.readOfVersion(versionId)),
     readOfService: async (serviceKey) => open(await store.readOfService(serviceKey)),
   };
+}
+
+/** Its cause says that this concerns one service and not the worker, which would rest after three of them (prepare-claim.ts). */
+function createUnsealable(name: string, why: string, cause: unknown): Error {
+  const text = `The secret ${name} ${why}; set it again.`;
+  return new Error(text, { cause: new ProjectError("INVALID_PROJECT", text, { cause }) });
 }
 
 function found<T>(result: T | null): T {

@@ -1,5 +1,7 @@
+import { createDispatchScene, WITHIN } from "@platform/engine/testing/dispatch-scene";
 import { expect, test } from "vitest";
 import { VERSION } from "@platform/engine/testing/version";
+import { createSecrets } from "../secrets/secrets.ts";
 import { withSecrets } from "./with-secrets.ts";
 
 function createScene() {
@@ -19,9 +21,21 @@ function createScene() {
     },
     async (id) => void retired.push(id),
   );
-  const prepare = () => source.prepare("version", new AbortController().signal);
+  const prepare = (id = "version") => source.prepare(id, new AbortController().signal);
   return { world, retired, prepare };
 }
+
+test("only so many versions are remembered as used", async () => {
+  const { world, retired, prepare } = createScene();
+  world.values = { API_TOKEN: "a first value" };
+  for (let number = 0; number < 1_001; number++) await prepare(`version ${number}`);
+  world.values = { API_TOKEN: "a second value" };
+  world.tell();
+  await prepare("version 0");
+  expect(retired).toEqual([]);
+  await prepare("version 1000");
+  expect(retired).toHaveLength(1);
+});
 
 test("a version without secrets is as it was", async () => {
   const { prepare } = createScene();
@@ -42,4 +56,52 @@ test("changed values make another warm process at the next start, and the one wi
   expect(second.id).not.toBe(first.id);
   expect(retired).toEqual([first.id]);
   expect(second.id).not.toContain("value");
+});
+
+const unused = () => Promise.reject(new Error("not called"));
+
+test("executions of versions whose secrets do not open go back and are left alone for a while; others run on this worker", async () => {
+  const scene = await createDispatchScene();
+  try {
+    const program = "def run(): return {'ran': True}\n";
+    const resources = { cpu: 0.1, memory: 0.1 };
+    const stuck: string[] = [];
+    for (let count = 0; count < 4; count++) stuck.push(await scene.start(program, { resources }));
+    const wanting = new Set(await Promise.all(stuck.map(async (id) => (await scene.find(id)).versionId)));
+    const reads: string[] = [];
+    const moved = { organisationId: "o", serviceKey: null, name: "API_TOKEN", sealed: "", keyId: "another" };
+    const readOfVersion = async (id: string) => {
+      reads.push(id);
+      return wanting.has(id) ? [moved] : [];
+    };
+    const store = {
+      list: unused,
+      put: unused,
+      delete: unused,
+      readOfService: unused,
+      subscribe: () => () => undefined,
+    };
+    const secrets = createSecrets({ ...store, readOfVersion }, "a secret of the platform, long enough");
+    const source = { readOfVersion: secrets.readOfVersion, subscribe: store.subscribe };
+    const versions = withSecrets(scene.sources.versions, source, async () => undefined);
+    const gaveBack = new Set<string>();
+    scene.store.subscribe((event) => {
+      if (event.type === "changed" && event.record?.status === "PENDING") gaveBack.add(event.id);
+    });
+    const worker = scene.createDispatcher({ versions });
+    worker.start();
+    await expect.poll(() => gaveBack, WITHIN).toEqual(new Set(stuck));
+    const sound = await scene.start(program, { resources });
+    await expect.poll(() => scene.statusOf(sound), WITHIN).toBe("SUCCEEDED");
+    expect(worker.explainRest()).toBeNull();
+    // Once each: the next try is seconds away.
+    expect(reads.filter((id) => wanting.has(id))).toHaveLength(4);
+    const errors = scene.logged
+      .filter(({ level }) => level === "error")
+      .map(({ fields }) => String(fields["err"]));
+    expect(errors).toHaveLength(4);
+    expect(errors[0]).toContain("The secret API_TOKEN was stored by a platform with another --secret");
+  } finally {
+    await scene.close();
+  }
 });

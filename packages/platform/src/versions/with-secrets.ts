@@ -26,7 +26,8 @@ export function withSecrets(
   retire: (id: string) => Promise<void>,
 ): VersionSource & { readonly close: () => void } {
   const known = createCache<Readonly<Record<string, string>>>({ ttlMs: FRESH_MS, maxEntries: MAX_KNOWN });
-  const used = new Map<string, string>();
+  // Bounded: of a version that is dropped, a process with former values ends when it has been idle for long enough.
+  const used = createCache<string>({ maxEntries: MAX_KNOWN });
   const close = secrets.subscribe(known.clear);
   return {
     close,
@@ -36,7 +37,7 @@ export function withSecrets(
         known.peek(versionId) ?? known.get(versionId, () => secrets.readOfVersion(versionId)),
       ]);
       const prepared = addSecrets(version, values);
-      const former = used.get(versionId) ?? prepared.id;
+      const former = used.peek(versionId) ?? prepared.id;
       used.set(versionId, prepared.id);
       if (former !== prepared.id) void retire(former).catch(() => undefined);
       return prepared;
