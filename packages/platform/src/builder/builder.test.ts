@@ -50,6 +50,17 @@ describe("a build", () => {
     expect(lines.map((line) => line.message)).toContain("ran");
   });
 
+  test("fails with what to do when a secret of the service does not open", async () => {
+    const { key, name } = await scene.createService();
+    const { organisationId, userId: changedBy } = scene.owner;
+    const sealed = { sealed: "", keyId: "another", changedBy, limit: 50 };
+    await scene.instance.stores.secrets.put({ organisationId, serviceKey: key }, "API_TOKEN", sealed);
+    expect(await scene.deploy(key, await scene.pack(name))).toMatchObject({
+      code: "INVALID_PROJECT",
+      detail: "The secret API_TOKEN was stored by a platform with another --secret; set it again.",
+    });
+  });
+
   test("counts versions on, by the wished step or to the wished number, and never overwrites one", async () => {
     const { key, name } = await scene.createService();
     for (const [query, expected] of [

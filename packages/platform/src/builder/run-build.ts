@@ -69,7 +69,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     onLog("Loading src/program.py");
     const version = toRunnableVersion({ id: createUuidV7(), ...settings }, directory, environment);
     // An import may take minutes. A build that is stopped does not wait for it: the process ends by its own limit or with the runtime.
-    const importable = addSecrets(version, await deps.readSecrets(claim.serviceKey));
+    const importable = addSecrets(version, await readSecrets(deps, claim.serviceKey));
     const probe = await untilAborted(deps.runtime.probe(importable), signal);
     if (!probe.ok) return describeProbeFailure(probe, onLog);
     if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
@@ -83,6 +83,15 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     for (const { path, message } of error.errors)
       onLog(message.startsWith(path) ? message : `${path}: ${message}`);
     return fail(error.code, error.detail);
+  }
+}
+
+/** A secret that does not open is the service's to set again, which the cause of the error says; a try again would not help. */
+async function readSecrets(deps: BuildDeps, serviceKey: string): Promise<Readonly<Record<string, string>>> {
+  try {
+    return await deps.readSecrets(serviceKey);
+  } catch (error) {
+    throw error instanceof Error && error.cause instanceof ProjectError ? error.cause : error;
   }
 }
 
