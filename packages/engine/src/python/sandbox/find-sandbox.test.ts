@@ -30,6 +30,13 @@ test("the best sandbox that works is found", async () => {
   expect(report.missing.some(({ piece }) => piece === "control groups")).toBe(cgroups === null);
 });
 
+test("versions of an ordinary user's worker share its counts, which the report says", async () => {
+  const { report } = await findTestSandbox();
+  const shared = report.missing.filter(({ piece }) => piece === "users of their own");
+  const isTold = shared.some(({ why }) => why.includes("epoll"));
+  expect(isTold).toBe(process.getuid?.() !== 0);
+});
+
 test("a folder for temporary files that only this process can enter changes nothing", async () => {
   const before = await findTestSandbox();
   vi.stubEnv("TMPDIR", mkdtempSync(join(directory, "closed-")));

@@ -1,5 +1,5 @@
 import { arch, platform } from "node:process";
-import type { MissingPiece } from "@platform/contract/sandbox";
+import type { MissingPiece, SandboxLevel } from "@platform/contract/sandbox";
 import { getMessage } from "../../base/thrown.ts";
 import { prepareBubblewrap } from "./bubblewrap.ts";
 import { findCgroups } from "./cgroups/find-cgroups.ts";
@@ -28,12 +28,20 @@ import type { TakeUser } from "./users.ts";
 const DEFAULT_UID_BASE = 200_000;
 const DEFAULT_UID_COUNT = 10_000;
 
+/** What all levels leave to a version that runs as the user of this process: counts that the kernel keeps for each user. */
+const SHARED_COUNTS =
+  "share what the kernel counts for it: one that watches millions of descriptors (epoll) stops this worker.";
 /** At level C nothing else keeps a version from what Landlock does not judge. */
-const SHARED_USER: MissingPiece = {
-  piece: "users of their own",
-  why: "Versions run as the user of this process, and may change the permissions, times and attributes of all its files, and the limits and priorities of its processes: all deployed code must be trusted.",
-  remedy: "Run the worker as root: each version then has a user of its own.",
-};
+const SHARED_FILES =
+  "may change the permissions, times and attributes of all its files, and the limits and priorities of its processes: all deployed code must be trusted.";
+
+function describeSharedUser(level: SandboxLevel): MissingPiece {
+  return {
+    piece: "users of their own",
+    why: `Versions run as the user of this process, and ${level === "C" ? SHARED_FILES : SHARED_COUNTS}`,
+    remedy: "Run the worker as root: each version then has a user of its own.",
+  };
+}
 
 /** What the sandbox is made with, and as whom versions run. */
 export interface FindSandboxOptions {
@@ -75,8 +83,10 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   ]);
   const egress = limitEgress(outside, faults);
   const others = [missing, isMissing(egress) ? egress : null].filter((piece) => piece !== null);
-  const report = gradeSandbox([...faults, ...others]);
-  if (report.level === "D" || architecture === null) return createNoSandbox(report);
+  const graded = gradeSandbox([...faults, ...others]);
+  if (graded.level === "D" || architecture === null) return createNoSandbox(graded);
+  const shared = tools.user === null ? [describeSharedUser(graded.level)] : [];
+  const report = { ...graded, missing: [...graded.missing, ...shared] };
   const needed = trials.filter(({ piece }) => isNeeded(piece, report.level));
   const networks = createNetworks(options, egress);
   const parts = { architecture, takeUser, networks };
@@ -98,11 +108,7 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
     return { ...common, report, prepare: (request) => prepareBubblewrap(found, request) };
   }
   const confined = { ...parts, interpreter, siblings: await judgeSiblings(tools) };
-  return {
-    ...common,
-    report: tools.user === null ? { ...report, missing: [...report.missing, SHARED_USER] } : report,
-    prepare: (request) => prepareConfined(confined, request),
-  };
+  return { ...common, report, prepare: (request) => prepareConfined(confined, request) };
 }
 
 function tryNetwork(
