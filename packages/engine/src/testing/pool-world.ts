@@ -153,16 +153,16 @@ export class PoolWorld {
     if (id === undefined || child === undefined) return;
     child.connections = "open";
     if (this.#mode === "spawn" && child.use === "good" && this.#canServe())
-      this.#judgeImport(failure === null);
+      this.#judgeImport(failure === null, child);
     this.#dispatch({ type: "connected", child: id, failure });
     if (child.connections !== "open") return;
     demand(child.use === "good" && this.#canServe(), "only a child that can be used is kept");
     child.role = "idle";
   }
 
-  #judgeImport(isGood: boolean): void {
+  #judgeImport(isGood: boolean, { orderedAt }: ChildBook): void {
     if (isGood) this.#project.succeed();
-    else this.#project.failImport(this.#now);
+    else this.#project.failImport(this.#now, orderedAt);
   }
 
   #lose(id: number): void {
@@ -203,7 +203,7 @@ export class PoolWorld {
     const isBelieved = event === "refused" || event === "full" ? child?.role === "starting" : isOver;
     if (isBelieved) this.#children.delete(id);
     const isFailed = event === "gone" && isBelieved && child?.role === "starting";
-    if (isFailed && this.#mode === "spawn" && this.#canServe()) this.#judgeImport(false);
+    if (isFailed && this.#mode === "spawn" && this.#canServe()) this.#judgeImport(false, child);
     if (isBelieved && event === "gone" && child?.role === "running") this.#lastUsed = this.#now;
     this.#report(event === "refused" ? { event, id, reason: "EAGAIN" } : { event, id });
   }

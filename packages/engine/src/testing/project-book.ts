@@ -8,6 +8,7 @@ const PARKED_FROM = 3;
 export class ProjectBook {
   #failures = 0;
   #until = -1;
+  #failedAt = -Infinity;
 
   isBarred(now: number): boolean {
     return now < this.#until;
@@ -27,9 +28,10 @@ export class ProjectBook {
     this.#until = now + (PAUSES[Math.min(this.#failures, PAUSES.length) - 1] ?? 0);
   }
 
-  /** Of a child: nothing comes of the first two, and nothing is counted of those that were under way when it was parked. */
-  failImport(now: number): void {
-    if (this.isBarred(now)) return;
+  /** Of a child: nothing comes of the first two, and nothing is counted of those that were under way when it was parked, or another failed. */
+  failImport(now: number, orderedAt: number): void {
+    if (this.isBarred(now) || orderedAt < this.#failedAt) return;
+    this.#failedAt = now;
     if (this.#failures + 1 < PARKED_FROM) this.#failures += 1;
     else this.failBoot(now);
   }

@@ -115,6 +115,11 @@ describe("a pool", () => {
     ],
     ["makes none ahead for it when an answer is there", play(...UNIMPORTABLE, ANSWERED), ""],
     [
+      "counts interpreters once that could not import it at the same time, for what they all lacked",
+      play(...SPAWNING, submit(2), submit(3), ...[2, 3, 4].flatMap((id) => [id, connectedBroken(id)])),
+      "child 4 runs 3, fork 5, fork 6, fork 7",
+    ],
+    [
       "counts on in the next zygote, which has imported nothing itself",
       play(
         ...SPAWNING,

@@ -125,7 +125,7 @@ function connect(turn: Turn, id: number, failure: BootFailure | null): void {
   set(turn, { bootsWithoutChild: 0 });
   if (phase.name === "warm") set(turn, { phase: { ...phase, provenAt: turn.now } });
   if (startMode === "spawn" && failure === null) praise(turn);
-  if (startMode === "spawn" && failure !== null) blame(turn, failure);
+  if (startMode === "spawn" && failure !== null) blame(turn, child, failure);
   // It answers with the failure, whose log has what the import printed.
   const [next] = queue;
   if (next === undefined) move(turn, child, { stage: "idle" });
@@ -187,10 +187,14 @@ function praise(turn: Turn): void {
   turn.effects.push({ type: "log", level: "info", fields: { failures }, message });
 }
 
-/** In spawn mode, a child could not import the project. The zygote stays: others may run. From the third time on the version is parked. */
-function blame(turn: Turn, failure: BootFailure): void {
+/**
+ * In spawn mode, a child could not import the project. The zygote stays: others may run. From the third time on the version is parked. Those
+ * that were under way when one failed count with it: what all of them lacked may be there for the next.
+ */
+function blame(turn: Turn, { orderedAt }: Child, failure: BootFailure): void {
   const failures = turn.state.failures + 1;
-  if (isBarred(turn.state, turn.now)) return;
+  if (isBarred(turn.state, turn.now) || orderedAt < turn.state.failedAt) return;
+  set(turn, { failedAt: turn.now });
   if (failures < PARK_AFTER) set(turn, { failures });
   else park(turn, failure);
 }
@@ -264,7 +268,7 @@ function forgetGone(turn: Turn, child: Child): void {
   failStart(turn, child.outcome);
   // Not of a zygote that ends because it cannot be forked: it imported the project itself.
   if (isZygoteAtFault || child.outcome.status !== "FAILED" || !canServe(turn.state.phase)) return;
-  blame(turn, { outcome: child.outcome, lines: [] });
+  blame(turn, child, { outcome: child.outcome, lines: [] });
   dismiss(turn);
 }
 

@@ -86,6 +86,8 @@ export interface PoolState {
   readonly memory: "ample" | "tight";
   /** Boots in a row that failed because of the project; in spawn mode, imports of its children. */
   readonly failures: number;
+  /** When the last of these imports failed, in monotonic milliseconds. */
+  readonly failedAt: number;
   /** The project could not be started: until then (monotonic milliseconds), executions get the failure without a process. */
   readonly barred: { readonly failure: BootFailure; readonly until: number } | null;
   /** Zygotes in a row that ended before one child was ready. */
@@ -159,6 +161,7 @@ export function createPoolState(
     peak: { present: 0, previous: 0, since: now },
     memory: "ample",
     failures: 0,
+    failedAt: -Infinity,
     barred: null,
     bootsWithoutChild: 0,
     lastUsed: now,
