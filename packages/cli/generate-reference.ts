@@ -1,5 +1,5 @@
 import { formatOption, COMMON_OPTIONS } from "./src/interpret.ts";
-import { COMMANDS } from "./src/commands/commands.ts";
+import { COMMANDS, COMMAND_GROUPS } from "./src/commands/commands.ts";
 import type { Command, Option } from "./src/base/command.ts";
 
 const INTRODUCTION = `<!-- Written by \`npm run gen\`. -->
@@ -32,7 +32,14 @@ The login is stored in \`config.json\` in the user's configuration folder (on Li
 
 /** Creates the page docs/guide/cli.md from the declarations of the commands. */
 export function createCliReference(): string {
-  return [INTRODUCTION, ...COMMANDS.map(describeCommand)].join("\n");
+  return [INTRODUCTION, describeGroups(), ...COMMANDS.map(describeCommand)].join("\n");
+}
+
+function describeGroups(): string {
+  const rows = COMMAND_GROUPS.map(
+    ({ title, commands }) => `| ${title} | ${commands.map(({ name }) => `\`${name}\``).join(", ")} |`,
+  );
+  return ["## Commands by subject", "", "| subject | commands |", "|---|---|", ...rows, ""].join("\n");
 }
 
 function describeCommand(command: Command): string {

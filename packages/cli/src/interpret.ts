@@ -1,15 +1,22 @@
-import { Command as Commander, InvalidArgumentError, Option as CommanderOption } from "commander";
+import { Command as Commander, Help, InvalidArgumentError, Option as CommanderOption } from "commander";
 import type { CommanderError } from "commander";
 import { formatFlag } from "./base/command.ts";
-import type { Command, CommandResult, NumberOption, Option, TextOption } from "./base/command.ts";
+import type {
+  Command,
+  CommandGroup,
+  CommandResult,
+  NumberOption,
+  Option,
+  TextOption,
+} from "./base/command.ts";
 import { createUsageError } from "./base/errors.ts";
 
 /** Runs one command with its parsed input. */
 type Execute = (command: Command, input: Parameters<Command["run"]>[1]) => Promise<CommandResult | undefined>;
 
-/** The commands, and where help and usage errors are written. */
+/** The commands by subject, and where help and usage errors are written. */
 export interface ProgramOptions {
-  readonly commands: readonly Command[];
+  readonly groups: readonly CommandGroup[];
   /** Printed by `--version`. */
   readonly version: string;
   readonly execute: Execute;
@@ -35,26 +42,47 @@ export function createProgram(options: ProgramOptions): Commander {
     .exitOverride()
     .configureOutput({ writeOut: options.writeOut, writeErr: options.writeErr })
     .addHelpText("after", HELP_FOOTER);
-  for (const command of options.commands) {
+  for (const command of options.groups.flatMap(({ commands }) => commands)) {
     const [group = "", action] = command.name.split(" ");
     if (action === undefined) addCommand(program, { word: group, command }, options);
     else addCommand(findGroup(program, group, options), { word: action, command }, options);
   }
-  return program;
+  // Last, since commands inherit it.
+  return program.configureHelp({ formatHelp: (command, helper) => formatGroups(command, helper, options) });
+}
+
+/** The help of the program, with its commands by subject. */
+function formatGroups(program: Commander, helper: Help, { groups }: ProgramOptions): string {
+  const plain = new Help();
+  plain.visibleCommands = () => [];
+  const commands = helper.visibleCommands(program);
+  const width = helper.longestSubcommandTermLength(program, helper);
+  const lines = groups.flatMap(({ title, commands: members }) => {
+    const words = new Set(members.map(({ name }) => name.split(" ")[0]));
+    const shown = commands.filter((command) => words.has(command.name()));
+    return ["", `${title}:`, ...shown.map((command) => formatLine(command, helper, width))];
+  });
+  return `${plain.formatHelp(program, plain)}${lines.join("\n")}\n`;
+}
+
+function formatLine(command: Commander, helper: Help, width: number): string {
+  return `  ${helper.subcommandTerm(command).padEnd(width)}  ${helper.subcommandDescription(command)}`;
 }
 
 /** The command that others belong to whose names begin with its word, as `tokens` of `tokens create`. */
 function findGroup(program: Commander, word: string, options: ProgramOptions): Commander {
   const known = program.commands.find((command) => command.name() === word);
   if (known !== undefined) return known;
-  const actions = options.commands.flatMap(({ name }) => {
-    const [group, action] = name.split(" ");
-    return group === word && action !== undefined ? [action] : [];
-  });
+  const actions = options.groups
+    .flatMap(({ commands }) => commands)
+    .flatMap(({ name }) => {
+      const [group, action] = name.split(" ");
+      return group === word && action !== undefined ? [action] : [];
+    });
   return program
     .command(word)
     .usage("<command> [arguments] [options]")
-    .summary(`${actions.join(", ")}: 'platform ${word}' lists them`)
+    .summary(`${actions.join(", ")}: 'platform ${word}' says more`)
     .helpOption("-h, --help", "Show this help")
     .helpCommand(false);
 }
@@ -86,12 +114,13 @@ function addCommand(
     const values = child.opts<Record<string, string | number | boolean | undefined>>();
     const chosen = withFlagDefaults(command, values);
     checkExclusive(command, chosen);
-    const given = names.map((name, index) => [name, asText(received[index])]);
+    const given = names.map((name, index) => [name, readArgument(name, received[index])] as const);
     await options.execute(command, { arguments: Object.fromEntries(given), options: chosen });
   });
 }
 
-function asText(value: unknown): string | undefined {
+function readArgument(name: string, value: unknown): string | undefined {
+  if (value === "") throw createUsageError(`The ${name} must not be empty.`);
   return typeof value === "string" ? value : undefined;
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { findAsset } from "./base/assets.ts";
-import { COMMANDS } from "./commands/commands.ts";
+import { COMMAND_GROUPS } from "./commands/commands.ts";
 import { createConfigFile } from "./base/config-file.ts";
 import { EXIT_CODES } from "./base/errors.ts";
 import { createOutput } from "./base/output.ts";
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   });
   const mayPrompt = process.stdin.isTTY && process.stdout.isTTY && !isJson;
   const exitCode = await runCli(words, {
-    commands: COMMANDS,
+    groups: COMMAND_GROUPS,
     version: readVersion(),
     context: {
       settings,

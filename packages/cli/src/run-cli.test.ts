@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { COMMANDS } from "./commands/commands.ts";
+import { COMMANDS, COMMAND_GROUPS } from "./commands/commands.ts";
 import { createProgram } from "./interpret.ts";
 import { createCliHome } from "./testing/cli-process.ts";
 import type { CliHome } from "./testing/cli-process.ts";
@@ -36,6 +36,31 @@ test("no command at all shows the help and is wrong usage", async () => {
   }
 });
 
+test("the help shows the commands by subject, each once", async () => {
+  const { exitCode, stdout } = await home.run(["--help"]);
+  expect(exitCode).toBe(0);
+  for (const { title, commands } of COMMAND_GROUPS) {
+    const part = stdout
+      .slice(stdout.indexOf(`\n${title}:\n`))
+      .trimStart()
+      .split("\n\n")[0];
+    for (const { name } of commands)
+      expect(part).toMatch(new RegExp(`^  ${name.split(" ")[0] ?? ""}\\b`, "m"));
+  }
+  const listed = [...stdout.matchAll(/^  ([a-z][a-z-]*)\b/gm)].map(([, word]) => word);
+  expect(listed).toEqual([...new Set(COMMANDS.map(({ name }) => name.split(" ")[0]))]);
+});
+
+test("an empty argument is wrong usage, and nothing is sent", async () => {
+  const { exitCode, stderr } = await home.run(["applications", "create", ""]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("The name must not be empty.");
+});
+
+test("a list is called ls in every group of commands", () => {
+  expect(COMMANDS.filter(({ name }) => name.endsWith(" list"))).toEqual([]);
+});
+
 test("a group of commands shows what it has, and is wrong usage without one", async () => {
   const { exitCode, stderr } = await home.run(["tokens"]);
   expect(exitCode).toBe(2);
@@ -48,7 +73,7 @@ test("a group of commands shows what it has, and is wrong usage without one", as
 test.each(COMMANDS.map(({ name }) => name))("%s --help shows its usage and an example", async (name) => {
   const shown: string[] = [];
   const program = createProgram({
-    commands: COMMANDS,
+    groups: COMMAND_GROUPS,
     version: "1.0.0",
     writeOut: (text) => shown.push(text),
     writeErr: (text) => expect.fail(text),

@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { getMessage } from "@platform/engine/base/thrown";
-import type { Command, CommandResult } from "./base/command.ts";
+import type { CommandGroup, CommandResult } from "./base/command.ts";
 import type { CommandContext } from "./base/context.ts";
 import { EXIT_CODES, UserError } from "./base/errors.ts";
 import type { ExitCode } from "./base/errors.ts";
@@ -13,7 +13,7 @@ import { findEndpoint } from "./base/session.ts";
 
 /** What a run of the CLI depends on besides the command line. */
 export interface CliOptions {
-  readonly commands: readonly Command[];
+  readonly groups: readonly CommandGroup[];
   /** Printed by `--version`. */
   readonly version: string;
   readonly context: CommandContext;
@@ -29,7 +29,7 @@ export async function runCli(words: readonly string[], options: CliOptions): Pro
   let exitCode: ExitCode = EXIT_CODES.success;
   const usage: string[] = [];
   const program = createProgram({
-    commands: options.commands,
+    groups: options.groups,
     version: options.version,
     writeOut: (text) => output.write(text),
     writeErr: (text) => usage.push(text),

@@ -98,6 +98,12 @@ export interface Command extends Omit<CommandDeclaration<Arguments, Options>, "r
   ) => Promise<CommandResult>;
 }
 
+/** Commands of one subject, which the help shows together. */
+export interface CommandGroup {
+  readonly title: string;
+  readonly commands: readonly Command[];
+}
+
 /** Checks the types of a declaration and erases them. This is safe because the interpreter parses every value by the same declaration. */
 export function defineCommand<const A extends Arguments, const O extends Options>(
   declaration: CommandDeclaration<A, O>,

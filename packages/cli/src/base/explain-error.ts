@@ -22,7 +22,9 @@ const HINTS: Readonly<Record<string, string>> = {
   FORBIDDEN:
     "See 'platform whoami' for the organisation in use, and choose another with 'platform set-context'.",
   SERVICE_NOT_FOUND:
-    "See 'platform services' and 'platform versions' for those of this organisation, and 'platform whoami' for the organisation.",
+    "See 'platform services' and 'platform versions' for those of this organisation, 'platform marketplace search' for the keys of all that it can subscribe to, and 'platform whoami' for the organisation.",
+  NOT_FOUND:
+    "List what there is, as with 'platform tokens ls', and see 'platform whoami' for the user and the organisation in use.",
   EXECUTION_NOT_FOUND: "Jobs belong to an organisation: see 'platform whoami' for the one in use.",
   RESULT_NOT_READY: "See 'platform status <id>'.",
   INPUT_TOO_LARGE:

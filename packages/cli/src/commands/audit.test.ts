@@ -65,3 +65,8 @@ test("audit --verify reads to the end of the log, and fails with the first entry
   expect(exitCode).toBe(1);
   expect(stderr).toContain("Entry 7 of the audit log is missing or was changed.");
 });
+
+test("audit --verify takes no filter, since the hashes are a chain of all entries", async () => {
+  expect((await run("--verify", "--actor", "ada@example.org")).exitCode).toBe(2);
+  expect(peer.requests).toEqual([]);
+});

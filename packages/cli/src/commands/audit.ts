@@ -38,6 +38,14 @@ export const auditCommand = defineCommand({
     },
     verify: { kind: "flag", description: "Verify the whole log instead of showing it" },
   },
+  // The hashes are a chain: a part of it cannot be verified.
+  exclusive: [
+    ["verify", "actor"],
+    ["verify", "action"],
+    ["verify", "target"],
+    ["verify", "after"],
+    ["verify", "before"],
+  ],
   examples: [
     { command: "platform audit --action access-key.revoke", comment: "Who revoked keys" },
     { command: "platform audit --format csv > audit.csv", comment: "For a spreadsheet" },

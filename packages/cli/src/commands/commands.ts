@@ -1,4 +1,4 @@
-import type { Command } from "../base/command.ts";
+import type { Command, CommandGroup } from "../base/command.ts";
 import {
   createApplicationCommand,
   listApplicationsCommand,
@@ -38,50 +38,60 @@ import { upCommand } from "./up.ts";
 import { versionsCommand } from "./versions.ts";
 import { whoamiCommand } from "./whoami.ts";
 
-/** All commands, in the order of the help. */
-export const COMMANDS: readonly Command[] = [
-  loginCommand,
-  setContextCommand,
-  initCommand,
-  serveCommand,
-  upCommand,
-  runCommand,
-  compressCommand,
-  statusCommand,
-  resultCommand,
-  logsCommand,
-  cancelCommand,
-  servicesCommand,
-  versionsCommand,
-  listApplicationsCommand,
-  createApplicationCommand,
-  renameApplicationCommand,
-  removeApplicationCommand,
-  listKeysCommand,
-  createKeyCommand,
-  rotateKeyCommand,
-  removeKeyCommand,
-  createTokenCommand,
-  listTokensCommand,
-  removeTokenCommand,
-  publishCommand,
-  unpublishCommand,
-  listPlansCommand,
-  putPlanCommand,
-  removePlanCommand,
-  searchMarketplaceCommand,
-  showMarketplaceCommand,
-  subscribeCommand,
-  listSubscriptionsCommand,
-  changeSubscriptionCommand,
-  endSubscriptionCommand,
-  membersCommand,
-  inviteCommand,
-  invitationsCommand,
-  setSecretCommand,
-  listSecretsCommand,
-  removeSecretCommand,
-  auditCommand,
-  whoamiCommand,
-  logoutCommand,
+/** All commands by subject, in the order of the help and of the reference. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  {
+    title: "Login",
+    commands: [loginCommand, logoutCommand, whoamiCommand, setContextCommand],
+  },
+  {
+    title: "Projects",
+    commands: [initCommand, serveCommand, compressCommand, upCommand],
+  },
+  {
+    title: "Jobs",
+    commands: [runCommand, statusCommand, resultCommand, logsCommand, cancelCommand],
+  },
+  {
+    title: "Services",
+    commands: [servicesCommand, versionsCommand, setSecretCommand, listSecretsCommand, removeSecretCommand],
+  },
+  {
+    title: "Marketplace, as a provider",
+    commands: [publishCommand, unpublishCommand, listPlansCommand, putPlanCommand, removePlanCommand],
+  },
+  {
+    title: "Marketplace, as a subscriber",
+    commands: [
+      searchMarketplaceCommand,
+      showMarketplaceCommand,
+      subscribeCommand,
+      listSubscriptionsCommand,
+      changeSubscriptionCommand,
+      endSubscriptionCommand,
+    ],
+  },
+  {
+    title: "Applications and tokens",
+    commands: [
+      listApplicationsCommand,
+      createApplicationCommand,
+      renameApplicationCommand,
+      removeApplicationCommand,
+      listKeysCommand,
+      createKeyCommand,
+      rotateKeyCommand,
+      removeKeyCommand,
+      listTokensCommand,
+      createTokenCommand,
+      removeTokenCommand,
+    ],
+  },
+  {
+    title: "Organisation",
+    commands: [membersCommand, inviteCommand, invitationsCommand, auditCommand],
+  },
 ];
+
+/** All commands, in the same order. */
+export const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap(({ commands }) => commands);

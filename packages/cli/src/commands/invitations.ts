@@ -10,7 +10,7 @@ export const invitationsCommand = defineCommand({
   description: ["Newest first. Their links were shown when they were made, and cannot be shown again."],
   arguments: {},
   options: {
-    revoke: { kind: "text", placeholder: "ID", description: "Revoke the invitation with this id" },
+    revoke: { kind: "text", placeholder: "id", description: "Revoke the invitation with this id" },
   },
   examples: [
     { command: "platform invitations", comment: "A table" },

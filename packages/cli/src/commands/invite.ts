@@ -14,14 +14,14 @@ export const inviteCommand = defineCommand({
   options: {
     role: {
       kind: "text",
-      placeholder: "ROLE",
+      placeholder: "role",
       description: "Role of who accepts",
       choices: ROLES,
       default: "viewer",
     },
     days: {
       kind: "number",
-      placeholder: "DAYS",
+      placeholder: "days",
       description: "Days until the link expires",
       minimum: 1,
       maximum: 30,

@@ -13,7 +13,7 @@ export const searchMarketplaceCommand = defineCommand({
     "Lists services of the marketplace, and those that the organisation has published internally: all of them, or those that have all of the words, or their beginnings, in name, title, tags, summary or description.",
   ],
   arguments: { words: { description: "Words to search for, in quotes if several", required: false } },
-  options: { tag: { kind: "text", placeholder: "TAG", description: "Only services with this tag" } },
+  options: { tag: { kind: "text", placeholder: "tag", description: "Only services with this tag" } },
   examples: [
     { command: "platform marketplace search 'vehicle routing'", comment: "The best match first" },
     { command: "platform marketplace search --tag optimisation", comment: "The newest first" },

@@ -21,7 +21,7 @@ export const membersCommand = defineCommand({
     member: { description: "Email address or id of a member; me: yourself", required: false },
   },
   options: {
-    role: { kind: "text", placeholder: "ROLE", description: "The member's new role", choices: ROLES },
+    role: { kind: "text", placeholder: "role", description: "The member's new role", choices: ROLES },
     remove: { kind: "flag", description: "Remove the member" },
   },
   exclusive: [["role", "remove"]],

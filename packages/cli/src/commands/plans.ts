@@ -7,7 +7,7 @@ import { findService } from "../project/find-service.ts";
 
 const MAX_UNITS = 1_000_000_000_000;
 const MAX_RATE = 1_000_000;
-const WHOLE = { kind: "number", placeholder: "N", minimum: 1, maximum: MAX_UNITS, isInteger: true } as const;
+const WHOLE = { kind: "number", placeholder: "n", minimum: 1, maximum: MAX_UNITS, isInteger: true } as const;
 
 const SERVICE = {
   description: "Name or key of the service; default: the project in this folder",
@@ -42,14 +42,14 @@ export const putPlanCommand = defineCommand({
   ],
   arguments: { plan: PLAN, service: SERVICE },
   options: {
-    name: { kind: "text", placeholder: "NAME", description: "Display name; default: the plan's id" },
-    currency: { kind: "text", placeholder: "CODE", description: "Currency of the prices, such as EUR" },
-    monthly: { kind: "text", placeholder: "PRICE", description: "Fee for each month" },
-    perExecution: { kind: "text", placeholder: "PRICE", description: "Price of an execution" },
-    perCpuSecond: { kind: "text", placeholder: "PRICE", description: "Price of a CPU-second" },
+    name: { kind: "text", placeholder: "name", description: "Display name; default: the plan's id" },
+    currency: { kind: "text", placeholder: "code", description: "Currency of the prices, such as EUR" },
+    monthly: { kind: "text", placeholder: "price", description: "Fee for each month" },
+    perExecution: { kind: "text", placeholder: "price", description: "Price of an execution" },
+    perCpuSecond: { kind: "text", placeholder: "price", description: "Price of a CPU-second" },
     unit: {
       kind: "text",
-      placeholder: "UNIT",
+      placeholder: "unit",
       description: "What --included and --cap count",
       choices: ["execution", "cpu-second"],
       default: "execution",

@@ -14,7 +14,7 @@ export const publishCommand = defineCommand({
   options: {
     to: {
       kind: "text",
-      placeholder: "SCOPE",
+      placeholder: "scope",
       description: "Who can subscribe: applications of the organisation, or of all organisations",
       choices: ["internal", "marketplace"],
       default: "internal",

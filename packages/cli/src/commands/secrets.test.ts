@@ -31,9 +31,9 @@ test("secrets set takes no value on the command line, and no empty one", async (
   expect(peer.requests).toEqual([]);
 });
 
-test("secrets list and rm know names only", async () => {
+test("secrets ls and rm know names only", async () => {
   await run(["set", "API_TOKEN"], "a value that is long");
-  const { stdout } = await run(["list"]);
+  const { stdout } = await run(["ls"]);
   expect(stdout).toMatch(/NAME +REVISION +CHANGED +BY\nAPI_TOKEN +1 +2026-11-20 21:17:00 +Ada\n/u);
   expect(await run(["rm", "API_TOKEN"])).toMatchObject({ exitCode: 0, stdout: "Deleted.\n" });
   expect((await run(["rm", "API_TOKEN"])).exitCode).toBe(1);

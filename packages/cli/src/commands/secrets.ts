@@ -53,15 +53,15 @@ export const setSecretCommand = defineCommand({
   },
 });
 
-/** `platform secrets list`. */
+/** `platform secrets ls`. */
 export const listSecretsCommand = defineCommand({
-  name: "secrets list",
+  name: "secrets ls",
   summary: "List the secrets of a service, or of the organisation, without their values",
   description: ["Nobody can read a value, neither here nor elsewhere."],
   arguments: {},
   options: OPTIONS,
   exclusive: [["service", "organization"]],
-  examples: [{ command: "platform secrets list --service tsp", comment: "Of a service" }],
+  examples: [{ command: "platform secrets ls --service tsp", comment: "Of a service" }],
   run: async (context, { options }) => {
     const { client } = await openSession(context);
     const key = await findKey(context, client, options);

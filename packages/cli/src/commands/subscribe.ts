@@ -15,10 +15,10 @@ export const subscribeCommand = defineCommand({
     application: { description: "Name or id of the application", required: true },
   },
   options: {
-    plan: { kind: "text", placeholder: "PLAN", description: "Plan of the service" },
+    plan: { kind: "text", placeholder: "plan", description: "Plan of the service" },
     version: {
       kind: "text",
-      placeholder: "VERSION",
+      placeholder: "version",
       description:
         "Version of the endpoint URL: 1.2.0 pins it, 1 follows this major number; default: the highest",
     },

@@ -18,7 +18,7 @@ export const listSubscriptionsCommand = defineCommand({
   options: {
     of: {
       kind: "text",
-      placeholder: "SERVICE",
+      placeholder: "service",
       description: "Name or key of the organisation's own service",
     },
   },
@@ -41,10 +41,10 @@ export const changeSubscriptionCommand = defineCommand({
   options: {
     pause: { kind: "flag", description: "Start nothing until it is resumed" },
     resume: { kind: "flag", description: "Start executions again" },
-    plan: { kind: "text", placeholder: "PLAN", description: "Change to the current terms of this plan" },
+    plan: { kind: "text", placeholder: "plan", description: "Change to the current terms of this plan" },
     version: {
       kind: "text",
-      placeholder: "VERSION",
+      placeholder: "version",
       description:
         "Version of the endpoint URL: 1.2.0 pins it, 1 follows this major number, latest the highest",
     },

@@ -33,7 +33,9 @@ test("tokens create asks for the least scope unless told more", async () => {
 test("tokens create refuses an unknown scope before it asks the platform", async () => {
   const { exitCode, stderr } = await run("create", "ci", "--scopes", "root");
   expect(exitCode).toBe(2);
-  expect(stderr).toContain("'root' is not a scope; use read, run, deploy, admin, quantum.");
+  expect(stderr).toContain(
+    "'root' is not a scope; use read, run, deploy, admin, quantum, separated by commas.",
+  );
   expect(peer.requests).toEqual([]);
 });
 

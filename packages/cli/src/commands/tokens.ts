@@ -93,5 +93,7 @@ export const removeTokenCommand = defineCommand({
 function readScope(text: string): TokenScope {
   const scope = TOKEN_SCOPES.find((known) => known === text.trim());
   if (scope !== undefined) return scope;
-  throw createUsageError(`'${cleanText(text)}' is not a scope; use ${TOKEN_SCOPES.join(", ")}.`);
+  throw createUsageError(
+    `'${cleanText(text)}' is not a scope; use ${TOKEN_SCOPES.join(", ")}, separated by commas.`,
+  );
 }
