@@ -27,6 +27,7 @@ export const EmailAddress = Type.String({
   maxLength: 254,
   pattern: '^[^\\s@<>(),:;"\\\\]+@[^\\s@<>(),:;"\\\\]+$',
   description: "Email address",
+  examples: ["ada@example.org"],
 });
 
 /** A password to be set. */

@@ -26,9 +26,12 @@ const MAX_RATE = 1_000_000;
 const Terms = {
   name: DisplayName,
   description: Type.String({ maxLength: 2000, description: "Text for people" }),
-  currency: Nullable(Type.String({ pattern: "^[A-Z]{3}$" }), {
-    description: "ISO 4217 code; null where every price is zero",
-  }),
+  currency: Nullable(
+    Type.String({ pattern: "^[A-Z]{3}$", description: "ISO 4217 code", examples: ["EUR"] }),
+    {
+      description: "ISO 4217 code; null where every price is zero",
+    },
+  ),
   monthly: Price,
   perExecution: Price,
   perCpuSecond: Price,

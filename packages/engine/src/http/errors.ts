@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
-import type { FieldError, ProblemCode } from "@platform/contract/problems";
+import type { ProblemCode } from "@platform/contract/problems";
+import { toFieldErrors } from "./field-errors.ts";
 
 const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
   404: "NOT_FOUND",
@@ -45,14 +46,12 @@ function isFastifyError(error: unknown): error is FastifyError {
 }
 
 function toRequestProblem(error: FastifyError): Problem {
-  const errors = error.validation?.map((item): FieldError => ({
-    path: item.instancePath,
-    message: `${item.message ?? "is not valid"}.`,
-  }));
-  if (errors !== undefined) {
+  if (error.validation !== undefined) {
+    const errors = toFieldErrors(error.validation);
     const where = error.validationContext ?? "request";
     const detail = errors.map((item) => `${where}${item.path} ${item.message}`).join(" ");
-    return new Problem("INVALID_INPUT", detail, { errors, cause: error });
+    // Without the error as cause: it has the values, a password among them, and somebody may log it one day.
+    return new Problem("INVALID_INPUT", detail, { errors });
   }
   const code = CODE_OF_STATUS[error.statusCode ?? 400] ?? "INVALID_INPUT";
   return new Problem(code, code === "INVALID_INPUT" ? error.message : OWN_DETAILS[code], { cause: error });

@@ -34,6 +34,17 @@ export interface HttpServerOptions {
   readonly times?: RequestTimes;
 }
 
+/** Nothing of a request is changed by its validation. */
+const VALIDATION = {
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+  allErrors: false,
+  strict: false,
+  // Faults carry the schema of their field.
+  verbose: true,
+};
+
 /**
  * A server whose errors all have the shape `{code, detail}`. Repeated slashes count as one, a final slash does not
  * matter, nothing is redirected, and nothing in a body is coerced or removed.
@@ -56,15 +67,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     requestTimeout: 0,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 500 },
-    ajv: {
-      customOptions: {
-        coerceTypes: false,
-        removeAdditional: false,
-        useDefaults: false,
-        allErrors: false,
-        strict: false,
-      },
-    },
+    ajv: { customOptions: VALIDATION },
     frameworkErrors: (error, request, reply) => void sendProblem(toProblem(error, request), request, reply),
     clientErrorHandler,
   });

@@ -1,0 +1,37 @@
+import type { FieldError } from "@platform/contract/problems";
+
+/** What ajv says of a value that a schema refuses, as far as Fastify declares it. */
+interface Fault {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message?: string;
+}
+
+/** The faults of a request for its sender: what is expected in place of a pattern, and nothing of null where another fault says more. */
+export function toFieldErrors(faults: readonly Fault[]): readonly FieldError[] {
+  const isFault = (fault: Fault) => fault.keyword !== "anyOf" && !isNullBranch(fault);
+  const hasMore = faults.some((fault) => isFault(fault) && fault.keyword !== "type");
+  const shown = hasMore ? faults.filter(isFault) : faults;
+  return shown.map((fault) => ({ path: fault.instancePath, message: `${describeFault(fault)}.` }));
+}
+
+/** A field that may be null is a union: what is neither is refused by both. */
+function isNullBranch({ keyword, params }: Fault): boolean {
+  return keyword === "type" && params["type"] === "null";
+}
+
+function describeFault(fault: Fault): string {
+  const expected = fault.keyword === "pattern" ? describeExpected(fault) : undefined;
+  return expected === undefined ? (fault.message ?? "is not valid") : `is not as expected: ${expected}`;
+}
+
+/** The description of the field; needs `verbose` of ajv, which adds the schema. */
+function describeExpected(fault: Fault): string | undefined {
+  if (!("parentSchema" in fault) || typeof fault.parentSchema !== "object" || fault.parentSchema === null)
+    return undefined;
+  const schema: { readonly description?: unknown; readonly examples?: unknown } = fault.parentSchema;
+  if (typeof schema.description !== "string") return undefined;
+  const example: unknown = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
+  return typeof example === "string" ? `${schema.description}, such as ${example}` : schema.description;
+}
