@@ -131,7 +131,7 @@ async function measureStart(world: World, consumer: Consumer): Promise<void> {
     gatewayPort,
     role: "gateway,control",
     // More than are started here: a queue that is full refuses.
-    flags: ["--max-queued-per-subscription", "100000"],
+    flags: ["--max-queued-per-subscription", "100000", "--starts-per-second", "100000"],
   });
   const { one, many } = await measureStarts(consumer).finally(platform.stop);
   details["start"] = { one, many };

@@ -137,6 +137,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/versions",
   ],
   "platform/access": ["engine/base", "engine/store", "engine/versions", "platform/secrets", "platform/store"],
+  "platform/metering": ["engine/base", "platform/store"],
   "platform/accounts": [
     "engine/base",
     "platform/access",
@@ -169,6 +170,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/executions",
     "engine/http",
     "platform/access",
+    "platform/metering",
     "platform/store",
   ],
   "platform/builder": [

@@ -415,6 +415,15 @@ create table signing_key (
   constraint signing_key_pkey PRIMARY KEY (kid)
 );
 
+create table start_bucket (
+  subject text not null,
+  level double precision not null,
+  granted integer not null,
+  at timestamp with time zone not null,
+  constraint start_bucket_pkey PRIMARY KEY (subject)
+);
+CREATE INDEX start_bucket_old ON public.start_bucket USING btree (at);
+
 create table subscription (
   id uuid not null,
   application_id uuid not null,

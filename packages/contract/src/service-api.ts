@@ -71,7 +71,12 @@ export const SERVICE_API = {
       201: {
         description: "The execution is durable",
         schema: StatusRecordSchema,
-        headers: { Location: "URL of the execution" },
+        headers: {
+          Location: "URL of the execution",
+          "RateLimit-Policy": "Limits on starts: number (q) and seconds (w); absent where there are none",
+          RateLimit:
+            "For each limit, starts that are left (r), and after how many seconds all are there again (t)",
+        },
       },
     },
     problems: ["VERSION_RETIRED", "DATA_REFERENCE_INVALID", "RATE_LIMITED"],

@@ -23,8 +23,12 @@ export interface PipelineOptions<T extends OperationTable, C> {
    * @throws Problem FORBIDDEN
    */
   readonly authorize?: (caller: C, operation: Operation) => void;
-  /** Whether the caller may make another request of this class now. @throws Problem RATE_LIMITED, with Retry-After */
-  readonly limit?: (caller: C, rate: RateClass) => void;
+  /**
+   * Whether the caller may make another request of this class now; may set headers of the answer. Returns without a promise where it can.
+   *
+   * @throws Problem RATE_LIMITED, with Retry-After
+   */
+  readonly limit?: (caller: C, rate: RateClass, reply: FastifyReply) => void | Promise<void>;
   /** Writes down who changes what. Missing: nobody does. */
   readonly audit?: AuditStage<C>;
   /** Checks that apply to all operations besides their schemas. @throws Problem INVALID_INPUT */
@@ -95,7 +99,12 @@ function registerRoute<C>(
 /** Runs before the body is read, so that a refused request costs its head only. Returns a promise only where it has to wait. */
 function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHandler {
   const { rate } = operation;
-  const admit = (request: FastifyRequest, caller: C): void | Promise<void> => {
+  const complete = (request: FastifyRequest, caller: C): void => {
+    if (rate === "start") refuseIdempotencyKey(request);
+    requireBodyType(request, operation);
+    request.setDecorator(CALLER, caller);
+  };
+  const admit = (request: FastifyRequest, reply: FastifyReply, caller: C): void | Promise<void> => {
     try {
       guards.authorize?.(caller, operation);
     } catch (error) {
@@ -104,19 +113,17 @@ function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHa
         throw error;
       });
     }
-    guards.limit?.(caller, rate);
-    if (rate === "start") refuseIdempotencyKey(request);
-    requireBodyType(request, operation);
-    request.setDecorator(CALLER, caller);
-    return undefined;
+    const waiting = guards.limit?.(caller, rate, reply);
+    if (waiting !== undefined) return waiting.then(() => complete(request, caller));
+    return complete(request, caller);
   };
   if (operation.allows === "public") return createPublicGate(operation);
-  return (request, _reply, done) => {
+  return (request, reply, done) => {
     try {
       requireJsonAccepted(request);
       const caller = guards.authenticate(request);
-      if (caller instanceof Promise) return caller.then((known: C) => admit(request, known));
-      const refusal = admit(request, caller);
+      if (caller instanceof Promise) return caller.then((known: C) => admit(request, reply, known));
+      const refusal = admit(request, reply, caller);
       if (refusal !== undefined) return refusal;
     } catch (error) {
       done(error instanceof Error ? error : new Error("a request could not be admitted", { cause: error }));

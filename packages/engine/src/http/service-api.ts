@@ -34,7 +34,9 @@ export interface ExecutionHandlerOptions<C> {
 
 /** The handlers' options with the route and the authentication of a service API. */
 export interface ServiceApiOptions<C>
-  extends ExecutionHandlerOptions<C>, Pick<PipelineOptions<ServiceApi, C>, "prefix" | "authenticate"> {}
+  extends
+    ExecutionHandlerOptions<C>,
+    Pick<PipelineOptions<ServiceApi, C>, "prefix" | "authenticate" | "limit"> {}
 
 interface Rendered {
   readonly body: string;
@@ -56,11 +58,12 @@ type Asked = Pick<OperationRequest<ServiceApi["getState"], unknown>, "http" | "r
 /** The service API of the gateway and of the local server; the prefix is the route of the base URL, `""` for the local server. */
 export async function registerServiceApi<C>(
   app: FastifyInstance,
-  { prefix, authenticate, ...options }: ServiceApiOptions<C>,
+  { prefix, authenticate, limit, ...options }: ServiceApiOptions<C>,
 ): Promise<void> {
   await registerOperations(app, SERVICE_API, {
     prefix,
     authenticate,
+    ...(limit === undefined ? {} : { limit }),
     handlers: createExecutionHandlers(options),
   });
 }

@@ -20,10 +20,13 @@ export interface ServiceCaller {
   /** The subscription. */
   readonly owner: Owner;
   readonly serviceName: string;
+  readonly applicationId: string;
   /** Starts nothing. */
   readonly isPaused: boolean;
   /** Whether it may read logs. */
   readonly areLogsShown: boolean;
+  /** Of the plan; null: no limit of its own. */
+  readonly startsPerMinute: number | null;
   readonly version: GrantedVersion;
 }
 
@@ -76,6 +79,7 @@ export function createAccess(options: AccessOptions): Access {
   const authorizeSubject = async (subject: TokenSubject, endpoint: Endpoint): Promise<ServiceCaller> => {
     const decision = await decisions.get(keyOf(subject, endpoint), async () =>
       decide(
+        subject.applicationId,
         await options.store.findGrant({
           ...subject,
           serviceKey: endpoint.serviceKey,
@@ -108,16 +112,16 @@ function keyOf(subject: TokenSubject, endpoint: Endpoint): string {
   return `${subject.applicationId} ${subject.keyId} ${endpoint.serviceKey} ${endpoint.version}`;
 }
 
-function decide(answer: GrantAnswer): Decision {
+function decide(applicationId: string, answer: GrantAnswer): Decision {
   if (!answer.granted) return { answer, caller: null };
   const { version } = answer.grant;
-  return { answer, caller: version && createCaller(answer.grant, version) };
+  return { answer, caller: version && createCaller(applicationId, answer.grant, version) };
 }
 
-function createCaller(grant: Grant, version: GrantedVersion): ServiceCaller {
-  const { subscriptionId, organisationId, serviceName, isPaused, areLogsShown } = grant;
+function createCaller(applicationId: string, grant: Grant, version: GrantedVersion): ServiceCaller {
+  const { subscriptionId, organisationId, serviceName, isPaused, areLogsShown, startsPerMinute } = grant;
   const owner = { kind: "subscription", id: subscriptionId, organisationId } as const;
-  return { owner, serviceName, isPaused, areLogsShown, version };
+  return { owner, applicationId, serviceName, isPaused, areLogsShown, startsPerMinute, version };
 }
 
 /** The version of a caller, to start executions of. @throws Problem VERSION_RETIRED, NOT_SUBSCRIBED */

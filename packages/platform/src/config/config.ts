@@ -153,6 +153,12 @@ const SETTINGS = {
     { min: 1, max: 10_000_000, isWhole: true },
     DEFAULT_QUEUE_LIMITS.total,
   ),
+  "starts-per-second": number(
+    "PLATFORM_STARTS_PER_SECOND",
+    "Starts per second of one application in the long run, ten times as many at once; more are refused with 429",
+    { min: 0.1, max: 1_000_000, isWhole: false },
+    1_000,
+  ),
   "sandbox-min": choice(
     "PLATFORM_SANDBOX_MIN",
     "Least isolation of user code with which workers and builders start, A being the strongest; D: all code is trusted",
@@ -240,6 +246,7 @@ export interface Config {
   readonly environmentBytes: number;
   readonly minFreeDiskBytes: number;
   readonly queueLimits: QueueLimits;
+  readonly startsPerSecond: number;
   /** A worker or builder that isolates user code less refuses to start. */
   readonly sandboxMin: SandboxLevel;
   /** Whether projects may have packages built from source. */
@@ -292,6 +299,7 @@ export function readConfig(): Config {
       perOwner: settings["max-queued-per-subscription"],
       total: settings["max-queued"],
     }),
+    startsPerSecond: settings["starts-per-second"],
     sandboxMin: settings["sandbox-min"],
     allowsSourceBuilds: settings["source-builds"] === "allowed",
     network: Object.freeze({

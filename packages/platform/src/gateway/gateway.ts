@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Executions } from "@platform/engine/executions/executions";
 import { refuseOtherMethods } from "@platform/engine/http/methods";
 import { hostedPresenter } from "@platform/engine/http/presenters";
@@ -10,17 +10,22 @@ import type { Logger } from "@platform/engine/base/logger";
 import type { Stores } from "../store/stores.ts";
 import { createAccessKeyAuthenticator } from "../access/access-keys.ts";
 import { createAccess, requireLogs, toTarget } from "../access/grants.ts";
-import type { Endpoint } from "../access/grants.ts";
+import type { Endpoint, ServiceCaller } from "../access/grants.ts";
+import { createStartLimits } from "../metering/start-limits.ts";
+import type { StartLimits } from "../metering/start-limits.ts";
+import { createStartReserve } from "../metering/start-reserve.ts";
 import { registerServiceDocs } from "./service-docs.ts";
 import { registerTokenEndpoint } from "./token-endpoint.ts";
 
 /** What the gateway works with. */
-export interface GatewayDeps extends Pick<Stores, "access" | "accessKeys" | "signingKeys"> {
+export interface GatewayDeps extends Pick<Stores, "access" | "accessKeys" | "signingKeys" | "startBuckets"> {
   readonly executions: Executions;
   /** The platform's secret: the private signing keys are encrypted with a key derived from it. */
   readonly secret: string;
   /** Origin of the gateway as clients see it, without a final slash: issuer and audience of its tokens. */
   readonly gatewayUrl: string;
+  /** Starts of one application in the long run. */
+  readonly startsPerSecond: number;
   readonly logger: Logger;
 }
 
@@ -56,11 +61,16 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
     gatewayUrl: deps.gatewayUrl,
     endpointOf: readEndpoint,
   });
+  const limitStarts = createStartLimits({
+    reserve: createStartReserve({ store: deps.startBuckets }),
+    startsPerSecond: deps.startsPerSecond,
+  });
   await registerServiceApi(app, {
     prefix: PREFIX,
     executions: deps.executions,
     presenter: hostedPresenter,
     authenticate: (request) => access.authorize(request.headers.authorization, readEndpoint(request)),
+    limit: (caller, rate, reply) => (rate === "start" ? limitStart(limitStarts, caller, reply) : undefined),
     ownerOf: (caller) => caller.owner,
     targetOf: toTarget,
     requireLogs,
@@ -69,6 +79,15 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
       return `/${serviceKey}/${serviceName}/${version}`;
     },
   });
+}
+
+/** Refusals of later stages have the headers as well. */
+function limitStart(limit: StartLimits, caller: ServiceCaller, reply: FastifyReply): void | Promise<void> {
+  const { applicationId, owner, startsPerMinute } = caller;
+  const headers = limit({ applicationId, subscriptionId: owner.id, startsPerMinute });
+  if (headers instanceof Promise) return headers.then((later) => void reply.headers(later));
+  reply.headers(headers);
+  return undefined;
 }
 
 /** Every route below PREFIX has these three parameters. */

@@ -221,6 +221,17 @@ describe("the collector", () => {
     ]);
     expect(await run("select subject from sign_in_attempt")).toEqual([{ subject: "client:new" }]);
   });
+
+  test("removes buckets of starts that were not used for a day", async () => {
+    for (const hours of [23, 25])
+      await run(
+        "insert into start_bucket (subject, level, granted, at) values ($1, 0, 0, now() - make_interval(hours => $2))",
+        `application:${hours}`,
+        hours,
+      );
+    expect(await createGarbageStore(home.database, RETENTION_DAYS).removeFullBuckets()).toBe(1);
+    expect(await run("select subject from start_bucket")).toEqual([{ subject: "application:23" }]);
+  });
 });
 
 test("only what bears the prefix and has not changed for a day is removed, and a missing folder is no error", async () => {

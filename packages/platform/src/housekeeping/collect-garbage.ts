@@ -28,7 +28,7 @@ export interface GarbageOptions {
 
 /** How many of each kind were removed. */
 export type GarbageReport = Readonly<
-  Record<"leftovers" | "objects" | "versions" | "environments" | "builds" | "signIns", number>
+  Record<"leftovers" | "objects" | "versions" | "environments" | "builds" | "signIns" | "buckets", number>
 >;
 
 /** Removes from this host what no row names, what was not used for two weeks, and what killed processes left behind. */
@@ -47,6 +47,7 @@ export async function collectGarbage({
       (basename(runs) === "run" && dirname(runs) === data.root ? await removeStale(runs, "", now) : 0),
     builds: await garbage.removeOldBuilds(),
     signIns: await garbage.removeOldSignIns(),
+    buckets: await garbage.removeFullBuckets(),
     objects: await collectObjects({
       directory: data.objects,
       findNeeded: garbage.findNeededArchives,

@@ -37,8 +37,8 @@ async function startGateway(
   { stores, executions, secret, config, logger }: Shared,
   app: HttpServers["gateway"],
 ): Promise<void> {
-  const { gatewayUrl } = config;
-  await registerGateway(app, { ...stores, executions, secret, gatewayUrl, logger });
+  const { gatewayUrl, startsPerSecond } = config;
+  await registerGateway(app, { ...stores, executions, secret, gatewayUrl, startsPerSecond, logger });
 }
 
 /** The platform API. */

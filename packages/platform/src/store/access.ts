@@ -31,6 +31,8 @@ export interface Grant {
   readonly isPaused: boolean;
   /** Whether the application may read the logs of its executions. */
   readonly areLogsShown: boolean;
+  /** Starts in one minute that its plan allows; null: no limit of its own. */
+  readonly startsPerMinute: number | null;
   /** The requested one, also when it is retired; null: the service has no such version. */
   readonly version: GrantedVersion | null;
 }
@@ -90,7 +92,7 @@ interface Row {
   /** Of the application; null when it was deleted or never existed. */
   readonly organisationId: string | null;
   readonly isKeyActive: boolean;
-  readonly subscription: (Pick<Grant, "isPaused"> & { readonly id: string }) | null;
+  readonly subscription: (Pick<Grant, "isPaused" | "startsPerMinute"> & { readonly id: string }) | null;
   readonly serviceName: string;
   readonly providerId: string;
   readonly logs: "caller" | "provider";
@@ -131,7 +133,8 @@ function readRow(
         exists (select 1 from access_key k where k.id = $2 and k.application_id = $1 and k.revoked_at is null
           and (k.expires_at is null or k.expires_at > now()))
           as "isKeyActive",
-        (select json_build_object('id', b.id, 'isPaused', b.paused_at is not null) from subscription b
+        (select json_build_object('id', b.id, 'isPaused', b.paused_at is not null,
+            'startsPerMinute', (select p.starts_per_minute from plan p where p.id = b.plan_id)) from subscription b
           where b.application_id = $1 and b.service_key = s.key and b.cancelled_at is null) as subscription,
         (select json_build_object(
             'id', v.id, 'version', concat_ws('.', v.major, v.minor, v.patch), 'cpu_milli', v.cpu_milli,
@@ -157,6 +160,7 @@ function toGrant(row: Row, subscription: NonNullable<Row["subscription"]>, organ
     serviceName: row.serviceName,
     isPaused: subscription.isPaused,
     areLogsShown: row.logs === "caller" || row.providerId === organisationId,
+    startsPerMinute: subscription.startsPerMinute,
     version: row.version && toGrantedVersion(row.version),
   };
 }

@@ -11,12 +11,14 @@ export interface GarbageStore {
   readonly removeOldBuilds: () => Promise<number>;
   /** Removes sessions that ended a month ago, and counters of tries to sign in and logins of programs of yesterday; returns how many. */
   readonly removeOldSignIns: () => Promise<number>;
+  /** Removes buckets of starts that were not used for a day, which are full; returns how many. */
+  readonly removeFullBuckets: () => Promise<number>;
 }
 
 /** At most so many builds in one round of housekeeping. */
 const MAX_BUILDS = 1_000;
 /** Likewise of each kind; who tries addresses at random makes many. */
-const MAX_SIGN_INS = 100_000;
+const MAX_SMALL_ROWS = 100_000;
 
 /** The same on PostgreSQL. */
 export function createGarbageStore(database: Database, retentionDays: number): GarbageStore {
@@ -24,6 +26,7 @@ export function createGarbageStore(database: Database, retentionDays: number): G
     findNeededArchives: (hashes) => findNeeded(database, hashes, retentionDays),
     removeOldBuilds: () => removeOldBuilds(database, retentionDays),
     removeOldSignIns: () => removeOldSignIns(database),
+    removeFullBuckets: () => removeFullBuckets(database),
   };
 }
 
@@ -50,23 +53,33 @@ async function findNeeded(
 async function removeOldSignIns(database: Database): Promise<number> {
   const sessions = await database.query({
     text: `delete from session where id in (
-        select id from session where least(expires_at, revoked_at) < now() - interval '30 days' limit ${MAX_SIGN_INS}
+        select id from session where least(expires_at, revoked_at) < now() - interval '30 days' limit ${MAX_SMALL_ROWS}
       ) returning id`,
     idempotent: true,
   });
   const attempts = await database.query({
     text: `delete from sign_in_attempt where subject in (
-        select subject from sign_in_attempt where tried_at < now() - interval '1 day' limit ${MAX_SIGN_INS}
+        select subject from sign_in_attempt where tried_at < now() - interval '1 day' limit ${MAX_SMALL_ROWS}
       ) and tried_at < now() - interval '1 day' returning subject`,
     idempotent: true,
   });
   const devices = await database.query({
     text: `delete from device_login where id in (
-        select id from device_login where expires_at < now() - interval '1 day' limit ${MAX_SIGN_INS}
+        select id from device_login where expires_at < now() - interval '1 day' limit ${MAX_SMALL_ROWS}
       ) returning id`,
     idempotent: true,
   });
   return sessions.length + attempts.length + devices.length;
+}
+
+async function removeFullBuckets(database: Database): Promise<number> {
+  const rows = await database.query({
+    text: `delete from start_bucket where subject in (
+        select subject from start_bucket where at < now() - interval '1 day' limit ${MAX_SMALL_ROWS}
+      ) and at < now() - interval '1 day' returning subject`,
+    idempotent: true,
+  });
+  return rows.length;
 }
 
 async function removeOldBuilds(database: Database, retentionDays: number): Promise<number> {

@@ -12,6 +12,7 @@ import { createPlanStore } from "./plans.ts";
 import { createSecretStore } from "./secrets.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
+import { createStartBucketStore } from "./start-buckets.ts";
 import { createSubscriptionStore } from "./subscriptions.ts";
 import { createVersionStore } from "./versions/versions.ts";
 
@@ -32,6 +33,7 @@ export function createStores(given: Database, options: BuildStoreOptions = {}) {
     accessKeys: createAccessKeyStore(database),
     subscriptions: createSubscriptionStore(database),
     signingKeys: createSigningKeyStore(database),
+    startBuckets: createStartBucketStore(given),
     access: createAccessStore(database),
     auditLog: createAuditLog(database),
     secrets: createSecretStore(database),

@@ -49,6 +49,8 @@ export interface TestInstanceOptions {
   readonly signUpMode?: SignUpMode;
   readonly mailer?: Mailer;
   readonly oidc?: OidcSettings;
+  /** Starts of one application; default 1000. */
+  readonly startsPerSecond?: number;
   /** Data directory; otherwise one that goes with the instance. */
   readonly directory?: string;
 }
@@ -80,6 +82,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     logger,
     secret: TEST_SECRET,
     gatewayUrl: TEST_GATEWAY_URL,
+    startsPerSecond: options.startsPerSecond ?? 1_000,
   });
   const api = createServer();
   const { maxArchiveBytes, uploadLimits } = options;

@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createStartBucketStore } from "../store/start-buckets.ts";
+import type { StartAllowance, StartBucketStore } from "../store/start-buckets.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+import { createStartReserve } from "./start-reserve.ts";
+
+let home: TestDatabase;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+});
+afterAll(() => home.close());
+
+/** A gateway whose time stands still until it is moved; counts what it asks the database. */
+function createGateway() {
+  const store = createStartBucketStore(home.database);
+  const clock = { ms: 1_000_000, queries: 0 };
+  const counted: StartBucketStore = {
+    withdraw: async (allowance, withdrawal) => {
+      const state = await store.withdraw(allowance, withdrawal);
+      clock.queries += 1;
+      return state;
+    },
+  };
+  const reserve = createStartReserve({ store: counted, now: () => clock.ms, draw: () => 0 });
+  return { ...reserve, clock };
+}
+
+function createAllowance(burst: number, perSecond: number): StartAllowance {
+  return { subject: `application:${randomUUID()}`, burst, perSecond };
+}
+
+async function countStarted(
+  gateway: ReturnType<typeof createGateway>,
+  allowance: StartAllowance,
+  tries: number,
+) {
+  let started = 0;
+  for (let index = 0; index < tries; index++)
+    if ((await gateway.take(allowance)).refusedSeconds === 0) started += 1;
+  return started;
+}
+
+test("starts of several gateways are counted together, but for one of each", async () => {
+  const [first, second] = [createGateway(), createGateway()];
+  const allowance = createAllowance(40, 0.001);
+  const started = (await countStarted(first, allowance, 30)) + (await countStarted(second, allowance, 30));
+  expect(started).toBeGreaterThanOrEqual(40);
+  expect(started).toBeLessThanOrEqual(42);
+  expect(await countStarted(first, allowance, 5)).toBe(0);
+});
+
+test("starts share reservations, and refused ones ask nothing of the database", async () => {
+  const gateway = createGateway();
+  const allowance = createAllowance(400, 200);
+  expect(await countStarted(gateway, allowance, 300)).toBe(300);
+  expect(gateway.clock.queries).toBeLessThanOrEqual(16);
+  await countStarted(gateway, { ...allowance, perSecond: 0.001 }, 1_000);
+  const asked = gateway.clock.queries;
+  expect(await countStarted(gateway, { ...allowance, perSecond: 0.001 }, 1_000)).toBe(0);
+  expect(gateway.clock.queries).toBe(asked);
+});
+
+test("a start after a second of quiet does not wait for the database, and costs one token in the long run", async () => {
+  const gateway = createGateway();
+  const allowance = createAllowance(10, 0.001);
+  for (let index = 0; index < 10; index++) {
+    expect(gateway.take(allowance)).toMatchObject({ refusedSeconds: 0 });
+    // The reservation that it began.
+    await expect.poll(() => gateway.clock.queries).toBe(index + 1);
+    gateway.clock.ms += 1_500;
+  }
+  expect(await readLevel(allowance)).toBeLessThan(1);
+  expect(await countStarted(createGateway(), allowance, 5)).toBeLessThanOrEqual(1);
+});
+
+async function readLevel({ subject }: StartAllowance): Promise<number> {
+  const rows = await home.database.query<{ level: number }>({
+    text: "select level from start_bucket where subject = $1",
+    values: [subject],
+  });
+  return rows[0]?.level ?? Infinity;
+}
+
+test("starts that come at once wait for one reservation, which is large enough for all of them", async () => {
+  const gateway = createGateway();
+  const allowance = createAllowance(100, 1);
+  const standings = await Promise.all(Array.from({ length: 60 }, async () => await gateway.take(allowance)));
+  expect(standings.filter(({ refusedSeconds }) => refusedSeconds === 0)).toHaveLength(60);
+  expect(gateway.clock.queries).toBeLessThanOrEqual(3);
+});
+
+test("whoever is refused may start again after the seconds that the refusal names", async () => {
+  const gateway = createGateway();
+  const allowance = createAllowance(2, 0.5);
+  await countStarted(gateway, allowance, 3);
+  const refused = await gateway.take(allowance);
+  expect(refused).toMatchObject({ left: 0, refusedSeconds: 2 });
+  gateway.clock.ms += refused.refusedSeconds * 1_000;
+  await home.database.query({
+    text: "update start_bucket set at = at - interval '2 seconds' where subject = $1",
+    values: [allowance.subject],
+  });
+  expect(await countStarted(gateway, allowance, 3)).toBe(1);
+});
+
+test("a start that was let through without the database is paid by a later one when the database was away", async () => {
+  const store = createStartBucketStore(home.database);
+  const fate: { isAway: boolean } = { isAway: true };
+  const reserve = createStartReserve({
+    store: {
+      withdraw: async (allowance, withdrawal) => {
+        if (fate.isAway) throw new Error("The database is away.");
+        return await store.withdraw(allowance, withdrawal);
+      },
+    },
+  });
+  const allowance = createAllowance(10, 0.001);
+  expect(await reserve.take(allowance)).toMatchObject({ refusedSeconds: 0 });
+  await expect(async () => await reserve.take(allowance)).rejects.toThrow("The database is away.");
+  fate.isAway = false;
+  await reserve.take(allowance);
+  // One start is owed; the second and what is reserved with it come on top.
+  expect(await readLevel(allowance)).toBeLessThanOrEqual(8);
+});

@@ -1,0 +1,65 @@
+import type { Database } from "../postgres/database.ts";
+
+/** What a subject may start: so many at once, and so many a second in the long run. */
+export interface StartAllowance {
+  /** `application:<id>` or `subscription:<id>`. */
+  readonly subject: string;
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+/** What a gateway takes from a bucket. */
+interface Withdrawal {
+  /** Tokens of starts that were let through already: taken also from an empty bucket. Below zero: tokens that are put back. */
+  readonly owed: number;
+  /** Tokens to reserve, as far as they are there. */
+  readonly wanted: number;
+}
+
+/** The bucket after a withdrawal. */
+interface BucketState {
+  readonly granted: number;
+  /** Tokens that are left; below zero while what was owed is not paid. */
+  readonly level: number;
+}
+
+/** Buckets of tokens that all gateways share. */
+export interface StartBucketStore {
+  /** @throws Problem UNAVAILABLE */
+  readonly withdraw: (allowance: StartAllowance, withdrawal: Withdrawal) => Promise<BucketState>;
+}
+
+/** The buckets in PostgreSQL, by its clock. */
+export function createStartBucketStore(database: Database): StartBucketStore {
+  return { withdraw: (allowance, withdrawal) => withdraw(database, allowance, withdrawal) };
+}
+
+const REFILLED =
+  "least($2::float8, b.level + $3::float8 * greatest(0, extract(epoch from clock_timestamp() - b.at)::float8))";
+const GRANT = "lateral (select least($5::int, greatest(0, floor(level)))::int as granted) as grant_";
+
+/**
+ * A clock that was set back refills nothing until the next withdrawal, which has the new time from then on. Repeated after a lost
+ * answer it takes the tokens twice: such a subject starts a little less.
+ */
+async function withdraw(
+  database: Database,
+  { subject, burst, perSecond }: StartAllowance,
+  { owed, wanted }: Withdrawal,
+): Promise<BucketState> {
+  const [row] = await database.query<BucketState>({
+    name: "start-bucket-withdraw",
+    text: `insert into start_bucket as b (subject, level, granted, at)
+      select $1, level - granted, granted, clock_timestamp()
+        from (select least($2::float8, $2::float8 - $4::float8) as level) as full_bucket, ${GRANT}
+      on conflict (subject) do update set (level, granted, at) = (
+        select level - granted, granted, clock_timestamp()
+        from (select least($2::float8, ${REFILLED} - $4::float8) as level) as refilled, ${GRANT}
+      )
+      returning granted, level`,
+    values: [subject, burst, perSecond, owed, wanted],
+    idempotent: true,
+  });
+  if (row === undefined) throw new Error("The insert returned no row.");
+  return row;
+}
