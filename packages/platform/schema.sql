@@ -146,6 +146,7 @@ create table execution (
   organisation_id uuid not null,
   sandbox_level text,
   failure_metadata jsonb,
+  quota_month date,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
@@ -341,6 +342,16 @@ create table platform_user (
   constraint platform_user_email_lower CHECK ((email = lower(email))),
   constraint platform_user_pkey PRIMARY KEY (id),
   constraint platform_user_email UNIQUE (email)
+);
+
+create table quota (
+  subscription_id uuid not null,
+  cap bigint,
+  month date not null,
+  used bigint not null,
+  constraint quota_cap_positive CHECK ((cap > 0)),
+  constraint quota_used_natural CHECK ((used >= 0)),
+  constraint quota_pkey PRIMARY KEY (subscription_id)
 );
 
 create table schema_migration (

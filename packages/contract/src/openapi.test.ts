@@ -107,7 +107,7 @@ describe("the statuses and codes of an operation", () => {
       413: ["INPUT_TOO_LARGE"],
       415: ["UNSUPPORTED_MEDIA_TYPE"],
       422: ["DATA_REFERENCE_INVALID"],
-      429: ["RATE_LIMITED"],
+      429: ["QUOTA_EXCEEDED", "RATE_LIMITED"],
       500: ["INTERNAL_ERROR"],
       503: ["UNAVAILABLE"],
     });

@@ -100,7 +100,8 @@ export const PROBLEMS = {
   RATE_LIMITED: { status: 429, detail: "Too many requests.", retryable: true },
   QUOTA_EXCEEDED: {
     status: 429,
-    detail: "The organisation has reached its limit for this resource.",
+    detail:
+      "The organisation has reached its limit for this resource, or the subscription the cap of its plan.",
     retryable: false,
   },
   INTERNAL_ERROR: { status: 500, detail: "An internal error occurred.", retryable: true },

@@ -76,10 +76,13 @@ export const SERVICE_API = {
           "RateLimit-Policy": "Limits on starts: number (q) and seconds (w); absent where there are none",
           RateLimit:
             "For each limit, starts that are left (r), and after how many seconds all are there again (t)",
+          "X-Quota-Limit": "Executions of each month; as the following ones only where the plan has a cap",
+          "X-Quota-Remaining": "Executions that may still be started this month",
+          "X-Quota-Reset": "When the month ends",
         },
       },
     },
-    problems: ["VERSION_RETIRED", "DATA_REFERENCE_INVALID", "RATE_LIMITED"],
+    problems: ["VERSION_RETIRED", "DATA_REFERENCE_INVALID", "RATE_LIMITED", "QUOTA_EXCEEDED"],
   },
   listExecutions: {
     ...READS,

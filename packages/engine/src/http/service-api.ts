@@ -7,6 +7,7 @@ import type { Executions } from "../executions/executions.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
+import { describeQuota } from "../store/quota.ts";
 import { linkNext, parseListFilter } from "./paging.ts";
 import { registerOperations } from "./pipeline.ts";
 import type { PipelineOptions } from "./pipeline.ts";
@@ -87,7 +88,8 @@ function createStateHandlers<C>({
       const created = await executions.start(owner, await targetOf(caller, http), body);
       const asked = { http, reply, id: created.id, ownerId: owner.id };
       const record = readWait(http) === 0 ? created : await waitAsPreferred(executions, asked);
-      const headers = { location: `${baseOf(http)}/${record.id}` };
+      const quota = created.quota === undefined ? {} : describeQuota(created.quota);
+      const headers = { ...quota, location: `${baseOf(http)}/${record.id}` };
       return { status: 201, headers, body: render(record).body };
     },
     getState: ({ http, reply, caller, params }) => {

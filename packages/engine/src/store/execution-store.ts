@@ -4,6 +4,7 @@ import type { Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
 import type { LogLine, Metadata, Outcome, RunnableVersion } from "../python/port/runtime.ts";
 import type { Owner } from "./owner.ts";
+import type { ExecutionQuota } from "./quota.ts";
 
 /** Bookkeeping of one execution; times in milliseconds since the epoch. */
 export interface ExecutionRecord {
@@ -23,6 +24,8 @@ export interface ExecutionRecord {
   readonly expiresAt?: number;
   /** Why it cannot start at present, if known; only while PENDING. Added by `withPendingReason`. */
   readonly pendingReason?: PendingReason;
+  /** Of its owner; only in the answer of `create`, where there is a cap. */
+  readonly quota?: ExecutionQuota;
   /** Why it did not succeed (FAILED, UNKNOWN). */
   readonly failure: Failure | null;
 }
@@ -185,7 +188,7 @@ export type StoreEvent =
 
 /** Stores executions. Two adapters (PostgreSQL, memory), one conformance suite. */
 export interface ExecutionStore extends WorkerRegistry {
-  /** Stored durably when it resolves. Repeating it with the same id changes nothing. */
+  /** Stored durably when it resolves. Repeating it with the same id changes nothing. @throws Problem QUOTA_EXCEEDED */
   readonly create: (execution: NewExecution) => Promise<ExecutionRecord>;
   readonly find: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** The bytes of a SUCCEEDED execution; null once they have expired. */

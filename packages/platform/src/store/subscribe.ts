@@ -4,6 +4,7 @@ import type { RunStatement } from "../postgres/database.ts";
 import { noteAudit } from "./audit/trail.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { isUniqueViolation, parseVersion } from "./base/columns.ts";
+import { THIS_MONTH } from "./executions/hold.ts";
 import { isFree, readCurrent } from "./plans.ts";
 import type { PlanRecord } from "./plans.ts";
 
@@ -57,6 +58,7 @@ export async function subscribe(run: RunStatement, wanted: NewSubscription): Pro
       values: [id, applicationId, serviceKey, planId, version.major, version.minor, version.patch],
       audited: ["subscription.create"],
     });
+    if (planId !== null) await setCap(run, id);
     return id;
   } catch (error) {
     if (!isUniqueViolation(error, "subscription_one_active")) throw error;
@@ -85,6 +87,7 @@ export async function changeSubscription(
   if (planId !== undefined) {
     const plan = await choosePlan(run, row.serviceKey, { wanted: planId, isOwn: false });
     await run({ text: "update subscription set plan_id = $2 where id = $1", values: [id, plan] });
+    await setCap(run, id);
   }
   if (version !== undefined) {
     const { major, minor, patch } = await readFollowed(run, row.serviceKey, version);
@@ -105,6 +108,29 @@ export async function changeSubscription(
     audited: ["subscription.update"],
   });
   return true;
+}
+
+/**
+ * Gives the subscription the cap of its plan. What was started this month stays counted, also when the plan is changed, or the
+ * subscription cancelled and made anew. Without a cap, before and now, there is no row.
+ */
+async function setCap(run: RunStatement, id: string): Promise<void> {
+  await run({
+    text: `with held as (
+        select b.id, case when p.unit = 'execution' then p.hard_cap end as cap, coalesce((
+          select o.used from subscription former join quota o on o.subscription_id = former.id
+          where former.application_id = b.application_id and former.service_key = b.service_key and former.id < b.id
+            and o.month = ${THIS_MONTH}
+          order by former.id desc limit 1), 0) as used
+        from subscription b join plan p on p.id = b.plan_id where b.id = $1
+      ), changed as (
+        update quota q set cap = held.cap from held where q.subscription_id = held.id returning q.subscription_id
+      )
+      insert into quota (subscription_id, cap, month, used)
+        select held.id, held.cap, ${THIS_MONTH}, held.used from held
+        where (held.cap is not null or held.used > 0) and not exists (select 1 from changed)`,
+    values: [id],
+  });
 }
 
 /** "for share": the application cannot be deleted before this transaction commits. */

@@ -4,12 +4,13 @@ import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
+import { RELEASE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { findExecution } from "./read.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
-const TEXT = `with hit as (
+const TEXT = `with ended as (
     -- PENDING ends here; RUNNING is only marked, and its worker ends it. A claim that takes the row at the same time is
     -- waited for: "case" then sees RUNNING.
     update execution e set
@@ -19,9 +20,9 @@ const TEXT = `with hit as (
       failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
       failure_detail = case e.status when 'PENDING' then $3 end
     where ${lookUp("e", "$1::uuid", "e.owner_id = $2 and e.status in ('PENDING', 'RUNNING')")} returning e.*
-  )
-  select ${selectRecord("hit")} from hit cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
-    $4 || case hit.status when 'FAILED' then ':changed:' else ':cancel:' end || encode(uuid_send(hit.id), 'base64'))`;
+  ), ${RELEASE}
+  select ${selectRecord("ended")} from ended cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
+    $4 || case ended.status when 'FAILED' then ':changed:' else ':cancel:' end || encode(uuid_send(ended.id), 'base64'))`;
 
 /** `ExecutionStore.cancel` for PostgreSQL: the execution after the call, also when it had ended; null: not the owner's. */
 export async function cancelExecution(

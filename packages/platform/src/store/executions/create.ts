@@ -11,6 +11,8 @@ import type { Batcher } from "./batch.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
+import { HOLD, LOCK_QUOTAS, QUOTA_COLUMNS, THIS_MONTH, refuseBeyondCap, toQuota } from "./hold.ts";
+import type { QuotaRow } from "./hold.ts";
 import { findExecution } from "./read.ts";
 
 /*
@@ -38,12 +40,12 @@ import { findExecution } from "./read.ts";
  * Creates the batcher that stores executions. An item resolves when its execution is durable (the commit is synchronous);
  * an id that is already stored for the same owner resolves to the stored execution.
  *
- * @throws Problem CONFLICT for an id of another owner's execution, UNAVAILABLE when nothing was stored, INTERNAL_ERROR
+ * @throws Problem QUOTA_EXCEEDED, CONFLICT for an id of another owner's execution, UNAVAILABLE when nothing was stored, INTERNAL_ERROR
  * when it is unknown whether it was
  */
 export function createCreator(database: Database, events: Events): Batcher<NewExecution, ExecutionRecord> {
   const readHorizon = createQueueHorizon(database);
-  const batcher = createBatcher<NewExecution, ExecutionRecord>({
+  const batcher = createBatcher<NewExecution, ExecutionRecord | Problem>({
     maxItems: 256,
     maxBytes: 8 * MEGABYTE,
     maxInFlight: 3,
@@ -51,17 +53,32 @@ export function createCreator(database: Database, events: Events): Batcher<NewEx
     keyOf: (execution) => execution.owner.id,
     flush: async (executions) => {
       const created = await insertExecutions(database, events.origin, executions, await readHorizon());
-      if (created.size > 0) events.emitPending();
+      if ([...created.values()].some(({ createdAt }) => createdAt !== null)) events.emitPending();
       return Promise.all(
-        executions.map(async (execution) => {
-          const createdAt = created.get(execution.id);
-          if (createdAt === undefined) return findRepeated(database, execution);
-          return toPendingRecord(execution, createdAt);
-        }),
+        executions.map((execution) => answer(database, execution, created.get(execution.id))),
       );
     },
   });
-  return { ...batcher, add: (execution) => batcher.add(execution).catch(refuseUnknown) };
+  return {
+    ...batcher,
+    add: async (execution) => {
+      const answered = await batcher.add(execution).catch(refuseUnknown);
+      if (answered instanceof Problem) throw answered;
+      return answered;
+    },
+  };
+}
+
+/** A refusal is a value here: what is thrown fails the flush, whose other executions were created. */
+async function answer(
+  database: Database,
+  execution: NewExecution,
+  row: CreatedRow | undefined,
+): Promise<ExecutionRecord | Problem> {
+  if (row === undefined || row.createdAt === null) return findRepeated(database, execution, row);
+  const record = toPendingRecord(execution, row.createdAt);
+  const quota = toQuota(row);
+  return quota === undefined ? record : { ...record, quota };
 }
 
 /** UNAVAILABLE means that nothing was accepted: callers repeat such a start, and the execution would run twice. */
@@ -90,13 +107,19 @@ function toPendingRecord(execution: NewExecution, createdAt: number): ExecutionR
   };
 }
 
-async function findRepeated(database: Database, execution: NewExecution): Promise<ExecutionRecord> {
+/** What an earlier try has created; else why this one has not. */
+async function findRepeated(
+  database: Database,
+  execution: NewExecution,
+  row: CreatedRow | undefined,
+): Promise<ExecutionRecord | Problem> {
   const { id, owner } = execution;
   const record = await findExecution(database, id, owner.id).catch((error: unknown) => {
     throw error instanceof Problem ? new FateUnknown(error) : error;
   });
   if (record !== null) return record;
-  throw new Problem("CONFLICT", `The id ${id} belongs to another execution.`);
+  const refusal = row === undefined ? undefined : refuseBeyondCap(row);
+  return refusal ?? new Problem("CONFLICT", `The id ${id} belongs to another execution.`);
 }
 
 /**
@@ -130,7 +153,7 @@ const TEXT = `with input as (
       -- The position keeps the order in which the executions of an owner were added.
       with ordinality
       as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, position)
-  ), turn as (
+  ), ${LOCK_QUOTAS}, turn as (
     -- turn counts the executions of each owner in this flush from 0.
     select *, row_number() over (partition by owner_id order by position) - 1 as turn,
       row_number() over (partition by cpu_milli, memory_milli) = 1 as is_first_of_size
@@ -147,32 +170,47 @@ const TEXT = `with input as (
   ), ranked as (
     -- The first of the owner gets its place, the others follow one rank apart.
     select *, first_value(place) over (partition by owner_id order by turn) + turn as rank from line
+  ), allowed as (
+    select r.*, case when q.subscription_id is not null then ${THIS_MONTH} end as quota_month
+    from ranked r left join quotas q on q.subscription_id = r.owner_id
+    where q.cap is null or r.turn < q.cap - q.used
   ), created as (
     -- Leaves out ids that exist: of a create that is repeated after its answer was lost.
-    insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank)
-    select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank from ranked
-    on conflict do nothing returning id, created_at
-  ), bodies as (
+    insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
+      rank, quota_month)
+    select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank, quota_month
+    from allowed on conflict do nothing returning id, owner_id, created_at, quota_month
+  ), ${HOLD}, bodies as (
     -- The body of an id that exists is there already, and stays.
     insert into execution_input (id, body, "references")
-    select id, substr($12::bytea, start, length), refs::jsonb from input on conflict do nothing
+    select id, substr($12::bytea, start, length), refs::jsonb from allowed on conflict do nothing
   ), notified as materialized (
     -- PostgreSQL evaluates this only because the query below refers to it.
     select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':pending') where exists (select 1 from created)
   )
-  select created.id, ${selectMilliseconds("created.created_at")} as "createdAt" from created left join notified on true`;
+  -- Those that were created, and all of owners with a quota.
+  select i.id, ${selectMilliseconds("created.created_at")} as "createdAt", ${QUOTA_COLUMNS}
+  from input i left join created on created.id = i.id left join quotas on quotas.subscription_id = i.owner_id
+    left join added on added.owner_id = i.owner_id left join notified on true
+  where created.id is not null or quotas.subscription_id is not null`;
 
-/** Inserts what is new. Returns the time of creation (milliseconds since the epoch) by id; ids that exist are left out. */
+interface CreatedRow extends QuotaRow {
+  readonly id: string;
+  /** Milliseconds since the epoch; null: not created, since the id exists or the cap is reached. */
+  readonly createdAt: number | null;
+}
+
+/** Inserts what is new, up to the caps of the owners. Returns a row by id; ids that exist are left out, unless their owner has a quota. */
 async function insertExecutions(
   database: Database,
   origin: string,
   executions: readonly NewExecution[],
   horizon: string,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<ReadonlyMap<string, CreatedRow>> {
   const bodies = concatenate(executions.map(({ body }) => body));
   const resources = executions.map((execution) => toStoredResources(execution.resources));
   const today = Math.floor(Date.now() / DAY) * DAY;
-  const rows = await database.query<{ id: string; createdAt: number }>({
+  const rows = await database.query<CreatedRow>({
     name: "execution-create",
     text: TEXT,
     values: [
@@ -195,7 +233,7 @@ async function insertExecutions(
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
     idempotent: true,
   });
-  return new Map(rows.map(({ id, createdAt }) => [id, createdAt]));
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 function hasReferences(references: NewExecution["references"]): boolean {

@@ -3,6 +3,7 @@ import type { ClaimKey } from "@platform/engine/store/execution-store";
 import type { Database } from "../../postgres/database.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
+import { RELEASE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
@@ -11,7 +12,7 @@ import type { RecordRow } from "./record.ts";
  * Makes an execution PENDING again. Its attempt stays as it is: the next claim raises it, so that no write of this one can
  * pass the fence any more.
  */
-const TEXT = `with given as (
+const TEXT = `with ended as (
     -- The fence of finish.ts: only the holder of this attempt, only while it is RUNNING. A cancellation that was
     -- requested meanwhile takes effect here: user code has not begun, so the execution ends instead of being claimed
     -- again. A null pause ($4) is that of a worker that stops: no setback is counted, and another may claim at once.
@@ -24,10 +25,10 @@ const TEXT = `with given as (
       setbacks = e.setbacks + case when $4::float8 is null then 0 else 1 end,
       not_before = now() + make_interval(secs => coalesce($4::float8, 0))
     where ${lookUp("e", "$1::uuid", "e.attempt = $2 and e.worker_id = $3 and e.status = 'RUNNING'")} returning e.*
-  )
+  ), ${RELEASE}
   -- Two notifications: processes that cached the execution must forget it, workers may claim.
-  select ${selectRecord("given")} from given cross join lateral (
-    select pg_notify('${EXECUTIONS_CHANNEL}', $6 || ':changed:' || encode(uuid_send(given.id), 'base64')),
+  select ${selectRecord("ended")} from ended cross join lateral (
+    select pg_notify('${EXECUTIONS_CHANNEL}', $6 || ':changed:' || encode(uuid_send(ended.id), 'base64')),
       pg_notify('${EXECUTIONS_CHANNEL}', $6 || ':pending')
   ) notified`;
 

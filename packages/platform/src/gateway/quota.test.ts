@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readTerms } from "../api/plan-terms.ts";
+import {
+  createExecutionDatabase,
+  createPostgresExecutionStore,
+} from "../store/executions/execution-store.ts";
+import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
+import {
+  createTestClient,
+  createTestService,
+  createTestUser,
+  fetchAccessToken,
+} from "../testing/fixtures.ts";
+import type { TestClient, TestService, TestUser } from "../testing/fixtures.ts";
+import { createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+
+let home: TestDatabase;
+let executionStore: PostgresExecutionStore;
+let instance: TestInstance;
+let owner: TestUser;
+let service: TestService;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  const database = createExecutionDatabase(home.target, home);
+  executionStore = createPostgresExecutionStore({ database });
+  instance = await createTestInstance({ database: home.connect(), executionStore });
+  owner = await createTestUser(instance);
+  service = await createTestService(instance, owner);
+  const { plans } = instance.stores;
+  const put = (id: string, terms: object) =>
+    plans.put(owner.organisationId, service.serviceKey, { ...readTerms({ name: id, ...terms }), id });
+  await put("two", { limits: { perMonth: 2 } });
+  await put("four", { limits: { perMonth: 4 } });
+  await put("seconds", { unit: "cpu-second", limits: { perMonth: 1 } });
+  await put("free", {});
+});
+afterAll(async () => {
+  await instance?.close();
+  await executionStore?.close();
+  await home?.close();
+});
+
+const changeTo = (client: TestClient, planId: string) =>
+  instance.stores.subscriptions.change(owner.organisationId, client.subscriptionId, { planId });
+
+async function start(client: TestClient) {
+  const answer = await instance.gateway.inject({
+    method: "POST",
+    url: `/${service.serviceKey}/${service.serviceName}/${service.version}/`,
+    headers: {
+      authorization: `Bearer ${await fetchAccessToken(instance, client)}`,
+      "content-type": "application/json",
+    },
+    payload: "{}",
+  });
+  return [answer.statusCode, answer.headers["x-quota-remaining"], answer.json().code] as const;
+}
+
+test("the cap of a plan is hit at the gateway, which says what is left", async () => {
+  const client = await createTestClient(instance, owner, service);
+  expect(await start(client)).toEqual([201, undefined, undefined]);
+  await changeTo(client, "two");
+  expect(await start(client)).toEqual([201, "1", undefined]);
+  expect(await start(client)).toEqual([201, "0", undefined]);
+  expect(await start(client)).toEqual([429, "0", "QUOTA_EXCEEDED"]);
+});
+
+test("a larger plan goes on where the former one was; leaving it and coming back begins nothing anew", async () => {
+  const client = await createTestClient(instance, owner, service);
+  await changeTo(client, "two");
+  await start(client);
+  await start(client);
+  await changeTo(client, "four");
+  expect(await start(client)).toEqual([201, "1", undefined]);
+  await changeTo(client, "free");
+  expect(await start(client)).toEqual([201, undefined, undefined]);
+  await changeTo(client, "two");
+  expect(await start(client)).toEqual([429, "0", "QUOTA_EXCEEDED"]);
+});
+
+test("a subscription that is cancelled and made anew has what was left", async () => {
+  const client = await createTestClient(instance, owner, service);
+  await changeTo(client, "two");
+  await start(client);
+  const { subscriptions } = instance.stores;
+  await subscriptions.cancel(owner.organisationId, client.subscriptionId);
+  const { applicationId } = client;
+  await subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "two" });
+  expect(await start(client)).toEqual([201, "0", undefined]);
+  expect(await start(client)).toEqual([429, "0", "QUOTA_EXCEEDED"]);
+});
+
+test("plans without a cap, or with one of CPU-seconds, have no row that starts would wait for", async () => {
+  const client = await createTestClient(instance, owner, service);
+  for (const plan of ["free", "seconds"]) {
+    await changeTo(client, plan);
+    expect(await start(client)).toEqual([201, undefined, undefined]);
+  }
+  const rows = await home.database.query({
+    text: "select 1 from quota where subscription_id = $1",
+    values: [client.subscriptionId],
+  });
+  expect(rows).toEqual([]);
+});
