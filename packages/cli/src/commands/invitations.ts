@@ -3,26 +3,38 @@ import { createUsageError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
 
-/** `platform invitations`: lists open invitations, or revokes one. */
+/** `platform invitations`: lists open invitations, revokes one, or accepts one. */
 export const invitationsCommand = defineCommand({
   name: "invitations",
-  summary: "List or revoke open invitations",
-  description: ["Newest first. Their links were shown when they were made, and cannot be shown again."],
+  summary: "List, revoke or accept invitations",
+  description: [
+    "Lists the open ones, newest first. Their links were shown when they were made, and cannot be shown again.",
+    "--accept makes you a member of the organisation that invites; 'platform set-context' works in it then.",
+  ],
   arguments: {},
   options: {
     revoke: { kind: "text", placeholder: "id", description: "Revoke the invitation with this id" },
+    accept: { kind: "text", placeholder: "link", description: "Accept the invitation with this link" },
   },
+  exclusive: [["revoke", "accept"]],
   examples: [
     { command: "platform invitations", comment: "A table" },
+    {
+      command: "platform invitations --accept https://platform.example.org/invitations/JLjMS-9",
+      comment: "Become a member",
+    },
     {
       command: "platform invitations --revoke 0198c1de-7a53-7000-8000-000000000000",
       comment: "End an invitation",
     },
   ],
-  run: async (context, { options: { revoke } }) => {
+  run: async (context, { options: { revoke, accept } }) => {
     const { client } = await openSession(context);
-    if (revoke === "")
-      throw createUsageError("An id is required.", "'platform invitations' lists the open ones.");
+    if (accept !== undefined) {
+      const joined = await client.acceptInvitation({ params: { invitation: readToken(accept) } });
+      context.output.print(`You are a member of ${cleanText(joined.name)}, as ${joined.role}.`);
+      return { json: joined, succeeded: true };
+    }
     if (revoke !== undefined) {
       await client.revokeInvitation({ params: { invitation: revoke } });
       context.output.print("The invitation was revoked.");
@@ -45,3 +57,10 @@ export const invitationsCommand = defineCommand({
     return { json: invitations, succeeded: true };
   },
 });
+
+/** The last part of the link, or what is no link as it is. */
+function readToken(link: string): string {
+  const token = link.trim().replace(/\/+$/u, "").split("/").at(-1) ?? "";
+  if (token !== "") return token;
+  throw createUsageError("The link of the invitation is required.", "'platform invite' prints it.");
+}

@@ -7,7 +7,7 @@ export const inviteCommand = defineCommand({
   name: "invite",
   summary: "Invite somebody to the organisation",
   description: [
-    "Prints a link that makes its reader a member, once; only owners invite. The link is shown this one time.",
+    "Prints a link that makes its reader a member, once, with 'platform invitations --accept'; only owners invite. The link is shown this one time.",
     "With an email address only the user with this address can accept, and the platform sends the link there if it can send mail.",
   ],
   arguments: { email: { description: "Email address of the user", required: false } },

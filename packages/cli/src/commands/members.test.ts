@@ -57,3 +57,17 @@ test("an invitation prints its link, is listed without it, and is revoked", asyn
   expect([revoked.exitCode, revoked.stdout]).toEqual([0, "The invitation was revoked.\n"]);
   expect((await call("invitations")).stdout).toContain("No open invitations");
 });
+
+test("an invitation is accepted by its link or by the link's last part", async () => {
+  for (const link of [
+    "http://api.test/invitations/secret",
+    "http://api.test/invitations/secret/",
+    "secret",
+  ]) {
+    const { exitCode, stdout } = await call("invitations", "--accept", link);
+    expect([exitCode, stdout]).toEqual([0, "You are a member of Lab, as viewer.\n"]);
+  }
+  const refused = await call("invitations", "--accept", "http://api.test/invitations/other", "--json");
+  expect([refused.exitCode, JSON.parse(refused.stdout).error.code]).toEqual([1, "LINK_EXPIRED"]);
+  expect((await call("invitations", "--accept", "/")).exitCode).toBe(2);
+});

@@ -17,6 +17,7 @@ export function createPeople(): Pick<
   | "listInvitations"
   | "createInvitation"
   | "revokeInvitation"
+  | "acceptInvitation"
 > {
   const members = [
     { userId: "user-1", name: "Ada", email: "ada@example.org", role: "owner" as const, ...JOINED },
@@ -61,6 +62,11 @@ export function createPeople(): Pick<
       if (at < 0) throw new Problem("NOT_FOUND", "There is no such open invitation.");
       invitations.splice(at, 1);
       return { status: 204 };
+    },
+    acceptInvitation: ({ params }) => {
+      if (params.invitation !== "secret") throw new Problem("LINK_EXPIRED");
+      const joined = { id: "organization-2", slug: "lab", name: "Lab", role: "viewer" as const };
+      return { status: 200, body: { ...joined, isPersonal: false } };
     },
   };
 }

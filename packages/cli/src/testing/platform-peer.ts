@@ -29,7 +29,7 @@ const KEY = "0198c1de-7a53-4000-8000-000000000001";
 const { getMe, listOrganizations, listServices, createService, getService } = PLATFORM_API;
 const { createVersion, getBuild, listVersions } = PLATFORM_API;
 const { listMembers, putMember, removeMember, leaveOrganization } = PLATFORM_API;
-const { listInvitations, createInvitation, revokeInvitation } = PLATFORM_API;
+const { listInvitations, createInvitation, revokeInvitation, acceptInvitation } = PLATFORM_API;
 const { listAuditEvents, verifyAuditLog } = PLATFORM_API;
 const TABLE = {
   getMe,
@@ -47,6 +47,7 @@ const TABLE = {
   listInvitations,
   createInvitation,
   revokeInvitation,
+  acceptInvitation,
   ...ACCESS_TABLE,
   ...SECRETS_TABLE,
   listAuditEvents,
