@@ -20,7 +20,7 @@ const HINTS: Readonly<Record<string, string>> = {
   UNAUTHENTICATED:
     "Log in again with 'platform login', or set PLATFORM_PERSONAL_ACCESS_TOKEN. The stored login was kept.",
   FORBIDDEN:
-    "See 'platform whoami' for the organisation in use, and choose another with 'platform set-context'.",
+    "See 'platform whoami' for the user and the organisation in use. 'platform set-context' chooses another organisation; 'platform login' makes a token that may do all that its user may.",
   SERVICE_NOT_FOUND:
     "See 'platform services' and 'platform versions' for those of this organisation, 'platform marketplace search' for the keys of all that it can subscribe to, and 'platform whoami' for the organisation.",
   NOT_FOUND:
