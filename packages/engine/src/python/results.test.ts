@@ -65,6 +65,15 @@ beforeAll(() => {
   version = fixture.createVersion(PROGRAM);
 });
 
+test.each(["NOT_STARTED", "WORKER_LOST"])(
+  "a service cannot choose the code %s, which takes an execution out of the count of a plan",
+  async (code) => {
+    const params = { value: `fail('${code}', 'chosen')` };
+    const { outcome } = await fixture.finish(version, { params });
+    expect(outcome).toMatchObject({ status: "FAILED", code: "EXECUTION_ERROR", detail: "chosen" });
+  },
+);
+
 test.each([
   ["{'a': 1, 2: (3, None)}", { a: 1, 2: [3, null] }],
   ["None", {}],

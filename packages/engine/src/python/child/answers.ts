@@ -105,6 +105,9 @@ export function notStarted(scope: NotStarted["scope"], detail: string): NotStart
   return { status: "NOT_STARTED", scope, detail };
 }
 
+/** What they say frees the execution's part of a quota: only the platform knows it. */
+const CODES_OF_PLATFORM: ReadonlySet<string> = new Set(["NOT_STARTED", "WORKER_LOST"]);
+
 const BROKEN_PROTOCOL = fail(
   "EXECUTION_ERROR",
   "The code wrote to the runtime's own connection instead of returning from run.",
@@ -126,7 +129,8 @@ function readFailure(payload: Buffer): Outcome {
     return BROKEN_PROTOCOL;
   if (typeof value.code !== "string" || value.code === "" || typeof value.detail !== "string")
     return BROKEN_PROTOCOL;
-  return { status: "FAILED", ...readCause({ code: value.code, detail: value.detail }) };
+  const code = CODES_OF_PLATFORM.has(value.code) ? "EXECUTION_ERROR" : value.code;
+  return { status: "FAILED", ...readCause({ code, detail: value.detail }) };
 }
 
 /** How a process ended, as a clause: "ended with exit code 3". */
