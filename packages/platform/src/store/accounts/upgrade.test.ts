@@ -93,16 +93,20 @@ interface FormerKey {
   readonly isEnabled?: boolean;
 }
 
+let created = 0;
+/** Each a second younger than the one before. */
 const insertKey = ({ user, name, hash, permissions, isEnabled = true }: FormerKey) =>
   run(
     `insert into "apikey" ("configId", "name", "referenceId", "key", "permissions", "enabled", "lastRequest", "expiresAt",
         "createdAt", "updatedAt")
-      values ('default', $1, $2, $3, $4, $5, '2026-11-01', now() + interval '9 days', now(), now())`,
+      values ('default', $1, $2, $3, $4, $5, '2026-11-01', now() + interval '9 days',
+        now() - interval '1 hour' + make_interval(secs => $6), now())`,
     name,
     user,
     hash,
     permissions,
     isEnabled,
+    (created += 1),
   );
 
 test("users keep their passwords, and the first of them is the operator", async () => {
