@@ -16,7 +16,7 @@ export function describeChecks(
   const integers = isBySchema ? listIntegers(operation) : [];
   const mayLackBody = operation.bodyMode === "optional";
   const prepare = async (request: FastifyRequest) => {
-    if (mayLackBody) request.body ??= {};
+    if (mayLackBody && request.body === undefined) request.body = {};
     validate?.(request);
     readIntegers(request, integers);
   };

@@ -108,6 +108,18 @@ test("a key without a body has no name and no end; with one it has what it says,
   expect(listed.body).not.toContain(key.secret);
 });
 
+test("a body of null is refused, not taken for a missing one", async () => {
+  const { applicationId } = await createClient();
+  const response = await instance.api.inject({
+    method: "POST",
+    url: `/api/applications/${applicationId}/access-keys`,
+    headers: { authorization: `Bearer ${owner.token}`, "content-type": "application/json" },
+    payload: "null",
+  });
+  expect(response.statusCode).toBe(400);
+  expect(await listKeys(applicationId)).toHaveLength(1);
+});
+
 test.each([
   ["the id of the key", { id: "plat_key_mine" }],
   ["a hash", { secretHash: "0".repeat(64) }],
