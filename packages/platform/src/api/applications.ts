@@ -65,9 +65,6 @@ function createOwnHandlers({
 function createKeyHandlers({
   accessKeys,
 }: Deps): Pick<Handlers, "listAccessKeys" | "createAccessKey" | "rotateAccessKey" | "revokeAccessKey"> {
-  const requireRoom = async (organisationId: string, applicationId: string): Promise<void> => {
-    if ((await accessKeys.countActive(organisationId, applicationId)) >= MAX_ACTIVE_KEYS) throw tooManyKeys();
-  };
   return {
     listAccessKeys: async ({ caller, params, query }) => {
       const page = await accessKeys.list(caller.organisationId, params.id, readPage(query));
@@ -83,13 +80,14 @@ function createKeyHandlers({
       return { status: 201, body: { ...toAccessKeyBody(created), secret }, headers: SECRET_HEADERS };
     },
     rotateAccessKey: async ({ caller, params, body }) => {
-      await requireRoom(caller.organisationId, params.id);
       const { keyId, secret, secretHash } = createAccessKeySecret();
       const rotated = await accessKeys.rotate(caller.organisationId, params.id, {
         former: params.keyId,
         next: { id: keyId, secretHash },
         hours: body.oldEndsInHours ?? DEFAULT_OVERLAP_HOURS,
+        limit: MAX_ACTIVE_KEYS,
       });
+      if (rotated === "too many") throw tooManyKeys();
       if (rotated === "no such key") throw noKey();
       if (rotated === "rotated before")
         throw new Problem("CONFLICT", "This access key was rotated before; rotate the key that replaced it.");

@@ -203,6 +203,22 @@ describe("an application", () => {
     );
     expect(answers.map(({ status }) => status).toSorted(byNumber)).toEqual([201, 409, 409]);
   });
+
+  test("has at most 20 access keys, also when many are rotated at once", async () => {
+    const applicationId = await createApplication(victim);
+    const keys: string[] = [];
+    for (let made = 0; made < 19; made++) {
+      const { body } = await call(victim, `POST /applications/${applicationId}/access-keys`);
+      keys.push(String(body["keyId"]));
+    }
+    const row = { text: "select 1 from application where id = $1 for update", values: [applicationId] };
+    const answers = await startAtOnce(home, row, () =>
+      keys
+        .slice(0, 3)
+        .map((id) => call(victim, `POST /applications/${applicationId}/access-keys/${id}/rotate`)),
+    );
+    expect(answers.map(({ status }) => status).toSorted(byNumber)).toEqual([201, 409, 409]);
+  });
 });
 
 describe("of another organisation's service", () => {

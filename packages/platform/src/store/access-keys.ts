@@ -46,6 +46,8 @@ interface Rotation {
   readonly next: Pick<NewAccessKey, "id" | "secretHash">;
   /** For so long the former key goes on. */
   readonly hours: number;
+  /** So many keys of an application can be active. */
+  readonly limit: number;
 }
 
 /** Access keys of applications. */
@@ -63,7 +65,7 @@ export interface AccessKeyStore {
     organisationId: string,
     applicationId: string,
     rotation: Rotation,
-  ) => Promise<AccessKeyRecord | "no such key" | "rotated before">;
+  ) => Promise<AccessKeyRecord | "no such key" | "rotated before" | "too many">;
   /** Newest first, revoked keys included; null when the application is not the organisation's. */
   readonly list: (
     organisationId: string,
@@ -95,7 +97,7 @@ export function createAccessKeyStore(database: Database): AccessKeyStore {
     create: (organisationId, applicationId, key) =>
       database.transaction((run) => insertKey(run, organisationId, applicationId, key)),
     rotate: (organisationId, applicationId, rotation) =>
-      rotateKey(database, organisationId, applicationId, rotation),
+      database.transaction((run) => rotateKey(run, organisationId, applicationId, rotation)),
     list: (organisationId, applicationId, page) => listKeys(database, organisationId, applicationId, page),
     countActive: (organisationId, applicationId) =>
       countActive(database.query, organisationId, applicationId),
@@ -119,14 +121,7 @@ async function insertKey(
   { id, secretHash, name = "", expiresInDays, limit }: NewAccessKey & { readonly limit?: number },
 ): Promise<AccessKeyRecord | "too many" | null> {
   if (!isUuid(applicationId)) return null;
-  if (limit !== undefined) {
-    // Two requests for one application count one after the other.
-    await run({
-      text: "select id from application where id = $1 and organisation_id = $2 for no key update",
-      values: [applicationId, organisationId],
-    });
-    if ((await countActive(run, organisationId, applicationId)) >= limit) return "too many";
-  }
+  if (limit !== undefined && !(await hasRoom(run, organisationId, applicationId, limit))) return "too many";
   const [row] = await run<AccessKeyRecord>({
     text: `insert into access_key as k (id, application_id, secret_hash, name, expires_at)
       select $3, $1, $4, $5, now() + make_interval(days => $6) where ${IS_OWN} returning ${COLUMNS}`,
@@ -136,16 +131,31 @@ async function insertKey(
   return row ?? null;
 }
 
-/** One statement: of two at the same time the second waits for the row, and finds it rotated. */
-async function rotateKey(
-  database: Database,
+/** Two requests for one application count one after the other, until the end of the transaction. */
+async function hasRoom(
+  run: RunStatement,
   organisationId: string,
   applicationId: string,
-  { former, next, hours }: Rotation,
-): Promise<AccessKeyRecord | "no such key" | "rotated before"> {
+  limit: number,
+): Promise<boolean> {
+  await run({
+    text: "select id from application where id = $1 and organisation_id = $2 for no key update",
+    values: [applicationId, organisationId],
+  });
+  return (await countActive(run, organisationId, applicationId)) < limit;
+}
+
+/** One statement: of two at the same time the second waits for the row, and finds it rotated. */
+async function rotateKey(
+  run: RunStatement,
+  organisationId: string,
+  applicationId: string,
+  { former, next, hours, limit }: Rotation,
+): Promise<AccessKeyRecord | "no such key" | "rotated before" | "too many"> {
   if (!isUuid(applicationId)) return "no such key";
+  if (!(await hasRoom(run, organisationId, applicationId, limit))) return "too many";
   noteAudit({ changes: [{ field: "replacedBy", before: null, after: next.id }] });
-  const [row] = await database.query<AccessKeyRecord>({
+  const [row] = await run<AccessKeyRecord>({
     text: `with found as (
         select id, name, expires_at - created_at as life from access_key
         where id = $3 and application_id = $1 and ${IS_ACTIVE} and replaced_by is null and ${IS_OWN} for update
@@ -162,7 +172,7 @@ async function rotateKey(
     audited: ["access-key.rotate"],
   });
   if (row !== undefined) return row;
-  const [known] = await database.query({
+  const [known] = await run({
     text: `select id from access_key where id = $3 and application_id = $1 and replaced_by is not null and ${IS_OWN}`,
     values: [applicationId, organisationId, former],
     idempotent: true,
