@@ -1,58 +1,34 @@
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Operation } from "@platform/contract/operation";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
-import type { AuditEvent } from "@platform/contract/platform-api/audit";
 import { Problem } from "@platform/contract/problems";
 import { registerOperations } from "@platform/engine/http/pipeline";
 import { createHttpServer } from "@platform/engine/http/server";
+import { createAuditScene } from "../testing/audit-scene.ts";
+import { PROOF } from "../testing/browser.ts";
 import { createTestMember, createTestUser } from "../testing/fixtures.ts";
-import type { TestUser } from "../testing/fixtures.ts";
 import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
-import { callOperation, createProperty, ownParams } from "../testing/operation-calls.ts";
-import type { Property } from "../testing/operation-calls.ts";
+import { createProperty } from "../testing/operation-calls.ts";
 import { createAuditStage } from "./audit-stage.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 
-const PROOF = { "x-requested-by": "console", "sec-fetch-site": "same-origin" };
-
 let server: TestDatabase;
 let instance: TestInstance;
+let listEvents: ReturnType<typeof createAuditScene>["listEvents"];
+let callAs: ReturnType<typeof createAuditScene>["callAs"];
 
 beforeAll(async () => {
   server = await createTestDatabase();
   instance = await createTestInstance({ database: server.database });
+  ({ listEvents, callAs } = createAuditScene(instance));
 });
 afterAll(async () => {
   await instance?.close();
   await server?.close();
 });
-
-/** The log of the organisation of `of`, newest first, as `reader` gets it. */
-async function listEvents(reader: TestUser, of = reader, query = ""): Promise<readonly AuditEvent[]> {
-  const response = await instance.api.inject({
-    url: `/api/audit-events?limit=100&${query}`,
-    headers: { authorization: `Bearer ${reader.token}`, "x-organizationid": of.organisationId },
-  });
-  expect(response.statusCode).toBe(200);
-  return response.json<{ items: AuditEvent[] }>().items;
-}
-
-const callAs = (user: TestUser, property: Property, id: string, operation: Operation) =>
-  callOperation(instance, {
-    id,
-    operation,
-    property,
-    params: ownParams(property, operation),
-    headers: {
-      ...PROOF,
-      ...(operation.allows === "public" ? {} : { authorization: `Bearer ${user.token}` }),
-      "x-organizationid": property.owner.organisationId,
-    },
-  });
 
 describe("a refused attempt", () => {
   test("of a member is written, once a minute, and stays refused", async () => {
