@@ -1,45 +1,45 @@
-/** `npm run demo`: from nothing to the length of a tour through Berlin, the way a newcomer would go. */
+/** `npm run demo`: from nothing to a service of one organisation that another one calls until the cap of its plan, the way newcomers would go. */
 import { mkdir } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import process, { argv, exit, stderr, stdout } from "node:process";
-import { readFile } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
 import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import type { SandboxReport } from "@platform/contract/sandbox";
-import { expectOk, fetchAccessToken, request, subscribe } from "../platform-client.ts";
-import type { StatusRecord } from "../platform-client.ts";
-import { REPOSITORY, findFreePort, runCli, spawnPlatform, waitUntilReady } from "../platform-process.ts";
+import { expectOk, request } from "../platform-client.ts";
+import { REPOSITORY, findFreePort, spawnPlatform, waitUntilReady } from "../platform-process.ts";
 import type { PlatformProcess } from "../platform-process.ts";
+import { findCustomer } from "./customer.ts";
+import { createDemoCli } from "./demo-cli.ts";
+import { PLAN, provide } from "./provide.ts";
+import { announce, remark, report } from "./report.ts";
+import { use } from "./use.ts";
 
-/** The known optimum of TSPLIB's berlin52. */
-const OPTIMUM = 7542;
-const ALLOWED_EXCESS = 0.02;
 const GATEWAY_PORT = 8080;
 const API_PORT = 8090;
-const SECOND = 1_000;
-const RESULT_WITHIN = 120 * SECOND;
-const POLL_EVERY = 250;
 /** What a shell reports for a program that Ctrl-C ended. */
 const SIGNALLED = 130;
 
 /** The one argument, if any: where to keep the demo's data. */
 const dataDirectory = resolve(argv[2] ?? join(REPOSITORY, "data", "demo"));
-const project = join(REPOSITORY, "examples", "tsp");
-let clock = performance.now();
 let isStopping = false;
 
 async function main(): Promise<void> {
   await mkdir(dataDirectory, { recursive: true });
   const gatewayPort = await findFreePort(GATEWAY_PORT);
   const apiPort = await findFreePort(API_PORT);
-  const platform = await spawnPlatform({ dataDirectory, gatewayPort, apiPort });
+  const platform = await spawnPlatform({
+    dataDirectory,
+    gatewayPort,
+    apiPort,
+    // Its second user is invited by nobody.
+    flags: ["--sign-up", "open"],
+  });
   // From its first moment: a platform whose demo is gone would run for ever.
   stopOnSignals(platform);
   try {
     await waitUntilReady(platform);
     report("platform is ready", `gateway ${platform.gatewayUrl}, platform API ${platform.apiUrl}`);
     await reportIsolation(platform);
-    await deployAndCall(platform, describeStart(gatewayPort, apiPort));
+    await show(platform, describeStart(gatewayPort, apiPort));
   } finally {
     await platform.stop();
   }
@@ -66,8 +66,7 @@ async function reportIsolation(platform: PlatformProcess): Promise<void> {
   report(`isolation level is ${sandbox.level}`, SANDBOX_LEVELS[sandbox.level].gives);
   if (sandbox.missing.every(({ piece }) => piece !== "network"))
     report("network of services", "a way out of their own to the internet, none to this machine");
-  for (const { piece, why, remedy } of sandbox.missing)
-    stdout.write(`${" ".repeat(11)}without ${piece}: ${why} ${remedy}\n`);
+  for (const { piece, why, remedy } of sandbox.missing) remark(`without ${piece}: ${why} ${remedy}`);
 }
 
 /** What starts this platform again, with the addresses that the demo shows. */
@@ -81,81 +80,40 @@ function describeStart(gatewayPort: number, apiPort: number): string {
   ].join(" ");
 }
 
-async function deployAndCall(platform: PlatformProcess, startAgain: string): Promise<void> {
-  const login = { ...(await platform.readLogin()), apiUrl: platform.apiUrl, gatewayUrl: platform.gatewayUrl };
-  const cli = async (...args: string[]) => {
-    const result = await runCli(args, {
-      cwd: project,
-      configDirectory: join(dataDirectory, "cli"),
-      environment: { PLATFORM_ENDPOINT: platform.apiUrl },
-    });
-    if (result.code !== 0) throw new Error(`platform ${args[0]} failed:\n${result.stderr}${result.stdout}`);
-    return result.stdout;
-  };
-  await cli("login", "-t", login.personalAccessToken);
-  report("CLI is logged in", login.email);
+/** Where the CLI of a user keeps its login. */
+function findConfigDirectory(user: "provider" | "customer"): string {
+  return join(dataDirectory, "cli", user);
+}
 
-  const deployed = JSON.parse(await cli("up", "--json")) as { serviceKey: string; version: string };
-  report("service is deployed", `tsp ${deployed.version} with numpy installed`);
+/** One organisation provides a service, another one uses it. */
+async function show(platform: PlatformProcess, startAgain: string): Promise<void> {
+  const { apiUrl, gatewayUrl } = platform;
+  const provider = await platform.readLogin();
+  announce("The first user of the platform provides a service:");
+  await provide(createDemoCli(findConfigDirectory("provider"), apiUrl), provider.personalAccessToken);
 
-  const subscription = await subscribe(login, deployed.serviceKey, "demo");
-  report("application is subscribed", subscription.endpointUrl);
+  announce("Ada, of another organisation, uses it:");
+  const customerFile = join(dataDirectory, "customer.json");
+  const cli = createDemoCli(findConfigDirectory("customer"), apiUrl);
+  const customer = await findCustomer(apiUrl, customerFile);
+  report("signed up", `${customer.email}, as the console does it`);
+  await cli("login", "-t", customer.personalAccessToken);
+  report("platform login -t TOKEN", customer.email);
+  const { endpointUrl, subscriptionId, keyId, secret } = await use(cli, gatewayUrl);
 
-  const endpointUrl = subscription.endpointUrl.replace(/^https?:\/\/[^/]+/, platform.gatewayUrl);
-  const token = await fetchAccessToken(platform.gatewayUrl, subscription);
-  report("access token is issued", "client_credentials");
-
-  const [data, params] = await Promise.all(
-    ["data", "params"].map(
-      async (name) => JSON.parse(await readFile(join(project, "input", `${name}.json`), "utf8")) as unknown,
-    ),
-  );
-  const started = await expectOk(
-    request<StatusRecord>("POST", endpointUrl, { token, json: { data, params } }),
-  );
-  report("execution is accepted", started.id);
-
-  const final = await poll(`${endpointUrl}${started.id}`, token);
-  report(`execution is ${final.status}`, "52 cities of TSPLIB's berlin52");
-
-  const { result } = await expectOk(
-    request<{ result?: { length: number } }>("GET", `${endpointUrl}${started.id}/result`, { token }),
-  );
-  if (final.status !== "SUCCEEDED" || result === undefined)
-    throw new Error(`the execution ended as ${final.status}`);
-  const excess = result.length / OPTIMUM - 1;
-  report(
-    "result is fetched",
-    `tour length ${result.length}, ${(100 * excess).toFixed(2)} % above the optimum ${OPTIMUM}`,
-  );
-  if (excess > ALLOWED_EXCESS)
-    throw new Error(`the tour is more than ${100 * ALLOWED_EXCESS} % above the optimum`);
-
+  const as = (user: "provider" | "customer") => `PLATFORM_CONFIG_DIR=${findConfigDirectory(user)}`;
   stdout.write(`
 To look around, keep the platform running:  ${startAgain}
   service API docs   ${endpointUrl}docs
-                     (sign in with access key ${subscription.keyId} and secret ${subscription.secret})
-  platform API docs  ${platform.apiUrl}/api/docs
-  your login         ${platform.bootstrapFile}
+                     (sign in with access key ${keyId} and secret ${secret})
+  platform API docs  ${apiUrl}/api/docs
+  logins             ${platform.bootstrapFile} (provider), ${customerFile} (Ada)
+Then try, in another terminal:
+  ${as("provider")} npx platform plans put ${PLAN} tsp --cap 10
+  ${as("customer")} npx platform subscriptions change ${subscriptionId} --plan ${PLAN}
+  ${as("provider")} npx platform subscriptions ls --of tsp
 
 `);
-}
-
-async function poll(url: string, token: string): Promise<StatusRecord> {
-  const deadline = Date.now() + RESULT_WITHIN;
-  for (;;) {
-    const record = await expectOk(request<StatusRecord>("GET", url, { token }));
-    if (record.terminal) return record;
-    if (Date.now() > deadline) throw new Error(`the execution is still ${record.status}`);
-    await delay(POLL_EVERY);
-  }
-}
-
-/** One line a step, with the time that it took. */
-function report(step: string, detail: string): void {
-  const now = performance.now();
-  stdout.write(`${`${((now - clock) / SECOND).toFixed(2)} s`.padStart(9)}  ${step.padEnd(27)} ${detail}\n`);
-  clock = now;
 }
 
 main().catch((error: unknown) => {

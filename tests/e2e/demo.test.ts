@@ -1,0 +1,28 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { REPOSITORY } from "../../tools/platform-process.ts";
+import { findProcesses } from "../support/world.ts";
+
+const run = promisify(execFile);
+
+test("the demo reaches the cap of another organisation's plan, also the second time", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "platform-demo-"));
+  try {
+    for (let time = 1; time <= 2; time += 1) {
+      // It exits with 1 where a step was not answered as it says.
+      const { stdout } = await run("npm", ["run", "demo", "--silent", "--", directory], { cwd: REPOSITORY });
+      expect(stdout.match(/X-Quota-Remaining: \d/g)).toEqual(
+        [2, 1, 0, 0].map((left) => `X-Quota-Remaining: ${left}`),
+      );
+      expect(stdout).toContain("429 QUOTA_EXCEEDED");
+      expect(stdout.split("\n").length).toBeLessThan(60);
+    }
+    expect(await findProcesses(directory)).toEqual([]);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
