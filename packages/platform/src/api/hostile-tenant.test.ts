@@ -192,6 +192,19 @@ describe("a service that is subscribed to at the same moment", () => {
   });
 });
 
+test("a plan that is replaced while a subscriber changes to it is had with the new terms", async () => {
+  const { serviceKey } = await offer();
+  const applicationId = await createApplication(stranger);
+  const subscribed = await call(stranger, "POST /subscriptions", { applicationId, serviceKey });
+  const plan = `/services/${serviceKey}/plans/pro`;
+  await call(victim, `PUT ${plan}`, { name: "Pro", limits: { perMonth: 100 } });
+  const [, changed] = await startAtOnce(home, lockLog(victim), () => [
+    call(victim, `PUT ${plan}`, { name: "Pro", limits: { perMonth: 10 } }),
+    follow(() => call(stranger, `PUT /subscriptions/${String(subscribed.body["id"])}`, { planId: "pro" })),
+  ]);
+  expect(changed?.body["plan"]).toMatchObject({ revision: 2, limits: { perMonth: 10 } });
+});
+
 describe("an application", () => {
   test("has at most 20 access keys, also when many are made at once", async () => {
     const applicationId = await createApplication(victim);

@@ -77,13 +77,14 @@ export async function changeSubscription(
   change: SubscriptionChange,
 ): Promise<boolean> {
   if (!isUuid(id)) return false;
+  const { planId, version, isPaused } = change;
+  if (planId !== undefined) await lockPlans(run, organisationId, id);
   const [row] = await run<{ readonly serviceKey: string }>({
     text: `select b.service_key as "serviceKey" from subscription b join application a on a.id = b.application_id
       where b.id = $2 and a.organisation_id = $1 and b.cancelled_at is null for no key update of b`,
     values: [organisationId, id],
   });
   if (row === undefined) return false;
-  const { planId, version, isPaused } = change;
   if (planId !== undefined) {
     const plan = await choosePlan(run, row.serviceKey, { wanted: planId, isOwn: false });
     await run({ text: "update subscription set plan_id = $2 where id = $1", values: [id, plan] });
@@ -108,6 +109,18 @@ export async function changeSubscription(
     audited: ["subscription.update"],
   });
   return true;
+}
+
+/**
+ * "for share": the plans of the subscription's service do not change before this transaction commits. A statement of its own before
+ * the subscription is locked, in the order of those who delete a service; what is read after it sees the newest plans.
+ */
+async function lockPlans(run: RunStatement, organisationId: string, id: string): Promise<void> {
+  await run({
+    text: `select s.key from subscription b join application a on a.id = b.application_id join service s on s.key = b.service_key
+      where b.id = $2 and a.organisation_id = $1 for share of s`,
+    values: [organisationId, id],
+  });
 }
 
 /**
