@@ -152,7 +152,7 @@ async function startPython({ options, logger, closers }: Starting, directory: st
   const tools = await findPythonTools({
     searchPath: settings.searchPath,
     chooseDirectory: (user) => chooseEnvironmentsDirectory(settings.cacheDirectory, user, output.note),
-    network: { networkFallback: "host" },
+    rights: { trustsCode: true },
     variables: settings.hostVariables,
     ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
   });

@@ -42,6 +42,7 @@ async function createContext(signal: AbortSignal): Promise<BuildContext> {
       readable: [],
       writable: [workspace.path],
       network: false,
+      epoll: "refused",
       limits: DEFAULT_BUILD_LIMITS,
     }),
     group: null,
@@ -83,7 +84,7 @@ test("a build whose process left its group and holds its pipes ends when it is g
 });
 
 const CALLS = `
-import ctypes, errno, os, socket
+import ctypes, errno, os, select, socket
 libc = ctypes.CDLL(None, use_errno=True)
 def attempt(function):
     try:
@@ -96,6 +97,7 @@ print("keyctl", attempt(lambda: libc.syscall(250 if os.uname().machine == "x86_6
 print("unshare", attempt(lambda: libc.unshare(0x400)))
 print("raw", attempt(lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)))
 print("crypto", attempt(lambda: socket.socket(38, socket.SOCK_SEQPACKET)))
+print("epoll", attempt(select.epoll))
 print("unix", attempt(socket.socketpair))
 print("first free descriptor", os.open(os.devnull, os.O_RDONLY))
 `;
@@ -114,6 +116,7 @@ test("a build cannot reach what the kernel keeps for the system", async () => {
     "unshare EPERM",
     "raw EPROTONOSUPPORT",
     "crypto EAFNOSUPPORT",
+    "epoll ENOSYS",
     "unix done",
     "first free descriptor 3",
   ]);

@@ -1,4 +1,5 @@
 import { createClosedFilter } from "../python/sandbox/seccomp/filters.ts";
+import type { Epoll } from "../python/sandbox/seccomp/filters.ts";
 import { findArchitecture } from "../python/sandbox/seccomp/syscalls.ts";
 import { DEVICES, listSystemPaths } from "../python/sandbox/system-view.ts";
 import type { BuildCommand, HostCommand } from "./build-command.ts";
@@ -14,6 +15,8 @@ export interface BuildConfinementOptions {
   readonly readable: readonly string[];
   /** The only folders that can be written. */
   readonly writable: readonly string[];
+  /** Refused to code of packages that runs as the user of this process. */
+  readonly epoll: Epoll;
 }
 
 /** pip reads what the system is called, in files that are named differently on each, and fails where it may not. */
@@ -28,13 +31,14 @@ export function createBuildConfinement({
   runner,
   readable,
   writable,
+  epoll,
 }: BuildConfinementOptions): (command: BuildCommand) => HostCommand {
   const architecture = findArchitecture(process.arch);
   const order = {
     readable: [...listSystemPaths(), SETTINGS, "/proc", runner, ...interpreter.readablePaths, ...readable],
     used: DEVICES,
     owned: writable,
-    filter: architecture === null ? null : createClosedFilter(architecture).toString("base64"),
+    filter: architecture === null ? null : createClosedFilter(architecture, epoll).toString("base64"),
   };
   return ({ executable, args }) => ({
     executable: interpreter.executable,

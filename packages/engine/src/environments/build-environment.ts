@@ -1,5 +1,6 @@
 import { removeTree } from "../files/remove-tree.ts";
 import type { Group } from "../python/sandbox/cgroups/cgroups.ts";
+import type { Epoll } from "../python/sandbox/seccomp/filters.ts";
 import { formatBytes } from "../project/limits.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { ProjectError } from "../project/project-error.ts";
@@ -14,6 +15,7 @@ import type { BuildLimits } from "./build-limits.ts";
 import { findReason } from "./build-log.ts";
 import type { BuildLog } from "./build-log.ts";
 import { createBuildSandbox } from "./build-sandbox.ts";
+import { chooseEpoll } from "./build-step.ts";
 import type { BuildStep } from "./build-step.ts";
 import { createBuildVariables } from "./build-variables.ts";
 import type { IndexAccess } from "./index-access.ts";
@@ -104,7 +106,7 @@ async function createContext(
     directory: folders.work,
     variables: createBuildVariables(scratch, network ? indexAccess.variables : null),
     user: build.user,
-    wrap: createWrap(build, folders, { readable, writable, network }),
+    wrap: createWrap(build, folders, { readable, writable, network, epoll: chooseEpoll(build.user, step) }),
     group: build.group,
     signal: build.signal,
     onLine: (line) => log.write(indexAccess.redact(line)),
@@ -114,11 +116,11 @@ async function createContext(
 function createWrap(
   { bubblewrap, confined, interpreter, limits }: EnvironmentBuild,
   { work, runner }: BuildFolders,
-  paths: Pick<BuildStep, "readable" | "writable" | "network">,
+  rights: Pick<BuildStep, "readable" | "writable" | "network"> & { readonly epoll: Epoll },
 ): BuildContext["wrap"] {
   if (bubblewrap !== null)
-    return createBuildSandbox({ bubblewrap, interpreter, accounts: work, limits, ...paths });
-  if (confined) return createBuildConfinement({ interpreter, runner, ...paths });
+    return createBuildSandbox({ bubblewrap, interpreter, accounts: work, limits, ...rights });
+  if (confined) return createBuildConfinement({ interpreter, runner, ...rights });
   return ({ executable, args }) => ({
     executable: TrustedExecutable.vouchFor(executable, "no sandbox"),
     args,

@@ -2,6 +2,7 @@ import { bindAccounts, isBelow, listSystem } from "../python/sandbox/system-view
 import type { Interpreter } from "./interpreter.ts";
 import type { TrustedExecutable } from "../host/trusted-executable.ts";
 import { createClosedFilter } from "../python/sandbox/seccomp/filters.ts";
+import type { Epoll } from "../python/sandbox/seccomp/filters.ts";
 import { findArchitecture } from "../python/sandbox/seccomp/syscalls.ts";
 import { FILTER_FD } from "./build-command.ts";
 import type { BuildCommand, HostCommand } from "./build-command.ts";
@@ -21,6 +22,8 @@ export interface BuildSandboxOptions {
   readonly writable: readonly string[];
   /** Whether the program has the host's network; without it, it has a loopback interface of its own. */
   readonly network: boolean;
+  /** Refused to code of packages that runs as the user of this process. */
+  readonly epoll: Epoll;
   readonly limits: BuildLimits;
 }
 
@@ -47,7 +50,7 @@ export function createBuildSandbox(options: BuildSandboxOptions): (command: Buil
   ];
   const privileges = ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "build"];
   const architecture = findArchitecture(process.arch);
-  const filter = architecture === null ? null : createClosedFilter(architecture);
+  const filter = architecture === null ? null : createClosedFilter(architecture, options.epoll);
   const own = [
     ["--proc", "/proc", "--dev", "/dev"],
     ["--size", String(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"],

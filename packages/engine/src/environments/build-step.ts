@@ -1,3 +1,5 @@
+import type { Epoll } from "../python/sandbox/seccomp/filters.ts";
+import type { SystemUser } from "./access.ts";
 import type { BuildCommand } from "./build-command.ts";
 import { CONSTRAINTS_FILE, REQUIREMENTS_FILE } from "./requirements.ts";
 import type { Requirements } from "./requirements.ts";
@@ -12,11 +14,21 @@ export interface BuildStep {
   readonly failure: { readonly what: string; readonly advice: string } | null;
   /** Whether it has the network, and the credentials of package indexes. Never together with code of a package. */
   readonly network: boolean;
+  /** Whether its program needs epoll, as uv does; missing: no. Never together with code of a package. */
+  readonly needsEpoll?: boolean;
   /** Paths that it may read and write, besides its own folder. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
   /** The program, from what earlier steps left; null: there is nothing to do. */
   readonly prepare: () => Promise<BuildCommand | null>;
+}
+
+/** What epoll watches counts for the user: code of packages does not share that with this process. @param user null: that of this process */
+export function chooseEpoll(
+  user: SystemUser | null,
+  { needsEpoll = false }: Pick<BuildStep, "needsEpoll">,
+): Epoll {
+  return user === null && !needsEpoll ? "refused" : "allowed";
 }
 
 /** How a step fails that makes the empty environment. */

@@ -33,8 +33,8 @@ export interface PythonToolsOptions {
   readonly chooseDirectory: (user: SystemUser | null) => string | Promise<string>;
   /** Builds of code that is not trusted: sandboxed, as root under users of their own. Missing: they are the developer's own. */
   readonly confinedBuilds?: ConfinedBuilds;
-  /** What versions may reach over the network. */
-  readonly network: Pick<FindSandboxOptions, "networkPolicy" | "networkFallback">;
+  /** What versions may do, and reach over the network. */
+  readonly rights: Pick<FindSandboxOptions, "networkPolicy" | "trustsCode">;
   /** The host's variables; see EnvironmentBuilderOptions. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
@@ -63,7 +63,7 @@ export async function findPythonTools(options: PythonToolsOptions): Promise<Pyth
     readablePaths: interpreter.readablePaths,
     uidBase: SANDBOX_UID,
     searchPath,
-    ...options.network,
+    ...options.rights,
     ...(options.runnerDirectory === undefined ? {} : { runnerDirectory: options.runnerDirectory }),
   });
   const { level } = sandbox.report;

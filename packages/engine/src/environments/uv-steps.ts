@@ -24,6 +24,7 @@ export function createUvSteps(
       title: `Creating an environment of Python ${build.interpreter.version} with uv`,
       failure: CREATION_FAILURE,
       network: false,
+      needsEpoll: true,
       readable: [uv, folders.work],
       writable: [environment],
       prepare: async () => createCreation(build, uv),
@@ -33,6 +34,7 @@ export function createUvSteps(
       title: `Installing ${REQUIREMENTS_FILE}`,
       failure: WHEELS_FAILURE,
       network: true,
+      needsEpoll: true,
       readable: [uv],
       // One mount for the environment and a cache beside it: hard links do not work across mounts.
       writable: [build.directory, ...(build.cacheDirectory === null ? [] : [build.cacheDirectory])],

@@ -103,7 +103,7 @@ return [code(libc.unshare(0x10000000)), code(libc.ptrace(0, 0, None, None)),
 });
 
 test("at level C, a developer's version has the network of the machine unless it asks for none", async () => {
-  const sandbox = await findTestSandbox({ bubblewrapPath: "/nonexistent", networkFallback: "host" });
+  const sandbox = await findTestSandbox({ bubblewrapPath: "/nonexistent", trustsCode: true });
   const developers = await createFixture({ sandbox });
   const program = `
 import socket

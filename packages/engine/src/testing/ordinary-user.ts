@@ -5,8 +5,11 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createVersionRunner } from "./version-runner.ts";
 import type { Answer, Order, VersionRunner } from "./version-runner.ts";
+import { refuseNamespaces } from "./without-namespaces.ts";
+import type { Command } from "./without-namespaces.ts";
 
 const RUN_VERSIONS = fileURLToPath(new URL("run-versions.ts", import.meta.url));
+const RUN: Command = [process.execPath, RUN_VERSIONS];
 const USER = 65_534;
 /** In a mount namespace of its own: a device that every user may open, as udev makes it; and another resolver, if one is named. */
 const SCRIPT = `
@@ -18,9 +21,9 @@ shift 2
 exec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"
 `;
 
-function spawnAs(user: number, args: readonly string[], resolvConf: string): ChildProcess {
-  const command = ["sh", "-e", "-c", SCRIPT, "sh", resolvConf, String(user), process.execPath, ...args];
-  return spawn("unshare", ["--mount", ...command], {
+function spawnAs(user: number, command: readonly string[], resolvConf: string): ChildProcess {
+  const args = ["--mount", "sh", "-e", "-c", SCRIPT, "sh", resolvConf, String(user), ...command];
+  return spawn("unshare", args, {
     stdio: ["pipe", "pipe", "inherit"],
     env: { PATH: process.env["PATH"] },
   });
@@ -28,12 +31,12 @@ function spawnAs(user: number, args: readonly string[], resolvConf: string): Chi
 
 /** Starts a program of Node as an ordinary user, which has the pid of what is returned. Needs root. */
 export function spawnAsOrdinaryUser(args: readonly string[]): ChildProcess {
-  return spawnAs(USER, args, "");
+  return spawnAs(USER, [process.execPath, ...args], "");
 }
 
 /** Runs versions as some user, in a process of its own. @param resolvConf a file that is shown to it in place of /etc/resolv.conf */
-async function createRunner(user: number, resolvConf = ""): Promise<VersionRunner> {
-  const child = spawnAs(user, [RUN_VERSIONS], resolvConf);
+async function createRunner(user: number, resolvConf = "", command = RUN): Promise<VersionRunner> {
+  const child = spawnAs(user, command, resolvConf);
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error("it has no pipes");
   const answers = createInterface(stdout)[Symbol.asyncIterator]();
@@ -66,3 +69,12 @@ export const RUNNERS: readonly Runner[] =
         ["an ordinary user", (resolvConf) => createRunner(USER, resolvConf)],
       ]
     : [["the user of this process", () => createVersionRunner()]];
+
+/** Versions that are run by an ordinary user, with the namespaces that the kernel gives and, at level C, without. */
+export const ORDINARY_RUNNERS: readonly Runner[] =
+  process.getuid?.() === 0
+    ? [
+        ["with namespaces", () => createRunner(USER)],
+        ["without", () => createRunner(USER, "", refuseNamespaces(RUN))],
+      ]
+    : [["at the best level", () => createVersionRunner()]];

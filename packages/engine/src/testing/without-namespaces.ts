@@ -26,7 +26,8 @@ const REFUSED_IN_CONTAINERS: readonly Rule[] = [
   { calls: ["unshare", "mount"], verdict: "EPERM" },
 ];
 
-type Command = readonly [string, ...string[]];
+/** A program and its arguments. */
+export type Command = readonly [string, ...string[]];
 
 /** A command that becomes the given one, for which the kernel refuses every new namespace, and every mount: such a host has isolation level C. */
 export function refuseNamespaces(command: Command): Command {

@@ -42,7 +42,7 @@ export async function findTools(
       minFreeBytes: config.minFreeDiskBytes / 2,
       ownerBytes: config.environmentBytes,
     },
-    network: { networkPolicy: config.network },
+    rights: { networkPolicy: config.network },
     variables: config.environment,
   });
   closers.add("environments", tools.environments.close);

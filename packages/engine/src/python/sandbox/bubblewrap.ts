@@ -84,7 +84,12 @@ async function prepareLaunch(
     environment: BASE_ENVIRONMENT,
     // bwrap(1): written only when the program inside was executed and has ended.
     hasBegun: (status) => status.includes('"exit-code"'),
-    descriptors: [openFilter(createBaseFilter(architecture, children), request.zygoteDirectory)],
+    descriptors: [
+      openFilter(
+        createBaseFilter(architecture, { network: children, epoll: user.epoll }),
+        request.zygoteDirectory,
+      ),
+    ],
     ...(user.isOwn && own === null ? { uid, gid } : {}),
     connect:
       own &&

@@ -52,7 +52,7 @@ export async function prepareConfined(
 function prepareLaunch(
   { architecture, siblings, interpreter, networks }: ConfinedOptions,
   request: SandboxRequest,
-  { uid, gid, isOwn, admit, release }: SandboxUser,
+  { uid, gid, isOwn, epoll, admit, release }: SandboxUser,
 ): SandboxLaunch {
   const childFilter = createChildFilter(architecture, siblings).toString("base64");
   const { projectDirectory, runnerDirectory, zygoteDirectory } = request;
@@ -63,7 +63,8 @@ function prepareLaunch(
   const readable = listReadable(request);
   // Without a namespace of its own a version has the host's network or none.
   const isOpen = networks.fallback === "host" && decideNetwork(networks.policy, request.network) !== "none";
-  const filter = createConfinedFilter(architecture, isOpen ? "shared" : "refused").toString("base64");
+  const network = isOpen ? "shared" : "refused";
+  const filter = createConfinedFilter(architecture, { network, epoll }).toString("base64");
   const home = join(zygoteDirectory, "home");
   const rights = { readable, used: DEVICES, owned: [scratch], filter, processes: PROCESS_STEP };
   return {

@@ -153,7 +153,7 @@ function createSandbox(uid: number) {
   const options = {
     architecture: "x86_64",
     executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
-    takeUser: createSandboxUsers({ uidBase: 300_000, uidCount: 2, uid, gid: uid }),
+    takeUser: createSandboxUsers({ uidBase: 300_000, uidCount: 2, uid, gid: uid, trustsCode: false }),
     networks: { policy: DEFAULT_NETWORK_POLICY, egress: null, fallback: "none" },
   } as const;
   return async (zygoteDirectory = mkdtempSync(join(directory, "zygote-"))): Promise<SandboxLaunch> => {
@@ -181,7 +181,7 @@ test.runIf(IS_ROOT)(
 );
 
 test.runIf(IS_ROOT)("a version of level C that cannot be prepared gives its user back", async () => {
-  const takeUser = createSandboxUsers({ uidBase: 300_000, uidCount: 1, uid: 0, gid: 0 });
+  const takeUser = createSandboxUsers({ uidBase: 300_000, uidCount: 1, uid: 0, gid: 0, trustsCode: false });
   const options = {
     interpreter: TrustedExecutable.vouchFor("/usr/bin/python3", "named by the operator"),
     architecture: "x86_64",

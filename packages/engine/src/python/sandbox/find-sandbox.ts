@@ -28,17 +28,17 @@ import type { TakeUser } from "./users.ts";
 const DEFAULT_UID_BASE = 200_000;
 const DEFAULT_UID_COUNT = 10_000;
 
-/** What all levels leave to a version that runs as the user of this process: counts that the kernel keeps for each user. */
-const SHARED_COUNTS =
-  "share what the kernel counts for it: one that watches millions of descriptors (epoll) stops this worker.";
+/** The kernel counts what epoll watches for each user alone. */
+const NO_EPOLL =
+  "They get no epoll (ENOSYS), with which one could end this worker: asyncio falls back to poll; what needs epoll (uvloop, Node.js) fails.";
 /** At level C nothing else keeps a version from what Landlock does not judge. */
 const SHARED_FILES =
-  "may change the permissions, times and attributes of all its files, and the limits and priorities of its processes: all deployed code must be trusted.";
+  " They may change the permissions, times and attributes of all its files, and the limits and priorities of its processes: all deployed code must be trusted.";
 
 function describeSharedUser(level: SandboxLevel): MissingPiece {
   return {
     piece: "users of their own",
-    why: `Versions run as the user of this process, and ${level === "C" ? SHARED_FILES : SHARED_COUNTS}`,
+    why: `Versions run as the user of this process. ${NO_EPOLL}${level === "C" ? SHARED_FILES : ""}`,
     remedy: "Run the worker as root: each version then has a user of its own.",
   };
 }
@@ -61,8 +61,11 @@ export interface FindSandboxOptions {
   readonly uidCount?: number;
   /** What versions may reach; default: the outside, and no private addresses. */
   readonly networkPolicy?: NetworkPolicy;
-  /** What versions get that ask for a network where this machine cannot give them one; default `none`. `host`: all code is trusted. */
-  readonly networkFallback?: "none" | "host";
+  /**
+   * Whether all code is trusted (`platform serve`); default: no. Then a version that asks for a network gets the host's where this machine cannot
+   * give it one of its own, and epoll where it runs as the user of this process.
+   */
+  readonly trustsCode?: boolean;
   /** Milliseconds between two looks at the addresses of listed hosts, for tests; default: a minute. */
   readonly networkLookMs?: number;
   /** How long the trial of a piece may take, for tests. */
@@ -85,7 +88,7 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   const others = [missing, isMissing(egress) ? egress : null].filter((piece) => piece !== null);
   const graded = gradeSandbox([...faults, ...others]);
   if (graded.level === "D" || architecture === null) return createNoSandbox(graded);
-  const shared = tools.user === null ? [describeSharedUser(graded.level)] : [];
+  const shared = tools.user === null && options.trustsCode !== true ? [describeSharedUser(graded.level)] : [];
   const report = { ...graded, missing: [...graded.missing, ...shared] };
   const needed = trials.filter(({ piece }) => isNeeded(piece, report.level));
   const networks = createNetworks(options, egress);
@@ -131,7 +134,7 @@ function limitEgress(
 
 /** As root, versions and trials run as users of their own. */
 function chooseUsers(options: FindSandboxOptions): { tools: TrialTools; takeUser: TakeUser } {
-  const { interpreter, readablePaths = [], uidBase = DEFAULT_UID_BASE } = options;
+  const { interpreter, readablePaths = [], uidBase = DEFAULT_UID_BASE, trustsCode = false } = options;
   const uid = process.getuid?.() ?? 0;
   const tools: TrialTools = {
     interpreter,
@@ -145,18 +148,19 @@ function chooseUsers(options: FindSandboxOptions): { tools: TrialTools; takeUser
     uidCount: options.uidCount ?? DEFAULT_UID_COUNT,
     uid,
     gid: process.getgid?.() ?? 0,
+    trustsCode,
   });
   return { tools, takeUser };
 }
 
 function createNetworks(
-  { networkPolicy = DEFAULT_NETWORK_POLICY, networkFallback = "none", networkLookMs }: FindSandboxOptions,
+  { networkPolicy = DEFAULT_NETWORK_POLICY, trustsCode = false, networkLookMs }: FindSandboxOptions,
   egress: EgressTools | MissingPiece,
 ): Networks {
   return {
     policy: networkPolicy,
     egress: isMissing(egress) ? null : egress,
-    fallback: networkFallback,
+    fallback: trustsCode ? "host" : "none",
     lookMs: networkLookMs,
   };
 }
@@ -178,7 +182,7 @@ function listTrials(
       `There is no filter of system calls for this processor (${arch}).`,
       "Run workers on x86_64 or aarch64.",
     );
-  const filter = createBaseFilter(architecture, "shared").toString("base64");
+  const filter = createBaseFilter(architecture, { network: "shared", epoll: "allowed" }).toString("base64");
   return [
     {
       piece: "user namespaces",

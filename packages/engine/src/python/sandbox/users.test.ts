@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandboxUsers } from "./users.ts";
 
-const RANGE = { uidBase: 300_000, uidCount: 10_000, uid: 0, gid: 0 };
+const RANGE = { uidBase: 300_000, uidCount: 10_000, uid: 0, gid: 0, trustsCode: false };
 
 test("two workers of a machine, which have the same range, do not give their versions the same users", () => {
   const [one, other] = [createSandboxUsers(RANGE), createSandboxUsers(RANGE)];

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { chmodSync, chownSync } from "node:fs";
+import type { Epoll } from "./seccomp/filters.ts";
 
 /** The user that one sandbox runs as. */
 export interface SandboxUser {
@@ -7,6 +8,8 @@ export interface SandboxUser {
   readonly gid: number;
   /** Whether the program is to be started as another user than this process. */
   readonly isOwn: boolean;
+  /** Refused to code that is not trusted and runs as the user of this process: it could take what the kernel counts for that user. */
+  readonly epoll: Epoll;
   /** Gives the folder to the user, and closes it to others. */
   readonly own: (folder: string) => void;
   /**
@@ -30,13 +33,21 @@ interface SandboxUsersOptions {
   /** This process' own uid and gid. */
   readonly uid: number;
   readonly gid: number;
+  /** Whether all code that runs in sandboxes is trusted. */
+  readonly trustsCode: boolean;
 }
 
 /**
  * A user for each sandbox when this process is root; the user of this process otherwise. Begins at a random one each time: other workers on this
  * machine have the same range, and what the kernel counts for a user, or lets it change, would be one for versions of both.
  */
-export function createSandboxUsers({ uidBase, uidCount, uid, gid }: SandboxUsersOptions): TakeUser {
+export function createSandboxUsers({
+  uidBase,
+  uidCount,
+  uid,
+  gid,
+  trustsCode,
+}: SandboxUsersOptions): TakeUser {
   const taken = new Set<number>();
 
   function takeUid(): number {
@@ -56,6 +67,7 @@ export function createSandboxUsers({ uidBase, uidCount, uid, gid }: SandboxUsers
         uid,
         gid,
         isOwn: false,
+        epoll: trustsCode ? "allowed" : "refused",
         own: closeToOthers,
         admit: closeToOthers,
         release: () => undefined,
@@ -65,6 +77,7 @@ export function createSandboxUsers({ uidBase, uidCount, uid, gid }: SandboxUsers
       uid: own,
       gid: own,
       isOwn: true,
+      epoll: "allowed",
       own: (folder) => {
         closeToOthers(folder);
         chownSync(folder, own, own);

@@ -76,10 +76,10 @@ function judge(program: Buffer, name: keyof typeof SYSCALLS, args: readonly (num
 }
 
 const REFUSAL = { errno: 1 };
-const base = createBaseFilter("x86_64", "shared");
-const own = createBaseFilter("x86_64", "own");
+const base = createBaseFilter("x86_64", { network: "shared", epoll: "allowed" });
+const own = createBaseFilter("x86_64", { network: "own", epoll: "allowed" });
 const child = createChildFilter("x86_64", "hidden");
-const build = createClosedFilter("x86_64");
+const build = createClosedFilter("x86_64", "allowed");
 
 test("the table of these tests names what is refused, and nothing else", () => {
   const named = new Set<string | undefined>(REFUSED_ROWS.map(([, name]) => name));
@@ -89,9 +89,9 @@ test("the table of these tests names what is refused, and nothing else", () => {
 describe.each(ARCHITECTURES)("on %s", (architecture, audit) => {
   const column = architecture === "x86_64" ? 2 : 3;
   const programs = [
-    createBaseFilter(architecture, "shared"),
-    createBaseFilter(architecture, "own"),
-    createClosedFilter(architecture),
+    createBaseFilter(architecture, { network: "shared", epoll: "allowed" }),
+    createBaseFilter(architecture, { network: "own", epoll: "allowed" }),
+    createClosedFilter(architecture, "allowed"),
   ];
 
   test.each(REFUSED_ROWS.filter((row) => row[column] !== "-"))("%s for %s", (...row) => {
@@ -105,6 +105,20 @@ describe.each(ARCHITECTURES)("on %s", (architecture, audit) => {
     for (const row of HONEST_ROWS)
       for (const program of [...programs, createChildFilter(architecture, "hidden")])
         expect([row[0], decide(program, architecture, Number(row[column - 1]))]).toEqual([row[0], "allow"]);
+  });
+
+  test("epoll does not exist where user code runs as the user of the platform, and only there", () => {
+    for (const epoll of ["allowed", "refused"] as const)
+      for (const program of [
+        createBaseFilter(architecture, { network: "shared", epoll }),
+        createBaseFilter(architecture, { network: "own", epoll }),
+        createConfinedFilter(architecture, { network: "refused", epoll }),
+        createClosedFilter(architecture, epoll),
+      ])
+        for (const number of architecture === "x86_64" ? [213, 291] : [20])
+          expect(decide(program, architecture, number, [0])).toEqual(
+            epoll === "allowed" ? "allow" : { errno: ERRNO.ENOSYS },
+          );
   });
 
   test("calls that are newer than the rules do not exist", () => {
@@ -170,7 +184,7 @@ test("a run and a build add no filters; what prepares a run does", () => {
     expect(judge(program, "seccomp", [1])).toEqual({ errno: ERRNO.ENOSYS });
     expect(judge(program, "prctl", [15])).toBe("allow");
   }
-  for (const program of [base, own, createConfinedFilter("x86_64", "refused")])
+  for (const program of [base, own, createConfinedFilter("x86_64", { network: "refused", epoll: "allowed" })])
     for (const call of ["prctl", "seccomp"] as const) expect(judge(program, call, [22])).toBe("allow");
 });
 
@@ -265,8 +279,8 @@ test("where runs make networks of their own, no routes can be set", () => {
 });
 
 test("without a mount namespace, sockets are connected pairs, and the network where there is one", () => {
-  const open = createConfinedFilter("x86_64", "shared");
-  const shut = createConfinedFilter("x86_64", "refused");
+  const open = createConfinedFilter("x86_64", { network: "shared", epoll: "allowed" });
+  const shut = createConfinedFilter("x86_64", { network: "refused", epoll: "allowed" });
   for (const program of [open, shut]) {
     for (const type of [1, 2, 5]) expect(judge(program, "socket", [1, type, 0])).toEqual(REFUSAL);
     for (const type of [1, 5, 0x80801]) expect(judge(program, "socketpair", [1, type, 0])).toBe("allow");
@@ -323,7 +337,7 @@ test("without Landlock's scopes too, a run signals itself only", () => {
 });
 
 test("without an IPC namespace there are no objects that belong to the whole host", () => {
-  const confined = createConfinedFilter("x86_64", "refused");
+  const confined = createConfinedFilter("x86_64", { network: "refused", epoll: "allowed" });
   for (const call of ["shmget", "shmat", "semget", "semop", "msgget", "msgrcv", "mq_open"] as const) {
     expect(judge(confined, call, [])).toEqual({ errno: 38 });
     expect(judge(build, call, [])).toBe("allow");

@@ -4,6 +4,7 @@ import {
   judgeSockets,
   judgeSocketsByPath,
   MOUNTS_OF_A_RUN,
+  NO_EPOLL,
   NO_MORE_FILTERS,
   SETTINGS_OF_OTHERS,
   SHARED_IPC,
@@ -20,6 +21,16 @@ import type { Architecture } from "./syscalls.ts";
  */
 export type Siblings = "hidden" | "unsignalled" | "exposed";
 
+/** What depends on whose network and which user a sandbox has. */
+interface FilteredSandbox<Network> {
+  readonly network: Network;
+  /** `refused` where user code runs as the user of this process. */
+  readonly epoll: Epoll;
+}
+
+/** Whether a sandbox may watch descriptors by epoll, which the kernel counts for each user of the host. */
+export type Epoll = "allowed" | "refused";
+
 /**
  * The filter of a whole sandbox, in force from its first program on: the bytes of an array of struct sock_filter. It lets the
  * zygote make the namespaces of runs; where runs have none, `createConfinedFilter` is the one to take.
@@ -27,11 +38,12 @@ export type Siblings = "hidden" | "unsignalled" | "exposed";
  * A list of what is refused, not of what is allowed: which calls the libraries of a service make is not known, and Docker's list
  * of the allowed ones has over 350. That such a list ages is met otherwise: calls that are newer than it do not exist.
  */
-export function createBaseFilter(architecture: Architecture, network: "own" | "shared"): Buffer {
-  return assembleProgram(
-    [...EVERYWHERE, UNSHARE_REFUSED, judgeClone(network), MOUNTS_OF_A_RUN, judgeSockets(network)],
-    architecture,
-  );
+export function createBaseFilter(
+  architecture: Architecture,
+  { network, epoll }: FilteredSandbox<"own" | "shared">,
+): Buffer {
+  const rules = [UNSHARE_REFUSED, judgeClone(network), MOUNTS_OF_A_RUN, judgeSockets(network)];
+  return assembleProgram([...EVERYWHERE, ...judgeEpoll(epoll), ...rules], architecture);
 }
 
 /**
@@ -43,13 +55,22 @@ export function createChildFilter(architecture: Architecture, siblings: Siblings
 }
 
 /** The filter of a sandbox without the exceptions for runs: nothing inside makes namespaces, as in builds. */
-export function createClosedFilter(architecture: Architecture): Buffer {
-  return assembleProgram([...CLOSED_RULES, ...NO_MORE_FILTERS, judgeSockets("shared")], architecture);
+export function createClosedFilter(architecture: Architecture, epoll: Epoll): Buffer {
+  const rules = [...CLOSED_RULES, ...judgeEpoll(epoll), ...NO_MORE_FILTERS, judgeSockets("shared")];
+  return assembleProgram(rules, architecture);
 }
 
 /** The filter of a sandbox that has no namespaces: a closed one that also keeps from what these would have separated. */
-export function createConfinedFilter(architecture: Architecture, network: "shared" | "refused"): Buffer {
-  return assembleProgram([SHARED_IPC, ...CLOSED_RULES, ...judgeSocketsByPath(network)], architecture);
+export function createConfinedFilter(
+  architecture: Architecture,
+  { network, epoll }: FilteredSandbox<"shared" | "refused">,
+): Buffer {
+  const rules = [SHARED_IPC, ...CLOSED_RULES, ...judgeEpoll(epoll), ...judgeSocketsByPath(network)];
+  return assembleProgram(rules, architecture);
+}
+
+function judgeEpoll(epoll: Epoll): readonly Rule[] {
+  return epoll === "allowed" ? [] : [NO_EPOLL];
 }
 
 const EVERYWHERE: readonly Rule[] = [...JUDGED_CALLS, ...REFUSED_CALLS];

@@ -206,6 +206,12 @@ const SOCKET_OPTIONS: Rule = {
   otherwise: "allow",
 };
 
+/**
+ * What epoll watches is counted for each user of the host (fs.epoll.max_user_watches), not for each user namespace: who shares the user of the
+ * platform could take all of them, and libuv aborts a Node that gets none. Python's own libraries fall back to poll(2).
+ */
+export const NO_EPOLL: Rule = { calls: ["epoll_create", "epoll_create1"], verdict: "ENOSYS" };
+
 const PR_SET_SECCOMP = 22;
 
 /** For what prepares nothing any more: filters of its own, which would use up the same memory for compiled programs. */

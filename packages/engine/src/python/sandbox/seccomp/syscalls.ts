@@ -25,6 +25,8 @@ export const SYSCALLS = {
   clone3: [435, 435],
   create_module: [174, null],
   delete_module: [176, 106],
+  epoll_create: [213, null],
+  epoll_create1: [291, 20],
   epoll_ctl_old: [214, null],
   epoll_wait_old: [215, null],
   fanotify_init: [300, 262],

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ORDINARY_RUNNERS } from "../testing/ordinary-user.ts";
+import type { VersionRunner } from "../testing/version-runner.ts";
+
+/* Versions that have no user of their own: what the kernel counts for the user of the worker, and they could take from it. */
+
+/** Epoll by the calls themselves and by Python, at import and in an execution; and what falls back to poll. */
+const PROGRAM = `
+import asyncio, ctypes, errno, os, select, selectors, socket, sys
+
+libc = ctypes.CDLL(None, use_errno=True)
+CALLS = {"epoll_create": (213, None), "epoll_create1": (291, 20)}
+
+def name(number):
+    return errno.errorcode[number]
+
+def call(number):
+    ctypes.set_errno(0)
+    return "done" if number is None or libc.syscall(number, 1) >= 0 else name(ctypes.get_errno())
+
+def open_epoll():
+    try:
+        select.epoll()
+        return "done"
+    except OSError as error:
+        return name(error.errno)
+
+def attack():
+    column = 0 if os.uname().machine == "x86_64" else 1
+    numbers = [numbers[column] for numbers in CALLS.values()]
+    return [*(call(number) for number in numbers if number is not None), open_epoll()]
+
+AT_IMPORT = attack()
+
+async def talk():
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    await asyncio.wait([asyncio.ensure_future(asyncio.sleep(0.02)) for _ in range(10)])
+    late = loop.time() - begun
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    _, answer = await asyncio.open_connection(sock=theirs)
+    answer.write(b"by socket")
+    said = [await reader.read(9)]
+    source, sink = os.pipe()
+    lines = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), os.fdopen(source, "rb"))
+    await loop.run_in_executor(None, os.write, sink, b"by pipe")
+    said.append(await lines.read(7))
+    program = [sys.executable, "-I", "-S", "-c", "print('by process', end='')"]
+    process = await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.PIPE)
+    said.append((await process.communicate())[0])
+    answer.close(), writer.close()
+    return [0.02 <= late < 5, *(text.decode() for text in said)]
+
+def run():
+    return [AT_IMPORT, attack(), selectors.DefaultSelector.__name__, asyncio.run(talk())]
+`;
+
+describe.each(ORDINARY_RUNNERS)("run by an ordinary user, %s", (_how, createRunner) => {
+  let runner: VersionRunner;
+  beforeAll(async () => {
+    runner = await createRunner();
+  });
+  afterAll(() => runner.close());
+
+  test("a version takes nothing that epoll watches from its worker, and its event loop works all the same", async () => {
+    const { result } = await runner.run({ program: PROGRAM });
+    const refused = Array.from({ length: process.arch === "x64" ? 3 : 2 }, () => "ENOSYS");
+    const talk = [true, "by socket", "by pipe", "by process"];
+    expect(result).toEqual({ value: [refused, refused, "PollSelector", talk] });
+  });
+});
