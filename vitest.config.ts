@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { SECOND } from "@platform/engine/base/time";
 
@@ -17,6 +18,9 @@ export default defineConfig({
         test: {
           ...COMMON,
           name: "unit",
+          // Not one less, as by default: most files wait for processes half of their time.
+          maxWorkers: availableParallelism(),
+          sequence: { groupOrder: 1 },
           include: ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts"],
           globalSetup: ["packages/platform/src/testing/global-setup.ts"],
         },
@@ -25,6 +29,7 @@ export default defineConfig({
         test: {
           ...COMMON,
           name: "e2e",
+          sequence: { groupOrder: 2 },
           include: ["tests/e2e/**/*.test.ts"],
           fileParallelism: false,
         },
@@ -33,6 +38,7 @@ export default defineConfig({
         test: {
           ...COMMON,
           name: "clients",
+          sequence: { groupOrder: 3 },
           include: ["tests/clients/*.test.ts"],
           fileParallelism: false,
         },

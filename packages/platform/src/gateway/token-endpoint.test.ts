@@ -262,16 +262,17 @@ describe("the token endpoint", () => {
       const answer = await post(grant, { authorization, "x-forwarded-for": address });
       return answer.statusCode;
     };
-    const many = await Promise.all(Array.from({ length: 90 }, () => from("198.51.100.7")));
+    const wrong = { authorization: basic(busy.keyId, "wrong"), "x-forwarded-for": "198.51.100.7" };
+    const burst = Array.from({ length: 90 }, () => from("198.51.100.7"));
+    // In one burst: one by one, a slow machine would have had another token each time.
+    const guesses = await Promise.all(Array.from({ length: 30 }, () => post(grant, wrong)));
+    const many = await Promise.all(burst);
     expect(many.filter((status) => status === 200).length).toBeGreaterThanOrEqual(60);
     expect(many).toContain(429);
-    const refused = await post(grant, {
-      authorization: basic(busy.keyId, "wrong"),
-      "x-forwarded-for": "198.51.100.7",
-    });
-    expect([refused.statusCode, refused.json()]).toMatchObject([429, { error: "rate_limited" }]);
-    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
-    expect(refused.headers["cache-control"]).toBe("no-store");
+    const refused = guesses.find(({ statusCode }) => statusCode === 429);
+    expect([refused?.statusCode, refused?.json()]).toMatchObject([429, { error: "rate_limited" }]);
+    expect(Number(refused?.headers["retry-after"])).toBeGreaterThan(0);
+    expect(refused?.headers["cache-control"]).toBe("no-store");
     expect(await from("198.51.100.8")).toBe(200);
     const other = basic(client.keyId, client.secret);
     const response = await post(grant, { authorization: other, "x-forwarded-for": "198.51.100.7" });
