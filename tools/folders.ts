@@ -134,6 +134,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/store",
     "engine/versions",
     "platform/objects",
+    "platform/secrets",
     "platform/store/versions",
   ],
   "platform/access": ["engine/base", "engine/store", "engine/versions", "platform/secrets", "platform/store"],
@@ -171,6 +172,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/http",
     "platform/access",
     "platform/metering",
+    "platform/secrets",
     "platform/store",
   ],
   "platform/builder": [
@@ -183,6 +185,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/queue",
     "engine/store",
     "engine/versions",
+    "platform/secrets",
     "platform/store/base",
     "platform/store/builds",
     "platform/store/versions",

@@ -361,20 +361,6 @@ create table schema_migration (
   constraint schema_migration_pkey PRIMARY KEY (number)
 );
 
-create table secret (
-  organisation_id uuid not null,
-  scope_id uuid not null,
-  name text not null,
-  revision integer not null,
-  sealed text,
-  key_id text not null,
-  changed_at timestamp(3) with time zone not null default now(),
-  changed_by uuid not null,
-  constraint secret_author FOREIGN KEY (changed_by) REFERENCES platform_user(id),
-  constraint secret_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
-  constraint secret_pkey PRIMARY KEY (scope_id, name)
-);
-
 create table service (
   key uuid not null,
   organisation_id uuid not null,
@@ -454,6 +440,22 @@ create table subscription (
 );
 CREATE INDEX subscription_of_service ON public.subscription USING btree (service_key);
 CREATE UNIQUE INDEX subscription_one_active ON public.subscription USING btree (application_id, service_key) WHERE (cancelled_at IS NULL);
+
+create table variable (
+  organisation_id uuid not null,
+  scope_id uuid not null,
+  name text not null,
+  revision integer not null,
+  sealed text,
+  key_id text,
+  changed_at timestamp(3) with time zone not null default now(),
+  changed_by uuid not null,
+  value text,
+  constraint variable_one_kind CHECK (((sealed IS NULL) OR (value IS NULL))),
+  constraint variable_author FOREIGN KEY (changed_by) REFERENCES platform_user(id),
+  constraint variable_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
+  constraint variable_pkey PRIMARY KEY (scope_id, name)
+);
 
 create table version (
   id uuid not null,

@@ -35,6 +35,7 @@ import {
 } from "./subscriptions.ts";
 import { unpublishCommand } from "./unpublish.ts";
 import { upCommand } from "./up.ts";
+import { listVariablesCommand, removeVariableCommand, setVariableCommand } from "./variables.ts";
 import { versionsCommand } from "./versions.ts";
 import { whoamiCommand } from "./whoami.ts";
 
@@ -54,7 +55,16 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Services",
-    commands: [servicesCommand, versionsCommand, setSecretCommand, listSecretsCommand, removeSecretCommand],
+    commands: [
+      servicesCommand,
+      versionsCommand,
+      setSecretCommand,
+      listSecretsCommand,
+      removeSecretCommand,
+      setVariableCommand,
+      listVariablesCommand,
+      removeVariableCommand,
+    ],
   },
   {
     title: "Marketplace, as a provider",

@@ -12,8 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([home.close(), peer.close()]));
 
-const run = (words: readonly string[], input?: string) =>
-  home.run(["secrets", ...words, "--organization"], {
+const run = (words: readonly string[], input?: string, group = "secrets") =>
+  home.run([group, ...words, "--organization"], {
     variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
     ...(input === undefined ? {} : { input }),
   });
@@ -37,4 +37,18 @@ test("secrets ls and rm know names only", async () => {
   expect(stdout).toMatch(/NAME +REVISION +CHANGED +BY\nAPI_TOKEN +1 +2026-11-20 21:17:00 +Ada\n/u);
   expect(await run(["rm", "API_TOKEN"])).toMatchObject({ exitCode: 0, stdout: "Deleted.\n" });
   expect((await run(["rm", "API_TOKEN"])).exitCode).toBe(1);
+});
+
+const variables = (words: readonly string[], input?: string) => run(words, input, "variables");
+
+test("variables set takes the value from the command line or standard input, and variables ls shows it", async () => {
+  expect(await variables(["set", "MODE", "fast"])).toMatchObject({ stdout: "Set MODE (revision 1).\n" });
+  await variables(["set", "LINES"], "one\ntwo\n");
+  await variables(["set", "EMPTY"], "");
+  const { stdout } = await variables(["ls"]);
+  expect(stdout).toMatch(/^MODE +fast +1 +2026-11-20 21:17:00 +Ada$/mu);
+  expect(stdout).toMatch(/^LINES +one\\ntwo +1 /mu);
+  expect(stdout).toMatch(/^EMPTY +1 /mu);
+  expect(await variables(["rm", "MODE"])).toMatchObject({ exitCode: 0, stdout: "Deleted.\n" });
+  expect((await variables(["rm", "MODE"])).exitCode).toBe(1);
 });

@@ -3,24 +3,9 @@ import type { CommandContext } from "../base/context.ts";
 import { createUsageError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
-import type { PlatformClient } from "../base/session.ts";
-import { findService } from "../project/find-service.ts";
+import { VARIABLE_NAME, createScopeOptions, findScope } from "./variable-scope.ts";
 
-const OPTIONS = {
-  service: {
-    kind: "text",
-    placeholder: "service",
-    description: "Name or key of the service (default: that of the project in this folder)",
-  },
-  organization: { kind: "flag", description: "A secret of the organisation, for all of its services" },
-} as const;
-
-const NAME = { description: "Name of the variable, as API_TOKEN", required: true } as const;
-
-interface Choice {
-  readonly service: string | undefined;
-  readonly organization: boolean;
-}
+const OPTIONS = createScopeOptions("secret");
 
 /** `platform secrets set`: the value comes from a hidden prompt or standard input, since others see command lines. */
 export const setSecretCommand = defineCommand({
@@ -30,7 +15,7 @@ export const setSecretCommand = defineCommand({
     "Asks for the value (the input is hidden), or reads it from standard input where there is no terminal; one line break at its end is dropped.",
     "Runs that begin seconds later have it in their environment, without a new version. Nobody can read it again.",
   ],
-  arguments: { name: NAME },
+  arguments: { name: VARIABLE_NAME },
   options: OPTIONS,
   exclusive: [["service", "organization"]],
   examples: [
@@ -43,7 +28,7 @@ export const setSecretCommand = defineCommand({
   run: async (context, { arguments: { name }, options }) => {
     const { client } = await openSession(context);
     const value = await readValue(context, name);
-    const key = await findKey(context, client, options);
+    const key = await findScope(context, client, options);
     const set =
       key === null
         ? await client.putOrganizationSecret({ params: { name }, body: { value } })
@@ -64,7 +49,7 @@ export const listSecretsCommand = defineCommand({
   examples: [{ command: "platform secrets ls --service tsp", comment: "Of a service" }],
   run: async (context, { options }) => {
     const { client } = await openSession(context);
-    const key = await findKey(context, client, options);
+    const key = await findScope(context, client, options);
     const secrets = await readAllPages((query) =>
       key === null
         ? client.listOrganizationSecrets({ query })
@@ -88,28 +73,19 @@ export const removeSecretCommand = defineCommand({
   name: "secrets rm",
   summary: "Delete a secret of a service, or of the organisation",
   description: ["Runs that begin seconds later do not have it."],
-  arguments: { name: NAME },
+  arguments: { name: VARIABLE_NAME },
   options: OPTIONS,
   exclusive: [["service", "organization"]],
   examples: [{ command: "platform secrets rm API_TOKEN", comment: "Of the project in this folder" }],
   run: async (context, { arguments: { name }, options }) => {
     const { client } = await openSession(context);
-    const key = await findKey(context, client, options);
+    const key = await findScope(context, client, options);
     if (key === null) await client.deleteOrganizationSecret({ params: { name } });
     else await client.deleteSecret({ params: { key, name } });
     context.output.print("Deleted.");
     return { json: { name, deleted: true }, succeeded: true };
   },
 });
-
-/** Null: the organisation's. */
-async function findKey(
-  context: CommandContext,
-  client: PlatformClient,
-  { service, organization }: Choice,
-): Promise<string | null> {
-  return organization ? null : (await findService(context, client, service)).key;
-}
 
 async function readValue(context: CommandContext, name: string): Promise<string> {
   const value =

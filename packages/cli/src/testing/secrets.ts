@@ -2,10 +2,24 @@ import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import { Problem } from "@platform/contract/problems";
 import type { OperationHandlers } from "@platform/engine/http/types";
 
-const { listOrganizationSecrets, putOrganizationSecret, deleteOrganizationSecret } = PLATFORM_API;
+const {
+  listOrganizationSecrets,
+  putOrganizationSecret,
+  deleteOrganizationSecret,
+  listOrganizationVariables,
+  putOrganizationVariable,
+  deleteOrganizationVariable,
+} = PLATFORM_API;
 
-/** The operations of secrets that the peer has. */
-export const SECRETS_TABLE = { listOrganizationSecrets, putOrganizationSecret, deleteOrganizationSecret };
+/** The operations of secrets and variables that the peer has. */
+export const SECRETS_TABLE = {
+  listOrganizationSecrets,
+  putOrganizationSecret,
+  deleteOrganizationSecret,
+  listOrganizationVariables,
+  putOrganizationVariable,
+  deleteOrganizationVariable,
+};
 
 const describe = (name: string) => ({
   name,
@@ -14,8 +28,9 @@ const describe = (name: string) => ({
   changedBy: "Ada",
 });
 
-/** Secrets of the organisation; `values` is what was set. */
+/** Secrets and variables of the organisation; `values` is what was set as a secret. */
 export function createSecrets(values: Map<string, string>): OperationHandlers<typeof SECRETS_TABLE, null> {
+  const variables = new Map<string, string>();
   return {
     listOrganizationSecrets: async () => ({
       status: 200,
@@ -27,6 +42,21 @@ export function createSecrets(values: Map<string, string>): OperationHandlers<ty
     },
     deleteOrganizationSecret: async ({ params }) => {
       if (!values.delete(params.name)) throw new Problem("NOT_FOUND");
+      return { status: 204 };
+    },
+    listOrganizationVariables: async () => ({
+      status: 200,
+      body: {
+        items: [...variables].map(([name, value]) => ({ ...describe(name), value })),
+        nextCursor: null,
+      },
+    }),
+    putOrganizationVariable: async ({ params, body: { value } }) => {
+      variables.set(params.name, value);
+      return { status: 200, body: { ...describe(params.name), value } };
+    },
+    deleteOrganizationVariable: async ({ params }) => {
+      if (!variables.delete(params.name)) throw new Problem("NOT_FOUND");
       return { status: 204 };
     },
   };

@@ -10,6 +10,7 @@ import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
 import { SECRETS_API } from "./secrets.ts";
+import { VARIABLES_API } from "./variables.ts";
 import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
@@ -75,6 +76,11 @@ const GROUPS = [
     name: "Secrets",
     description: "Secrets of services and organisations, whose values are write-only",
     operations: SECRETS_API,
+  },
+  {
+    name: "Variables",
+    description: "Variables of services and organisations, whose values can be read",
+    operations: VARIABLES_API,
   },
   { name: "Audit", description: "Who changed what in the organisation", operations: AUDIT_API },
 ] as const;

@@ -12,6 +12,7 @@ import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
 import { SIGN_UP_API } from "./sign-up.ts";
+import { VARIABLES_API } from "./variables.ts";
 
 /** All operations of the platform API, served below `/api`. */
 export const PLATFORM_API = {
@@ -29,4 +30,5 @@ export const PLATFORM_API = {
   ...JOBS_API,
   ...AUDIT_API,
   ...SECRETS_API,
+  ...VARIABLES_API,
 } as const;

@@ -5,10 +5,12 @@ import { Nullable, Timestamp, pageOf } from "../schemas.ts";
 import { KeyParams, READS, REMOVES, WRITES } from "./common.ts";
 
 /** What is known of a secret; its value is shown to nobody. */
-const SecretSchema = Type.Object(
+export const SecretSchema = Type.Object(
   {
     name: Type.String({ description: "Name of the variable" }),
-    revision: Type.Integer({ description: "How often it was set, from 1" }),
+    revision: Type.Integer({
+      description: "How often a secret or variable of this name was set or deleted, from 1",
+    }),
     changedAt: Timestamp("When it was set last"),
     changedBy: Nullable(Type.String(), { description: "Name of the user who set it last" }),
   },
@@ -18,8 +20,10 @@ const SecretSchema = Type.Object(
 const SecretPage = { 200: { description: "One page", schema: pageOf("SecretPage", SecretSchema) } };
 
 const SecretName = Type.String({ description: "Name of the variable: letters, digits and underscores" });
-const NameParams = Type.Object({ name: SecretName });
-const ServiceNameParams = Type.Object({ ...KeyParams.properties, name: SecretName });
+/** Of the organisation. */
+export const NameParams = Type.Object({ name: SecretName });
+/** Of a service. */
+export const ServiceNameParams = Type.Object({ ...KeyParams.properties, name: SecretName });
 
 const PUT = {
   ...WRITES,
@@ -62,7 +66,7 @@ export const SECRETS_API = {
     audit: "secret.put",
     summary: "Set a secret of a service",
     description:
-      "Runs that begin seconds later have it in their environment, without a new version. It takes the place of the organisation's secret of this name. What a run prints is stored without the value.",
+      "Runs that begin seconds later have it in their environment, without a new version. It takes the place of the organisation's secret or variable of this name. Refused while the service has a variable of this name. What a run prints is stored without the value.",
     params: ServiceNameParams,
     problems: ["SERVICE_NOT_FOUND", "CONFLICT"],
   },
@@ -88,7 +92,8 @@ export const SECRETS_API = {
     path: "/secrets/{name}",
     audit: "organization-secret.put",
     summary: "Set a secret of the organisation",
-    description: "Like a secret of a service, for all services of the organisation.",
+    description:
+      "Like a secret of a service, for all services of the organisation. Refused while the organisation has a variable of this name.",
     params: NameParams,
     problems: ["CONFLICT"],
   },

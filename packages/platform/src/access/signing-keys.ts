@@ -1,7 +1,8 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from "jose";
 import type { CryptoKey, JWK } from "jose";
 import type { SigningKeyRecord, SigningKeyStore } from "../store/signing-keys.ts";
-import { deriveKey, seal, unseal } from "../secrets/seal.ts";
+import { createKeyRing } from "../secrets/key-ring.ts";
+import type { KeyRing, PlatformSecret } from "../secrets/key-ring.ts";
 
 /** Lifetime of an access token. Grants are checked at every call, so a revocation takes effect before it ends. */
 export const ACCESS_TOKEN_SECONDS = 3_600;
@@ -33,7 +34,7 @@ export interface SigningKeys {
 export interface SigningKeysOptions {
   readonly store: Pick<SigningKeyStore, "list" | "insertFirst">;
   /** The platform's secret; private keys are encrypted with a key derived from it. */
-  readonly secret: string;
+  readonly secret: PlatformSecret;
   /** Milliseconds since the epoch; default: `Date.now`. */
   readonly now?: () => number;
 }
@@ -50,16 +51,21 @@ const FRESH_MS = 5_000;
 /** Tokens with made-up key ids cause at most one query in this time. */
 const MIN_RELOAD_MS = 1_000;
 
+/** The keys with which private signing keys are sealed; what they are bound to is the key's id. */
+function createSigningKeyRing(secret: PlatformSecret): KeyRing {
+  return createKeyRing(secret, "signing-keys");
+}
+
 /** Reads signing keys from the store and keeps them for seconds. */
 export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
   const now = options.now ?? Date.now;
-  const sealingKey = deriveKey(options.secret, "signing-keys");
+  const ring = createSigningKeyRing(options.secret);
   let loaded: LoadedKeys | null = null;
   let loading: Promise<LoadedKeys> | null = null;
 
   const reload = (): Promise<LoadedKeys> => {
     if (loading !== null) return loading;
-    const load = loadKeys(options.store, sealingKey, now)
+    const load = loadKeys(options.store, ring, now)
       .then((keys) => {
         // `forget` was called meanwhile: this was read before the change and must not be kept.
         if (loading === load) loaded = keys;
@@ -101,27 +107,27 @@ const UNUSED_AFTER_SECONDS = ACCESS_TOKEN_SECONDS + 10 * 60;
 /** Makes a new key. Returns the ids of the keys that it replaces; those retired now are refused by every gateway within a second. */
 export async function rotateSigningKey(
   store: Pick<SigningKeyStore, "rotate">,
-  secret: string,
+  secret: PlatformSecret,
   retirement: Retirement,
 ): Promise<readonly string[]> {
-  const key = await createKey(deriveKey(secret, "signing-keys"));
+  const key = await createKey(createSigningKeyRing(secret));
   return await store.rotate(key, retirement === "now" ? 0 : UNUSED_AFTER_SECONDS);
 }
 
 async function loadKeys(
   store: SigningKeysOptions["store"],
-  sealingKey: Buffer,
+  ring: KeyRing,
   now: () => number,
 ): Promise<LoadedKeys> {
   const loadedAt = now();
   const found = await store.list();
-  const stored = found.length > 0 ? found : [await store.insertFirst(await createKey(sealingKey))];
+  const stored = found.length > 0 ? found : [await store.insertFirst(await createKey(ring))];
   const [first] = stored;
   if (!first) throw new Error("There is no signing key after one was stored.");
   const publicJwks = stored.map((key) => [key.kid, readPublicJwk(key)] as const);
   return {
     loadedAt,
-    current: { kid: first.kid, privateKey: await openPrivateKey(first, sealingKey) },
+    current: { kid: first.kid, privateKey: await openPrivateKey(first, ring) },
     publicKeys: new Map(
       await Promise.all(publicJwks.map(async ([kid, jwk]) => [kid, await importKey(jwk)] as const)),
     ),
@@ -129,12 +135,12 @@ async function loadKeys(
   };
 }
 
-async function createKey(sealingKey: Buffer): Promise<Omit<SigningKeyRecord, "createdAt">> {
+async function createKey(ring: KeyRing): Promise<Omit<SigningKeyRecord, "createdAt">> {
   const pair = await generateKeyPair(SIGNING_ALGORITHM, { extractable: true });
   const publicJwk = await exportJWK(pair.publicKey);
   const kid = await calculateJwkThumbprint(publicJwk);
   const privateJwk = JSON.stringify(await exportJWK(pair.privateKey));
-  return { kid, publicJwk: { ...publicJwk }, privateJwkEncrypted: seal(sealingKey, privateJwk, kid) };
+  return { kid, publicJwk: { ...publicJwk }, privateJwkEncrypted: ring.seal(privateJwk, kid) };
 }
 
 /** Picks the public members by name, so that nothing else of a stored key can be published. */
@@ -145,10 +151,10 @@ function readPublicJwk({ kid, publicJwk: { kty, crv, x, y } }: SigningKeyRecord)
   return { kty, crv, x, y };
 }
 
-async function openPrivateKey(key: SigningKeyRecord, sealingKey: Buffer): Promise<CryptoKey> {
+async function openPrivateKey(key: SigningKeyRecord, ring: KeyRing): Promise<CryptoKey> {
   let text: string;
   try {
-    text = unseal(sealingKey, key.privateJwkEncrypted, key.kid);
+    text = ring.open(key.privateJwkEncrypted, key.kid, null);
   } catch (cause) {
     throw new Error(
       `The signing key ${key.kid} cannot be decrypted: the platform's secret is not the one it was stored with.`,

@@ -11,7 +11,7 @@ import type { SigningKeys } from "./signing-keys.ts";
 import { createTokenVerifier } from "./token-verifier.ts";
 
 const ISSUER = "http://gateway.test";
-const SECRET = "platform secret";
+const SECRET = { current: "platform secret", former: [] };
 const SUBJECT = { applicationId: "0193b0a0-0000-7000-8000-000000000001", keyId: "plat_key_1" };
 
 function encode(value: unknown): string {
@@ -166,7 +166,7 @@ describe("access tokens", () => {
 
     const pair = await generateKeyPair("ES256", { extractable: true });
     const sealed = seal(
-      deriveKey(SECRET, "signing-keys"),
+      deriveKey(SECRET.current, "signing-keys"),
       JSON.stringify(await exportJWK(pair.privateKey)),
       "rotated",
     );
@@ -213,7 +213,7 @@ describe("access tokens", () => {
     await keys.current();
     const other = createSigningKeys({
       store: createSigningKeyStore(home.database),
-      secret: "another secret",
+      secret: { current: "another secret", former: [] },
     });
     await expect(other.current()).rejects.toThrow("secret");
   });

@@ -24,6 +24,7 @@ const OWN_LISTS = new Set([
   "listMembers",
   "listAuditEvents",
   "listOrganizationSecrets",
+  "listOrganizationVariables",
 ]);
 
 /** What a stranger is answered where it is neither 404 for what is the organisation's, nor 200 or 201 for what is not. */
@@ -36,13 +37,15 @@ const OTHER_ANSWERS: Readonly<Record<string, number>> = {
   leaveOrganization: 409,
   // The link was revoked.
   acceptInvitation: 410,
-  // The stranger's own organisation has a secret of the same name.
+  // The stranger's own organisation has a secret and a variable of the same names.
   putOrganizationSecret: 200,
   deleteOrganizationSecret: 204,
+  putOrganizationVariable: 200,
+  deleteOrganizationVariable: 204,
 };
 
 /** What the stranger has under the same name. */
-const SHARED: ReadonlySet<string> = new Set(["1.0.0", "API_TOKEN"]);
+const SHARED: ReadonlySet<string> = new Set(["1.0.0", "API_TOKEN", "API_MODE"]);
 
 /** What a malformed id may be answered: there is no such thing, or (a null character, a bad escape) it cannot be one. */
 const MALFORMED_ANSWERS = /^(404 (NOT_FOUND|SERVICE_NOT_FOUND|EXECUTION_NOT_FOUND)|400 INVALID_INPUT)$/;
@@ -64,11 +67,12 @@ describe("the platform API", () => {
     instance = await createTestInstance({ database: server.database });
     property = await createProperty(instance);
     stranger = await createTestUser(instance);
-    await instance.stores.secrets.put(
-      { organisationId: stranger.organisationId, serviceKey: null },
-      "API_TOKEN",
-      { sealed: "sealed", keyId: "test", changedBy: stranger.userId, limit: 10 },
-    );
+    const { organisationId, userId: by } = stranger;
+    const { variables } = instance.stores;
+    const place = { organisationId, serviceKey: null };
+    const own = { by, limit: 10 };
+    await variables.put(place, "API_TOKEN", { ...own, kind: "secret", sealed: "sealed", keyId: "test" });
+    await variables.put(place, "API_MODE", { ...own, kind: "variable", value: "own" });
   });
   afterAll(async () => {
     await instance?.close();
@@ -104,7 +108,9 @@ describe("the platform API", () => {
     const nothing = { items: [], nextCursor: null };
     expect(isForeignList ? response.json() : nothing).toEqual(nothing);
     const owned = Object.values(property.params).flatMap((texts) => Object.values(texts));
-    for (const secret of [...owned, "secret line"].filter((text) => !SHARED.has(text))) {
+    for (const secret of [...owned, "secret line", "value of a variable"].filter(
+      (text) => !SHARED.has(text),
+    )) {
       expect(response.body).not.toContain(secret);
     }
     await expectUntouched(instance, property);
@@ -141,7 +147,7 @@ describe("the platform API", () => {
       "1.0",
       "99999999999.0.0",
     ]) {
-      // Whoever sets a secret chooses its name; which are refused is in secrets.test.ts.
+      // Whoever sets a secret chooses its name; which are refused is in variables.test.ts.
       for (const name of Object.keys(ownParams(property, operation)).filter((one) => one !== "name")) {
         const params = { ...ownParams(property, operation), [name]: bad };
         const { organisationId, token } = property.owner;
@@ -178,7 +184,11 @@ async function expectUntouched(
   ]);
   expect((await identity.findMembership(userId))?.organisationName).toBe("Somebody");
   for (const serviceKey of [key, null])
-    expect(await stores.secrets.list({ organisationId, serviceKey }, { limit: 10, offset: 0 })).toMatchObject(
-      [{ name: "API_TOKEN", revision: 1 }],
-    );
+    for (const [kind, name] of [
+      ["secret", "API_TOKEN"],
+      ["variable", "API_MODE"],
+    ] as const)
+      expect(
+        await stores.variables.list({ organisationId, serviceKey }, kind, { limit: 10, offset: 0 }),
+      ).toMatchObject([{ name, revision: 1 }]);
 }

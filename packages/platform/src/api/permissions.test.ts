@@ -101,6 +101,12 @@ deleteSecret              -      -     -      yes        yes   -    -   yes    y
 listOrganizationSecrets   -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 putOrganizationSecret     -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 deleteOrganizationSecret  -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+listVariables             -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+putVariable               -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+deleteVariable            -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+listOrganizationVariables -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+putOrganizationVariable   -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+deleteOrganizationVariable -     -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 `;
 
 const [HEAD = [], ...ROWS] = MATRIX.trim()

@@ -23,13 +23,14 @@ import { createMarketplaceHandlers } from "./marketplace.ts";
 import { refuseNullCharacters } from "./null-characters.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
 import { createPlanHandlers } from "./plans.ts";
-import { createSecretHandlers } from "./secrets.ts";
-import { createSecrets } from "../secrets/secrets.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 import { createSessionHandlers } from "./session.ts";
 import { createSignUpHandlers } from "./sign-up.ts";
 import { createServiceHandlers } from "./services.ts";
 import { createSubscriptionHandlers } from "./subscriptions.ts";
+import { createSecretHandlers, createVariableHandlers } from "./variables.ts";
+import { createVariables } from "../secrets/variables.ts";
+import type { PlatformSecret } from "../secrets/key-ring.ts";
 import { createUploadGate } from "./upload-gate.ts";
 import type { UploadLimits } from "./upload-gate.ts";
 
@@ -44,7 +45,7 @@ export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> 
   /** Origin of the platform API as browsers see it. */
   readonly apiUrl: string;
   /** The platform's secret: what is sealed is sealed with keys of it. */
-  readonly secret: string;
+  readonly secret: PlatformSecret;
   /** Version of the platform. */
   readonly version: string;
   /** Size of the largest project archive; default 256 MB. */
@@ -62,6 +63,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   const cookie = createSessionCookie(deps.apiUrl);
   const externalCookie = createSessionCookie(deps.apiUrl, EXTERNAL_COOKIE);
   const maxArchiveBytes = deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES;
+  const variables = createVariables(deps.variables, deps.secret);
   const unwatch = deps.identity.watch();
   app.addHook("onClose", async () => unwatch());
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
@@ -90,7 +92,8 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createApplicationHandlers(deps),
       ...createSubscriptionHandlers(deps),
       ...createAuditHandlers(deps.auditLog),
-      ...createSecretHandlers(createSecrets(deps.secrets, deps.secret)),
+      ...createSecretHandlers(variables),
+      ...createVariableHandlers(variables),
       ...createJobHandlers({ ...deps, basePath: `${PLATFORM_API_PREFIX}/jobs` }),
     },
   });

@@ -52,9 +52,9 @@ describe("a build", () => {
 
   test("fails with what to do when a secret of the service does not open", async () => {
     const { key, name } = await scene.createService();
-    const { organisationId, userId: changedBy } = scene.owner;
-    const sealed = { sealed: "", keyId: "another", changedBy, limit: 50 };
-    await scene.instance.stores.secrets.put({ organisationId, serviceKey: key }, "API_TOKEN", sealed);
+    const { organisationId, userId: by } = scene.owner;
+    const sealed = { kind: "secret", sealed: "", keyId: "another", by, limit: 50 } as const;
+    await scene.instance.stores.variables.put({ organisationId, serviceKey: key }, "API_TOKEN", sealed);
     expect(await scene.deploy(key, await scene.pack(name))).toMatchObject({
       code: "INVALID_PROJECT",
       detail: "The secret API_TOKEN was stored by a platform with another --secret; set it again.",

@@ -17,14 +17,15 @@ import type { VersionStore } from "../store/versions/versions.ts";
 import { findNetworkFault } from "./build-network.ts";
 import type { BuildNetwork } from "./build-network.ts";
 import { checkUpgrade } from "./upgrade-check.ts";
-import { addSecrets } from "../versions/with-secrets.ts";
+import type { RunVariables } from "../secrets/variables.ts";
+import { addVariables } from "../versions/with-variables.ts";
 import type { VersionFiles } from "../versions/version-files.ts";
 
 /** What builds are run with. */
 export interface BuildDeps {
   readonly versions: VersionStore;
   /** Names and values of what the version's runs will get; an import may need them as well. */
-  readonly readSecrets: (serviceKey: string) => Promise<Readonly<Record<string, string>>>;
+  readonly readVariables: (serviceKey: string) => Promise<RunVariables>;
   readonly files: VersionFiles;
   readonly environments: EnvironmentBuilder;
   readonly runtime: Pick<PythonRuntime, "probe">;
@@ -69,7 +70,7 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     onLog("Loading src/program.py");
     const version = toRunnableVersion({ id: createUuidV7(), ...settings }, directory, environment);
     // An import may take minutes. A build that is stopped does not wait for it: the process ends by its own limit or with the runtime.
-    const importable = addSecrets(version, await readSecrets(deps, claim.serviceKey));
+    const importable = addVariables(version, await readVariables(deps, claim.serviceKey));
     const probe = await untilAborted(deps.runtime.probe(importable), signal);
     if (!probe.ok) return describeProbeFailure(probe, onLog);
     if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
@@ -87,9 +88,9 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
 }
 
 /** A secret that does not open is the service's to set again, which the cause of the error says; a try again would not help. */
-async function readSecrets(deps: BuildDeps, serviceKey: string): Promise<Readonly<Record<string, string>>> {
+async function readVariables(deps: BuildDeps, serviceKey: string): Promise<RunVariables> {
   try {
-    return await deps.readSecrets(serviceKey);
+    return await deps.readVariables(serviceKey);
   } catch (error) {
     throw error instanceof Error && error.cause instanceof ProjectError ? error.cause : error;
   }

@@ -7,6 +7,7 @@ import { createTokenIssuer } from "../access/access-tokens.ts";
 import { createSigningKeys } from "../access/signing-keys.ts";
 import { createTokenVerifier } from "../access/token-verifier.ts";
 import type { Logger } from "@platform/engine/base/logger";
+import type { PlatformSecret } from "../secrets/key-ring.ts";
 import type { Stores } from "../store/stores.ts";
 import { createAccessKeyAuthenticator } from "../access/access-keys.ts";
 import { createAccess, requireLogs, toTarget } from "../access/grants.ts";
@@ -21,7 +22,7 @@ import { registerTokenEndpoint } from "./token-endpoint.ts";
 export interface GatewayDeps extends Pick<Stores, "access" | "accessKeys" | "signingKeys" | "startBuckets"> {
   readonly executions: Executions;
   /** The platform's secret: the private signing keys are encrypted with a key derived from it. */
-  readonly secret: string;
+  readonly secret: PlatformSecret;
   /** Origin of the gateway as clients see it, without a final slash: issuer and audience of its tokens. */
   readonly gatewayUrl: string;
   /** Starts of one application in the long run. */

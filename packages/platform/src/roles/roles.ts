@@ -7,8 +7,8 @@ import type { Role } from "../config/config.ts";
 import { registerGateway } from "../gateway/gateway.ts";
 import { createLeaseWatchdog } from "../host/lease-watchdog.ts";
 import { createNoDataPools } from "../pools/no-data-pools.ts";
-import { createSecrets } from "../secrets/secrets.ts";
-import { withSecrets } from "../versions/with-secrets.ts";
+import { createVariables } from "../secrets/variables.ts";
+import { withVariables } from "../versions/with-variables.ts";
 import { createVersionSource } from "../versions/version-source.ts";
 import type { HttpServers } from "./http-servers.ts";
 import { startPython } from "./python.ts";
@@ -67,10 +67,10 @@ function startWorker(shared: Shared, { runtime, environments, sandbox }: Python,
   const watchdog = createLeaseWatchdog(config.leaseSeconds);
   closers.add("watchdog", watchdog.close);
   const plain = createVersionSource({ versions: stores.versions, files, environments });
-  const secrets = createSecrets(stores.secrets, shared.secret);
-  const source = { readOfVersion: secrets.readOfVersion, subscribe: stores.secrets.subscribe };
-  const versions = withSecrets(plain, source, runtime.retire);
-  closers.add("secrets", async () => versions.close());
+  const { readOfVersion } = createVariables(stores.variables, shared.secret);
+  const source = { readOfVersion, subscribe: stores.variables.subscribe };
+  const versions = withVariables(plain, source, runtime.retire);
+  closers.add("variables", async () => versions.close());
   const dispatcher = createDispatcher({
     store: executionStore,
     versions,
@@ -101,12 +101,12 @@ function startBuilder(shared: Shared, { runtime, environments, sandbox }: Python
   const { builds, versions } = stores;
   const missing = sandbox.missing.find(({ piece }) => piece === "network") ?? null;
   const network = { policy: config.network, missing };
-  const { readOfService: readSecrets } = createSecrets(stores.secrets, shared.secret);
+  const { readOfService: readVariables } = createVariables(stores.variables, shared.secret);
   const builder = createBuilder(
     {
       builds,
       versions,
-      readSecrets,
+      readVariables,
       files,
       environments,
       runtime,

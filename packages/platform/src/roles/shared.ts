@@ -20,6 +20,7 @@ import { createNoDataPools } from "../pools/no-data-pools.ts";
 import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
 import type { Database } from "../postgres/database.ts";
 import { createStores } from "../store/stores.ts";
+import type { PlatformSecret } from "../secrets/key-ring.ts";
 import type { Stores } from "../store/stores.ts";
 import { createVersionFiles } from "../versions/version-files.ts";
 import type { VersionFiles } from "../versions/version-files.ts";
@@ -32,7 +33,7 @@ export interface Shared extends HostProcess {
   readonly data: DataDirectory;
   readonly disk: DiskGuard;
   /** The platform's secret: keys for encryption at rest are derived from it. */
-  readonly secret: string;
+  readonly secret: PlatformSecret;
   /** For statements that may take long. */
   readonly maintenance: Databases["maintenance"];
   readonly stores: Stores;
@@ -55,7 +56,7 @@ export async function openData({ config, logger, closers }: HostProcess): Promis
 export async function createShared(host: HostProcess, data: DataDirectory): Promise<Shared> {
   const { config, logger, closers, stop } = host;
   const disk = await startDiskGuard(host, data);
-  const secret = await readSecret(data.root, config.secret);
+  const secret = { current: await readSecret(data.root, config.secret), former: [] };
   const { database, maintenance, executionStore: unguarded } = await openDatabases(host, data);
   const executionStore = guardExecutions(unguarded, disk);
   const { leaseSeconds } = config;

@@ -8,7 +8,7 @@ const LOADERS =
   /^(LD_.*|DYLD_.*|GLIBC_.*|MALLOC_.*|GCONV_PATH|LOCPATH|NLSPATH|HOSTALIASES|RES_OPTIONS|PYTHON.*|BASH_.*|ENV|IFS|SHELLOPTS|PERL5.*|NODE_OPTIONS|OMP_.*|OPENBLAS_.*|MKL_.*|OPENSSL_.*)$/iu;
 
 /** Why a variable cannot have this name, as a sentence; null: it can. */
-export function explainSecretName(name: string): string | null {
+export function explainVariableName(name: string): string | null {
   if (!NAME.test(name))
     return "It must be 1 to 128 letters, digits and underscores, and not begin with a digit.";
   if (OWN.test(name)) return `${name} is set by the platform; choose another name.`;

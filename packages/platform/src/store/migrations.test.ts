@@ -153,6 +153,33 @@ test("a service or an application belongs to an organisation that exists", async
   );
 });
 
+test("secrets are kept, and variables can be set beside them", async () => {
+  await migrateTo(home.database, 24);
+  const [organisationId, by] = [randomUUID(), randomUUID()];
+  const run = (text: string, ...values: unknown[]) => home.database.query({ text, values });
+  await run("insert into organisation (id, name, slug) values ($1, 'Ada', 'ada')", organisationId);
+  await run("insert into platform_user (id, email, name) values ($1, 'ada@example.org', 'Ada')", by);
+  await run(
+    `insert into secret (organisation_id, scope_id, name, revision, sealed, key_id, changed_by)
+      values ($1, $1, 'API_TOKEN', 2, 'sealed', 'key', $2), ($1, $1, 'GONE', 4, null, 'key', $2)`,
+    organisationId,
+    by,
+  );
+  await migrate(home.database);
+  const { variables } = createStores(home.database);
+  const [place, page] = [
+    { organisationId, serviceKey: null },
+    { limit: 9, offset: 0 },
+  ];
+  expect(await variables.list(place, "secret", page)).toMatchObject([
+    { name: "API_TOKEN", value: null, revision: 2, changedBy: "Ada" },
+  ]);
+  expect(await variables.list(place, "variable", page)).toEqual([]);
+  const variable = { kind: "variable", value: "back", by, limit: 9 } as const;
+  expect(await variables.put(place, "GONE", variable)).toMatchObject({ value: "back", revision: 5 });
+  expect(await variables.put(place, "API_TOKEN", variable)).toBe("other kind");
+});
+
 test("a migration that fails is named, with the code of the error, and changes nothing", async () => {
   await writeFile(join(former, "0001_first.sql"), "create table first ();");
   await writeFile(join(former, "0002_wrong.sql"), "create table second (); select nothing_of_this_name;");

@@ -9,12 +9,12 @@ import type { BuildStoreOptions } from "./builds/builds.ts";
 import { createListingStore } from "./listings.ts";
 import { createMarketplaceStore } from "./marketplace.ts";
 import { createPlanStore } from "./plans.ts";
-import { createSecretStore } from "./secrets.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
 import { createStartBucketStore } from "./start-buckets.ts";
 import { createSubscriptionStore } from "./subscriptions.ts";
 import { createVersionStore } from "./versions/versions.ts";
+import { createVariableStore } from "./variables.ts";
 
 /** All stores but that of executions. */
 export type Stores = ReturnType<typeof createStores>;
@@ -36,6 +36,6 @@ export function createStores(given: Database, options: BuildStoreOptions = {}) {
     startBuckets: createStartBucketStore(given),
     access: createAccessStore(database),
     auditLog: createAuditLog(database),
-    secrets: createSecretStore(database),
+    variables: createVariableStore(database),
   };
 }

@@ -18,7 +18,7 @@ import type { DiskGuard } from "../disk/disk-guard.ts";
 import { createObjectStore } from "../objects/object-store.ts";
 import { createVersionFiles } from "../versions/version-files.ts";
 import { createTestUser } from "./fixtures.ts";
-import { createSecrets } from "../secrets/secrets.ts";
+import { createVariables } from "../secrets/variables.ts";
 import { TEST_SECRET, createTestInstance } from "./instance.ts";
 import { createRecordingLogger, createTestDatabase } from "./test-database.ts";
 
@@ -79,7 +79,7 @@ export async function openBuildScene() {
   const workers = createMemoryStore();
   const deps: BuilderDeps = {
     ...instance.stores,
-    readSecrets: createSecrets(instance.stores.secrets, TEST_SECRET).readOfService,
+    readVariables: createVariables(instance.stores.variables, TEST_SECRET).readOfService,
     files: createVersionFiles({ directory: join(directory, "versions"), objects }),
     environments,
     runtime: python.runtime,

@@ -59,6 +59,7 @@ function listParams(ids: {
   return {
     services: { key: ids.key, version: "1.0.0", planId: "basic", name: "API_TOKEN" },
     secrets: { name: "API_TOKEN" },
+    variables: { name: "API_MODE" },
     marketplace: { key: ids.key },
     applications: { id: ids.application, keyId: ids.keyId },
     subscriptions: { id: ids.subscription },
@@ -94,7 +95,7 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
   if (!session) throw new Error("The owner has no session.");
   const { id: jobId }: { id: string } = job.json();
   const [invitation, revoked] = await createInvitations(instance, owner);
-  await createSecrets(instance, owner, service.serviceKey);
+  await createVariables(instance, owner, service.serviceKey);
   return {
     owner,
     params: listParams({
@@ -119,12 +120,17 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
   };
 }
 
-/** One of the service, one of the organisation. */
-async function createSecrets({ stores }: TestInstance, owner: TestUser, serviceKey: string): Promise<void> {
-  const { organisationId, userId: changedBy } = owner;
-  const value = { sealed: "sealed", keyId: "test", changedBy, limit: 10 };
+/** A secret and a variable of the service, and of the organisation. */
+async function createVariables({ stores }: TestInstance, owner: TestUser, serviceKey: string): Promise<void> {
+  const { organisationId, userId: by } = owner;
+  const secret = { kind: "secret", sealed: "sealed", keyId: "test", by, limit: 10 } as const;
+  const variable = { kind: "variable", value: "value of a variable", by, limit: 10 } as const;
   for (const key of [serviceKey, null])
-    await stores.secrets.put({ organisationId, serviceKey: key }, "API_TOKEN", value);
+    for (const [name, value] of [
+      ["API_TOKEN", secret],
+      ["API_MODE", variable],
+    ] as const)
+      await stores.variables.put({ organisationId, serviceKey: key }, name, value);
 }
 
 /** An open invitation and a revoked one. */
@@ -144,10 +150,13 @@ export function ownParams(property: Property, operation: Operation): Texts {
   // Whoever has an open link may use it.
   if (LINK_PATHS.has(operation.path) && operation.method !== "DELETE") return property.links;
   const segment = operation.path.split("/")[1] ?? "";
-  const known = property.params[segment];
+  const known = {
+    ...property.params[segment],
+    ...(operation.path.includes("/variables/") ? property.params["variables"] : {}),
+  };
   return Object.fromEntries(
     names.map((name) => {
-      const value = known?.[name];
+      const value = known[name];
       if (value === undefined)
         throw new Error(`Say in operation-calls.ts what ${name} of ${operation.path} is.`);
       return [name, value];
@@ -189,6 +198,8 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     },
     putSecret: { value: "a value that is long" },
     putOrganizationSecret: { value: "a value that is long" },
+    putVariable: { value: "another value" },
+    putOrganizationVariable: { value: "another value" },
     startJob: {},
   };
   if (!Object.hasOwn(samples, id)) throw new Error(`Say in operation-calls.ts what the body of ${id} is.`);

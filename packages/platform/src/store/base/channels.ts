@@ -25,5 +25,5 @@ export const ACCOUNTS_CHANNEL = "accounts_changed";
 /** Builds that can be claimed. The payload is empty. */
 export const BUILDS_CHANNEL = "build_pending";
 
-/** Secrets of services and organisations were set or deleted. The payload is empty. */
-export const SECRETS_CHANNEL = "secrets_changed";
+/** Variables of services and organisations, secrets among them, were set or deleted. The payload is empty. */
+export const VARIABLES_CHANNEL = "variables_changed";

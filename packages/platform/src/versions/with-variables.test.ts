@@ -1,18 +1,18 @@
 import { createDispatchScene, WITHIN } from "@platform/engine/testing/dispatch-scene";
 import { expect, test } from "vitest";
 import { VERSION } from "@platform/engine/testing/version";
-import { createSecrets } from "../secrets/secrets.ts";
-import { withSecrets } from "./with-secrets.ts";
+import { createVariables } from "../secrets/variables.ts";
+import { withVariables } from "./with-variables.ts";
 
 function createScene() {
   const world = { values: {} as Readonly<Record<string, string>>, reads: 0, tell: () => undefined as void };
   const retired: string[] = [];
-  const source = withSecrets(
+  const source = withVariables(
     { prepare: async () => VERSION },
     {
       readOfVersion: async () => {
         world.reads += 1;
-        return world.values;
+        return { values: world.values, secrets: Object.values(world.values) };
       },
       subscribe: (listener) => {
         world.tell = listener;
@@ -37,7 +37,7 @@ test("only so many versions are remembered as used", async () => {
   expect(retired).toHaveLength(1);
 });
 
-test("a version without secrets is as it was", async () => {
+test("a version without variables is as it was", async () => {
   const { prepare } = createScene();
   expect(await prepare()).toBe(VERSION);
 });
@@ -69,10 +69,11 @@ test("executions of versions whose secrets do not open go back and are left alon
     for (let count = 0; count < 4; count++) stuck.push(await scene.start(program, { resources }));
     const wanting = new Set(await Promise.all(stuck.map(async (id) => (await scene.find(id)).versionId)));
     const reads: string[] = [];
-    const moved = { organisationId: "o", serviceKey: null, name: "API_TOKEN", sealed: "", keyId: "another" };
+    const moved = { organisationId: "o", serviceKey: null, name: "API_TOKEN" };
+    const stored = { ...moved, kind: "secret", sealed: "", keyId: "another" } as const;
     const readOfVersion = async (id: string) => {
       reads.push(id);
-      return wanting.has(id) ? [moved] : [];
+      return wanting.has(id) ? [stored] : [];
     };
     const store = {
       list: unused,
@@ -81,9 +82,12 @@ test("executions of versions whose secrets do not open go back and are left alon
       readOfService: unused,
       subscribe: () => () => undefined,
     };
-    const secrets = createSecrets({ ...store, readOfVersion }, "a secret of the platform, long enough");
+    const secrets = createVariables(
+      { ...store, readOfVersion },
+      { current: "a secret of the platform, long enough", former: [] },
+    );
     const source = { readOfVersion: secrets.readOfVersion, subscribe: store.subscribe };
-    const versions = withSecrets(scene.sources.versions, source, async () => undefined);
+    const versions = withVariables(scene.sources.versions, source, async () => undefined);
     const gaveBack = new Set<string>();
     scene.store.subscribe((event) => {
       if (event.type === "changed" && event.record?.status === "PENDING") gaveBack.add(event.id);

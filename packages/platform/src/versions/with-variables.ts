@@ -3,11 +3,12 @@ import { createCache } from "@platform/engine/base/cache";
 import { SECOND } from "@platform/engine/base/time";
 import type { RunnableVersion } from "@platform/engine/python/port/runtime";
 import type { VersionSource } from "@platform/engine/store/execution-store";
+import type { RunVariables } from "../secrets/variables.ts";
 
 /** Where the values come from. */
-export interface SecretSource {
-  /** Names and values of what runs of a version get. */
-  readonly readOfVersion: (versionId: string) => Promise<Readonly<Record<string, string>>>;
+export interface VariableSource {
+  /** What runs of a version get. */
+  readonly readOfVersion: (versionId: string) => Promise<RunVariables>;
   /** Calls back when values may have changed. Returns a function that stops it. */
   readonly subscribe: (listener: () => void) => () => void;
 }
@@ -17,26 +18,26 @@ const FRESH_MS = 5 * SECOND;
 const MAX_KNOWN = 1_000;
 
 /**
- * Adds their secrets to versions. A warm process has the values that it was started with, so other values make it another one: the id
+ * Adds their variables to versions. A warm process has the values that it was started with, so other values make it another one: the id
  * says which they are, and the process with the former ones is ended by `retire` when its runs are.
  */
-export function withSecrets(
+export function withVariables(
   source: VersionSource,
-  secrets: SecretSource,
+  variables: VariableSource,
   retire: (id: string) => Promise<void>,
 ): VersionSource & { readonly close: () => void } {
-  const known = createCache<Readonly<Record<string, string>>>({ ttlMs: FRESH_MS, maxEntries: MAX_KNOWN });
+  const known = createCache<RunVariables>({ ttlMs: FRESH_MS, maxEntries: MAX_KNOWN });
   // Bounded: of a version that is dropped, a process with former values ends when it has been idle for long enough.
   const used = createCache<string>({ maxEntries: MAX_KNOWN });
-  const close = secrets.subscribe(known.clear);
+  const close = variables.subscribe(known.clear);
   return {
     close,
     prepare: async (versionId, signal) => {
       const [version, values] = await Promise.all([
         source.prepare(versionId, signal),
-        known.peek(versionId) ?? known.get(versionId, () => secrets.readOfVersion(versionId)),
+        known.peek(versionId) ?? known.get(versionId, () => variables.readOfVersion(versionId)),
       ]);
-      const prepared = addSecrets(version, values);
+      const prepared = addVariables(version, values);
       const former = used.peek(versionId) ?? prepared.id;
       used.set(versionId, prepared.id);
       if (former !== prepared.id) void retire(former).catch(() => undefined);
@@ -45,18 +46,17 @@ export function withSecrets(
   };
 }
 
-/** The version with these variables, whose values are secret. */
-export function addSecrets(
-  version: RunnableVersion,
-  values: Readonly<Record<string, string>>,
-): RunnableVersion {
-  const entries = Object.entries(values);
-  if (entries.length === 0) return version;
-  const fingerprint = createHash("sha256").update(JSON.stringify(entries)).digest("hex").slice(0, 16);
+/** The version with these variables. */
+export function addVariables(version: RunnableVersion, { values, secrets }: RunVariables): RunnableVersion {
+  if (Object.keys(values).length === 0) return version;
+  const fingerprint = createHash("sha256")
+    .update(JSON.stringify([values, secrets]))
+    .digest("hex")
+    .slice(0, 16);
   return {
     ...version,
     id: `${version.id}.${fingerprint}`,
     variables: { ...version.variables, ...values },
-    secrets: entries.map(([, value]) => value),
+    secrets,
   };
 }
