@@ -101,6 +101,22 @@ test("an application is subscribed by its name, and its subscription is paused, 
   expect([nothing.exitCode, both.exitCode]).toEqual([2, 2]);
 });
 
+test("a service is named by its name, unless several have it", async () => {
+  const made = await call("subscribe", "tsp", "shop", "--json");
+  expect(JSON.parse(made.stdout)).toMatchObject({ serviceKey: OFFERED_KEY });
+  expect((await call("marketplace", "show", "tsp")).stdout).toContain(OFFERED_KEY);
+  const several = await call("subscribe", "knapsack", "shop");
+  expect(several.exitCode).toBe(1);
+  expect(several.stderr).toContain("several services named 'knapsack'");
+  expect(several.stderr).toContain("Ada: 0198c1de-7a53-4000-8000-000000000001");
+  // The search finds beginnings of words as well.
+  const none = await call("subscribe", "round trips", "shop");
+  expect([none.exitCode, none.stderr]).toEqual([
+    1,
+    expect.stringContaining("No service named 'round trips' can be subscribed to."),
+  ]);
+});
+
 test("a provider sees who has subscribed", async () => {
   await deploy();
   const listed = await call("subscriptions", "ls", "--of", "demo");

@@ -3,6 +3,7 @@ import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
+import { findListedService } from "../project/find-listed-service.ts";
 import { printPlans } from "./plans.ts";
 
 /** `platform marketplace search`: reads all pages before it prints. */
@@ -47,19 +48,18 @@ export const searchMarketplaceCommand = defineCommand({
 export const showMarketplaceCommand = defineCommand({
   name: "marketplace show",
   summary: "Show a service with its plans and versions",
-  description: [
-    "'platform marketplace search' lists services with their keys. --json also has description and schemas.",
-  ],
-  arguments: { service: { description: "Key of the service", required: true } },
+  description: ["'platform marketplace search' lists services. --json also has description and schemas."],
+  arguments: { service: { description: "Name or key of the service", required: true } },
   options: {},
   examples: [
     {
-      command: "platform marketplace show 0198c1de-7a53-4000-8000-000000000001 --json | jq -r .description",
+      command: "platform marketplace show tsp --json | jq -r .description",
       comment: "Its description",
     },
   ],
-  run: async (context, { arguments: { service: key } }) => {
+  run: async (context, { arguments: { service } }) => {
     const { client } = await openSession(context);
+    const key = await findListedService(client, service);
     const entry = await client.getMarketplaceEntry({ params: { key } });
     printEntry(context, entry);
     return { json: entry, succeeded: true };

@@ -1,18 +1,19 @@
 import { defineCommand } from "../base/command.ts";
 import { openSession } from "../base/session.ts";
 import { findApplication } from "../project/find-application.ts";
+import { findListedService } from "../project/find-listed-service.ts";
 
 /** `platform subscribe`: lets an application call a service, and prints its endpoint URL. */
 export const subscribeCommand = defineCommand({
   name: "subscribe",
   summary: "Subscribe an application to a service",
   description: [
-    "Prints the endpoint URL. 'platform marketplace search' lists services with their keys.",
+    "Prints the endpoint URL. 'platform marketplace search' lists services.",
     "A plan is needed for a service of another organisation, unless it has one free plan. What costs something is never chosen unasked.",
   ],
   arguments: {
-    service: { description: "Key of the service", required: true },
-    application: { description: "Name or id of the application", required: true },
+    service: { description: "Name or key of the service", required: true },
+    application: { description: "Id or name of the application", required: true },
   },
   options: {
     plan: { kind: "text", placeholder: "plan", description: "Plan of the service" },
@@ -25,13 +26,18 @@ export const subscribeCommand = defineCommand({
   },
   examples: [
     {
-      command: "platform subscribe 0198c1de-7a53-4000-8000-000000000001 shop --plan pro",
+      command: "platform subscribe tsp shop --plan pro",
       comment: "On the terms of a plan",
     },
+    {
+      command: "platform subscribe 0198c1de-7a53-4000-8000-000000000001 shop",
+      comment: "By its key, where several services have the name",
+    },
   ],
-  run: async (context, { arguments: { service: serviceKey, application }, options }) => {
+  run: async (context, { arguments: { service, application }, options }) => {
     const { client } = await openSession(context);
     const { plan, version } = options;
+    const serviceKey = await findListedService(client, service);
     const { id: applicationId } = await findApplication(client, application);
     const body = {
       applicationId,

@@ -34,7 +34,8 @@ export async function findService(
   });
 }
 
-function isKey(text: string): boolean {
+/** Whether it has the form of a service's key. */
+export function isKey(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 

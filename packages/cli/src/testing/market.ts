@@ -60,14 +60,28 @@ const CARD = {
   hasFreePlan: true,
 };
 
-/** One service in the marketplace; plans of the services that a test makes; the subscriptions that it makes. */
+/** Two organisations have a service of one name. */
+const CARDS = [
+  CARD,
+  ...["Quantum Lab", "Ada"].map((providerName, n) => ({
+    ...CARD,
+    serviceKey: `0198c1de-7a53-4000-8000-00000000000${n}`,
+    serviceName: "knapsack",
+    providerName,
+    tags: [],
+  })),
+];
+
+/** Services in the marketplace; plans of the services that a test makes; the subscriptions that it makes. */
 export function createMarket(services: readonly Service[]): Handlers {
   const subscriptions: Subscription[] = [];
   return {
     ...createOffers(services),
     listMarketplace: ({ query: { q, tag } }) => {
-      const isFound = (q === undefined || q === "round trips") && (tag === undefined || tag === "routing");
-      return { status: 200, body: { items: isFound ? [CARD] : [], nextCursor: null } };
+      const isFound = (card: typeof CARD) =>
+        (q === undefined || q === "round trips" || q === card.serviceName) &&
+        (tag === undefined || tag === "routing");
+      return { status: 200, body: { items: CARDS.filter(isFound), nextCursor: null } };
     },
     getMarketplaceEntry: ({ params }) => {
       if (params.key !== OFFERED_KEY) throw new Problem("SERVICE_NOT_FOUND");
