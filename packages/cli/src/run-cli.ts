@@ -70,7 +70,9 @@ async function reportError(error: unknown, context: CommandContext): Promise<Exi
     explainProjectError(error) ??
     createBugError(error);
   output.note(`${output.paintNote("red", "error:")} ${cleanText(explained.message)}`);
-  for (const detail of explained.details) output.note(`  - ${cleanText(detail)}`);
+  // The platform's text of a few invalid fields names them all.
+  for (const detail of explained.details.filter((line) => !explained.message.includes(line)))
+    output.note(`  - ${cleanText(detail)}`);
   if (explained.hint !== undefined) output.note(cleanText(explained.hint));
   if (settings.isDebug) output.note(formatStack(error));
   printError(output, {

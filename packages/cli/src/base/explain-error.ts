@@ -44,7 +44,7 @@ function explainRefusal(refused: RequestRefused): UserError {
       : undefined);
   return new UserError(code, requestId === undefined ? detail : `${detail} (request ${requestId})`, {
     cause: refused,
-    details: (errors ?? []).map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)),
+    details: (errors ?? []).map(({ path, message }) => `${path} ${message}`.trim()),
     ...(hint === undefined ? {} : { hint }),
   });
 }

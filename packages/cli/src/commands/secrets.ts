@@ -1,3 +1,4 @@
+import { SECRET_LENGTH } from "@platform/contract/platform-api/secrets";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { createUsageError } from "../base/errors.ts";
@@ -92,9 +93,16 @@ async function readValue(context: CommandContext, name: string): Promise<string>
     context.prompts === null
       ? (await context.readStandardInput()).replace(/\r?\n$/u, "")
       : await context.prompts.askSecret(`Value of ${name}`);
-  if (value !== "") return value;
+  if (value === "")
+    throw createUsageError(
+      "There is no value.",
+      "Type it at the prompt, or pass it: platform secrets set NAME < file.",
+    );
+  const { length } = Array.from(value);
+  const { min, max } = SECRET_LENGTH;
+  if (length >= min && length <= max) return value;
   throw createUsageError(
-    "There is no value.",
-    "Type it at the prompt, or pass it: platform secrets set NAME < file.",
+    `The value has ${length} characters; a secret has ${min} to ${max}.`,
+    "What is shorter could not be removed from logs; what is longer belongs in a file of the project or a data pool.",
   );
 }

@@ -125,10 +125,11 @@ test("an invalid version is wrong usage, and nothing is uploaded", async () => {
   expect(peer.requests).toEqual([]);
 });
 
-test("what the platform refuses is shown with the field's name", async () => {
+test("what the platform refuses is shown with the field's name, once", async () => {
   peer.scriptBuild([SUCCEEDED]);
-  const { exitCode, stdout } = await up("--version", "01.0.0", "--json");
+  const { exitCode, stdout, stderr } = await up("--version", "01.0.0", "--json");
   expect(exitCode).toBe(1);
+  expect(stderr.match(/\/version/gu)).toHaveLength(1);
   expect(JSON.parse(stdout)).toMatchObject({
     error: { code: "INVALID_INPUT", errors: [expect.stringContaining("/version")] },
   });

@@ -25,6 +25,9 @@ export const NameParams = Type.Object({ name: SecretName });
 /** Of a service. */
 export const ServiceNameParams = Type.Object({ ...KeyParams.properties, name: SecretName });
 
+/** How many characters a secret has: what is shorter could not be removed from logs. */
+export const SECRET_LENGTH = { min: 8, max: 8_192 } as const;
+
 const PUT = {
   ...WRITES,
   allows: "edit",
@@ -32,8 +35,8 @@ const PUT = {
   body: Type.Object(
     {
       value: Type.String({
-        minLength: 8,
-        maxLength: 8_192,
+        minLength: SECRET_LENGTH.min,
+        maxLength: SECRET_LENGTH.max,
         description: "8 to 8,192 characters: what is shorter could not be removed from logs",
       }),
     },
