@@ -11,7 +11,7 @@ import { hashArchive } from "@platform/engine/project/unpack";
 import type { UnpackedProject } from "@platform/engine/project/unpack";
 import { ObjectTooLarge } from "../objects/object-store.ts";
 import type { ObjectStore, ReceivedObject } from "../objects/object-store.ts";
-import { noteAudit } from "../store/audit/trail.ts";
+import { noteAudit, noteUnchanged } from "../store/audit/trail.ts";
 import type { BuildRecord } from "../store/builds/builds.ts";
 import type { ServiceRecord } from "../store/services.ts";
 import type { Stores } from "../store/stores.ts";
@@ -89,7 +89,10 @@ async function createVersion(
   try {
     const upload = { archive, content: await inspectArchive(service, archive.path) };
     const unchanged = await findUnchanged(deps, caller, service, upload.content.hash);
-    if (unchanged) return { status: 200, body: toBuildBody(unchanged, [], 0) };
+    if (unchanged) {
+      noteUnchanged();
+      return { status: 200, body: toBuildBody(unchanged, [], 0) };
+    }
     const requested =
       query.version === undefined ? { bump: query.bump ?? "patch" } : { version: query.version };
     const order = { caller, service, upload, requested, isForced: query.force === "true" };

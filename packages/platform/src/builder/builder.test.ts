@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AuditEvent } from "@platform/contract/platform-api/audit";
 import type { Version } from "@platform/contract/platform-api/services";
 import { createUuidV7 } from "@platform/engine/base/uuid";
 import { createPostgresExecutionStore } from "../store/executions/execution-store.ts";
@@ -106,6 +107,10 @@ describe("a build", () => {
     await scene.deploy(key, await scene.pack(name, `${PROGRAM}# changed\n`));
     expect((await scene.upload(key, first)).json()).toMatchObject({ version: "1.0.2", status: "PENDING" });
     await scene.buildAll(key, "1.0.2");
+    const { items } = await scene.read<{ items: AuditEvent[] }>("/audit-events?action=version.create");
+    const made = items.filter(({ target }) => target.path?.startsWith(key));
+    const versions = made.map(({ target }) => target.path?.split("/")[1]);
+    expect(versions).toEqual(["1.0.2", "1.0.1", "1.0.0"]);
   });
 
   test("gives two uploads at the same moment two numbers", async () => {

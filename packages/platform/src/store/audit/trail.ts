@@ -41,7 +41,7 @@ export type AuditNote = Partial<Pick<NewAuditEntry, "organisationId" | "actorId"
 
 /** The entry of one request, while the request is handled. */
 export interface Trail {
-  /** As far as it is known; null: it is written. */
+  /** As far as it is known; null: it is written, or there is nothing to write. */
   readonly pending: () => NewAuditEntry | null;
   /** Runs the handler. */
   readonly run: <T>(handle: () => T) => T;
@@ -49,7 +49,7 @@ export interface Trail {
 
 interface State {
   entry: NewAuditEntry;
-  progress: "open" | "written";
+  progress: "open" | "written" | "unchanged";
 }
 
 const TRAILS = new AsyncLocalStorage<State>();
@@ -67,6 +67,12 @@ export function openTrail(entry: NewAuditEntry): Trail {
 export function noteAudit(note: AuditNote): void {
   const state = TRAILS.getStore();
   if (state !== undefined) state.entry = { ...state.entry, ...note };
+}
+
+/** Says that the request that is being handled changes nothing: it leaves no entry. */
+export function noteUnchanged(): void {
+  const state = TRAILS.getStore();
+  if (state?.progress === "open") state.progress = "unchanged";
 }
 
 /** The database, writing the pending entry together with the change that it is about. */
