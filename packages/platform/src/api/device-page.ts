@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
+import { refuseOtherMethods } from "@platform/engine/http/methods";
 import { createRequestLimit } from "../access/request-limit.ts";
 import type { Identity } from "../accounts/identity.ts";
 import { nameNetwork, readClientAddress } from "../base/client-address.ts";
@@ -46,6 +47,10 @@ export async function registerDevicePage(app: FastifyInstance, deps: DevicePageD
       { parseAs: "string", bodyLimit: MAX_FORM_BYTES },
       (_request, body, done) => done(null, body),
     );
+    refuseOtherMethods(scope, [
+      { method: "GET", path: DEVICE_PATH },
+      { method: "POST", path: DEVICE_PATH },
+    ]);
     scope.get(DEVICE_PATH, (request, reply) => {
       const code = new URL(request.url, origin).searchParams.get("user_code") ?? "";
       return send(reply, showSignIn(200, code));

@@ -240,6 +240,12 @@ test("the page shows what a program says as text, runs no script and is shown in
   }
 });
 
+test.each(["PUT", "DELETE", "PATCH"] as const)("%s of the page is no method of it", async (method) => {
+  const answer = await here.api.inject({ method, url: "/device" });
+  expect([answer.statusCode, answer.headers["allow"]]).toEqual([405, "GET, POST"]);
+  expect(answer.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED" });
+});
+
 test("codes and tickets are stored as hashes only", async () => {
   const begun = await begin();
   const ticket = readTicket((await signIn(begun.user_code)).body);
