@@ -55,6 +55,7 @@ const AS_NOBODY: readonly RefusedStart[] =
 
 describe("a start that cannot work says why in one sentence, and starts nothing", () => {
   test.each<RefusedStart>([
+    ["a key to be replaced where no platform is", ["rotate-signing-key"], /no platform in .*--data-dir\.$/],
     ["a folder where none can be made", ["--data-dir", "/proc/platform"], /\/proc\/platform.*--data-dir\.$/],
     ["a file as a folder", ["--data-dir", "/dev/null/data"], /a part of the path is a file.*--data-dir\.$/],
     ["another machine's address", ["--host", "192.0.2.1"], /does not have that address.*--host\.$/],
@@ -154,10 +155,10 @@ describe("a platform process", () => {
     await expect.poll(async () => (await consumer.call("GET", "")).status).toBe(401);
   });
 
-  test("says that a rotation of the signing key retired none, as with another data directory", async () => {
+  test("says that a rotation of the signing key retired none, as with another database", async () => {
     world = await createWorld({ role: "gateway" });
     const rotation = await spawnPlatform({
-      dataDirectory: join(world.dataDirectory, "another"),
+      dataDirectory: world.dataDirectory,
       command: ["npm", "start", "--silent", "--", "rotate-signing-key"],
     });
     expect([await once(rotation.process, "close"), rotation.readLog()]).toEqual([

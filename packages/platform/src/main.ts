@@ -7,6 +7,7 @@ import type { Retirement } from "./access/signing-keys.ts";
 import { provideFirstLogin } from "./accounts/first-login.ts";
 import { describeSettings, isHelpWanted, readConfig } from "./config/config.ts";
 import type { Command } from "./config/config.ts";
+import { requirePlatform } from "./host/data-directory.ts";
 import { checkAddresses } from "./host/listen.ts";
 import { describeStartError } from "./host/start-error.ts";
 import { startHousekeeping } from "./housekeeping/housekeeping.ts";
@@ -66,6 +67,7 @@ async function bootstrap({ config, identity, maintenance, logger }: Shared): Pro
 
 /** The commands `rotate-signing-key` and `retire-signing-keys`. */
 async function rotateKey(host: HostProcess, retirement: Retirement): Promise<void> {
+  await requirePlatform(host.config);
   const { stores, secret } = await createShared(host, await openData(host));
   const former = await rotateSigningKey(stores.signingKeys, secret, retirement);
   if (former.length === 0)

@@ -70,6 +70,36 @@ async function makeFolders(wanted: string, logger: Logger): Promise<DataDirector
   return folders;
 }
 
+/** What says where the data of a platform are. */
+interface Place {
+  readonly dataDirectory: string;
+  /** Null: the embedded database is used. */
+  readonly databaseUrl: string | null;
+  /** Null: it is kept in the data directory. */
+  readonly secret: string | null;
+}
+
+/** Checks that a platform has run here, and makes nothing. @throws StartError */
+export async function requirePlatform({ dataDirectory, databaseUrl, secret }: Place): Promise<void> {
+  const located = await readFile(join(dataDirectory, LOCATION_FILE), "utf8").catch(() => null);
+  const root = located?.trim() ?? dataDirectory;
+  const needed = [
+    ...(databaseUrl === null ? [join(root, "postgres")] : []),
+    ...(secret === null ? [join(root, SECRET_FILE)] : []),
+  ];
+  for (const path of needed) {
+    const error: unknown = await stat(path).then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    if (error !== null)
+      throw new StartError(
+        `There is no platform in ${dataDirectory}: ${path} cannot be read. Give the settings with which the platform runs, above all --data-dir.`,
+        { cause: error },
+      );
+  }
+}
+
 /** The platform's secret: the configured one, or a random one that is created once and stored with mode 0600. */
 export async function readSecret(root: string, configured: string | null): Promise<string> {
   if (configured !== null) return configured;
