@@ -22,6 +22,8 @@ import {
   text,
 } from "./settings.ts";
 import type { Setting } from "./settings.ts";
+import { COMMANDS, readCommand } from "./commands.ts";
+import type { Command } from "./commands.ts";
 import { ACCOUNT_SETTINGS } from "./account-settings.ts";
 import type { MailSettings, OidcSettings, SignUpMode } from "./accounts.ts";
 import { createOrigin, readMail, readOidc, requireDatabaseUrl } from "./addresses.ts";
@@ -198,16 +200,6 @@ const SETTINGS = {
 type SettingName = keyof typeof SETTINGS;
 type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
 
-/** What the program is started for: to serve its roles until it is stopped, or to do one thing and end. */
-const COMMANDS = {
-  "rotate-signing-key":
-    "Make a new signing key; the others go on verifying until the access tokens that they signed have expired",
-  "retire-signing-keys":
-    "The same for keys that leaked: the others are retired now, and all access tokens issued so far refused",
-} as const;
-/** Why the program was started: `serve` when no command is named. */
-export type Command = "serve" | keyof typeof COMMANDS;
-
 /** All settings of a process, completed and checked by `readConfig`; frozen. Null: not set, and without a default. */
 export interface Config {
   readonly command: Command;
@@ -375,13 +367,6 @@ function refuseReplaced(): void {
     throw new SettingError(
       "--sandbox (PLATFORM_SANDBOX) was replaced by --sandbox-min (PLATFORM_SANDBOX_MIN): B in place of bubblewrap, D in place of none.",
     );
-}
-
-function readCommand(words: readonly string[]): Command {
-  const [word = "serve", more] = words;
-  const isKnown = word === "serve" || Object.hasOwn(COMMANDS, word);
-  if (isKnown && more === undefined) return word as Command;
-  throw new SettingError(`"${words.join(" ")}" is no command. --help lists commands and settings.`);
 }
 
 function readSetting(name: string, setting: Setting<unknown>, flag: string | boolean | undefined): unknown {

@@ -1,0 +1,19 @@
+import { SettingError } from "./settings.ts";
+
+/** What the program is started for: to serve its roles until it is stopped, or to do one thing and end. */
+export const COMMANDS = {
+  "rotate-signing-key":
+    "Make a new signing key; the others go on verifying until the access tokens that they signed have expired",
+  "retire-signing-keys":
+    "The same for keys that leaked: the others are retired now, and all access tokens issued so far refused",
+} as const;
+/** Why the program was started: `serve` when no command is named. */
+export type Command = "serve" | keyof typeof COMMANDS;
+
+/** The command that these arguments name, without the settings. @throws SettingError */
+export function readCommand(words: readonly string[]): Command {
+  const [word = "serve", more] = words;
+  const isKnown = word === "serve" || Object.hasOwn(COMMANDS, word);
+  if (isKnown && more === undefined) return word as Command;
+  throw new SettingError(`"${words.join(" ")}" is no command. --help lists commands and settings.`);
+}
