@@ -96,6 +96,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/postgres",
     "platform/store/base",
   ],
+  "platform/store/usage": [
+    "engine/base",
+    "platform/postgres",
+    "platform/store/base",
+    "platform/store/executions",
+  ],
   "platform/store/accounts": [
     "engine/base",
     "platform/postgres",
@@ -111,6 +117,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/base",
     "platform/store/builds",
     "platform/store/executions",
+    "platform/store/usage",
     "platform/store/versions",
   ],
   "platform/disk": ["engine/base", "engine/store", "platform/store/builds"],
@@ -199,6 +206,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/postgres",
     "platform/store",
     "platform/store/executions",
+    "platform/store/usage",
   ],
   // The composition root: it alone constructs adapters and hands them to what needs them.
   "platform/roles": ["*"],

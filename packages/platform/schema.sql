@@ -147,6 +147,7 @@ create table execution (
   sandbox_level text,
   failure_metadata jsonb,
   quota_month date,
+  cpu_micros bigint,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
@@ -440,6 +441,43 @@ create table subscription (
 );
 CREATE INDEX subscription_of_service ON public.subscription USING btree (service_key);
 CREATE UNIQUE INDEX subscription_one_active ON public.subscription USING btree (application_id, service_key) WHERE (cancelled_at IS NULL);
+
+create table subscription_term (
+  subscription_id uuid not null,
+  since timestamp(3) with time zone not null,
+  plan_id uuid,
+  constraint subscription_term_pkey PRIMARY KEY (subscription_id, since)
+);
+
+create table usage_day (
+  day date not null,
+  organisation_id uuid not null,
+  owner_id uuid not null,
+  version_id uuid not null,
+  plan_id uuid,
+  succeeded bigint not null,
+  failed bigint not null,
+  unknown bigint not null,
+  uncounted bigint not null,
+  cpu_micros bigint not null,
+  gb_micros bigint not null,
+  constraint usage_day_line UNIQUE NULLS NOT DISTINCT (organisation_id, day, owner_id, version_id, plan_id)
+);
+CREATE INDEX usage_day_of_version ON public.usage_day USING btree (version_id, day);
+
+create table usage_entry (
+  day date not null,
+  organisation_id uuid not null,
+  owner_id uuid not null,
+  version_id uuid not null,
+  plan_id uuid,
+  succeeded bigint not null,
+  failed bigint not null,
+  unknown bigint not null,
+  uncounted bigint not null,
+  cpu_micros bigint not null,
+  gb_micros bigint not null
+);
 
 create table variable (
   organisation_id uuid not null,

@@ -155,7 +155,7 @@ describe("a platform process", () => {
     await expect.poll(async () => (await consumer.call("GET", "")).status).toBe(401);
   });
 
-  test("says that a rotation of the signing key retired none, as with another database", async () => {
+  test("says that a rotation of the signing key retired none, as with another database, and that no usage differs", async () => {
     world = await createWorld({ role: "gateway" });
     const rotation = await spawnPlatform({
       dataDirectory: world.dataDirectory,
@@ -164,6 +164,14 @@ describe("a platform process", () => {
     expect([await once(rotation.process, "close"), rotation.readLog()]).toEqual([
       [0, null],
       expect.stringContaining("no signing key was there to replace"),
+    ]);
+    const check = await spawnPlatform({
+      dataDirectory: world.dataDirectory,
+      command: ["npm", "start", "--silent", "--", "check-usage"],
+    });
+    expect([await once(check.process, "close"), check.readLog()]).toEqual([
+      [0, null],
+      expect.stringContaining("usage is what the executions that are still stored add up to"),
     ]);
   });
 

@@ -18,6 +18,7 @@ import { findTools } from "./roles/python.ts";
 import { startRoles } from "./roles/roles.ts";
 import { createShared, openData } from "./roles/shared.ts";
 import type { Shared } from "./roles/shared.ts";
+import { checkUsage } from "./store/usage/check.ts";
 
 async function main(): Promise<void> {
   if (isHelpWanted()) return void process.stdout.write(describeSettings());
@@ -88,10 +89,24 @@ async function rotateKey(host: HostProcess, retirement: Retirement): Promise<voi
   await host.closers.closeAll();
 }
 
+/** The command `check-usage`; ends with 1 where something differs. */
+async function reportUsage(host: HostProcess): Promise<void> {
+  await requirePlatform(host.config);
+  const { maintenance } = await createShared(host, await openData(host));
+  const { days, lines, differences } = await checkUsage(maintenance);
+  for (const difference of differences)
+    host.logger.error(difference, "usage differs from what the executions of this day add up to");
+  if (differences.length === 0)
+    host.logger.info({ days, lines }, "usage is what the executions that are still stored add up to");
+  else process.exitCode = 1;
+  await host.closers.closeAll();
+}
+
 const COMMANDS: Readonly<Record<Command, (host: HostProcess) => Promise<void>>> = {
   serve,
   "rotate-signing-key": (host) => rotateKey(host, "when unused"),
   "retire-signing-keys": (host) => rotateKey(host, "now"),
+  "check-usage": reportUsage,
 };
 
 main().catch((error: unknown) => {

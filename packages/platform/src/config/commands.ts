@@ -6,6 +6,8 @@ export const COMMANDS = {
     "Make a new signing key; the others go on verifying until the access tokens that they signed have expired",
   "retire-signing-keys":
     "The same for keys that leaked: the others are retired now, and all access tokens issued so far refused",
+  "check-usage":
+    "Count usage again from the executions that are still stored, and name where it differs from what is kept; nothing is changed",
 } as const;
 /** Why the program was started: `serve` when no command is named. */
 export type Command = "serve" | keyof typeof COMMANDS;

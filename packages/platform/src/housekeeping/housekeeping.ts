@@ -1,13 +1,16 @@
-import { SECOND, HOUR } from "@platform/engine/base/time";
+import { HOUR, MINUTE, SECOND } from "@platform/engine/base/time";
 import type { DataDirectory } from "../host/data-directory.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Logger } from "@platform/engine/base/logger";
 import { maintainPartitions } from "../store/executions/partitions.ts";
 import { createGarbageStore } from "../store/garbage.ts";
+import { rollUpUsage } from "../store/usage/roll-up.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 
 /** The first round comes soon: a new database has no statistics, without which claims sort the whole queue. */
 const FIRST_ROUND = 5 * SECOND;
+/** So short that few entries wait: whoever asks for usage adds them up. */
+const ROLL_UP_EVERY = MINUTE;
 
 /** What housekeeping works with. */
 export interface HousekeepingOptions {
@@ -19,7 +22,7 @@ export interface HousekeepingOptions {
 
 /**
  * Once an hour creates partitions, drops those past retention, updates statistics and removes what is not needed any more
- * (collect-garbage.ts). Returns a function that stops it and waits for the current round.
+ * (collect-garbage.ts); once a minute rolls up usage. Returns a function that stops both and waits for the current rounds.
  */
 export function startHousekeeping({
   database,
@@ -34,12 +37,35 @@ export function startHousekeeping({
     const hasRemoved = Object.values(removed).some((count) => count > 0) || (report?.dropped.length ?? 0) > 0;
     if (hasRemoved) logger.info({ ...report, removed }, "old data was removed");
   };
-  let round: Promise<void> = Promise.resolve();
-  const startRound = () => {
-    round = runRound().catch((error: unknown) => logger.error({ err: error }, "housekeeping failed"));
+  const rounds = startRounds(runRound, { every: HOUR, first: FIRST_ROUND }, (error) =>
+    logger.error({ err: error }, "housekeeping failed"),
+  );
+  const rollUps = startRounds(
+    () => rollUpUsage(database),
+    { every: ROLL_UP_EVERY, first: ROLL_UP_EVERY },
+    (error) => logger.warn({ err: error }, "usage could not be rolled up; trying again in a minute"),
+  );
+  return async () => {
+    await Promise.all([rounds(), rollUps()]);
   };
-  const first = setTimeout(startRound, FIRST_ROUND);
-  const timer = setInterval(startRound, HOUR);
+}
+
+/** Runs `work` from time to time, never twice at once. Returns a function that stops it and waits for the current round. */
+function startRounds(
+  work: () => Promise<unknown>,
+  pause: { readonly every: number; readonly first: number },
+  onError: (error: unknown) => void,
+): () => Promise<void> {
+  let round: Promise<void> | null = null;
+  const startRound = () => {
+    round ??= work()
+      .then(() => undefined, onError)
+      .finally(() => {
+        round = null;
+      });
+  };
+  const first = setTimeout(startRound, pause.first);
+  const timer = setInterval(startRound, pause.every);
   return async () => {
     clearTimeout(first);
     clearInterval(timer);

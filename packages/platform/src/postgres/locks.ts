@@ -31,5 +31,8 @@ export const FIRST_LOGIN_LOCK = 7_362_315;
  */
 export const QUOTA_LOCK = 7_362_315;
 
+/** One process at a time rolls up usage. Held by the statement. */
+export const USAGE_LOCK = 7_362_316;
+
 /** One test process at a time creates the template of the test databases. Held by the session. */
 export const TEST_TEMPLATE_LOCK = 7_362_399;

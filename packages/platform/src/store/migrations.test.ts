@@ -14,6 +14,7 @@ import type { TestDatabase } from "../testing/test-database.ts";
 import { createPostgresExecutionStore } from "./executions/execution-store.ts";
 import { ensurePartitions } from "./executions/partitions.ts";
 import { createStores } from "./stores.ts";
+import { checkUsage } from "./usage/check.ts";
 
 let home: TestDatabase;
 let former: string;
@@ -140,6 +141,71 @@ test.each(["in the partitions of their days", "in the default partition"])(
     await store.close();
   },
 );
+
+test("what has ended before usage was kept is usage afterwards, under the plan that its subscription has", async () => {
+  await migrateTo(home.database, 24);
+  const run = (text: string, ...values: unknown[]) => home.database.query({ text, values });
+  const [organisationId, planId, subscriptionId, versionId] = Array.from({ length: 4 }, createUuidV7);
+  const key = createUuidV7();
+  const application = createUuidV7();
+  await run("insert into organisation (id, name, slug) values ($1, 'Ada', 'ada')", organisationId);
+  await run("insert into service (key, organisation_id, name) values ($1, $2, 'demo')", key, organisationId);
+  await run(
+    "insert into plan (id, service_key, slug, revision, name) values ($1, $2, 'free', 1, 'Free')",
+    planId,
+    key,
+  );
+  await run(
+    "insert into application (id, organisation_id, name, created_by) values ($1, $2, 'shop', 'ada')",
+    application,
+    organisationId,
+  );
+  await run(
+    `insert into subscription (id, application_id, service_key, plan_id, created_at) values ($1, $2, $3, $4, now() - interval '1 hour')`,
+    subscriptionId,
+    application,
+    key,
+    planId,
+  );
+  const ends = [
+    ["SUCCEEDED", null],
+    ["FAILED", "EXECUTION_ERROR"],
+    ["FAILED", "NOT_STARTED"],
+    ["UNKNOWN", "WORKER_LOST"],
+    ["PENDING", null],
+  ];
+  for (const [status, code] of ends) {
+    await run(
+      `insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
+          status, failure_code, worker_id, started_at, ended_at)
+        select $1, 'subscription', $2, $3, $4, 500, 1500, 60, $5, $6, w, s, s + interval '2 seconds'
+        from (select case $5 when 'PENDING' then null else 'worker' end as w, case $5 when 'PENDING' then null else now() end as s) t`,
+      createUuidV7(),
+      subscriptionId,
+      organisationId,
+      versionId,
+      status,
+      code,
+    );
+  }
+  await migrate(home.database);
+  await ensurePartitions(home.database, { logger: home.logger, retentionDays: 30 });
+  const rows = await run(
+    "select owner_id, plan_id, succeeded::int, failed::int, unknown::int, uncounted::int, gb_micros::int from usage_day",
+  );
+  expect(rows).toEqual([
+    {
+      owner_id: subscriptionId,
+      plan_id: planId,
+      succeeded: 1,
+      failed: 2,
+      unknown: 1,
+      uncounted: 2,
+      gb_micros: 2 * 1500 * 2000,
+    },
+  ]);
+  expect(await checkUsage(home.database)).toMatchObject({ lines: 1, differences: [] });
+});
 
 test("a service or an application belongs to an organisation that exists", async () => {
   await migrate(home.database);

@@ -28,6 +28,7 @@ test.each([
   ['{"_usage":"forged","a":"}"}', { a: "}" }],
 ])("what was measured is added to the metadata %s", (given, kept) => {
   const outcome = applyUsage(succeed(given), USED, LIMIT);
+  expect(outcome).toMatchObject({ cpuSeconds: 0.123457 });
   const text = outcome.status === "SUCCEEDED" ? Buffer.from(outcome.metadata ?? []).toString() : "";
   expect(JSON.parse(text)).toEqual({ ...kept, _usage: { cpuSeconds: 0.123457, peakMemoryBytes: 5000 } });
 });
@@ -36,20 +37,29 @@ test.each([
   ["an answer of what was left of it", succeed(null)],
   ["the end of its process", fail("EXECUTION_ERROR", "killed")],
 ])("a kill for memory decides over %s", (_, outcome) => {
-  expect(applyUsage(outcome, KILLED, LIMIT)).toEqual({ ...EXCEEDED, metadata: MEASURED });
+  expect(applyUsage(outcome, KILLED, LIMIT)).toEqual({
+    ...EXCEEDED,
+    metadata: MEASURED,
+    cpuSeconds: 0.123457,
+  });
 });
 
 test("a peak that was not measured is not stated", () => {
   expect(applyUsage(succeed(null), { ...KILLED, peakMemoryBytes: null }, LIMIT)).toEqual({
     ...fail("OUT_OF_MEMORY", "The memory limit of 0.1 GB (102 MB) was exceeded."),
     metadata: { _usage: { cpuSeconds: 0.123457, peakMemoryBytes: null } },
+    cpuSeconds: 0.123457,
   });
 });
 
 test.each([fail("CANCELLED", "asked"), fail("TIMEOUT", "late")])(
   "$code says what was used, and is not changed by a kill for memory",
   (outcome) => {
-    expect(applyUsage(outcome, KILLED, LIMIT)).toEqual({ ...outcome, metadata: MEASURED });
+    expect(applyUsage(outcome, KILLED, LIMIT)).toEqual({
+      ...outcome,
+      metadata: MEASURED,
+      cpuSeconds: 0.123457,
+    });
   },
 );
 

@@ -33,10 +33,11 @@ export function applyUsage(
   const isOrdered =
     outcome.status === "FAILED" && (outcome.code === "CANCELLED" || outcome.code === "TIMEOUT");
   const excess = describeExcess(usage, { memory });
-  const metadata = describeUsage(usage);
-  if (excess !== null && !isOrdered) return { ...fail("OUT_OF_MEMORY", excess), metadata };
-  if (outcome.status === "FAILED") return { ...outcome, metadata };
-  return { ...outcome, metadata: append(outcome.metadata, metadata) };
+  const cpuSeconds = Math.round(usage.cpuSeconds * MICRO) / MICRO;
+  const metadata = describeUsage({ ...usage, cpuSeconds });
+  if (excess !== null && !isOrdered) return { ...fail("OUT_OF_MEMORY", excess), metadata, cpuSeconds };
+  if (outcome.status === "FAILED") return { ...outcome, metadata, cpuSeconds };
+  return { ...outcome, metadata: append(outcome.metadata, metadata), cpuSeconds };
 }
 
 /** The measured use of one execution. */
@@ -86,8 +87,7 @@ function describeExcess(
 }
 
 function describeUsage({ cpuSeconds, peakMemoryBytes, isSampled: sampled }: Usage): Metadata {
-  const rounded = Math.round(cpuSeconds * MICRO) / MICRO;
-  return { [MEMBER]: { cpuSeconds: rounded, peakMemoryBytes, ...(sampled ? { sampled } : {}) } };
+  return { [MEMBER]: { cpuSeconds, peakMemoryBytes, ...(sampled ? { sampled } : {}) } };
 }
 
 /** Adds members to the text of an object without parsing it: it may have a megabyte. */

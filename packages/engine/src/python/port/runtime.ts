@@ -51,13 +51,21 @@ export type Metadata = Readonly<Record<string, unknown>>;
 
 /** How an execution ended. The type allows only valid combinations of status and code. */
 export type Outcome =
-  | { readonly status: "SUCCEEDED"; readonly result: Uint8Array; readonly metadata: Uint8Array | null }
+  | {
+      readonly status: "SUCCEEDED";
+      readonly result: Uint8Array;
+      readonly metadata: Uint8Array | null;
+      /** CPU time that was measured, to a millionth. Missing: none was. */
+      readonly cpuSeconds?: number;
+    }
   | {
       readonly status: "FAILED";
       readonly code: string;
       readonly detail: string;
       /** What the platform knows of the run beside its code: what it used. Missing: nothing. */
       readonly metadata?: Metadata;
+      /** As for SUCCEEDED. */
+      readonly cpuSeconds?: number;
     }
   | { readonly status: "UNKNOWN"; readonly code: "WORKER_LOST"; readonly detail: string };
 

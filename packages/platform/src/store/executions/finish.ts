@@ -9,6 +9,7 @@ import { MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
 import type { Events } from "./events.ts";
 import { RELEASE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
+import { COUNT_USAGE } from "./meter.ts";
 import { selectRecord, toRecord, toText } from "./record.ts";
 import type { RecordRow } from "./record.ts";
 
@@ -19,6 +20,7 @@ export interface Ending {
 }
 
 const EMPTY = new Uint8Array();
+const MICRO = 1e6;
 
 /** How many flushes of ends may be under way at the same time. */
 export const ENDS_IN_FLIGHT = 3;
@@ -64,6 +66,12 @@ function getMetadata(outcome: Outcome): Uint8Array | null {
   return outcome.status === "SUCCEEDED" ? outcome.metadata : null;
 }
 
+/** Null: not measured. */
+function getCpuMicros(outcome: Outcome): number | null {
+  if (outcome.status === "UNKNOWN" || outcome.cpuSeconds === undefined) return null;
+  return Math.round(outcome.cpuSeconds * MICRO);
+}
+
 /** JSON text, which is short and has nothing of user code. */
 function getFailureMetadata(outcome: Outcome): string | null {
   if (outcome.status !== "FAILED" || outcome.metadata === undefined) return null;
@@ -77,20 +85,21 @@ function getFailureMetadata(outcome: Outcome): string | null {
 const TEXT = `with input as (
     -- One row for each end. start and length are positions in $13, which has all results and metadata.
     select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[], $8::int[],
-      $9::int[], $10::int[], $11::boolean[], $12::jsonb[])
+      $9::int[], $10::int[], $11::boolean[], $12::jsonb[], $15::bigint[])
       as i (id, attempt, worker_id, status, code, detail, start, length, metadata_start, metadata_length, has_metadata,
-        failure_metadata)
+        failure_metadata, cpu_micros)
   ), ended as (
     -- The fence: only the holder of this attempt, and only while it is RUNNING, so final states never change. When a
     -- sweep or another try of this end writes the row at the same time, the update waits for it and then checks the
     -- conditions again: the first to commit wins. The lease is not compared: until a sweep has ended the execution,
     -- a late outcome is still the true one.
     update execution e set status = i.status, ended_at = now(), lease_until = null, failure_code = i.code,
-      failure_detail = i.detail, failure_metadata = i.failure_metadata
+      failure_detail = i.detail, failure_metadata = i.failure_metadata,
+      cpu_micros = i.cpu_micros
     from input i
     where ${lookUp("e", "i.id", "e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = 'RUNNING'")}
     returning e.*, i.start, i.length, i.metadata_start, i.metadata_length, i.has_metadata
-  ), ${RELEASE}, results as (
+  ), ${RELEASE}, ${COUNT_USAGE}, results as (
     -- Only of what was ended just now: a stale claim stores nothing. No metadata is null, empty metadata is not.
     insert into execution_result (id, result, metadata)
     select id, substr($13::bytea, start, length),
@@ -128,6 +137,7 @@ async function endExecutions(
       endings.map(({ outcome }) => getFailureMetadata(outcome)),
       slices.bytes,
       origin,
+      endings.map(({ outcome }) => getCpuMicros(outcome)),
     ],
     idempotent: true,
   });

@@ -77,14 +77,16 @@ const FAILED_BY_PLATFORM = ["NOT_STARTED", "WORKER_LOST"];
 /** Whether no user code has run: ended before it was claimed, or given back. */
 const NEVER_RAN = "started_at is null";
 
+/** SQL: whether a row of `execution` that has ended counts for nothing. */
+export const IS_UNCOUNTED = `(coalesce(failure_code, '') in (${FAILED_BY_PLATFORM.map((code) => `'${code}'`).join(", ")}) or ${NEVER_RAN})`;
+
 /**
  * CTEs: those of `ended` (rows of execution) that the platform has failed, or that never ran, are no longer counted. A month that is
  * over is not changed.
  */
 export const RELEASE = `failed as materialized (
     select owner_id, quota_month, count(*) as units from ended
-    where quota_month is not null and status in ('FAILED', 'UNKNOWN')
-      and (failure_code in (${FAILED_BY_PLATFORM.map((code) => `'${code}'`).join(", ")}) or ${NEVER_RAN})
+    where quota_month is not null and status in ('FAILED', 'UNKNOWN') and ${IS_UNCOUNTED}
     group by owner_id, quota_month
   ), held as materialized (
     select q.subscription_id from quota q

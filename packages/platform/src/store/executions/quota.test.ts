@@ -8,6 +8,8 @@ import type { Owner } from "@platform/engine/store/owner";
 import type { Outcome } from "@platform/engine/python/port/runtime";
 import { createTestStore } from "../../testing/test-store.ts";
 import type { TestStore } from "../../testing/test-store.ts";
+import { checkUsage } from "../usage/check.ts";
+import { rollUpUsage } from "../usage/roll-up.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 
 let scene: TestStore;
@@ -247,4 +249,7 @@ test("nothing is lost or counted twice when processes that start and end executi
   for (const { used, counted } of rows) expect(used).toBe(counted);
   expect(rows.reduce((sum, { all }) => sum + all, 0)).toBeGreaterThanOrEqual(600);
   expect(rows.some(({ all, counted }) => counted < all)).toBe(true);
+  await rollUpUsage(scene.home.database);
+  const { lines, differences } = await checkUsage(scene.home.database);
+  expect([lines > 0, differences]).toEqual([true, []]);
 }, 60_000);
