@@ -12,7 +12,10 @@ import { EXECUTION_STATES } from "../packages/contract/src/execution.ts";
 import { BUILD_FAILURES, FAILURES, PROBLEMS } from "../packages/contract/src/problems.ts";
 import { ProjectSchema } from "../packages/contract/src/project.ts";
 import { describeSettings } from "../packages/platform/src/config/config.ts";
-import { dumpSchema } from "../packages/platform/src/testing/dump-schema.ts";
+import { BOUNDS } from "../packages/platform/src/store/base/bounds.ts";
+import type { Bound } from "../packages/platform/src/store/base/bounds.ts";
+import { GROWTH } from "../packages/platform/src/store/growth.ts";
+import { SCHEMA_FILE, dumpSchema } from "../packages/platform/src/testing/dump-schema.ts";
 import { wrapPage } from "./docs/wrap.ts";
 import { MANIFESTS } from "./manifests.ts";
 import { REPOSITORY } from "./platform-process.ts";
@@ -52,6 +55,7 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
     }),
   "packages/platform/schema.sql": dumpSchema,
   "docs/guide/codes.md": createCodesPage,
+  "docs/guide/limits.md": createLimitsPage,
   "docs/guide/permissions.md": createPermissionsPage,
   "docs/guide/settings.md": () =>
     `${NOTICE}\n\n# Settings of the platform\n\n\`\`\`\n${describeSettings()}\`\`\`\n`,
@@ -71,6 +75,34 @@ function createCodesPage(): string {
     `## Refused requests\n\nEvery refused request has the body \`{"code", "detail"}\`, and \`errors\` (JSON pointer and message) for invalid fields.\n\n| HTTP | code | meaning | may the same request succeed later |\n|---|---|---|---|\n${problems.join("\n")}`,
     `## Executions that did not succeed\n\nThe result endpoint answers 200 with \`code\` and \`detail\`. A service may choose codes of its own besides these.\n\n| code | meaning |\n|---|---|\n${describeCodes(FAILURES)}`,
     `## Builds that made no version\n\n| code | meaning |\n|---|---|\n${describeCodes(BUILD_FAILURES)}\n`,
+  ].join("\n\n");
+}
+
+/** @throws Error where a table is missing in GROWTH, or is none any more */
+async function createLimitsPage(): Promise<string> {
+  const schema = await readFile(SCHEMA_FILE, "utf8");
+  const tables = [...schema.matchAll(/^create table (\w+) \(/gmu)].map(([, name = ""]) => name);
+  const wrong = [
+    ...tables.filter((name) => GROWTH[name] === undefined),
+    ...Object.keys(GROWTH).filter((name) => !tables.includes(name)),
+  ];
+  if (wrong.length > 0)
+    throw new Error(
+      `Say in store/growth.ts what keeps these tables from growing without end: ${wrong.join(", ")}`,
+    );
+  const bounds = Object.values<Bound>(BOUNDS).map(
+    ({ of, limit, what, remedy }) => `| ${of.replace("The ", "")} | ${limit} | ${what} | ${remedy} |`,
+  );
+  const growth = Object.entries(GROWTH).map(([table, { bounds: names, rest }]) => {
+    const counted = names.map((name) => `${BOUNDS[name].limit} (${BOUNDS[name].of.replace("The ", "")})`);
+    return `| \`${table}\` | ${counted.join(", ") || "-"} | ${rest} |`;
+  });
+  return [
+    `${NOTICE}\n\n# Limits`,
+    "So many of each there can be at a time; one more is refused with `QUOTA_EXCEEDED` (429), and the text says what to do. What is revoked, expired or deleted does not count. Two requests at once do not go past a limit.",
+    `| of | at most | what | to make room |\n|---|---|---|---|\n${bounds.join("\n")}`,
+    "Limits of builds and starts are settings ([Settings](settings.md)); limits of sizes stand in the [OpenAPI documents](calling-a-service.md).",
+    `## What the database holds\n\nFor operators: what keeps each table from growing without end.\n\n| table | at a time | besides |\n|---|---|---|\n${growth.join("\n")}\n`,
   ].join("\n\n");
 }
 

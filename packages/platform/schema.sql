@@ -16,6 +16,7 @@ create table access_key (
   constraint access_key_pkey PRIMARY KEY (id)
 );
 CREATE INDEX access_key_application_newest ON public.access_key USING btree (application_id, created_at, id);
+CREATE INDEX access_key_replaced ON public.access_key USING btree (replaced_by) WHERE (replaced_by IS NOT NULL);
 
 create table application (
   id uuid not null,
@@ -302,6 +303,7 @@ create table personal_access_token (
   constraint personal_access_token_hash UNIQUE (token_hash)
 );
 CREATE INDEX personal_access_token_newest ON public.personal_access_token USING btree (user_id, created_at, id);
+CREATE INDEX personal_access_token_parent ON public.personal_access_token USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 
 create table plan (
   id uuid not null,

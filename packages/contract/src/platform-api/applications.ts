@@ -72,6 +72,7 @@ export const APPLICATIONS_API = {
       },
     ),
     responses: { 201: { description: "Created", schema: ApplicationSchema } },
+    problems: ["QUOTA_EXCEEDED"],
   },
   getApplication: {
     ...READS,
@@ -143,7 +144,7 @@ export const APPLICATIONS_API = {
       },
     ),
     responses: { 201: { description: "Created", schema: CreatedAccessKeySchema } },
-    problems: ["NOT_FOUND", "CONFLICT"],
+    problems: ["NOT_FOUND", "QUOTA_EXCEEDED"],
   },
   rotateAccessKey: {
     ...WRITES,
@@ -172,7 +173,7 @@ export const APPLICATIONS_API = {
       },
     ),
     responses: { 201: { description: "Created", schema: CreatedAccessKeySchema } },
-    problems: ["NOT_FOUND", "CONFLICT"],
+    problems: ["NOT_FOUND", "CONFLICT", "QUOTA_EXCEEDED"],
   },
   revokeAccessKey: {
     ...REMOVES,

@@ -72,6 +72,6 @@ export const DEVICE_API = {
         ),
       },
     },
-    problems: ["AUTHORIZATION_PENDING", "SLOW_DOWN", "EXPIRED_TOKEN", "ACCESS_DENIED"],
+    problems: ["AUTHORIZATION_PENDING", "SLOW_DOWN", "EXPIRED_TOKEN", "ACCESS_DENIED", "QUOTA_EXCEEDED"],
   },
 } as const satisfies OperationTable;

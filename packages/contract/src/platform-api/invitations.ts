@@ -117,6 +117,6 @@ export const INVITATIONS_API = {
       "The calling user becomes a member. Who is a member already is refused and keeps their role; the invitation stays open.",
     params: ByToken,
     responses: { 200: { description: "The organisation", schema: OrganizationSchema } },
-    problems: ["NOT_FOUND", "LINK_EXPIRED", "CONFLICT"],
+    problems: ["NOT_FOUND", "LINK_EXPIRED", "CONFLICT", "QUOTA_EXCEEDED"],
   },
 } as const satisfies OperationTable;

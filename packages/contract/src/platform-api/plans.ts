@@ -149,7 +149,7 @@ export const PLANS_API = {
       200: { description: "Replaced, or the same as before", schema: PlanSchema },
       201: { description: "Created", schema: PlanSchema },
     },
-    problems: ["SERVICE_NOT_FOUND", "CONFLICT"],
+    problems: ["SERVICE_NOT_FOUND", "QUOTA_EXCEEDED"],
   },
   archivePlan: {
     ...REMOVES,

@@ -71,7 +71,7 @@ export const SECRETS_API = {
     description:
       "Runs that begin seconds later have it in their environment, without a new version. It takes the place of the organisation's secret or variable of this name. Refused while the service has a variable of this name. What a run prints is stored without the value.",
     params: ServiceNameParams,
-    problems: ["SERVICE_NOT_FOUND", "CONFLICT"],
+    problems: ["SERVICE_NOT_FOUND", "CONFLICT", "QUOTA_EXCEEDED"],
   },
   deleteSecret: {
     ...REMOVE,
@@ -98,7 +98,7 @@ export const SECRETS_API = {
     description:
       "Like a secret of a service, for all services of the organisation. Refused while the organisation has a variable of this name.",
     params: NameParams,
-    problems: ["CONFLICT"],
+    problems: ["CONFLICT", "QUOTA_EXCEEDED"],
   },
   deleteOrganizationSecret: {
     ...REMOVE,

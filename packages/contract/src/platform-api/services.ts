@@ -124,7 +124,7 @@ export const SERVICES_API = {
       },
     ),
     responses: { 201: { description: "Created", schema: ServiceSchema } },
-    problems: ["CONFLICT"],
+    problems: ["CONFLICT", "QUOTA_EXCEEDED"],
   },
   getService: {
     ...READS,

@@ -32,7 +32,7 @@ export const SIGN_UP_API = {
     responses: {
       201: { description: "Created", schema: MeSchema, headers: { "Set-Cookie": "The session's cookie" } },
     },
-    problems: ["FORBIDDEN", "NOT_FOUND", "LINK_EXPIRED", "CONFLICT", "RATE_LIMITED"],
+    problems: ["FORBIDDEN", "NOT_FOUND", "LINK_EXPIRED", "CONFLICT", "RATE_LIMITED", "QUOTA_EXCEEDED"],
   },
   requestPasswordReset: {
     ...WRITES,

@@ -114,7 +114,7 @@ export const SUBSCRIPTIONS_API = {
       },
     ),
     responses: { 201: { description: "Created", schema: SubscriptionSchema } },
-    problems: ["NOT_FOUND", "SERVICE_NOT_FOUND", "CONFLICT"],
+    problems: ["NOT_FOUND", "SERVICE_NOT_FOUND", "CONFLICT", "QUOTA_EXCEEDED"],
   },
   getSubscription: {
     ...READS,

@@ -76,7 +76,7 @@ export const VARIABLES_API = {
     description:
       "Like a variable of a service, for all services of the organisation. Refused while the organisation has a secret of this name.",
     params: NameParams,
-    problems: ["CONFLICT"],
+    problems: ["CONFLICT", "QUOTA_EXCEEDED"],
   },
   deleteOrganizationVariable: {
     ...REMOVE,

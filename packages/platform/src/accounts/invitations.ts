@@ -46,7 +46,6 @@ export interface Invitations {
 }
 
 const DEFAULT_DAYS = 7;
-const MAX_OPEN = 200;
 
 /** Manages invitations. `onChange`: what is remembered of memberships may have changed. */
 export function createInvitations(store: InvitationStore, onChange: () => void): Invitations {
@@ -58,7 +57,7 @@ export function createInvitations(store: InvitationStore, onChange: () => void):
         email: email === undefined ? null : normaliseEmail(email),
         expiresInDays,
       };
-      const created = await store.create({ ...wish, ...row, tokenHash: hash }, MAX_OPEN);
+      const created = await store.create({ ...wish, ...row, tokenHash: hash });
       if (typeof created === "string") throw refuseCreation(created);
       return { ...toInvitation(created), token };
     },
@@ -82,12 +81,10 @@ export function createInvitations(store: InvitationStore, onChange: () => void):
   };
 }
 
-function refuseCreation(reason: "too many" | "member already" | "not allowed"): Problem {
+function refuseCreation(reason: "member already" | "not allowed"): Problem {
   if (reason === "member already")
     return new Problem("CONFLICT", "The user with this address is a member already.");
-  if (reason === "not allowed")
-    return new Problem("FORBIDDEN", "Only owners may invite; you are none any more.");
-  return new Problem("QUOTA_EXCEEDED", `${MAX_OPEN} invitations are open; revoke one first.`);
+  return new Problem("FORBIDDEN", "Only owners may invite; you are none any more.");
 }
 
 function toInvitation(record: InvitationRecord): Invitation {

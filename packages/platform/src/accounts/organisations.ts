@@ -35,9 +35,6 @@ export interface Organisations {
   readonly removeMember: (change: Omit<MemberChange, "role">) => Promise<void>;
 }
 
-/** More than anybody needs; who makes them by a program is stopped. */
-const MAX_OWNED = 50;
-
 /** Manages organisations. `onChange`: what is remembered of memberships may have changed. */
 export function createOrganisations(
   organisations: OrganisationStore,
@@ -52,10 +49,8 @@ export function createOrganisations(
   return {
     createOrganisation: async (ownerId, { name, slug = createSlug(name) }) => {
       const id = randomUUID();
-      const result = await organisations.create({ id, name, slug, ownerId }, MAX_OWNED);
+      const result = await organisations.create({ id, name, slug, ownerId });
       if (result === "slug taken") throw refuseSlug(slug);
-      if (result === "too many")
-        throw new Problem("QUOTA_EXCEEDED", `You are owner of ${MAX_OWNED} organisations; delete one first.`);
       onChange();
       return id;
     },

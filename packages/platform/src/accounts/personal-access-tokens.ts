@@ -60,8 +60,6 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const TOKEN_LETTERS = 64;
 const MAX_TOKEN_LENGTH = 256;
 const DEFAULT_DAYS = 365;
-/** More than anybody needs; who makes them by a program is stopped. */
-const MAX_VALID = 100;
 /** For so long other processes than the one that revoked a token still accept it when the notification is lost. */
 const KNOWN_TTL_MS = 5 * SECOND;
 const REFUSED_TTL_MS = 2 * SECOND;
@@ -87,12 +85,7 @@ export function createPersonalAccessTokens(store: TokenStore, now: () => number)
     },
     createPersonalAccessToken: async (userId, wanted) => {
       const { token, row } = prepareToken(userId, wanted, now());
-      const created = await store.create(row, MAX_VALID);
-      if (created === "too many")
-        throw new Problem(
-          "QUOTA_EXCEEDED",
-          `You have ${MAX_VALID} personal access tokens; revoke one first.`,
-        );
+      const created = await store.create(row);
       if (created === null)
         throw new Problem("UNAUTHENTICATED", "The personal access token of this request was revoked.");
       return { ...toToken(created), token };

@@ -14,8 +14,6 @@ type Handlers = OperationHandlers<typeof APPLICATIONS_API, PlatformCaller>;
 /** What the handlers work with. */
 type Deps = Pick<Stores, "applications" | "accessKeys">;
 
-/** Enough for rotation; more means that old keys are not revoked. */
-const MAX_ACTIVE_KEYS = 20;
 /** For so long a key that is rotated goes on unless the request says otherwise. */
 const DEFAULT_OVERLAP_HOURS = 24;
 const SECRET_HEADERS = { "cache-control": "no-store" };
@@ -73,9 +71,8 @@ function createKeyHandlers({
     },
     createAccessKey: async ({ caller, params, body }) => {
       const { keyId, secret, secretHash } = createAccessKeySecret();
-      const key = { ...body, id: keyId, secretHash, limit: MAX_ACTIVE_KEYS };
+      const key = { ...body, id: keyId, secretHash };
       const created = await accessKeys.create(caller.organisationId, params.id, key);
-      if (created === "too many") throw tooManyKeys();
       if (!created) throw noApplication();
       return { status: 201, body: { ...toAccessKeyBody(created), secret }, headers: SECRET_HEADERS };
     },
@@ -85,9 +82,7 @@ function createKeyHandlers({
         former: params.keyId,
         next: { id: keyId, secretHash },
         hours: body.oldEndsInHours ?? DEFAULT_OVERLAP_HOURS,
-        limit: MAX_ACTIVE_KEYS,
       });
-      if (rotated === "too many") throw tooManyKeys();
       if (rotated === "no such key") throw noKey();
       if (rotated === "rotated before")
         throw new Problem("CONFLICT", "This access key was rotated before; rotate the key that replaced it.");
@@ -103,10 +98,6 @@ function createKeyHandlers({
 
 function noApplication(): Problem {
   return new Problem("NOT_FOUND", "There is no such application.");
-}
-
-function tooManyKeys(): Problem {
-  return new Problem("CONFLICT", `The application has ${MAX_ACTIVE_KEYS} access keys; revoke one first.`);
 }
 
 function noKey(): Problem {

@@ -70,9 +70,8 @@ describe("the platform API", () => {
     const { organisationId, userId: by } = stranger;
     const { variables } = instance.stores;
     const place = { organisationId, serviceKey: null };
-    const own = { by, limit: 10 };
-    await variables.put(place, "API_TOKEN", { ...own, kind: "secret", sealed: "sealed", keyId: "test" });
-    await variables.put(place, "API_MODE", { ...own, kind: "variable", value: "own" });
+    await variables.put(place, "API_TOKEN", { by, kind: "secret", sealed: "sealed", keyId: "test" });
+    await variables.put(place, "API_MODE", { by, kind: "variable", value: "own" });
   });
   afterAll(async () => {
     await instance?.close();

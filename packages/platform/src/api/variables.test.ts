@@ -198,5 +198,5 @@ test("fifty secrets and variables are enough, also when they are set at once", a
       }),
     ),
   );
-  expect(answers.filter(({ statusCode }) => statusCode === 409)).toHaveLength(2);
+  expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(2);
 });

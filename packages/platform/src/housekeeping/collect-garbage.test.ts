@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -220,6 +221,87 @@ describe("the collector", () => {
       { device: "open" },
     ]);
     expect(await run("select subject from sign_in_attempt")).toEqual([{ subject: "client:new" }]);
+  });
+
+  test("removes what opened something until a month ago, unless another row refers to it", async () => {
+    const { userId, organisationId } = await createTestUser(instance);
+    const { id: applicationId } = await instance.stores.applications.create({
+      organisationId,
+      name: "shop",
+      createdBy: userId,
+    });
+    const insertToken = async (name: string, days: number | null, parent: string | null = null) => {
+      const id = randomUUID();
+      await run(
+        `insert into personal_access_token (id, user_id, name, token_hash, scopes, revoked_at, parent_id)
+          values ($1, $2, $3, $3, '{}', now() - make_interval(days => $4), $5)`,
+        id,
+        userId,
+        name,
+        days,
+        parent,
+      );
+      return id;
+    };
+    await insertToken("child of old", 29, await insertToken("old, with a child", 31));
+    await insertToken("old", 31);
+    await insertToken("open", null);
+    const insertKey = (id: string, days: number | null, next: string | null = null) =>
+      run(
+        `insert into access_key (id, application_id, secret_hash, expires_at, replaced_by)
+          values ($1, $2, $1, now() - make_interval(days => $3), $4)`,
+        id,
+        applicationId,
+        days,
+        next,
+      );
+    await insertKey("old, replaced another", 31);
+    await insertKey("replaced", 29, "old, replaced another");
+    await insertKey("old", 31);
+    await insertKey("open", null);
+    for (const days of [29, 31])
+      await run(
+        `insert into invitation (id, organisation_id, role, token_hash, invited_by, expires_at)
+          values (gen_random_uuid(), $1, 'viewer', $2, $3, now() - make_interval(days => $4))`,
+        organisationId,
+        String(days),
+        userId,
+        days,
+      );
+    for (const [name, sealed, days] of [
+      ["SET", "x", 31],
+      ["GONE", null, 29],
+      ["LONG_GONE", null, 31],
+    ] as const)
+      await run(
+        `insert into variable (organisation_id, scope_id, name, revision, sealed, key_id, changed_by, changed_at)
+          values ($1, $1, $2, 1, $3, '', $4, now() - make_interval(days => $5))`,
+        organisationId,
+        name,
+        sealed,
+        userId,
+        days,
+      );
+    expect(await createGarbageStore(home.database, RETENTION_DAYS).removeEndedAccess()).toBe(4);
+    const readNames = async (text: string) =>
+      (await home.database.query<{ name: string }>({ text, values: [userId] })).map(({ name }) => name);
+    expect(
+      await readNames(
+        "select name from personal_access_token where user_id = $1 and name <> 'test' order by name",
+      ),
+    ).toEqual(["child of old", "old, with a child", "open"]);
+    expect(
+      await readNames(
+        "select k.id as name from access_key k join application a on a.id = k.application_id where a.created_by = $1 order by k.id",
+      ),
+    ).toEqual(["old, replaced another", "open", "replaced"]);
+    expect(await readNames("select token_hash as name from invitation where invited_by = $1")).toEqual([
+      "29",
+    ]);
+    expect(await readNames("select name from variable where changed_by = $1 order by name")).toEqual([
+      "GONE",
+      "SET",
+    ]);
   });
 
   test("removes buckets of starts that were not used for a day", async () => {

@@ -28,7 +28,10 @@ export interface GarbageOptions {
 
 /** How many of each kind were removed. */
 export type GarbageReport = Readonly<
-  Record<"leftovers" | "objects" | "versions" | "environments" | "builds" | "signIns" | "buckets", number>
+  Record<
+    "leftovers" | "objects" | "versions" | "environments" | "builds" | "signIns" | "access" | "buckets",
+    number
+  >
 >;
 
 /** Removes from this host what no row names, what was not used for two weeks, and what killed processes left behind. */
@@ -47,6 +50,7 @@ export async function collectGarbage({
       (basename(runs) === "run" && dirname(runs) === data.root ? await removeStale(runs, "", now) : 0),
     builds: await garbage.removeOldBuilds(),
     signIns: await garbage.removeOldSignIns(),
+    access: await garbage.removeEndedAccess(),
     buckets: await garbage.removeFullBuckets(),
     objects: await collectObjects({
       directory: data.objects,

@@ -27,7 +27,7 @@ export interface Variables {
     kind: VariableKind,
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<readonly VariableRecord[]>;
-  /** `by`: id of the user. @throws Problem INVALID_INPUT (name), SERVICE_NOT_FOUND, CONFLICT (too many, name of the other kind) */
+  /** `by`: id of the user. @throws Problem INVALID_INPUT (name), SERVICE_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT (name of the other kind) */
   readonly put: (scope: VariableScope, variable: GivenVariable) => Promise<VariableRecord>;
   /** @throws Problem NOT_FOUND, SERVICE_NOT_FOUND */
   readonly delete: (scope: VariableScope, variable: Omit<GivenVariable, "value">) => Promise<void>;
@@ -43,9 +43,6 @@ interface GivenVariable {
   /** Id of the user. */
   readonly by: string;
 }
-
-/** All of one scope go to a process at once: 50 times 8 KB. */
-const MAX_VARIABLES = 50;
 
 /** Characters without those around them that are blank: what is shorter is not taken out of logs (python/redaction.ts). */
 const LEAST_LINE = 8;
@@ -68,12 +65,7 @@ export function createVariables(store: VariableStore, secret: PlatformSecret): V
         kind === "variable"
           ? { kind, value }
           : { kind, sealed: ring.seal(value, bindSecret({ ...scope, name })), keyId: ring.keyId };
-      const record = found(await store.put(scope, name, { ...stored, by, limit: MAX_VARIABLES }));
-      if (record === "too many")
-        throw new Problem(
-          "CONFLICT",
-          `There are ${MAX_VARIABLES} secrets and variables already; delete one first.`,
-        );
+      const record = found(await store.put(scope, name, { ...stored, by }));
       if (record !== "other kind") return record;
       const other = kind === "secret" ? "variable" : "secret";
       throw new Problem("CONFLICT", `There is a ${other} of this name; delete it first.`);

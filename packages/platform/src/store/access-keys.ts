@@ -1,6 +1,7 @@
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../postgres/database.ts";
 import { noteAudit } from "./audit/trail.ts";
+import { requireRoom } from "./base/bounds.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
@@ -46,26 +47,26 @@ interface Rotation {
   readonly next: Pick<NewAccessKey, "id" | "secretHash">;
   /** For so long the former key goes on. */
   readonly hours: number;
-  /** So many keys of an application can be active. */
-  readonly limit: number;
 }
 
 /** Access keys of applications. */
 export interface AccessKeyStore {
-  /** Stores a key. `limit`: so many of an application can be active. Null when the application is not the organisation's. */
+  /** Stores a key. Null when the application is not the organisation's. @throws Problem QUOTA_EXCEEDED */
   readonly create: (
     organisationId: string,
     applicationId: string,
-    key: NewAccessKey & { readonly limit?: number },
-  ) => Promise<AccessKeyRecord | "too many" | null>;
+    key: NewAccessKey,
+  ) => Promise<AccessKeyRecord | null>;
   /**
    * Stores a key with the name and the life of another one, which ends some time later.
+   *
+   * @throws Problem QUOTA_EXCEEDED
    */
   readonly rotate: (
     organisationId: string,
     applicationId: string,
     rotation: Rotation,
-  ) => Promise<AccessKeyRecord | "no such key" | "rotated before" | "too many">;
+  ) => Promise<AccessKeyRecord | "no such key" | "rotated before">;
   /** Newest first, revoked keys included; null when the application is not the organisation's. */
   readonly list: (
     organisationId: string,
@@ -118,10 +119,10 @@ async function insertKey(
   run: RunStatement,
   organisationId: string,
   applicationId: string,
-  { id, secretHash, name = "", expiresInDays, limit }: NewAccessKey & { readonly limit?: number },
-): Promise<AccessKeyRecord | "too many" | null> {
+  { id, secretHash, name = "", expiresInDays }: NewAccessKey,
+): Promise<AccessKeyRecord | null> {
   if (!isUuid(applicationId)) return null;
-  if (limit !== undefined && !(await hasRoom(run, organisationId, applicationId, limit))) return "too many";
+  await requireRoomForKey(run, organisationId, applicationId);
   const [row] = await run<AccessKeyRecord>({
     text: `insert into access_key as k (id, application_id, secret_hash, name, expires_at)
       select $3, $1, $4, $5, now() + make_interval(days => $6) where ${IS_OWN} returning ${COLUMNS}`,
@@ -132,17 +133,19 @@ async function insertKey(
 }
 
 /** Two requests for one application count one after the other, until the end of the transaction. */
-async function hasRoom(
+async function requireRoomForKey(
   run: RunStatement,
   organisationId: string,
   applicationId: string,
-  limit: number,
-): Promise<boolean> {
+): Promise<void> {
   await run({
     text: "select id from application where id = $1 and organisation_id = $2 for no key update",
     values: [applicationId, organisationId],
   });
-  return (await countActive(run, organisationId, applicationId)) < limit;
+  await requireRoom(run, "accessKeys", {
+    text: `from access_key where application_id = $1 and ${IS_ACTIVE} and ${IS_OWN}`,
+    values: [applicationId, organisationId],
+  });
 }
 
 /** One statement: of two at the same time the second waits for the row, and finds it rotated. */
@@ -150,10 +153,10 @@ async function rotateKey(
   run: RunStatement,
   organisationId: string,
   applicationId: string,
-  { former, next, hours, limit }: Rotation,
-): Promise<AccessKeyRecord | "no such key" | "rotated before" | "too many"> {
+  { former, next, hours }: Rotation,
+): Promise<AccessKeyRecord | "no such key" | "rotated before"> {
   if (!isUuid(applicationId)) return "no such key";
-  if (!(await hasRoom(run, organisationId, applicationId, limit))) return "too many";
+  await requireRoomForKey(run, organisationId, applicationId);
   noteAudit({ changes: [{ field: "replacedBy", before: null, after: next.id }] });
   const [row] = await run<AccessKeyRecord>({
     text: `with found as (

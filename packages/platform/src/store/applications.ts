@@ -1,5 +1,6 @@
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
-import type { Database } from "../postgres/database.ts";
+import type { Database, RunStatement } from "../postgres/database.ts";
+import { requireRoom } from "./base/bounds.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
@@ -16,13 +17,12 @@ export interface ApplicationRecord {
   readonly createdAt: number;
 }
 
+type NewApplication = Pick<ApplicationRecord, "organisationId" | "name" | "createdBy">;
+
 /** Applications of organisations; one of another organisation is treated as missing. */
 export interface ApplicationStore {
-  readonly create: (application: {
-    readonly organisationId: string;
-    readonly name: string;
-    readonly createdBy: string;
-  }) => Promise<ApplicationRecord>;
+  /** @throws Problem QUOTA_EXCEEDED */
+  readonly create: (application: NewApplication) => Promise<ApplicationRecord>;
   /** Newest first, without deleted ones. */
   readonly list: (organisationId: string, page: PageRequest) => Promise<Page<ApplicationRecord>>;
   readonly find: (organisationId: string, id: string) => Promise<ApplicationRecord | null>;
@@ -38,20 +38,33 @@ const COLUMNS = `a.id, a.organisation_id as "organisationId", a.name, a.created_
 /** The store of applications in PostgreSQL. */
 export function createApplicationStore(database: Database): ApplicationStore {
   return {
-    create: async ({ organisationId, name, createdBy }) => {
-      const [row] = await database.query<ApplicationRecord>({
-        text: `insert into application as a (id, organisation_id, name, created_by) values ($1, $2, $3, $4) returning ${COLUMNS}`,
-        values: [createUuidV7(), organisationId, name, createdBy],
-        audited: ["application.create"],
-      });
-      if (row === undefined) throw new Error("The insert returned no row.");
-      return row;
-    },
+    create: (application) => database.transaction((run) => insertApplication(run, application)),
     list: (organisationId, page) => listApplications(database, organisationId, page),
     find: (organisationId, id) => findApplication(database, organisationId, id),
     rename: (organisationId, id, name) => renameApplication(database, { organisationId, id, name }),
     delete: (organisationId, id) => deleteApplication(database, organisationId, id),
   };
+}
+
+async function insertApplication(
+  run: RunStatement,
+  { organisationId, name, createdBy }: NewApplication,
+): Promise<ApplicationRecord> {
+  await run({
+    text: "select id from organisation where id = $1 for no key update",
+    values: [organisationId],
+  });
+  await requireRoom(run, "applications", {
+    text: "from application where organisation_id = $1 and deleted_at is null",
+    values: [organisationId],
+  });
+  const [row] = await run<ApplicationRecord>({
+    text: `insert into application as a (id, organisation_id, name, created_by) values ($1, $2, $3, $4) returning ${COLUMNS}`,
+    values: [createUuidV7(), organisationId, name, createdBy],
+    audited: ["application.create"],
+  });
+  if (row === undefined) throw new Error("The insert returned no row.");
+  return row;
 }
 
 async function listApplications(

@@ -11,6 +11,8 @@ export interface GarbageStore {
   readonly removeOldBuilds: () => Promise<number>;
   /** Removes sessions that ended a month ago, and counters of tries to sign in and logins of programs of yesterday; returns how many. */
   readonly removeOldSignIns: () => Promise<number>;
+  /** Removes personal access tokens, access keys, invitations and names of deleted secrets that ended a month ago; returns how many. */
+  readonly removeEndedAccess: () => Promise<number>;
   /** Removes buckets of starts that were not used for a day, which are full; returns how many. */
   readonly removeFullBuckets: () => Promise<number>;
 }
@@ -26,6 +28,7 @@ export function createGarbageStore(database: Database, retentionDays: number): G
     findNeededArchives: (hashes) => findNeeded(database, hashes, retentionDays),
     removeOldBuilds: () => removeOldBuilds(database, retentionDays),
     removeOldSignIns: () => removeOldSignIns(database),
+    removeEndedAccess: () => removeEndedAccess(database),
     removeFullBuckets: () => removeFullBuckets(database),
   };
 }
@@ -70,6 +73,32 @@ async function removeOldSignIns(database: Database): Promise<number> {
     idempotent: true,
   });
   return sessions.length + attempts.length + devices.length;
+}
+
+const MONTH_AGO = "now() - interval '30 days'";
+
+/** What another row refers to stays until that one is gone: tokens made with a token, a key that replaced another. */
+const ENDED_ACCESS = [
+  `delete from personal_access_token where id in (
+      select t.id from personal_access_token t where least(t.expires_at, t.revoked_at) < ${MONTH_AGO}
+        and not exists (select 1 from personal_access_token child where child.parent_id = t.id) limit ${MAX_SMALL_ROWS}
+    ) returning id`,
+  `delete from access_key where id in (
+      select k.id from access_key k where least(k.expires_at, k.revoked_at) < ${MONTH_AGO}
+        and not exists (select 1 from access_key former where former.replaced_by = k.id) limit ${MAX_SMALL_ROWS}
+    ) returning id`,
+  `delete from invitation where id in (
+      select id from invitation where least(expires_at, accepted_at, revoked_at) < ${MONTH_AGO} limit ${MAX_SMALL_ROWS}
+    ) returning id`,
+  `delete from variable where (scope_id, name) in (
+      select scope_id, name from variable where num_nonnulls(sealed, value) = 0 and changed_at < ${MONTH_AGO} limit ${MAX_SMALL_ROWS}
+    ) and num_nonnulls(sealed, value) = 0 returning name`,
+] as const;
+
+async function removeEndedAccess(database: Database): Promise<number> {
+  let removed = 0;
+  for (const text of ENDED_ACCESS) removed += (await database.query({ text, idempotent: true })).length;
+  return removed;
 }
 
 async function removeFullBuckets(database: Database): Promise<number> {

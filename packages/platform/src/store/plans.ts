@@ -1,6 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../postgres/database.ts";
+import { BOUNDS, refuseMore, requireRoom } from "./base/bounds.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
@@ -49,7 +50,7 @@ export interface PlanStore {
   /**
    * Makes the terms the current revision of the plan. The same terms change nothing.
    *
-   * @throws Problem SERVICE_NOT_FOUND, or CONFLICT: too many plans
+   * @throws Problem SERVICE_NOT_FOUND, QUOTA_EXCEEDED
    */
   readonly put: (
     organisationId: string,
@@ -73,9 +74,6 @@ export const NO_TERMS = {
   perMinute: null,
   concurrent: null,
 } as const satisfies Omit<PlanTerms, "name">;
-
-/** Enough for every price list; more would not fit on a page. */
-const MAX_PLANS = 50;
 
 /** The columns of a plan `p`, as `PlanRecord` has them. */
 export const PLAN_COLUMNS = `p.id as "rowId", p.slug as id, p.revision, p.name, p.description, p.currency,
@@ -169,8 +167,9 @@ async function putPlan(
   const plans = await readCurrent(run, serviceKey);
   const current = plans.find((plan) => plan.id === id);
   if (current && hasTerms(current, terms)) return { plan: current, isNew: false };
-  if (!current && plans.length >= MAX_PLANS)
-    throw new Problem("CONFLICT", `The service has ${MAX_PLANS} plans; withdraw one first.`);
+  if (!current && plans.length >= BOUNDS.plans.limit) throw refuseMore("plans");
+  const values = [serviceKey];
+  await requireRoom(run, "planRevisions", { text: "from plan where service_key = $1", values });
   await endPlan(run, serviceKey, id);
   return { plan: await insertPlan(run, serviceKey, id, terms), isNew: current === undefined };
 }

@@ -2,6 +2,7 @@ import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement, Statement } from "../postgres/database.ts";
 import { noteAudit } from "./audit/trail.ts";
+import { requireRoom } from "./base/bounds.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
@@ -42,7 +43,7 @@ interface ServiceChange {
 
 /** Services of organisations; one of another organisation is treated as missing (null). */
 export interface ServiceStore {
-  /** @throws Problem CONFLICT when the organisation has a service with this name */
+  /** @throws Problem CONFLICT when the organisation has a service with this name, QUOTA_EXCEEDED */
   readonly create: (service: NewService) => Promise<ServiceRecord>;
   readonly findByKey: (organisationId: string, key: string) => Promise<ServiceRecord | null>;
   readonly findByName: (organisationId: string, name: string) => Promise<ServiceRecord | null>;
@@ -71,7 +72,7 @@ const COLUMNS = `s.key, s.organisation_id as "organisationId", s.name, s.descrip
 /** The store of services in PostgreSQL. */
 export function createServiceStore(database: Database): ServiceStore {
   return {
-    create: (service) => insertService(database, service),
+    create: (service) => createService(database, service),
     findByKey: (organisationId, key) =>
       queryByKey(database, key, {
         name: "service-find",
@@ -113,17 +114,31 @@ async function publishService(
   return row ?? null;
 }
 
-async function insertService(database: Database, service: NewService): Promise<ServiceRecord> {
-  const key = createUuidV7();
+async function insertService(
+  run: RunStatement,
+  { organisationId, name, description }: NewService,
+): Promise<ServiceRecord> {
+  await run({
+    text: "select id from organisation where id = $1 for no key update",
+    values: [organisationId],
+  });
+  await requireRoom(run, "services", {
+    text: "from service where organisation_id = $1",
+    values: [organisationId],
+  });
+  const [row] = await run<ServiceRecord>({
+    text: `insert into service as s (key, organisation_id, name, description) values ($1, $2, $3, $4)
+      returning ${COLUMNS}`,
+    values: [createUuidV7(), organisationId, name, description],
+    audited: ["service.create"],
+  });
+  if (row === undefined) throw new Error("The insert returned no row.");
+  return row;
+}
+
+async function createService(database: Database, service: NewService): Promise<ServiceRecord> {
   try {
-    const [row] = await database.query<ServiceRecord>({
-      text: `insert into service as s (key, organisation_id, name, description) values ($1, $2, $3, $4)
-        returning ${COLUMNS}`,
-      values: [key, service.organisationId, service.name, service.description],
-      audited: ["service.create"],
-    });
-    if (row === undefined) throw new Error("The insert returned no row.");
-    return row;
+    return await database.transaction((run) => insertService(run, service));
   } catch (error) {
     if (!isUniqueViolation(error, "service_name_unique")) throw error;
     throw new Problem("CONFLICT", `The organisation already has a service named ${service.name}.`, {

@@ -2,6 +2,7 @@ import { Problem } from "@platform/contract/problems";
 import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { RunStatement } from "../postgres/database.ts";
 import { noteAudit } from "./audit/trail.ts";
+import { requireRoom } from "./base/bounds.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { isUniqueViolation, parseVersion } from "./base/columns.ts";
 import { THIS_MONTH } from "./executions/hold.ts";
@@ -38,12 +39,16 @@ interface Followed {
 /**
  * Subscribes an application: to a published service of its own organisation, or to one in the marketplace. Returns the id.
  *
- * @throws Problem NOT_FOUND (application), SERVICE_NOT_FOUND (or version), INVALID_INPUT (plan), CONFLICT: not published, or
- * subscribed already
+ * @throws Problem NOT_FOUND (application), SERVICE_NOT_FOUND (or version), INVALID_INPUT (plan), QUOTA_EXCEEDED, CONFLICT: not
+ * published, or subscribed already
  */
 export async function subscribe(run: RunStatement, wanted: NewSubscription): Promise<string> {
   const { organisationId, applicationId, serviceKey } = wanted;
   await lockApplication(run, organisationId, applicationId);
+  await requireRoom(run, "subscriptions", {
+    text: "from subscription where application_id = $1 and cancelled_at is null",
+    values: [applicationId],
+  });
   const isOwn = await findOffer(run, organisationId, serviceKey);
   const planId = await choosePlan(run, serviceKey, { wanted: wanted.planId, isOwn });
   const version = await readFollowed(run, serviceKey, wanted.version ?? null);
@@ -146,7 +151,7 @@ async function setCap(run: RunStatement, id: string): Promise<void> {
   });
 }
 
-/** "for share": the application cannot be deleted before this transaction commits. */
+/** The application cannot be deleted before this transaction commits, and is subscribed to one service after the other. */
 async function lockApplication(
   run: RunStatement,
   organisationId: string,
@@ -155,7 +160,7 @@ async function lockApplication(
   const rows = isUuid(applicationId)
     ? await run({
         text: `select a.id from application a
-          where a.id = $2 and a.organisation_id = $1 and a.deleted_at is null for share`,
+          where a.id = $2 and a.organisation_id = $1 and a.deleted_at is null for no key update`,
         values: [organisationId, applicationId],
       })
     : [];

@@ -1,5 +1,6 @@
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../postgres/database.ts";
+import { BOUNDS, refuseMore } from "./base/bounds.ts";
 import { VARIABLES_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 
@@ -29,8 +30,8 @@ export type StoredValue =
   | { readonly kind: "secret"; readonly sealed: string; readonly keyId: string }
   | { readonly kind: "variable"; readonly value: string };
 
-/** A stored value, by the user `by`. `limit`: so many secrets and variables can be set in one scope. */
-type NewVariable = StoredValue & { readonly by: string; readonly limit: number };
+/** A stored value, by the user `by`. */
+type NewVariable = StoredValue & { readonly by: string };
 
 /** A stored value with what a sealed one is bound to. */
 export type StoredVariable = VariableScope & { readonly name: string } & StoredValue;
@@ -43,12 +44,16 @@ export interface VariableStore {
     kind: VariableKind,
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<readonly VariableRecord[] | null>;
-  /** Refused where the scope has this name with the other kind: a value must not become readable by a mistake. */
+  /**
+   * Refused where the scope has this name with the other kind: a value must not become readable by a mistake.
+   *
+   * @throws Problem QUOTA_EXCEEDED
+   */
   readonly put: (
     scope: VariableScope,
     name: string,
     variable: NewVariable,
-  ) => Promise<VariableRecord | "too many" | "other kind" | null>;
+  ) => Promise<VariableRecord | "other kind" | null>;
   /** `by`: id of the user. False: there is none of this name and kind. */
   readonly delete: (
     scope: VariableScope,
@@ -145,9 +150,9 @@ async function putVariable(
   run: RunStatement,
   scope: VariableScope,
   variable: NewVariable & { readonly name: string },
-): Promise<VariableRecord | "too many" | "other kind" | null> {
+): Promise<VariableRecord | "other kind" | null> {
   if (!(await isOwn(run, scope, "for no key update"))) return null;
-  const { kind, name, by, limit } = variable;
+  const { kind, name, by } = variable;
   const scopeId = toScopeId(scope);
   const [found] = await run<{ others: number; isOther: boolean }>({
     text: `select count(*) filter (where x.name <> $2)::int as others,
@@ -156,7 +161,7 @@ async function putVariable(
     values: [scopeId, name],
   });
   if (found?.isOther === true) return "other kind";
-  if ((found?.others ?? 0) >= limit) return "too many";
+  if ((found?.others ?? 0) >= BOUNDS.variables.limit) throw refuseMore("variables");
   const stored =
     variable.kind === "secret" ? [variable.sealed, variable.keyId, null] : [null, null, variable.value];
   const [row] = await run<VariableRecord>({

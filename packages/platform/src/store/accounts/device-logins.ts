@@ -1,6 +1,6 @@
 import type { Database } from "../../postgres/database.ts";
 import { noteAudit } from "../audit/trail.ts";
-import { insertToken } from "./personal-access-tokens.ts";
+import { createToken } from "./personal-access-tokens.ts";
 import type { NewTokenRow } from "./personal-access-tokens.ts";
 
 /** A login to be stored; hashes are SHA-256 in base64url. */
@@ -37,7 +37,11 @@ export interface DeviceLoginStore {
   readonly create: (login: NewDeviceLogin) => Promise<void>;
   /** Notes that the program has asked; each question that comes too soon makes the interval longer. */
   readonly ask: (deviceCodeHash: string) => Promise<DeviceAnswer>;
-  /** Hands out a confirmed login once: stores its token in the same transaction. Null: there is none, or the user is disabled. */
+  /**
+   * Hands out a confirmed login once: stores its token in the same transaction. Null: there is none, or the user is disabled.
+   *
+   * @throws Problem QUOTA_EXCEEDED
+   */
   readonly redeem: (
     deviceCodeHash: string,
     prepare: (login: ConfirmedLogin) => NewTokenRow,
@@ -119,7 +123,8 @@ async function redeem(
     });
     if (login === undefined) return null;
     const token = prepare(login);
-    await insertToken(run, token);
+    // Where there is no room the login stays: the program asks again, and gets its token when there is.
+    await createToken(run, token);
     // The request has no caller: who it is for is known from here on.
     noteAudit({ actorId: login.userId, target: [token.id] });
     return login;

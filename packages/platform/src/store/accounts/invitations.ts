@@ -1,6 +1,7 @@
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { noteAudit } from "../audit/trail.ts";
+import { requireRoom } from "../base/bounds.ts";
 import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 
@@ -52,11 +53,10 @@ export type Acceptance =
 
 /** Invitations to organisations. */
 export interface InvitationStore {
-  /** `limit`: so many can be open in one organisation. */
+  /** @throws Problem QUOTA_EXCEEDED */
   readonly create: (
     invitation: NewInvitationRow,
-    limit: number,
-  ) => Promise<InvitationRecord | "too many" | "member already" | "not allowed">;
+  ) => Promise<InvitationRecord | "member already" | "not allowed">;
   /** Open ones, newest first. */
   readonly list: (
     organisationId: string,
@@ -66,6 +66,7 @@ export interface InvitationStore {
   readonly revoke: (organisationId: string, id: string) => Promise<boolean>;
   /** By the hash of the link's token. Null: there is none. */
   readonly view: (tokenHash: string) => Promise<InvitationView | null>;
+  /** @throws Problem QUOTA_EXCEEDED */
   readonly accept: (tokenHash: string, guest: InvitationGuest) => Promise<Acceptance>;
 }
 
@@ -82,7 +83,7 @@ const SELECT = `select i.id, i.email, i.role, inviter.name as "invitedBy", ${sel
 /** The invitations in PostgreSQL. */
 export function createInvitationStore(database: Database): InvitationStore {
   return {
-    create: (invitation, limit) => database.transaction((run) => insertInvitation(run, invitation, limit)),
+    create: (invitation) => database.transaction((run) => insertInvitation(run, invitation)),
     list: (organisationId, { limit, offset }) =>
       database.query<InvitationRecord>({
         text: `${SELECT} where i.organisation_id = $1 and ${OPEN} order by i.created_at desc, i.id desc limit $2 offset $3`,
@@ -115,22 +116,23 @@ export function createInvitationStore(database: Database): InvitationStore {
 async function insertInvitation(
   run: RunStatement,
   invitation: NewInvitationRow,
-  limit: number,
-): Promise<InvitationRecord | "too many" | "member already" | "not allowed"> {
+): Promise<InvitationRecord | "member already" | "not allowed"> {
   const { id, organisationId, email, role, tokenHash, invitedBy, expiresInDays } = invitation;
   // Waits for a change of the inviter's role that is being made; two invitations count one after the other.
   await run({
     text: "select id from organisation where id = $1 for no key update",
     values: [organisationId],
   });
-  const [found] = await run<{ open: number; isMember: boolean }>({
-    text: `select (select count(*)::int ${FROM} where i.organisation_id = $1 and ${OPEN}) as open,
-      exists (select 1 from member m join platform_user u on u.id = m.user_id
-        where m.organisation_id = $1 and u.email = $2) as "isMember"`,
+  const members = await run({
+    text: `select 1 from member m join platform_user u on u.id = m.user_id
+      where m.organisation_id = $1 and u.email = $2`,
     values: [organisationId, email],
   });
-  if (found?.isMember === true) return "member already";
-  if ((found?.open ?? 0) >= limit) return "too many";
+  if (members.length > 0) return "member already";
+  await requireRoom(run, "invitations", {
+    text: `${FROM} where i.organisation_id = $1 and ${OPEN}`,
+    values: [organisationId],
+  });
   await run({
     text: `insert into invitation (id, organisation_id, email, role, token_hash, invited_by, expires_at)
       select $1::uuid, m.organisation_id, $3, $4, $5, m.user_id, now() + make_interval(days => $7)
@@ -145,6 +147,16 @@ async function insertInvitation(
     audited: ["invitation.create"],
   });
   return row ?? "not allowed";
+}
+
+/** Locks the user. @throws Problem QUOTA_EXCEEDED */
+export async function requireRoomForMembership(run: RunStatement, userId: string): Promise<void> {
+  await run({ text: "select id from platform_user where id = $1 for no key update", values: [userId] });
+  await requireRoom(run, "memberships", {
+    text: `from member m join organisation o on o.id = m.organisation_id
+      where m.user_id = $1 and o.deleted_at is null`,
+    values: [userId],
+  });
 }
 
 /** Makes the guest a member and uses the invitation up; part of the transaction that signs them up, too. */
@@ -182,6 +194,11 @@ export async function acceptInvitation(
   if (found.email !== null && found.email !== email) return "another address";
   if (found.isMember) return "member already";
   const { organisationId, id, role } = found;
+  await requireRoom(run, "members", {
+    text: "from member where organisation_id = $1",
+    values: [organisationId],
+  });
+  await requireRoomForMembership(run, userId);
   await run({
     text: "update invitation set accepted_at = now(), accepted_by = $2 where id = $1",
     values: [id, userId],

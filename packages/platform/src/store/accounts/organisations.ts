@@ -1,6 +1,8 @@
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { noteAudit } from "../audit/trail.ts";
+import { requireRoom } from "../base/bounds.ts";
 import { ACCESS_CHANNEL, ACCOUNTS_CHANNEL } from "../base/channels.ts";
+import { requireRoomForMembership } from "./invitations.ts";
 import { isUniqueViolation } from "../base/columns.ts";
 
 /** An organisation to be stored, with its first owner. */
@@ -24,11 +26,8 @@ export interface DeletionObstacles {
 
 /** Organisations that are no user's own from the start; `users.ts` makes those. */
 export interface OrganisationStore {
-  /** With its owner, in one transaction. `limit`: in so many organisations, besides their own, a user can be owner. */
-  readonly create: (
-    organisation: NewOrganisationRow,
-    limit: number,
-  ) => Promise<"created" | "slug taken" | "too many">;
+  /** With its owner, in one transaction. @throws Problem QUOTA_EXCEEDED */
+  readonly create: (organisation: NewOrganisationRow) => Promise<"created" | "slug taken">;
   /** Null as slug: it stays. */
   readonly update: (organisation: {
     readonly id: string;
@@ -45,8 +44,8 @@ export interface OrganisationStore {
 /** The organisations in PostgreSQL. */
 export function createOrganisationStore(database: Database): OrganisationStore {
   return {
-    create: (organisation, limit) =>
-      unlessTaken(() => database.transaction((run) => insertOrganisation(run, organisation, limit))),
+    create: (organisation) =>
+      unlessTaken(() => database.transaction((run) => insertOrganisation(run, organisation))),
     update: ({ id, name, slug }) =>
       unlessTaken(async () => {
         const rows = await database.query({
@@ -74,16 +73,14 @@ async function unlessTaken<T>(work: () => Promise<T>): Promise<T | "slug taken">
 async function insertOrganisation(
   run: RunStatement,
   { id, name, slug, ownerId }: NewOrganisationRow,
-  limit: number,
-): Promise<"created" | "too many"> {
+): Promise<"created"> {
   // Two requests of one user count one after the other.
-  await run({ text: "select id from platform_user where id = $1 for no key update", values: [ownerId] });
-  const owned = await run({
-    text: `select 1 from member m join organisation o on o.id = m.organisation_id
-      where m.user_id = $1 and m.role = 'owner' and o.deleted_at is null and o.personal_of is null limit $2`,
-    values: [ownerId, limit],
+  await requireRoomForMembership(run, ownerId);
+  await requireRoom(run, "ownedOrganisations", {
+    text: `from member m join organisation o on o.id = m.organisation_id
+      where m.user_id = $1 and m.role = 'owner' and o.deleted_at is null and o.personal_of is null`,
+    values: [ownerId],
   });
-  if (owned.length >= limit) return "too many";
   await run({
     text: "insert into organisation (id, name, slug) values ($1, $2, $3)",
     values: [id, name, slug],

@@ -1,5 +1,6 @@
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
+import { requireRoom } from "../base/bounds.ts";
 import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 
@@ -40,8 +41,8 @@ export interface ActiveToken {
 
 /** Personal access tokens of users. */
 export interface TokenStore {
-  /** `limit`: so many of a user can be valid. Null: the token that it is made with was revoked meanwhile. */
-  readonly create: (token: NewTokenRow, limit: number) => Promise<TokenRecord | "too many" | null>;
+  /** Null: the token that it is made with was revoked meanwhile. @throws Problem QUOTA_EXCEEDED */
+  readonly create: (token: NewTokenRow) => Promise<TokenRecord | null>;
   /** One statement, which also notes the use, at most once a minute. Null: unknown, revoked, expired, or of a disabled user. */
   readonly use: (tokenHash: string) => Promise<ActiveToken | null>;
   /** Those that are not revoked, newest first. */
@@ -59,7 +60,7 @@ const COLUMNS = `t.id, t.name, t.scopes, ${selectMilliseconds("t.created_at")} a
 /** The tokens in PostgreSQL. */
 export function createTokenStore(database: Database): TokenStore {
   return {
-    create: (token, limit) => database.transaction((run) => createToken(run, token, limit)),
+    create: (token) => database.transaction((run) => createToken(run, token)),
     use: (tokenHash) => useToken(database, tokenHash),
     list: (userId, { limit, offset }) =>
       database.query<TokenRecord>({
@@ -73,22 +74,19 @@ export function createTokenStore(database: Database): TokenStore {
   };
 }
 
-async function createToken(
-  run: RunStatement,
-  token: NewTokenRow,
-  limit: number,
-): Promise<TokenRecord | "too many" | null> {
+/** Stores a token of a user who has room for one more. @throws Problem QUOTA_EXCEEDED */
+export async function createToken(run: RunStatement, token: NewTokenRow): Promise<TokenRecord | null> {
   // Two requests of one user count one after the other.
   await run({
     text: "select id from platform_user where id = $1 for no key update",
     values: [token.userId],
   });
-  const valid = await run({
-    text: `select 1 from personal_access_token
-      where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now()) limit $2`,
-    values: [token.userId, limit],
+  await requireRoom(run, "tokens", {
+    text: `from personal_access_token
+      where user_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`,
+    values: [token.userId],
   });
-  return valid.length >= limit ? "too many" : await insertToken(run, token);
+  return await insertToken(run, token);
 }
 
 /** Stores a token. Null: the one that it is made with was revoked meanwhile, which "for share" waits for. */

@@ -1,5 +1,6 @@
 import { isUuid } from "@platform/engine/base/uuid";
-import type { Database } from "../../postgres/database.ts";
+import type { Database, RunStatement } from "../../postgres/database.ts";
+import { BOUNDS } from "../base/bounds.ts";
 import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
 import { selectMilliseconds } from "../base/columns.ts";
 
@@ -37,7 +38,7 @@ export interface ActiveSession {
 
 /** Sessions of users: they end after a week without use, and 30 days after sign-in at the latest. */
 export interface SessionStore {
-  /** False: the user is disabled, or the password has changed. */
+  /** Where there are too many, the one that was not used for the longest time ends. False: the user is disabled, or the password has changed. */
   readonly create: (session: NewSessionRow) => Promise<boolean>;
   /** One statement, which also notes the use, at most once a minute. Null: unknown, ended, or of a disabled user. */
   readonly use: (tokenHash: string) => Promise<ActiveSession | null>;
@@ -56,7 +57,7 @@ const LONGEST = "interval '30 days'";
 /** The sessions in PostgreSQL. */
 export function createSessionStore(database: Database): SessionStore {
   return {
-    create: (session) => insertSession(database, session),
+    create: (session) => database.transaction((run) => insertSession(run, session)),
     use: (tokenHash) => useSession(database, tokenHash),
     list: (userId, { limit, offset }) =>
       database.query<SessionRecord>({
@@ -71,19 +72,31 @@ export function createSessionStore(database: Database): SessionStore {
   };
 }
 
-async function insertSession(database: Database, session: NewSessionRow): Promise<boolean> {
+async function insertSession(run: RunStatement, session: NewSessionRow): Promise<boolean> {
   const { id, userId, tokenHash, device, ip, passwordHash } = session;
-  // The lock waits for a change of the password that is being made, and the condition is read again after it.
-  const rows = await database.query({
-    text: `with owner as (
-        select id from platform_user
-        where id = $2 and disabled_at is null and ($6::text is null or password_hash = $6) for share
-      ) insert into session (id, user_id, token_hash, device, ip, expires_at)
-        select $1::uuid, owner.id, $3, $4, $5, now() + ${IDLE} from owner returning id`,
-    values: [id, userId, tokenHash, device, ip, passwordHash],
+  // Waits for a change of the password that is being made, and reads the condition again after it; sessions are made one after the other.
+  const owner = await run({
+    text: `select id from platform_user
+      where id = $1 and disabled_at is null and ($2::text is null or password_hash = $2) for no key update`,
+    values: [userId, passwordHash],
+  });
+  if (owner.length === 0) return false;
+  await run({
+    text: `with gone as (
+        update session set revoked_at = now() where id in (
+          select id from session where user_id = $1 and revoked_at is null and expires_at > now()
+          order by last_seen_at desc, id desc offset ${BOUNDS.sessions.limit - 1}
+        ) returning id
+      ) select pg_notify('${ACCOUNTS_CHANNEL}', 'user:' || $1::text) from (select 1 from gone limit 1) as any_`,
+    values: [userId],
+  });
+  await run({
+    text: `insert into session (id, user_id, token_hash, device, ip, expires_at)
+      values ($1, $2, $3, $4, $5, now() + ${IDLE}) returning id`,
+    values: [id, userId, tokenHash, device, ip],
     audited: ["session.create", "external-sign-in.finish"],
   });
-  return rows.length > 0;
+  return true;
 }
 
 async function useSession(database: Database, tokenHash: string): Promise<ActiveSession | null> {

@@ -28,7 +28,7 @@ async function createUser() {
   });
   const tokens = createTokenStore(home.database);
   const token = { id: randomUUID(), userId: id, name, tokenHash, scopes: ["read"], parentId: null };
-  await tokens.create({ ...token, expiresAt: Date.now() + 60_000 }, 10);
+  await tokens.create({ ...token, expiresAt: Date.now() + 60_000 });
   const sessions = createSessionStore(home.database);
   const session = { id: randomUUID(), userId: id, tokenHash, device: "", ip: "", passwordHash: "x" };
   expect(await sessions.create(session)).toBe(true);

@@ -1,0 +1,110 @@
+import { Problem } from "@platform/contract/problems";
+import type { RunStatement } from "../../postgres/database.ts";
+
+/** How many of something one parent can have at a time. */
+export interface Bound {
+  readonly limit: number;
+  /** What is counted, as a noun in the plural. */
+  readonly what: string;
+  /** Of whom or what, as a subject: "The application". */
+  readonly of: string;
+  /** How to make room, as half a sentence. */
+  readonly remedy: string;
+}
+
+/** Every number of rows that users can grow one by one. More than anybody needs: who makes them by a program is stopped. */
+export const BOUNDS = {
+  tokens: {
+    limit: 100,
+    what: "valid personal access tokens",
+    of: "The user",
+    remedy: "revoke one first",
+  },
+  sessions: {
+    limit: 50,
+    what: "sessions",
+    of: "The user",
+    remedy: "the one that was not used for the longest time ends",
+  },
+  memberships: {
+    limit: 500,
+    what: "memberships of organisations",
+    of: "The user",
+    remedy: "leave or delete an organisation first",
+  },
+  ownedOrganisations: {
+    limit: 50,
+    what: "organisations of which they are owner, besides their own",
+    of: "The user",
+    remedy: "delete one first",
+  },
+  members: { limit: 1_000, what: "members", of: "The organisation", remedy: "remove one first" },
+  invitations: {
+    limit: 200,
+    what: "open invitations",
+    of: "The organisation",
+    remedy: "revoke one first",
+  },
+  applications: { limit: 1_000, what: "applications", of: "The organisation", remedy: "delete one first" },
+  services: {
+    limit: 1_000,
+    what: "services",
+    of: "The organisation",
+    remedy: "deploy to one that is there, or use another organisation",
+  },
+  accessKeys: {
+    limit: 20,
+    what: "access keys that are neither revoked nor expired",
+    of: "The application",
+    remedy: "revoke one first",
+  },
+  subscriptions: {
+    limit: 1_000,
+    what: "subscriptions",
+    of: "The application",
+    remedy: "cancel one first",
+  },
+  plans: { limit: 50, what: "plans", of: "The service", remedy: "withdraw one first" },
+  planRevisions: {
+    limit: 1_000,
+    what: "revisions of plans, former ones included",
+    of: "The service",
+    remedy: "offer other terms by another service",
+  },
+  /** All of one scope go to a process at once: 50 times 8 KB. */
+  variables: {
+    limit: 50,
+    what: "secrets and variables",
+    of: "The service or organisation",
+    remedy: "delete one first",
+  },
+} as const satisfies Record<string, Bound>;
+
+/** Name of a bound. */
+export type BoundName = keyof typeof BOUNDS;
+
+/** The refusal of one more. */
+export function refuseMore(name: BoundName): Problem {
+  const { limit, what, of, remedy } = BOUNDS[name];
+  return new Problem("QUOTA_EXCEEDED", `${of} has ${limit} ${what}, which is the limit; ${remedy}.`);
+}
+
+/**
+ * Checks that one more may be made, under the lock of the parent that the transaction holds: a statement of its own, since it must see
+ * what was committed while the lock was waited for. `counted`: what follows "select 1".
+ *
+ * @throws Problem QUOTA_EXCEEDED
+ */
+export async function requireRoom(
+  run: RunStatement,
+  name: BoundName,
+  counted: { readonly text: string; readonly values: readonly unknown[] },
+): Promise<void> {
+  const { limit } = BOUNDS[name];
+  const found = await run({
+    text: `select 1 ${counted.text} limit ${limit}`,
+    values: counted.values,
+    idempotent: true,
+  });
+  if (found.length >= limit) throw refuseMore(name);
+}

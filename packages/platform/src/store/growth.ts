@@ -1,0 +1,56 @@
+import type { BoundName } from "./base/bounds.ts";
+
+/** What keeps a table from growing without end. */
+interface Growth {
+  /** How many rows of one parent there can be that are neither ended nor deleted. */
+  readonly bounds: readonly BoundName[];
+  /** What bounds the rest, as a sentence. */
+  readonly rest: string;
+}
+
+const DELETED = "Deleted ones stay, since executions refer to them: so many as can be made in the time.";
+const ENDED = "Those that ended are removed after 30 days.";
+
+/** Every table of the database; `npm run gen` refuses to go on where one is missing, and writes the guide's page of limits. */
+export const GROWTH: Readonly<Record<string, Growth>> = {
+  access_key: { bounds: ["accessKeys"], rest: ENDED },
+  application: { bounds: ["applications"], rest: DELETED },
+  audit_chain: { bounds: [], rest: "One for each organisation." },
+  audit_entry: { bounds: [], rest: "One for each change, and for some refusals; they stay." },
+  build: { bounds: [], rest: "20 at a time for an organisation; failed ones are removed with the results." },
+  build_log: { bounds: [], rest: "A part of a build; removed with the results." },
+  device_login: {
+    bounds: [],
+    rest: "20 at once for a client, then one in ten seconds; removed after a day.",
+  },
+  execution: { bounds: [], rest: "The rate of starts; removed with the results." },
+  execution_input: { bounds: [], rest: "A part of an execution." },
+  execution_log: { bounds: [], rest: "A part of an execution." },
+  execution_result: { bounds: [], rest: "A part of an execution." },
+  external_login: { bounds: [], rest: "One for each account at the identity provider." },
+  invitation: { bounds: ["invitations"], rest: ENDED },
+  listing: { bounds: [], rest: "One for each service, with at most 10 tags." },
+  member: { bounds: ["members", "memberships"], rest: "None." },
+  one_time_token: { bounds: [], rest: "Two for each user." },
+  organisation: { bounds: ["ownedOrganisations"], rest: DELETED },
+  personal_access_token: { bounds: ["tokens"], rest: ENDED },
+  plan: { bounds: ["plans", "planRevisions"], rest: "None." },
+  platform_user: { bounds: [], rest: "Who may sign up; 20 at once for a client." },
+  quota: { bounds: [], rest: "One for each subscription." },
+  schema_migration: { bounds: [], rest: "One for each change of the schema." },
+  service: { bounds: ["services"], rest: "None." },
+  session: { bounds: ["sessions"], rest: ENDED },
+  sign_in_attempt: { bounds: [], rest: "One for each address that is tried; removed after a day." },
+  signing_key: { bounds: [], rest: "Made by operators only." },
+  start_bucket: { bounds: [], rest: "One for each application and subscription; removed after a day." },
+  subscription: {
+    bounds: ["subscriptions"],
+    rest: "Cancelled ones stay, since executions refer to them: so many as can be made in the time.",
+  },
+  subscription_term: { bounds: [], rest: "One for each change of a subscription's plan; they stay." },
+  usage_day: { bounds: [], rest: "One for each day, subscription and version that was used; they stay." },
+  usage_entry: { bounds: [], rest: "One for each execution, until it is added to its day." },
+  variable: { bounds: ["variables"], rest: "Names of deleted ones are removed after 30 days." },
+  version: { bounds: [], rest: "20 GB of live ones for an organisation, one build for each." },
+  worker: { bounds: [], rest: "One for each process of the platform." },
+};
