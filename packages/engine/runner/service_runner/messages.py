@@ -193,6 +193,7 @@ class ConfineOrder(TypedDict):
 class RestrictOrder(TypedDict):
     """What `restrict` gets as its argument: as of `ConfineOrder`; without a filter it is None."""
 
+    parent: int
     command: list[str]
     readable: list[str]
     used: list[str]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 
 from . import kernel, landlock
 from .seccomp import Filter
@@ -21,9 +22,16 @@ _REFUSED = 126
 
 
 def main_restrict(text: str) -> NoReturn:
-    """Everything until the interpreter is replaced by the program. Says on stderr why it cannot."""
+    """Everything until the interpreter is replaced by the program. Says on stderr why it cannot.
+
+    The program ends with Node, which alone knows how long it may take: nothing else would end a
+    download that an index draws out.
+    """
     order: RestrictOrder = json.loads(text)
     try:
+        kernel.set_process_option(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != order["parent"]:
+            os._exit(_REFUSED)  # Node ended before the line above
         kernel.hide_session_keyring()
         kernel.set_process_option(kernel.PR_SET_NO_NEW_PRIVS, 1)
         landlock.Confinement(order["readable"], order["used"], order["owned"]).enter()

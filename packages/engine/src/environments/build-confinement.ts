@@ -1,3 +1,4 @@
+import { pid } from "node:process";
 import { createClosedFilter } from "../python/sandbox/seccomp/filters.ts";
 import type { Epoll } from "../python/sandbox/seccomp/filters.ts";
 import { findArchitecture } from "../python/sandbox/seccomp/syscalls.ts";
@@ -35,6 +36,7 @@ export function createBuildConfinement({
 }: BuildConfinementOptions): (command: BuildCommand) => HostCommand {
   const architecture = findArchitecture(process.arch);
   const order = {
+    parent: pid,
     readable: [...listSystemPaths(), SETTINGS, "/proc", runner, ...interpreter.readablePaths, ...readable],
     used: DEVICES,
     owned: writable,

@@ -1,9 +1,15 @@
-import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BUILD_TIME, openEnvironmentScene, OWNER, runIn } from "../testing/environment-scene.ts";
 import type { EnvironmentScene } from "../testing/environment-scene.ts";
+import { findProcesses } from "../testing/find-processes.ts";
+import { waitFor } from "../testing/python-fixture.ts";
 import { catchProjectError } from "../testing/project-fixtures.ts";
 
 /* Builds at isolation level C, where no code of a package shall run: Landlock holds what the installers let packages do, and code if it runs. */
@@ -87,6 +93,35 @@ test(
   async () => {
     const environment = await scene.ensure(await scene.createTinyProject("tiny"), { owner: OWNER });
     expect(runIn(environment, "import tiny; print(tiny.ANSWER)")).toBe("42");
+  },
+  BUILD_TIME,
+);
+
+const PARENT = fileURLToPath(new URL("../testing/build-parent.ts", import.meta.url));
+
+test(
+  "no program of a confined build outlives a Node that was killed by kill -9, also while an index keeps it waiting",
+  async () => {
+    const index = createServer(() => undefined);
+    await new Promise<void>((resolve) => index.listen(0, "127.0.0.1", resolve));
+    const { port } = index.address() as AddressInfo;
+    const parent = spawn(process.execPath, [PARENT, `http://127.0.0.1:${port}`], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { PATH: process.env["PATH"] },
+    });
+    const asked = once(index, "connection");
+    const [printed] = (await once(parent.stdout, "data")) as [Buffer];
+    const folder = printed.toString().trim();
+    try {
+      const [connection] = (await asked) as [Socket];
+      connection.on("error", () => undefined);
+      expect(findProcesses(folder).length).toBeGreaterThan(0);
+      parent.kill("SIGKILL");
+      await waitFor("every process is gone", () => findProcesses(folder).length === 0);
+    } finally {
+      index.close();
+      await rm(folder, { recursive: true, force: true });
+    }
   },
   BUILD_TIME,
 );
