@@ -9,7 +9,7 @@ import type { Command } from "./config/commands.ts";
 import { describeSettings, isHelpWanted, readConfig } from "./config/config.ts";
 import { requirePlatform } from "./host/data-directory.ts";
 import { checkAddresses } from "./host/listen.ts";
-import { describeStartError } from "./host/start-error.ts";
+import { describeStartError, StartError } from "./host/start-error.ts";
 import { startHousekeeping } from "./housekeeping/housekeeping.ts";
 import { runProcess } from "./roles/host-process.ts";
 import type { HostProcess } from "./roles/host-process.ts";
@@ -18,6 +18,7 @@ import { findTools } from "./roles/python.ts";
 import { startRoles } from "./roles/roles.ts";
 import { createShared, openData } from "./roles/shared.ts";
 import type { Shared } from "./roles/shared.ts";
+import { resealAll } from "./secrets/reseal.ts";
 import { checkUsage } from "./store/usage/check.ts";
 
 async function main(): Promise<void> {
@@ -102,11 +103,30 @@ async function reportUsage(host: HostProcess): Promise<void> {
   await host.closers.closeAll();
 }
 
+/** The command `reseal`. */
+async function reseal(host: HostProcess): Promise<void> {
+  await requirePlatform(host.config);
+  const { stores, secret } = await createShared(host, await openData(host));
+  const { resealed, unopened } = await resealAll(stores, secret);
+  if (unopened.length > 0)
+    throw new StartError(
+      `${resealed} values were encrypted anew. Neither --secret nor --other-secret opens these, so the platform that stored them had another one: name it by --other-secret and run this again, or set the secrets again (signing keys: retire-signing-keys).\n${unopened.join("\n")}`,
+    );
+  host.logger.info(
+    { resealed },
+    resealed > 0
+      ? "everything is encrypted with --secret now; run this again when every process was started with this --secret, and keep --other-secret until then"
+      : "nothing was left to encrypt anew; where every process was started with this --secret, --other-secret can be removed",
+  );
+  await host.closers.closeAll();
+}
+
 const COMMANDS: Readonly<Record<Command, (host: HostProcess) => Promise<void>>> = {
   serve,
   "rotate-signing-key": (host) => rotateKey(host, "when unused"),
   "retire-signing-keys": (host) => rotateKey(host, "now"),
   "check-usage": reportUsage,
+  reseal,
 };
 
 main().catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from "jose";
 import type { CryptoKey, JWK } from "jose";
 import type { SigningKeyRecord, SigningKeyStore } from "../store/signing-keys.ts";
-import { createKeyRing } from "../secrets/key-ring.ts";
+import { createSigningKeyRing } from "../secrets/key-ring.ts";
 import type { KeyRing, PlatformSecret } from "../secrets/key-ring.ts";
 
 /** Lifetime of an access token. Grants are checked at every call, so a revocation takes effect before it ends. */
@@ -50,11 +50,6 @@ interface LoadedKeys {
 const FRESH_MS = 5_000;
 /** Tokens with made-up key ids cause at most one query in this time. */
 const MIN_RELOAD_MS = 1_000;
-
-/** The keys with which private signing keys are sealed; what they are bound to is the key's id. */
-function createSigningKeyRing(secret: PlatformSecret): KeyRing {
-  return createKeyRing(secret, "signing-keys");
-}
 
 /** Reads signing keys from the store and keeps them for seconds. */
 export function createSigningKeys(options: SigningKeysOptions): SigningKeys {

@@ -11,7 +11,7 @@ import type { SigningKeys } from "./signing-keys.ts";
 import { createTokenVerifier } from "./token-verifier.ts";
 
 const ISSUER = "http://gateway.test";
-const SECRET = { current: "platform secret", former: [] };
+const SECRET = { current: "platform secret", others: [] };
 const SUBJECT = { applicationId: "0193b0a0-0000-7000-8000-000000000001", keyId: "plat_key_1" };
 
 function encode(value: unknown): string {
@@ -213,7 +213,7 @@ describe("access tokens", () => {
     await keys.current();
     const other = createSigningKeys({
       store: createSigningKeyStore(home.database),
-      secret: { current: "another secret", former: [] },
+      secret: { current: "another secret", others: [] },
     });
     await expect(other.current()).rejects.toThrow("secret");
   });

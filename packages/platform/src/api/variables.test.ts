@@ -151,7 +151,7 @@ describe("a sealed value", () => {
     await send("PUT", ofService("SEALED"), { value: VALUE });
     const other = createVariables(instance.stores.variables, {
       current: "another secret of the platform, as long",
-      former: [],
+      others: [],
     });
     await expect(other.readOfVersion(service.versionId)).rejects.toThrow(
       "was stored by a platform with another --secret",

@@ -8,6 +8,8 @@ export const COMMANDS = {
     "The same for keys that leaked: the others are retired now, and all access tokens issued so far refused",
   "check-usage":
     "Count usage again from the executions that are still stored, and name where it differs from what is kept; nothing is changed",
+  reseal:
+    "Encrypt with --secret what is encrypted with --other-secret: secrets of services and organisations, and signing keys",
 } as const;
 /** Why the program was started: `serve` when no command is named. */
 export type Command = "serve" | keyof typeof COMMANDS;

@@ -149,7 +149,16 @@ test.each<[what: string, given: Given, config: object]>([
     { flags: ["--worker-memory", "8", "--zygote-memory", "0.5"] },
     { zygoteMemoryBytes: 512 * 1024 ** 2 },
   ],
-  ["an empty secret is none", { variables: { PLATFORM_SECRET: "" } }, { secret: null }],
+  [
+    "an empty secret is none",
+    { variables: { PLATFORM_SECRET: "", PLATFORM_OTHER_SECRET: "" } },
+    { secret: null, otherSecret: null },
+  ],
+  [
+    "secrets are encrypted anew with one secret while another opens them",
+    { flags: ["reseal", "--other-secret", "hush"] },
+    { command: "reseal", otherSecret: "hush" },
+  ],
 ])("%s", async (_what, given, config) => {
   expect(await read(given)).toMatchObject(config);
 });

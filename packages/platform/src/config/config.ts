@@ -25,6 +25,7 @@ import type { Setting } from "./settings.ts";
 import { COMMANDS, readCommand } from "./commands.ts";
 import type { Command } from "./commands.ts";
 import { ACCOUNT_SETTINGS } from "./account-settings.ts";
+import { SECRET_SETTINGS } from "./secret-settings.ts";
 import type { MailSettings, OidcSettings, SignUpMode } from "./accounts.ts";
 import { createOrigin, readMail, readOidc, requireDatabaseUrl } from "./addresses.ts";
 import { DEFAULT_BUILD_QUOTA } from "../store/builds/build-quota.ts";
@@ -78,11 +79,7 @@ const SETTINGS = {
     "NAME",
     "When root: the user that runs the embedded PostgreSQL",
   ),
-  secret: optionalText(
-    "PLATFORM_SECRET",
-    "TEXT",
-    "Encrypts signing keys at rest; default: made once and kept in the data directory",
-  ),
+  ...SECRET_SETTINGS,
   "worker-cpu": number(
     "PLATFORM_WORKER_CPU",
     "vCPUs that the executions of this worker share",
@@ -223,8 +220,10 @@ export interface Config {
   readonly oidc: OidcSettings | null;
   /** Null: links for users are in the log. */
   readonly mail: MailSettings | null;
-  /** Encrypts signing keys at rest; null: a secret is kept in the data directory. */
+  /** Encrypts at rest; null: a secret is kept in the data directory. */
   readonly secret: string | null;
+  /** Opens what is still encrypted with it. */
+  readonly otherSecret: string | null;
   /** vCPUs and GB that the executions of a worker share. */
   readonly capacity: { readonly cpu: number; readonly memory: number };
   /** What zygotes and their idle children may take together. */
@@ -276,6 +275,7 @@ export function readConfig(): Config {
     databaseUrl: requireDatabaseUrl(settings["database-url"]),
     postgresUser: settings["postgres-user"],
     secret: settings.secret,
+    otherSecret: settings["other-secret"],
     capacity: Object.freeze({ cpu: settings["worker-cpu"], memory }),
     zygoteMemoryBytes: (settings["zygote-memory"] ?? memory * ZYGOTE_MEMORY_SHARE) * GIGABYTE,
     leaseSeconds: settings["lease-seconds"],

@@ -56,7 +56,8 @@ export async function openData({ config, logger, closers }: HostProcess): Promis
 export async function createShared(host: HostProcess, data: DataDirectory): Promise<Shared> {
   const { config, logger, closers, stop } = host;
   const disk = await startDiskGuard(host, data);
-  const secret = { current: await readSecret(data.root, config.secret), former: [] };
+  const others = config.otherSecret === null ? [] : [config.otherSecret];
+  const secret = { current: await readSecret(data.root, config.secret), others };
   const { database, maintenance, executionStore: unguarded } = await openDatabases(host, data);
   const executionStore = guardExecutions(unguarded, disk);
   const { leaseSeconds } = config;

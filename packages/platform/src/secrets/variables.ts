@@ -8,7 +8,7 @@ import type {
   VariableScope,
   VariableStore,
 } from "../store/variables.ts";
-import { createKeyRing, UnknownKeyError } from "./key-ring.ts";
+import { createSecretRing, UnknownKeyError } from "./key-ring.ts";
 import type { KeyRing, PlatformSecret } from "./key-ring.ts";
 import { explainVariableName } from "./names.ts";
 
@@ -48,13 +48,11 @@ interface GivenVariable {
 const LEAST_LINE = 8;
 const SHORT = `At least one of its lines must have ${LEAST_LINE} characters, without blanks around them: what is shorter could not be removed from logs.`;
 
-/** The keys with which secrets of services and organisations are sealed. */
-function createSecretRing(secret: PlatformSecret): KeyRing {
-  return createKeyRing(secret, "service-secrets");
-}
-
 /** `secret`: the platform's. */
-export function createVariables(store: VariableStore, secret: PlatformSecret): Variables {
+export function createVariables(
+  store: Omit<VariableStore, "listSealedOtherwise" | "reseal" | "subscribe">,
+  secret: PlatformSecret,
+): Variables {
   const ring = createSecretRing(secret);
   return {
     list: async (scope, kind, page) => found(await store.list(scope, kind, page)),
@@ -80,7 +78,7 @@ export function createVariables(store: VariableStore, secret: PlatformSecret): V
 }
 
 /** What a sealed value is bound to: it does not open in another place. */
-function bindSecret(place: VariableScope & { readonly name: string }): string {
+export function bindSecret(place: VariableScope & { readonly name: string }): string {
   return JSON.stringify(["secret", place.organisationId, place.serviceKey, place.name]);
 }
 

@@ -31,6 +31,8 @@ export interface SigningKeyStore {
   readonly insertFirst: (key: NewSigningKey) => Promise<SigningKeyRecord>;
   /** Adds a key, and retires all others after so many seconds, in one statement: `list` is without them from then on. Returns their ids. */
   readonly rotate: (key: NewSigningKey, retiredInSeconds: number) => Promise<readonly string[]>;
+  /** Replaces the sealed private half by the same one sealed anew. */
+  readonly reseal: (former: SigningKeyRecord, privateJwkEncrypted: string) => Promise<void>;
 }
 
 const COLUMNS = `kid, public_jwk as "publicJwk", private_jwk_encrypted as "privateJwkEncrypted",
@@ -48,6 +50,12 @@ export function createSigningKeyStore(database: Database): SigningKeyStore {
     list: () => database.query<SigningKeyRecord>({ text: LIST, idempotent: true }),
     insertFirst: (key) => insertFirst(database, key),
     rotate: (key, retiredInSeconds) => rotate(database, key, retiredInSeconds),
+    reseal: async ({ kid, privateJwkEncrypted: former }, sealed) => {
+      await database.query({
+        text: "update signing_key set private_jwk_encrypted = $3 where kid = $1 and private_jwk_encrypted = $2",
+        values: [kid, former, sealed],
+      });
+    },
   };
 }
 

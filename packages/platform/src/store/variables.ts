@@ -30,11 +30,16 @@ export type StoredValue =
   | { readonly kind: "secret"; readonly sealed: string; readonly keyId: string }
   | { readonly kind: "variable"; readonly value: string };
 
+type SealedValue = Extract<StoredValue, { kind: "secret" }>;
+
 /** A stored value, by the user `by`. */
 type NewVariable = StoredValue & { readonly by: string };
 
 /** A stored value with what a sealed one is bound to. */
 export type StoredVariable = VariableScope & { readonly name: string } & StoredValue;
+
+/** A secret as it is stored. */
+export type SealedSecret = VariableScope & { readonly name: string } & SealedValue;
 
 /** Variables, secrets among them; a service of another organisation has none (null). */
 export interface VariableStore {
@@ -63,6 +68,13 @@ export interface VariableStore {
   readonly readOfVersion: (versionId: string) => Promise<readonly StoredVariable[]>;
   /** The same for a service that is being built. */
   readonly readOfService: (serviceKey: string) => Promise<readonly StoredVariable[]>;
+  /** Secrets of all organisations that are sealed with another key than this one: a page, behind `after`. */
+  readonly listSealedOtherwise: (
+    keyId: string,
+    page: { readonly after: SealedSecret | null; readonly limit: number },
+  ) => Promise<readonly SealedSecret[]>;
+  /** Replaces a sealed value by the same one sealed anew, which is no new revision. False: it was set or deleted meanwhile. */
+  readonly reseal: (former: SealedSecret, sealed: Omit<SealedValue, "kind">) => Promise<boolean>;
   /** Calls back when variables may have changed. Returns a function that stops it. */
   readonly subscribe: (listener: () => void) => () => void;
 }
@@ -124,8 +136,36 @@ export function createVariableStore(database: Database): VariableStore {
         values: [serviceKey],
         idempotent: true,
       }),
+    listSealedOtherwise: (keyId, page) => listSealedOtherwise(database, keyId, page),
+    reseal: (former, anew) => reseal(database, former, anew),
     subscribe: (listener) => database.listen(VARIABLES_CHANNEL, { onNotify: listener, onReset: listener }),
   };
+}
+
+function listSealedOtherwise(
+  database: Database,
+  keyId: string,
+  { after, limit }: { readonly after: SealedSecret | null; readonly limit: number },
+): Promise<readonly SealedSecret[]> {
+  return database.query<SealedSecret>({
+    text: `select ${STORED} from variable x where x.sealed is not null and x.key_id <> $1
+      and ($2::uuid is null or (x.scope_id, x.name) > ($2, $3)) order by x.scope_id, x.name limit $4`,
+    values: [keyId, after === null ? null : toScopeId(after), after?.name ?? "", limit],
+    idempotent: true,
+  });
+}
+
+async function reseal(
+  database: Database,
+  former: SealedSecret,
+  { sealed, keyId }: Omit<SealedValue, "kind">,
+): Promise<boolean> {
+  const rows = await database.query({
+    text: `update variable set sealed = $4, key_id = $5
+      where scope_id = $1 and name = $2 and sealed = $3 returning name`,
+    values: [toScopeId(former), former.name, former.sealed, sealed, keyId],
+  });
+  return rows.length > 0;
 }
 
 function toScopeId({ organisationId, serviceKey }: VariableScope): string {

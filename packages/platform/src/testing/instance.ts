@@ -24,7 +24,7 @@ import { createRecordingLogger } from "./test-database.ts";
 
 export const TEST_GATEWAY_URL = "http://gateway.test:8080";
 export const TEST_API_URL = "http://api.test:8090";
-export const TEST_SECRET = { current: "a secret for tests, the same in every instance", former: [] };
+export const TEST_SECRET = { current: "a secret for tests, the same in every instance", others: [] };
 
 /** One process's worth of gateway and platform API on a database: two of them on one database are two hosts. */
 export interface TestInstance {

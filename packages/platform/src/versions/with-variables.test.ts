@@ -84,7 +84,7 @@ test("executions of versions whose secrets do not open go back and are left alon
     };
     const secrets = createVariables(
       { ...store, readOfVersion },
-      { current: "a secret of the platform, long enough", former: [] },
+      { current: "a secret of the platform, long enough", others: [] },
     );
     const source = { readOfVersion: secrets.readOfVersion, subscribe: store.subscribe };
     const versions = withVariables(scene.sources.versions, source, async () => undefined);

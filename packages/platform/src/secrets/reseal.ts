@@ -1,0 +1,91 @@
+import type { SigningKeyRecord, SigningKeyStore } from "../store/signing-keys.ts";
+import type { SealedSecret, VariableStore } from "../store/variables.ts";
+import { createSecretRing, createSigningKeyRing } from "./key-ring.ts";
+import type { KeyRing, PlatformSecret } from "./key-ring.ts";
+import { bindSecret } from "./variables.ts";
+
+/** What is sealed where it is stored. */
+export interface SealedStores {
+  readonly variables: Pick<VariableStore, "listSealedOtherwise" | "reseal">;
+  readonly signingKeys: Pick<SigningKeyStore, "list" | "reseal">;
+}
+
+/** What `resealAll` did. */
+export interface ResealReport {
+  /** Secrets and signing keys that were sealed anew. */
+  readonly resealed: number;
+  /** What no key opens, as texts for the operator: it is left as it is. */
+  readonly unopened: readonly string[];
+}
+
+const PAGE = 100;
+
+/**
+ * Seals secrets and signing keys with the platform's current secret that are sealed with one of its others. Each is one statement, which
+ * changes nothing that was set meanwhile: it may run at any time, beside itself, and again after it was killed.
+ */
+export async function resealAll(stores: SealedStores, secret: PlatformSecret): Promise<ResealReport> {
+  const keys = await resealSigningKeys(stores.signingKeys, createSigningKeyRing(secret));
+  const ring = createSecretRing(secret);
+  let resealed = keys.resealed;
+  for (;;) {
+    const pass = await resealSecrets(stores.variables, ring);
+    resealed += pass.resealed;
+    // Once more: processes that were not started anew yet may have set secrets with the other key meanwhile.
+    if (pass.opened === 0) return { resealed, unopened: [...keys.unopened, ...pass.unopened] };
+  }
+}
+
+/** One pass. `opened`: also those that were changed meanwhile. */
+async function resealSecrets(
+  store: SealedStores["variables"],
+  ring: KeyRing,
+): Promise<ResealReport & { readonly opened: number }> {
+  const unopened: string[] = [];
+  let [opened, resealed] = [0, 0];
+  let after: SealedSecret | null = null;
+  for (;;) {
+    const page: readonly SealedSecret[] = await store.listSealedOtherwise(ring.keyId, { after, limit: PAGE });
+    for (const secret of page) {
+      const anew = tryReseal(ring, secret.sealed, bindSecret(secret), secret.keyId);
+      if (anew === "unopened") unopened.push(describeSecret(secret));
+      if (anew === "unopened" || anew === null) continue;
+      opened += 1;
+      if (await store.reseal(secret, anew)) resealed += 1;
+    }
+    after = page.at(-1) ?? null;
+    if (page.length < PAGE) return { resealed, opened, unopened };
+  }
+}
+
+/** Retired ones are left: they sign and verify nothing. */
+async function resealSigningKeys(store: SealedStores["signingKeys"], ring: KeyRing): Promise<ResealReport> {
+  const unopened: string[] = [];
+  let resealed = 0;
+  for (const key of await store.list()) {
+    const anew = tryReseal(ring, key.privateJwkEncrypted, key.kid, null);
+    if (anew === "unopened") unopened.push(describeSigningKey(key));
+    else if (anew !== null) {
+      await store.reseal(key, anew.sealed);
+      resealed += 1;
+    }
+  }
+  return { resealed, unopened };
+}
+
+/** As `KeyRing.reseal`. */
+function tryReseal(ring: KeyRing, sealed: string, context: string, keyId: string | null) {
+  try {
+    return ring.reseal(sealed, context, keyId);
+  } catch {
+    return "unopened";
+  }
+}
+
+function describeSecret({ organisationId, serviceKey, name }: SealedSecret): string {
+  return `the secret ${name} of ${serviceKey === null ? "" : `the service ${serviceKey} in `}the organisation ${organisationId}`;
+}
+
+function describeSigningKey({ kid }: SigningKeyRecord): string {
+  return `the signing key ${kid}`;
+}
