@@ -28,6 +28,9 @@ export const BODY_TYPES = {
   stream: "application/zip",
 } as const;
 
+/** Media type of a form, which a row may accept in place of JSON. */
+export const FORM_TYPE = "application/x-www-form-urlencoded";
+
 /** How the request body reaches the handler, see `BODY_TYPES`. */
 export type BodyMode = keyof typeof BODY_TYPES;
 
@@ -50,6 +53,8 @@ export interface Operation {
   readonly audit: string | null;
   readonly rate: RateClass;
   readonly bodyMode: BodyMode;
+  /** The body may also be a form, whose fields are strings: for clients of a standard that says so. */
+  readonly acceptsForm?: true;
   /**
    * How the response body is written. `json`: serialised by the schema of its status. `bytes`: the handler returns JSON text;
    * used on the hot paths, whose handlers also validate the query. `none`: there is no body.

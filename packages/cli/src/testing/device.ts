@@ -14,7 +14,7 @@ export function createDevice(
   const left = [...answers];
   return {
     startDeviceLogin: () => ({
-      status: 201,
+      status: 200,
       body: {
         device_code: "device-code",
         user_code: "BCDF-GHJK",

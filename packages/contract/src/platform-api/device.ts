@@ -1,11 +1,17 @@
 import { Type } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { StringEnum } from "../schemas.ts";
+import { TOKEN_SCOPES } from "../permissions.ts";
 import { DisplayName, WRITES } from "./common.ts";
 
 const ANYBODY = { allows: "public", scope: "platform" } as const;
 
-/** Logins of programs without a browser, in the form of the OAuth device grant (RFC 8628), with bodies in JSON. */
+/** What a client of the standard sends besides; who it is decides nothing. */
+const CLIENT_ID = Type.Optional(DisplayName);
+const SCOPES = TOKEN_SCOPES.filter((scope) => scope !== "quantum").join("|");
+const AS_A_FORM = "The body may also be a form, as RFC 8628 has it.";
+
+/** Logins of programs without a browser: the OAuth device grant (RFC 8628), with bodies in JSON or as forms. */
 export const DEVICE_API = {
   startDeviceLogin: {
     ...WRITES,
@@ -13,11 +19,21 @@ export const DEVICE_API = {
     path: "/device/code",
     audit: "device-login.start",
     bodyMode: "optional",
+    acceptsForm: true,
     summary: "Begin to log in a program without a browser",
-    description:
-      "The program shows `user_code` and `verification_uri` to its user, who confirms there, and asks for the token meanwhile.",
+    description: `The program shows \`user_code\` and \`verification_uri\` to its user, who confirms there, and asks for the token meanwhile. ${AS_A_FORM}`,
     body: Type.Object(
-      { client_name: Type.Optional(DisplayName) },
+      {
+        client_name: Type.Optional(DisplayName),
+        client_id: CLIENT_ID,
+        scope: Type.Optional(
+          Type.String({
+            pattern: `^(${SCOPES})( (${SCOPES})){0,3}$`,
+            description: "Scopes of the token, separated by spaces; default admin",
+            examples: ["deploy"],
+          }),
+        ),
+      },
       {
         additionalProperties: false,
         title: "StartDeviceLoginRequest",
@@ -25,7 +41,7 @@ export const DEVICE_API = {
       },
     ),
     responses: {
-      201: {
+      200: {
         description: "Begun",
         schema: Type.Object(
           {
@@ -47,11 +63,17 @@ export const DEVICE_API = {
     ...ANYBODY,
     path: "/device/token",
     audit: "device-login.finish",
+    acceptsForm: true,
     summary: "Ask for the personal access token of a device login",
-    description:
-      "AUTHORIZATION_PENDING until the user has confirmed; SLOW_DOWN when asked too soon, which makes the interval 5 seconds longer. The token is handed out once.",
+    description: `AUTHORIZATION_PENDING until the user has confirmed; SLOW_DOWN when asked too soon, which makes the interval 5 seconds longer. The token is handed out once. ${AS_A_FORM}`,
     body: Type.Object(
-      { device_code: Type.String({ minLength: 1, maxLength: 256, description: "As it was begun" }) },
+      {
+        device_code: Type.String({ minLength: 1, maxLength: 256, description: "As it was begun" }),
+        client_id: CLIENT_ID,
+        grant_type: Type.Optional(
+          Type.Literal("urn:ietf:params:oauth:grant-type:device_code", { description: "As in RFC 8628" }),
+        ),
+      },
       {
         additionalProperties: false,
         title: "FinishDeviceLoginRequest",

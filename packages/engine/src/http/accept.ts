@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { BODY_TYPES } from "@platform/contract/operation";
+import { BODY_TYPES, FORM_TYPE } from "@platform/contract/operation";
 import type { Operation } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 
@@ -14,12 +14,13 @@ export function requireJsonAccepted(request: FastifyRequest): void {
   );
 }
 
-/** Checks the media type: an operation with a body accepts exactly one, or none where the body may be missing. @throws Problem UNSUPPORTED_MEDIA_TYPE */
-export function requireBodyType(request: FastifyRequest, { bodyMode }: Operation): void {
+/** Checks the media type: an operation with a body accepts exactly one (or a form as well), or none where the body may be missing. @throws Problem UNSUPPORTED_MEDIA_TYPE */
+export function requireBodyType(request: FastifyRequest, { bodyMode, acceptsForm }: Operation): void {
   const wanted = BODY_TYPES[bodyMode];
   if (wanted === null) return;
   const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
   if (given === wanted || (given === undefined && bodyMode === "optional")) return;
+  if (given === FORM_TYPE && acceptsForm) return;
   throw new Problem(
     "UNSUPPORTED_MEDIA_TYPE",
     `The body must be ${wanted}${given ? `, not ${given.slice(0, 100)}` : "; the Content-Type header is missing"}.`,

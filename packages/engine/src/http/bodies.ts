@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { BODY_TYPES } from "@platform/contract/operation";
+import { BODY_TYPES, FORM_TYPE } from "@platform/contract/operation";
 import type { BodyMode } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 import { isDeeperThan } from "../base/json.ts";
@@ -26,6 +26,13 @@ export function readBodiesAs(scope: FastifyInstance, mode: BodyMode): void {
         } catch (error) {
           done(error instanceof Problem ? error : new Problem("INVALID_JSON", undefined, { cause: error }));
         }
+      });
+      // For rows that accept forms; `requireBodyType` has refused it for the others.
+      scope.addContentTypeParser(FORM_TYPE, { parseAs: "string" }, (_request, body, done) => {
+        const fields = [...new URLSearchParams(String(body))];
+        const isUnique = new Set(fields.map(([name]) => name)).size === fields.length;
+        if (isUnique) done(null, Object.fromEntries(fields));
+        else done(new Problem("INVALID_INPUT", "A field of the form is given twice."));
       });
       return;
     case "raw":

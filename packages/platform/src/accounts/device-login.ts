@@ -1,6 +1,5 @@
 import { createHash, randomBytes, randomInt, randomUUID } from "node:crypto";
 import { TOKEN_SCOPES } from "@platform/contract/permissions";
-import type { TokenScope } from "@platform/contract/permissions";
 import { Problem } from "@platform/contract/problems";
 import type { DeviceLoginStore, DeviceQuestion } from "../store/accounts/device-logins.ts";
 import { prepareToken } from "./personal-access-tokens.ts";
@@ -26,6 +25,8 @@ export interface DeviceLogins {
   readonly startDeviceLogin: (client: {
     readonly name: string;
     readonly ip: string;
+    /** What the token is for; valid ones. */
+    readonly scopes: readonly string[];
   }) => Promise<StartedDeviceLogin>;
   /** @throws Problem AUTHORIZATION_PENDING, SLOW_DOWN, EXPIRED_TOKEN, ACCESS_DENIED */
   readonly finishDeviceLogin: (deviceCode: string) => Promise<DeviceToken>;
@@ -46,13 +47,11 @@ const LIFE_SECONDS = 10 * 60;
 const INTERVAL_SECONDS = 5;
 const TOKEN_DAYS = 90;
 const DAY_SECONDS = 24 * 60 * 60;
-/** The CLI on one's own machine does what its user does. */
-const SCOPES: readonly TokenScope[] = ["admin"];
 
 /** Manages logins of programs. `now`: milliseconds since the epoch. */
 export function createDeviceLogins(store: DeviceLoginStore, now: () => number): DeviceLogins {
   return {
-    startDeviceLogin: async ({ name, ip }) => {
+    startDeviceLogin: async ({ name, ip, scopes }) => {
       const [deviceCode, letters] = [createSecret(), createLetters()];
       await store.create({
         id: randomUUID(),
@@ -60,7 +59,7 @@ export function createDeviceLogins(store: DeviceLoginStore, now: () => number): 
         userCodeHash: hash(letters),
         clientName: name,
         ip,
-        scopes: SCOPES,
+        scopes: [...new Set(scopes)],
         lifeSeconds: LIFE_SECONDS,
         intervalSeconds: INTERVAL_SECONDS,
       });

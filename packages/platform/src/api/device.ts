@@ -28,11 +28,15 @@ export function createDeviceHandlers({
     startDeviceLogin: async ({ body, http }) => {
       const ip = readClientAddress(http);
       refuseBeyond(limitStart(nameNetwork(ip)));
-      const login = await identity.startDeviceLogin({ name: body.client_name ?? "A program", ip });
+      const login = await identity.startDeviceLogin({
+        name: body.client_name ?? body.client_id ?? "A program",
+        ip,
+        scopes: body.scope?.split(" ") ?? ["admin"],
+      });
       const { deviceCode, userCode, expiresInSeconds, intervalSeconds } = login;
       const page = `${apiUrl}${DEVICE_PATH}`;
       return {
-        status: 201,
+        status: 200,
         body: {
           device_code: deviceCode,
           user_code: userCode,

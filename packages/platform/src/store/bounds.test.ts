@@ -267,7 +267,7 @@ test("of the sessions of a user the one that was not used for the longest time e
 
 test("a program that was logged in gets no token beyond the limit, and gets it when there is room", async () => {
   await run(GROWING.tokens.fill, user.userId, BOUNDS.tokens.limit, user.userId);
-  const login = await here.identity.startDeviceLogin({ name: "cli", ip: "192.0.2.1" });
+  const login = await here.identity.startDeviceLogin({ name: "cli", ip: "192.0.2.1", scopes: ["admin"] });
   const asked = await here.identity.askDeviceLogin(login.userCode, user.userId);
   await here.identity.decideDeviceLogin(asked?.ticket ?? "", "approved");
   const finish = () => here.identity.finishDeviceLogin(login.deviceCode);
