@@ -1,21 +1,8 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { createCliHome } from "../testing/cli-process.ts";
-import type { CliHome } from "../testing/cli-process.ts";
-import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
-import type { PlatformPeer } from "../testing/platform-peer.ts";
+import { expect, test } from "vitest";
+import { usePeer } from "../testing/peer-scene.ts";
 
-let home: CliHome;
-let peer: PlatformPeer;
-
-beforeEach(async () => {
-  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
-});
-afterEach(() => Promise.all([home.close(), peer.close()]));
-
-const run = (...words: string[]) =>
-  home.run(["audit", ...words], {
-    variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
-  });
+const scene = usePeer();
+const run = (...words: string[]) => scene.run(["audit", ...words]);
 
 test("audit shows who did what, and says of whom it is not proven", async () => {
   const { exitCode, stdout } = await run();
@@ -27,8 +14,8 @@ test("audit shows who did what, and says of whom it is not proven", async () => 
 
 test("audit asks the platform for what the options say", async () => {
   await run("--actor", "ada", "--target", "app-1", "--after", "2026-11-20 00:00:00");
-  const [request = ""] = peer.requests;
-  expect(Object.fromEntries(new URL(request.split(" ")[1] ?? "", peer.url).searchParams)).toEqual({
+  const [request = ""] = scene.peer.requests;
+  expect(Object.fromEntries(new URL(request.split(" ")[1] ?? "", scene.peer.url).searchParams)).toEqual({
     limit: "100",
     actor: "ada",
     targetId: "app-1",
@@ -59,8 +46,8 @@ test("audit --verify reads to the end of the log, and fails with the first entry
     exitCode: 0,
     stdout: "All 1001 entries are as they were written.\n",
   });
-  expect(peer.requests).toHaveLength(2);
-  peer.breakAuditLog();
+  expect(scene.peer.requests).toHaveLength(2);
+  scene.peer.breakAuditLog();
   const { exitCode, stderr } = await run("--verify");
   expect(exitCode).toBe(1);
   expect(stderr).toContain("Entry 7 of the audit log is missing or was changed.");
@@ -68,5 +55,5 @@ test("audit --verify reads to the end of the log, and fails with the first entry
 
 test("audit --verify takes no filter, since the hashes are a chain of all entries", async () => {
   expect((await run("--verify", "--actor", "ada@example.org")).exitCode).toBe(2);
-  expect(peer.requests).toEqual([]);
+  expect(scene.peer.requests).toEqual([]);
 });

@@ -1,20 +1,9 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { createCliHome } from "../testing/cli-process.ts";
-import type { CliHome } from "../testing/cli-process.ts";
+import { expect, test } from "vitest";
 import { NEW_KEY } from "../testing/access.ts";
-import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
-import type { PlatformPeer } from "../testing/platform-peer.ts";
+import { usePeer } from "../testing/peer-scene.ts";
 
-let home: CliHome;
-let peer: PlatformPeer;
-
-beforeEach(async () => {
-  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
-});
-afterEach(() => Promise.all([home.close(), peer.close()]));
-
-const run = (...words: string[]) =>
-  home.run(words, { variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN } });
+const scene = usePeer();
+const run = (...words: string[]) => scene.run(words);
 
 test("a new key is printed as lines of an .env file, and beside it a curl that does not contain the secret", async () => {
   const { exitCode, stdout, stderr } = await run("keys", "create", "shop");

@@ -1,41 +1,28 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { createCliHome } from "../testing/cli-process.ts";
-import type { CliHome } from "../testing/cli-process.ts";
-import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
-import type { PlatformPeer } from "../testing/platform-peer.ts";
+import { expect, test } from "vitest";
+import { usePeer } from "../testing/peer-scene.ts";
 
-let home: CliHome;
-let peer: PlatformPeer;
-
-beforeEach(async () => {
-  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
-});
-afterEach(() => Promise.all([home.close(), peer.close()]));
-
+const scene = usePeer();
 const run = (words: readonly string[], input?: string, group = "secrets") =>
-  home.run([group, ...words, "--organization"], {
-    variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
-    ...(input === undefined ? {} : { input }),
-  });
+  scene.run([group, ...words, "--organization"], input === undefined ? {} : { input });
 
 test("secrets set reads the value from standard input without its last line break, and prints it nowhere", async () => {
   const { exitCode, stdout, stderr } = await run(["set", "TLS_KEY"], "two lines\nof a value\n");
   expect([exitCode, stdout]).toEqual([0, "Set TLS_KEY (revision 1).\n"]);
   expect(stderr).not.toContain("value");
-  expect([...peer.secrets]).toEqual([["TLS_KEY", "two lines\nof a value"]]);
+  expect([...scene.peer.secrets]).toEqual([["TLS_KEY", "two lines\nof a value"]]);
 });
 
 test("secrets set takes no value on the command line, and no empty one", async () => {
   expect((await run(["set", "TLS_KEY", "a value on the command line"])).exitCode).toBe(2);
   expect((await run(["set", "TLS_KEY"], "\n")).exitCode).toBe(2);
-  expect(peer.requests).toEqual([]);
+  expect(scene.peer.requests).toEqual([]);
 });
 
 test("secrets set says itself that a value is too short or too long, and sends nothing", async () => {
   const [short, long] = [await run(["set", "PIN"], "1234567"), await run(["set", "PIN"], "x".repeat(8_193))];
   expect([short.exitCode, long.exitCode]).toEqual([2, 2]);
   expect(short.stderr).toContain("The value has 7 characters; a secret has 8 to 8192.");
-  expect(peer.requests).toEqual([]);
+  expect(scene.peer.requests).toEqual([]);
   // Characters, as the platform counts them, not units of UTF-16.
   expect((await run(["set", "PIN"], "\u{1F511}".repeat(7))).exitCode).toBe(2);
 });

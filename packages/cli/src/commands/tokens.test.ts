@@ -1,22 +1,9 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { createCliHome } from "../testing/cli-process.ts";
-import type { CliHome } from "../testing/cli-process.ts";
+import { expect, test } from "vitest";
 import { NEW_TOKEN } from "../testing/access.ts";
-import { TOKEN, startPlatformPeer } from "../testing/platform-peer.ts";
-import type { PlatformPeer } from "../testing/platform-peer.ts";
+import { usePeer } from "../testing/peer-scene.ts";
 
-let home: CliHome;
-let peer: PlatformPeer;
-
-beforeEach(async () => {
-  [home, peer] = await Promise.all([createCliHome(), startPlatformPeer()]);
-});
-afterEach(() => Promise.all([home.close(), peer.close()]));
-
-const run = (...words: string[]) =>
-  home.run(["tokens", ...words], {
-    variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
-  });
+const scene = usePeer();
+const run = (...words: string[]) => scene.run(["tokens", ...words]);
 
 test("tokens create prints the value alone on standard output, and what it is beside it", async () => {
   const { exitCode, stdout, stderr } = await run("create", "ci", "--scopes", "run, deploy");
@@ -36,7 +23,7 @@ test("tokens create refuses an unknown scope before it asks the platform", async
   expect(stderr).toContain(
     "'root' is not a scope; use read, run, deploy, admin, quantum, separated by commas.",
   );
-  expect(peer.requests).toEqual([]);
+  expect(scene.peer.requests).toEqual([]);
 });
 
 test("tokens ls shows what each token opens and when it was used", async () => {

@@ -1,39 +1,23 @@
 import pino from "pino";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import { Problem } from "@platform/contract/problems";
 import { registerOperations } from "@platform/engine/http/pipeline";
 import { createHttpServer } from "@platform/engine/http/server";
-import { createAuditScene } from "../testing/audit-scene.ts";
+import { useAuditScene } from "../testing/audit-scene.ts";
 import { PROOF } from "../testing/browser.ts";
 import { createTestMember, createTestUser } from "../testing/fixtures.ts";
-import { createTestInstance } from "../testing/instance.ts";
-import type { TestInstance } from "../testing/instance.ts";
 import { createProperty } from "../testing/operation-calls.ts";
 import { createAuditStage } from "./audit-stage.ts";
 import type { PlatformCaller } from "./caller.ts";
-import { createTestDatabase } from "../testing/test-database.ts";
-import type { TestDatabase } from "../testing/test-database.ts";
 
-let server: TestDatabase;
-let instance: TestInstance;
-let listEvents: ReturnType<typeof createAuditScene>["listEvents"];
-let callAs: ReturnType<typeof createAuditScene>["callAs"];
-
-beforeAll(async () => {
-  server = await createTestDatabase();
-  instance = await createTestInstance({ database: server.database });
-  ({ listEvents, callAs } = createAuditScene(instance));
-});
-afterAll(async () => {
-  await instance?.close();
-  await server?.close();
-});
+const scene = useAuditScene();
+const { listEvents, callAs } = scene;
 
 describe("a refused attempt", () => {
   test("of a member is written, once a minute, and stays refused", async () => {
-    const property = await createProperty(instance);
-    const viewer = await createTestMember(instance, property.owner.organisationId, "viewer");
+    const property = await createProperty(scene.instance);
+    const viewer = await createTestMember(scene.instance, property.owner.organisationId, "viewer");
     const operation = PLATFORM_API.deleteApplication;
     const before = await listEvents(property.owner);
     for (const _ of [1, 2, 3]) {
@@ -52,8 +36,8 @@ describe("a refused attempt", () => {
   });
 
   test("of somebody else leaves nothing in an organisation of which they are no member", async () => {
-    const property = await createProperty(instance);
-    const stranger = await createTestUser(instance);
+    const property = await createProperty(scene.instance);
+    const stranger = await createTestUser(scene.instance);
     const before = await listEvents(property.owner);
     const response = await callAs(stranger, property, "deleteApplication", PLATFORM_API.deleteApplication);
     expect(response.statusCode).toBe(403);
@@ -61,9 +45,9 @@ describe("a refused attempt", () => {
   });
 
   test("to sign in is written for the user, whose address and not whose password it holds", async () => {
-    const owner = await createTestUser(instance);
+    const owner = await createTestUser(scene.instance);
     const signIn = (email: string) =>
-      instance.api.inject({
+      scene.instance.api.inject({
         method: "POST",
         url: "/api/session",
         headers: { ...PROOF, "x-forwarded-for": "192.0.2.9" },
@@ -94,12 +78,17 @@ const VERSION = {
 } as const;
 
 test("the token of a link is in no entry, not even of who was refused", async () => {
-  const [owner, guest] = [await createTestUser(instance), await createTestUser(instance)];
+  const [owner, guest] = [await createTestUser(scene.instance), await createTestUser(scene.instance)];
   const headers = { authorization: `Bearer ${owner.token}` };
   const payload = { role: "viewer", email: "somebody-else@example.org" };
-  const invited = await instance.api.inject({ method: "POST", url: "/api/invitations", headers, payload });
+  const invited = await scene.instance.api.inject({
+    method: "POST",
+    url: "/api/invitations",
+    headers,
+    payload,
+  });
   const link = invited.json<{ url: string }>().url.split("/").at(-1) ?? "";
-  const refused = await instance.api.inject({
+  const refused = await scene.instance.api.inject({
     method: "POST",
     url: `/api/invitations/${link}/accept`,
     headers: { authorization: `Bearer ${guest.token}` },
@@ -113,9 +102,9 @@ test.each([
   ["done", "/1.0.0", async () => ({ status: 200 as const, body: VERSION })],
   ["refused", "", () => Promise.reject(new Problem("FORBIDDEN"))],
 ])("a parameter that is no id is in no entry of what was %s", async (outcome, rest, handle) => {
-  const owner = await createTestUser(instance);
+  const owner = await createTestUser(scene.instance);
   const { organisationId, userId } = owner;
-  const membership = await instance.identity.findMembership(userId);
+  const membership = await scene.instance.identity.findMembership(userId);
   if (membership === null) throw new Error("The user has no organisation.");
   const app = createHttpServer({ logger: pino({ level: "silent" }) });
   const table = { retire: { ...PLATFORM_API.retireVersion, path: "/links/{link}/{key}/{version}" } };
@@ -129,7 +118,7 @@ test.each([
       actor: { role: "owner", scopes: null, isOperator: false },
     }),
     authorize: () => undefined,
-    audit: createAuditStage(instance.stores.auditLog),
+    audit: createAuditStage(scene.instance.stores.auditLog),
     handlers: { retire: handle },
   });
   await app.inject({ method: "POST", url: `/api/links/pasted-secret/${organisationId}/1.0.0` });

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Operation } from "@platform/contract/operation";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { AuditEvent } from "@platform/contract/platform-api/audit";
-import { createAuditScene } from "../testing/audit-scene.ts";
+import { useAuditScene } from "../testing/audit-scene.ts";
 import { PROOF } from "../testing/browser.ts";
 import { createTestMember, createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
-import { createTestInstance } from "../testing/instance.ts";
-import type { TestInstance } from "../testing/instance.ts";
 import { createProperty, ownParams } from "../testing/operation-calls.ts";
 import type { Property } from "../testing/operation-calls.ts";
-import { createTestDatabase } from "../testing/test-database.ts";
-import type { TestDatabase } from "../testing/test-database.ts";
 
 const AUDITED: readonly (readonly [string, Operation])[] = Object.entries<Operation>(PLATFORM_API).filter(
   ([, { audit }]) => audit !== null,
@@ -49,24 +45,15 @@ const ELSEWHERE = new Set(["createOrganization"]);
 const SAMPLED = AUDITED.filter(([id]) => !WITHOUT_SAMPLE.has(id));
 const WRITTEN = SAMPLED.filter(([id]) => id !== "startJob");
 
-let server: TestDatabase;
-let instance: TestInstance;
-let listEvents: ReturnType<typeof createAuditScene>["listEvents"];
-let callAs: ReturnType<typeof createAuditScene>["callAs"];
-
-beforeAll(async () => {
-  server = await createTestDatabase();
-  instance = await createTestInstance({ database: server.database });
-  ({ listEvents, callAs } = createAuditScene(instance));
-});
-afterAll(async () => {
-  await instance?.close();
-  await server?.close();
-});
+const scene = useAuditScene();
+const { listEvents, callAs } = scene;
 
 /** The application of the property can subscribe again. */
 async function unsubscribe({ owner, params }: Property): Promise<void> {
-  await instance.stores.subscriptions.cancel(owner.organisationId, params["subscriptions"]?.["id"] ?? "");
+  await scene.instance.stores.subscriptions.cancel(
+    owner.organisationId,
+    params["subscriptions"]?.["id"] ?? "",
+  );
 }
 
 /** All that operations change; what is only noted about use is left out. */
@@ -83,7 +70,7 @@ async function readEverything(): Promise<unknown> {
     "organisation",
   ];
   const whole = tables.map((name) => `select '${name}' as of, to_jsonb(t) as row from ${name} t`);
-  const { rows } = await server.database.pool.query(
+  const { rows } = await scene.server.database.pool.query(
     [
       ...whole,
       "select 'key', to_jsonb(t) - 'last_used_at' from access_key t",
@@ -98,11 +85,11 @@ async function readEverything(): Promise<unknown> {
 
 /** Calls the operation for a new organisation; what it left in the log, and how it was answered. */
 async function callOnce(id: string, operation: Operation) {
-  const property = await createProperty(instance);
+  const property = await createProperty(scene.instance);
   const { owner } = property;
   if (id === "createSubscription") await unsubscribe(property);
   // The call may end the owner's own token.
-  const reader = await createTestMember(instance, owner.organisationId, "owner");
+  const reader = await createTestMember(scene.instance, owner.organisationId, "owner");
   const before = await listEvents(reader, owner);
   const response = await callAs(owner, property, id, operation);
   expect(response.statusCode).toBeLessThan(300);
@@ -151,17 +138,17 @@ test("a start leaves no entry: it is an execution itself", async () => {
 
 /** What an operation changes, and how it answers, while no entry can be written. */
 async function callWithoutLog(id: string, operation: Operation) {
-  const property = await createProperty(instance);
+  const property = await createProperty(scene.instance);
   if (id === "createSubscription") await unsubscribe(property);
   // What the first use of a token or session notes is not the operation's.
   await listEvents(property.owner);
   const before = await readEverything();
-  await server.database.query({ text: "alter function append_audit_entry rename to hidden" });
+  await scene.server.database.query({ text: "alter function append_audit_entry rename to hidden" });
   try {
     const { statusCode } = await callAs(property.owner, property, id, operation);
     return { statusCode, before, after: await readEverything() };
   } finally {
-    await server.database.query({ text: "alter function hidden rename to append_audit_entry" });
+    await scene.server.database.query({ text: "alter function hidden rename to append_audit_entry" });
   }
 }
 
@@ -182,22 +169,22 @@ test.each(WRITTEN.filter(([id]) => WRITTEN_LATE.has(id)))(
 );
 
 test("a changed password and a session that its user ends leave their entries, with the session", async () => {
-  const owner = await createTestUser(instance);
+  const owner = await createTestUser(scene.instance);
   const cookie = async () => {
     const client = { userAgent: "test", ip: "192.0.2.1" };
-    return `platform_session=${await instance.identity.createSession(owner.userId, client)}`;
+    return `platform_session=${await scene.instance.identity.createSession(owner.userId, client)}`;
   };
   const headers = { ...PROOF, cookie: await cookie(), "x-forwarded-for": "192.0.2.7" };
-  const changed = await instance.api.inject({
+  const changed = await scene.instance.api.inject({
     method: "PUT",
     url: "/api/me/password",
     headers,
     payload: { currentPassword: owner.password, newPassword: "another long password" },
   });
   expect(changed.statusCode).toBe(204);
-  expect((await instance.api.inject({ method: "DELETE", url: "/api/session", headers })).statusCode).toBe(
-    204,
-  );
+  expect(
+    (await scene.instance.api.inject({ method: "DELETE", url: "/api/session", headers })).statusCode,
+  ).toBe(204);
   const [end, change] = await listEvents(owner);
   expect(change).toMatchObject({ action: "password.change", ip: "192.0.2.7", target: { id: null } });
   expect(end).toMatchObject({ action: "session.end", actor: { credential: change?.actor.credential } });
@@ -205,24 +192,24 @@ test("a changed password and a session that its user ends leave their entries, w
 });
 
 test("what failed leaves no entry", async () => {
-  const property = await createProperty(instance);
+  const property = await createProperty(scene.instance);
   const { owner } = property;
   const before = await listEvents(owner);
   for (const url of ["/api/applications/00000000-0000-7000-8000-000000000000", "/api/applications/x"]) {
     const headers = { authorization: `Bearer ${owner.token}` };
-    expect((await instance.api.inject({ method: "DELETE", url, headers })).statusCode).toBe(404);
+    expect((await scene.instance.api.inject({ method: "DELETE", url, headers })).statusCode).toBe(404);
   }
   expect(await listEvents(owner)).toEqual(before);
 });
 
 test("a change that is not committed leaves no entry", async () => {
-  const property = await createProperty(instance);
+  const property = await createProperty(scene.instance);
   const { owner } = property;
   const before = await listEvents(owner);
-  await server.database.query({
+  await scene.server.database.query({
     text: "create function refuse_commit() returns trigger language plpgsql as $$ begin raise 'refused'; end $$",
   });
-  await server.database.query({
+  await scene.server.database.query({
     text: `create constraint trigger refused after insert on application deferrable initially deferred
       for each row execute function refuse_commit()`,
   });
@@ -231,12 +218,12 @@ test("a change that is not committed leaves no entry", async () => {
     expect(response.statusCode).toBe(500);
     expect(await listEvents(owner)).toEqual(before);
   } finally {
-    await server.database.query({ text: "drop function refuse_commit() cascade" });
+    await scene.server.database.query({ text: "drop function refuse_commit() cascade" });
   }
 });
 
 test("no secret and no body is in any log", async () => {
-  const property = await createProperty(instance);
+  const property = await createProperty(scene.instance);
   const { owner } = property;
   const secrets = [owner.password, "a guessed password", "a new long password", "another long password"];
   // The others need what these two end.
@@ -247,7 +234,7 @@ test("no secret and no body is in any log", async () => {
       if (secret !== undefined) secrets.push(secret);
   }
   expect(secrets.length).toBeGreaterThanOrEqual(6);
-  const { rows } = await server.database.pool.query<{ text: string }>(
+  const { rows } = await scene.server.database.pool.query<{ text: string }>(
     "select to_jsonb(e)::text as text from audit_entry e",
   );
   const logs = rows.map(({ text }) => text).join("\n");
@@ -256,9 +243,9 @@ test("no secret and no body is in any log", async () => {
 
 describe("the list", () => {
   test("is filtered by actor, action, resource and time, and paged", async () => {
-    const property = await createProperty(instance);
+    const property = await createProperty(scene.instance);
     const { owner, params } = property;
-    const other = await createTestMember(instance, owner.organisationId, "maintainer");
+    const other = await createTestMember(scene.instance, owner.organisationId, "maintainer");
     await callAs(owner, property, "createApplication", PLATFORM_API.createApplication);
     await callAs(other, property, "createApplication", PLATFORM_API.createApplication);
     await callAs(other, property, "revokeAccessKey", PLATFORM_API.revokeAccessKey);
@@ -274,7 +261,7 @@ describe("the list", () => {
     const read = async (cursor: string) => {
       const url = `/api/audit-events?limit=2${cursor}`;
       const headers = { authorization: `Bearer ${owner.token}` };
-      return (await instance.api.inject({ url, headers })).json<{
+      return (await scene.instance.api.inject({ url, headers })).json<{
         items: AuditEvent[];
         nextCursor: string;
       }>();
@@ -286,13 +273,13 @@ describe("the list", () => {
   });
 
   test("is the organisation's own, and can be verified", async () => {
-    const [property, other] = [await createProperty(instance), await createProperty(instance)];
+    const [property, other] = [await createProperty(scene.instance), await createProperty(scene.instance)];
     await callAs(property.owner, property, "createApplication", PLATFORM_API.createApplication);
     const ids = (await listEvents(other.owner)).map(({ actor }) => actor.id);
     expect(ids).not.toContain(property.owner.userId);
     const url = "/api/audit-events/verification";
     const headers = { authorization: `Bearer ${property.owner.token}` };
-    expect((await instance.api.inject({ url, headers })).json()).toEqual({
+    expect((await scene.instance.api.inject({ url, headers })).json()).toEqual({
       checked: (await listEvents(property.owner)).length,
       firstBroken: null,
       nextCursor: null,
@@ -302,9 +289,9 @@ describe("the list", () => {
   test.each(["cursor=x", "after=yesterday", "limit=0", `actor=${"a".repeat(201)}`])(
     "refuses %s",
     async (query) => {
-      const owner = await createTestUser(instance);
+      const owner = await createTestUser(scene.instance);
       const headers = { authorization: `Bearer ${owner.token}` };
-      const response = await instance.api.inject({ url: `/api/audit-events?${query}`, headers });
+      const response = await scene.instance.api.inject({ url: `/api/audit-events?${query}`, headers });
       expect([response.statusCode, response.json()]).toMatchObject([400, { code: "INVALID_INPUT" }]);
     },
   );
@@ -314,9 +301,9 @@ const role = (before: string | null, after: string | null) =>
   JSON.stringify([{ field: "role", before, after }]);
 
 test("an organisation's log begins with its creation, and tells who came with which role, changed and went", async () => {
-  const [owner, guest] = [await createTestUser(instance), await createTestUser(instance)];
+  const [owner, guest] = [await createTestUser(scene.instance), await createTestUser(scene.instance)];
   const send = async (user: TestUser, method: "POST" | "PUT" | "DELETE", path: string, payload?: object) => {
-    const response = await instance.api.inject({
+    const response = await scene.instance.api.inject({
       method,
       url: `/api${path}`,
       headers: {
@@ -340,13 +327,13 @@ test("an organisation's log begins with its creation, and tells who came with wh
   organisationId = id;
   await send(owner, "PUT", `/members/${guest.userId}`, { role: "maintainer" });
   await send(owner, "DELETE", `/members/${guest.userId}`);
-  const { rows: former } = await server.database.pool.query(
+  const { rows: former } = await scene.server.database.pool.query(
     "select 1 from audit_entry where organisation_id = $1",
     [id],
   );
   expect(former).toHaveLength(6);
   await send(owner, "DELETE", `/organizations/${id}`);
-  const { rows } = await server.database.pool.query<{ entry: string }>(
+  const { rows } = await scene.server.database.pool.query<{ entry: string }>(
     `select concat_ws(' ', actor_name, action, target, changes) as entry from audit_entry where organisation_id = $1
       order by sequence`,
     [id],
@@ -361,7 +348,7 @@ test("an organisation's log begins with its creation, and tells who came with wh
     `${owner.email} organization.delete ${id} []`,
   ]);
   expect(link.length).toBeGreaterThan(20);
-  const { rows: leaks } = await server.database.pool.query(
+  const { rows: leaks } = await scene.server.database.pool.query(
     "select 1 from audit_entry e where strpos(to_jsonb(e)::text, $1) > 0",
     [link],
   );

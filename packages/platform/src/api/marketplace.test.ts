@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createUuidV7 } from "@platform/engine/base/uuid";
 import { createApiCaller } from "../testing/api-calls.ts";
 import type { CallApi } from "../testing/api-calls.ts";
 import {
@@ -45,18 +44,10 @@ async function offer(name: string, listing: object = { title: name }): Promise<T
 
 async function describeVersion({ serviceKey }: TestService, version: string, description: string) {
   await insertTestVersion(home.database, {
-    id: createUuidV7(),
     serviceKey,
     version,
     archiveHash: "secret archive",
-    contentHash: `content of ${version}`,
-    resources: { cpu: 1, memory: 1 },
-    timeoutSeconds: 60,
-    startMode: "auto",
-    network: null,
-    output: null,
     inputSchema: { type: "object", title: `Input of ${version}` },
-    outputSchema: null,
     description,
   });
 }

@@ -1,31 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { PROOF, createBrowser, getMe, send } from "../testing/browser.ts";
-import type { Browser } from "../testing/browser.ts";
-import type { TestUser } from "../testing/fixtures.ts";
-import { TEST_API_URL, createTestInstance } from "../testing/instance.ts";
-import type { TestInstance } from "../testing/instance.ts";
-import { createTestDatabase } from "../testing/test-database.ts";
-import type { TestDatabase } from "../testing/test-database.ts";
+import { describe, expect, test } from "vitest";
+import { PROOF, getMe, send } from "../testing/browser.ts";
+import { useBrowser } from "../testing/browser-scene.ts";
+import { TEST_API_URL } from "../testing/instance.ts";
 
-let home: TestDatabase;
-let here: TestInstance;
-let there: TestInstance;
-let user: TestUser;
-let signIn: Browser["signIn"];
-let startSession: Browser["startSession"];
-
-beforeAll(async () => {
-  home = await createTestDatabase();
-  here = await createTestInstance({ database: home.database });
-  there = await createTestInstance({ database: home.connect() });
-});
-afterAll(async () => {
-  await Promise.all([here?.close(), there?.close()]);
-  await home?.close();
-});
-beforeEach(async () => {
-  ({ user, signIn, startSession } = await createBrowser(here));
-});
+const scene = useBrowser();
+const { signIn, startSession } = scene;
 
 describe("a request with the cookie", () => {
   const same = { "sec-fetch-site": "same-origin" };
@@ -49,9 +28,11 @@ describe("a request with the cookie", () => {
   ] as const)("%s %s is answered %s", async (method, _what, headers, status) => {
     const cookie = await startSession();
     const body = method === "PUT" ? { payload: { name: "Ada" } } : {};
-    const response = await send(here, method, "/me", { headers: { cookie, ...headers }, ...body });
+    const response = await send(scene.here, method, "/me", { headers: { cookie, ...headers }, ...body });
     expect(response.statusCode).toBe(status);
-    expect(response.json()).toMatchObject(status === 403 ? { code: "FORBIDDEN" } : { email: user.email });
+    expect(response.json()).toMatchObject(
+      status === 403 ? { code: "FORBIDDEN" } : { email: scene.user.email },
+    );
   });
 
   test.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"])(
@@ -59,14 +40,19 @@ describe("a request with the cookie", () => {
     async (type) => {
       const headers = { cookie: await startSession(), ...PROOF, "content-type": type };
       for (const url of ["/me", "/me/password"])
-        expect((await send(here, "PUT", url, { headers, payload: '{"name":"Eve"}' })).statusCode).toBe(415);
+        expect((await send(scene.here, "PUT", url, { headers, payload: '{"name":"Eve"}' })).statusCode).toBe(
+          415,
+        );
     },
   );
 
   test("and a token as well is refused", async () => {
     const cookie = await startSession();
-    for (const header of [{ authorization: `Bearer ${user.token}` }, { "x-auth-token": user.token }]) {
-      const response = await getMe(here, cookie, { ...PROOF, ...header });
+    for (const header of [
+      { authorization: `Bearer ${scene.user.token}` },
+      { "x-auth-token": scene.user.token },
+    ]) {
+      const response = await getMe(scene.here, cookie, { ...PROOF, ...header });
       expect([response.statusCode, response.json()]).toMatchObject([401, { code: "UNAUTHENTICATED" }]);
       expect(response.body).toContain("both");
     }
@@ -76,14 +62,14 @@ describe("a request with the cookie", () => {
     const cookie = await startSession();
     const planted = `platform_session=${"A".repeat(43)}`;
     for (const both of [`${planted}; ${cookie}`, `${cookie}; ${planted}`])
-      expect((await getMe(here, both)).statusCode).toBe(401);
+      expect((await getMe(scene.here, both)).statusCode).toBe(401);
   });
 
   test("is answered without permission for pages of other origins to read it", async () => {
     const headers = { origin: "https://evil.example", "access-control-request-method": "PUT" };
-    const preflight = await here.api.inject({ method: "OPTIONS", url: "/api/me", headers });
+    const preflight = await scene.here.api.inject({ method: "OPTIONS", url: "/api/me", headers });
     expect(preflight.statusCode).toBe(405);
-    const response = await getMe(here, await startSession());
+    const response = await getMe(scene.here, await startSession());
     for (const { headers: given } of [preflight, response])
       expect(Object.keys(given).filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
@@ -92,6 +78,6 @@ describe("a request with the cookie", () => {
     ["signing in without the console's header", same],
     ["signing in from another site", { ...asked, "sec-fetch-site": "cross-site" }],
   ])("%s is refused: another page must not choose who its reader is", async (_what, headers) => {
-    expect((await signIn(user.email, { headers })).json()).toMatchObject({ code: "FORBIDDEN" });
+    expect((await signIn(scene.user.email, { headers })).json()).toMatchObject({ code: "FORBIDDEN" });
   });
 });

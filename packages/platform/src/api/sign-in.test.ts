@@ -1,57 +1,35 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { COOKIE, PROOF, createBrowser, getMe, send } from "../testing/browser.ts";
-import type { Browser } from "../testing/browser.ts";
+import { describe, expect, test } from "vitest";
+import { COOKIE, PROOF, getMe, send } from "../testing/browser.ts";
+import { useBrowser } from "../testing/browser-scene.ts";
 import { createTestUser } from "../testing/fixtures.ts";
-import type { TestUser } from "../testing/fixtures.ts";
-import { createTestInstance } from "../testing/instance.ts";
-import type { TestInstance } from "../testing/instance.ts";
-import { createTestDatabase } from "../testing/test-database.ts";
-import type { TestDatabase } from "../testing/test-database.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 
-let home: TestDatabase;
-let here: TestInstance;
-let there: TestInstance;
-let user: TestUser;
-let signIn: Browser["signIn"];
-let startSession: Browser["startSession"];
-
-beforeAll(async () => {
-  home = await createTestDatabase();
-  here = await createTestInstance({ database: home.database });
-  there = await createTestInstance({ database: home.connect() });
-});
-afterAll(async () => {
-  await Promise.all([here?.close(), there?.close()]);
-  await home?.close();
-});
-beforeEach(async () => {
-  ({ user, signIn, startSession } = await createBrowser(here));
-});
+const scene = useBrowser();
+const { signIn, startSession } = scene;
 
 function waitOut() {
-  return home.database.query({
+  return scene.home.database.query({
     text: "update sign_in_attempt set blocked_until = now() - interval '1 second'",
   });
 }
 
 describe("signing in", () => {
   test("answers the user and sets a cookie that scripts cannot read, of which only the hash is stored", async () => {
-    const response = await signIn(`  ${user.email.toUpperCase()}`);
+    const response = await signIn(`  ${scene.user.email.toUpperCase()}`);
     expect(response.statusCode).toBe(200);
     expect(response.json()).toMatchObject({
-      id: user.userId,
-      email: user.email,
+      id: scene.user.userId,
+      email: scene.user.email,
       operator: false,
-      organization: { id: user.organisationId, role: "owner", isPersonal: true },
-      organizations: [{ id: user.organisationId }],
+      organization: { id: scene.user.organisationId, role: "owner", isPersonal: true },
+      organizations: [{ id: scene.user.organisationId }],
     });
     expect(response.headers["cache-control"]).toBe("no-store");
     const [, value = ""] = COOKIE.exec(String(response.headers["set-cookie"])) ?? [];
-    expect((await getMe(here, `other=1; platform_session=${value}`)).json()).toEqual(response.json());
-    const [row] = await home.database.query<{ text: string }>({
+    expect((await getMe(scene.here, `other=1; platform_session=${value}`)).json()).toEqual(response.json());
+    const [row] = await scene.home.database.query<{ text: string }>({
       text: "select row_to_json(s)::text as text from session s where user_id = $1",
-      values: [user.userId],
+      values: [scene.user.userId],
     });
     expect(row?.text).toContain("Test/1.0");
     expect(row?.text).not.toContain(value);
@@ -66,7 +44,7 @@ describe("signing in", () => {
   });
 
   test("says nothing about which part was wrong", async () => {
-    const wrong = await signIn(user.email, { password: "not the password" });
+    const wrong = await signIn(scene.user.email, { password: "not the password" });
     const unknown = await signIn("nobody@example.org");
     expect([wrong.statusCode, unknown.statusCode]).toEqual([401, 401]);
     expect(wrong.json()).toMatchObject({ code: "INVALID_CREDENTIALS" });
@@ -76,43 +54,48 @@ describe("signing in", () => {
 
   test("a disabled user is unknown, and their sessions and tokens end", async () => {
     const cookie = await startSession();
-    await home.database.query({
+    await scene.home.database.query({
       text: "update platform_user set disabled_at = now() where id = $1",
-      values: [user.userId],
+      values: [scene.user.userId],
     });
-    expect((await signIn(user.email)).json()).toMatchObject({ code: "INVALID_CREDENTIALS" });
-    for (const headers of [{ ...PROOF, cookie }, { "x-auth-token": user.token }])
-      expect((await send(here, "GET", "/services", { headers })).statusCode).toBe(401);
+    expect((await signIn(scene.user.email)).json()).toMatchObject({ code: "INVALID_CREDENTIALS" });
+    for (const headers of [{ ...PROOF, cookie }, { "x-auth-token": scene.user.token }])
+      expect((await send(scene.here, "GET", "/services", { headers })).statusCode).toBe(401);
   });
 
   test("makes a session of its own: what the cookie held before is not adopted, and ends", async () => {
     const planted = "A".repeat(43);
-    const first = await signIn(user.email, { headers: { ...PROOF, cookie: `platform_session=${planted}` } });
+    const first = await signIn(scene.user.email, {
+      headers: { ...PROOF, cookie: `platform_session=${planted}` },
+    });
     const [, value = ""] = COOKIE.exec(String(first.headers["set-cookie"])) ?? [];
     expect(value).not.toBe(planted);
-    expect((await getMe(here, `platform_session=${planted}`)).statusCode).toBe(401);
+    expect((await getMe(scene.here, `platform_session=${planted}`)).statusCode).toBe(401);
     const cookie = `platform_session=${value}`;
-    const second = await signIn(user.email, { headers: { ...PROOF, cookie } });
+    const second = await signIn(scene.user.email, { headers: { ...PROOF, cookie } });
     expect(second.headers["set-cookie"]).not.toContain(value);
-    expect((await getMe(here, cookie)).statusCode).toBe(401);
+    expect((await getMe(scene.here, cookie)).statusCode).toBe(401);
   });
 
   test("stores a new hash of the password where that is of an earlier release, and goes on working", async () => {
     const former =
       "743103a4d6773ed250eca5c4f29220df:525d651b8157bc5b12e345371e0a723b696b9a4d9da6127e5cd03cfbd8bd7a6aade780df19049ffca926255394e0f8957c3d5810b8be04414a41c74eb362db16";
-    await home.database.query({
+    await scene.home.database.query({
       text: "update platform_user set password_hash = $2 where id = $1",
-      values: [user.userId, former],
+      values: [scene.user.userId, former],
     });
     const password = "correct horse battery";
-    const both = await Promise.all([signIn(user.email, { password }), signIn(user.email, { password })]);
+    const both = await Promise.all([
+      signIn(scene.user.email, { password }),
+      signIn(scene.user.email, { password }),
+    ]);
     expect(both.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
-    const [row] = await home.database.query<{ hash: string }>({
+    const [row] = await scene.home.database.query<{ hash: string }>({
       text: "select password_hash as hash from platform_user where id = $1",
-      values: [user.userId],
+      values: [scene.user.userId],
     });
     expect(row?.hash).toMatch(/^\$scrypt\$/u);
-    expect((await signIn(user.email, { password })).statusCode).toBe(200);
+    expect((await signIn(scene.user.email, { password })).statusCode).toBe(200);
   });
 });
 
@@ -120,37 +103,41 @@ describe("guessing", () => {
   test("is refused after five tries, with the time to wait, also at another process and with the right password", async () => {
     for (let tries = 0; tries < 5; tries++)
       expect(
-        (await signIn(user.email, { password: "guess", instance: tries % 2 === 0 ? here : there }))
-          .statusCode,
+        (
+          await signIn(scene.user.email, {
+            password: "guess",
+            instance: tries % 2 === 0 ? scene.here : scene.there,
+          })
+        ).statusCode,
       ).toBe(401);
-    for (const instance of [here, there]) {
-      const refused = await signIn(user.email, { instance });
+    for (const instance of [scene.here, scene.there]) {
+      const refused = await signIn(scene.user.email, { instance });
       expect([refused.statusCode, refused.json()]).toMatchObject([429, { code: "RATE_LIMITED" }]);
       expect(Number(refused.headers["retry-after"])).toBeGreaterThan(10);
       expect(Number(refused.headers["retry-after"])).toBeLessThanOrEqual(15);
     }
-    const other = await createTestUser(here);
+    const other = await createTestUser(scene.here);
     expect((await signIn(other.email, { password: other.password })).statusCode).toBe(200);
   });
 
   test("waits twice as long with each further try, and a success forgets all", async () => {
-    for (let tries = 0; tries < 5; tries++) await signIn(user.email, { password: "guess" });
+    for (let tries = 0; tries < 5; tries++) await signIn(scene.user.email, { password: "guess" });
     for (const seconds of [30, 60, 120]) {
       await waitOut();
-      expect((await signIn(user.email, { password: "guess" })).statusCode).toBe(401);
-      const refused = await signIn(user.email);
+      expect((await signIn(scene.user.email, { password: "guess" })).statusCode).toBe(401);
+      const refused = await signIn(scene.user.email);
       expect(Number(refused.headers["retry-after"])).toBeGreaterThan(seconds - 5);
       expect(Number(refused.headers["retry-after"])).toBeLessThanOrEqual(seconds);
     }
     await waitOut();
-    expect((await signIn(user.email)).statusCode).toBe(200);
-    expect((await signIn(user.email, { password: "guess" })).statusCode).toBe(401);
+    expect((await signIn(scene.user.email)).statusCode).toBe(200);
+    expect((await signIn(scene.user.email, { password: "guess" })).statusCode).toBe(401);
   });
 
   test("in parallel gets no more tries", async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
-        signIn(user.email, { password: "guess", instance: index % 2 === 0 ? here : there }),
+        signIn(scene.user.email, { password: "guess", instance: index % 2 === 0 ? scene.here : scene.there }),
       ),
     );
     expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(5);
@@ -168,15 +155,15 @@ describe("guessing", () => {
     // Another address of the same network is the same client; the first entry is what the client claims.
     for (const address of ["2001:db8:1:2:ffff::9", "203.0.113.9, 2001:db8:1:2::3"])
       expect(
-        (await signIn(user.email, { headers: { ...PROOF, "x-forwarded-for": address } })).statusCode,
+        (await signIn(scene.user.email, { headers: { ...PROOF, "x-forwarded-for": address } })).statusCode,
       ).toBe(429);
-    expect((await signIn(user.email)).statusCode).toBe(200);
+    expect((await signIn(scene.user.email)).statusCode).toBe(200);
   });
 
   test("the current password, to change it, counts as well", async () => {
     const headers = { ...PROOF, cookie: await startSession() };
     const change = (currentPassword: string) =>
-      send(here, "PUT", "/me/password", {
+      send(scene.here, "PUT", "/me/password", {
         headers,
         payload: { currentPassword, newPassword: "a new long password" },
       });
@@ -185,6 +172,6 @@ describe("guessing", () => {
         code: "INVALID_INPUT",
         errors: [{ path: "/currentPassword" }],
       });
-    expect((await change(user.password)).statusCode).toBe(429);
+    expect((await change(scene.user.password)).statusCode).toBe(429);
   });
 });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createUuidV7 } from "@platform/engine/base/uuid";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { createApiCaller } from "../testing/api-calls.ts";
 import type { CallApi } from "../testing/api-calls.ts";
@@ -61,24 +60,6 @@ async function createApplication(user: TestUser): Promise<string> {
 async function subscribe(serviceKey: string, terms: object = {}) {
   const applicationId = await createApplication(consumer);
   return await call(consumer, "POST /subscriptions", { applicationId, serviceKey, ...terms });
-}
-
-async function insertVersion(serviceKey: string, version: string): Promise<void> {
-  await insertTestVersion(home.database, {
-    id: createUuidV7(),
-    serviceKey,
-    version,
-    archiveHash: "archive",
-    contentHash: `content of ${version}`,
-    resources: { cpu: 1, memory: 1 },
-    timeoutSeconds: 60,
-    startMode: "auto",
-    network: null,
-    output: null,
-    inputSchema: null,
-    outputSchema: null,
-    description: "",
-  });
 }
 
 describe("a service", () => {
@@ -334,8 +315,8 @@ describe("a subscription", () => {
     const pinned = await subscribe(grown.serviceKey, { version: "1.0.0" });
     const following = await subscribe(grown.serviceKey, { version: "1" });
     const latest = await subscribe(grown.serviceKey);
-    await insertVersion(grown.serviceKey, "1.2.0");
-    await insertVersion(grown.serviceKey, "2.0.0");
+    await insertTestVersion(home.database, { serviceKey: grown.serviceKey, version: "1.2.0" });
+    await insertTestVersion(home.database, { serviceKey: grown.serviceKey, version: "2.0.0" });
     const readVersion = async ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => {
       const answer = await call(consumer, `GET /subscriptions/${String(body["id"])}`);
       return String(answer.body["endpointUrl"]).split("/").at(-2);

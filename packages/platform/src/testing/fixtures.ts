@@ -163,8 +163,25 @@ export async function createTestOrganisation(database: Database): Promise<string
   return id;
 }
 
-/** Makes a version live as the end of a build does, without a build. */
-export async function insertTestVersion(database: Database, version: NewVersion): Promise<void> {
+/** Makes a version live as the end of a build does, without a build. What is not given is as for a small project. */
+export async function insertTestVersion(
+  database: Database,
+  given: Pick<NewVersion, "serviceKey" | "version"> & Partial<NewVersion>,
+): Promise<void> {
+  const version: NewVersion = {
+    id: createUuidV7(),
+    archiveHash: "archive",
+    contentHash: `content of ${given.version}`,
+    resources: { cpu: 1, memory: 1 },
+    timeoutSeconds: 60,
+    startMode: "auto",
+    network: null,
+    output: null,
+    inputSchema: null,
+    outputSchema: null,
+    description: "",
+    ...given,
+  };
   await database.query({
     text: `with v as (
         insert into version (${VERSION_COLUMNS})
