@@ -5,12 +5,14 @@ import { createTakeLoop } from "./take-loop.ts";
 import type { TakeLoop } from "./take-loop.ts";
 import type { TakeResult } from "./take-machine.ts";
 
-let opened: TakeLoop | undefined;
+let opened: TakeLoop<string> | undefined;
 
 afterEach(async () => {
   await opened?.close();
   vi.useRealTimers();
 });
+
+const nothing = async (): Promise<TakeResult> => "nothing";
 
 /** A loop over a queue that the test answers for. */
 function createScene(take: () => Promise<TakeResult>, pollMs = HOUR) {
@@ -81,4 +83,41 @@ test("closing waits for the take under way, takes nothing more, and leaves no ti
   loop.open();
   await vi.advanceTimersByTimeAsync(HOUR);
   expect([seen, vi.getTimerCount()]).toEqual([["all"], 0]);
+});
+
+test("the permit is lent only while the queue is known to be empty, and for one take at a time", async () => {
+  const left: TakeResult[] = ["unknown", "nothing"];
+  const { loop, seen, setPermit, failures } = createScene(async () => left.shift() ?? "nothing");
+  const lent: string[] = [];
+  const lend = (answer: () => Promise<TakeResult> | null) =>
+    loop.lend((permit) => {
+      lent.push(permit);
+      return answer();
+    });
+  const under = createDeferred<TakeResult>();
+  lend(nothing);
+  loop.open();
+  lend(nothing);
+  await vi.advanceTimersByTimeAsync(1);
+  lend(nothing);
+  expect([lent, seen]).toEqual([[], ["all"]]);
+  loop.free();
+  await vi.advanceTimersByTimeAsync(1);
+  setPermit(null);
+  lend(nothing);
+  setPermit("lent");
+  lend(() => null);
+  lend(() => under.promise);
+  lend(nothing);
+  loop.announce();
+  expect([lent, seen]).toEqual([
+    ["lent", "lent"],
+    ["all", "all"],
+  ]);
+  under.resolve("nothing");
+  await vi.advanceTimersByTimeAsync(1);
+  expect(seen).toEqual(["all", "all", "lent"]);
+  lend(() => Promise.reject(new Error("the queue is away")));
+  await vi.advanceTimersByTimeAsync(100);
+  expect([failures.length, seen.length]).toEqual([1, 4]);
 });

@@ -20,11 +20,16 @@ export interface TakeLoopOptions<Permit> {
 }
 
 /** Takes work from a queue, one take at a time (`take-machine.ts` has the rules). */
-export interface TakeLoop {
+export interface TakeLoop<Permit> {
   /** Begins to take and to poll. Later calls do nothing. */
   readonly open: () => void;
   /** There may be new items. */
   readonly announce: () => void;
+  /**
+   * Lends the present permit to `take` if the queue is known to be empty and no take is under way: what is just being added need not
+   * pass through the queue. `take` returns null where it takes nothing.
+   */
+  readonly lend: (take: (permit: Permit) => Promise<TakeResult> | null) => void;
   /** Capacity has become free. */
   readonly free: () => void;
   /** Takes no more; resolves once a take under way has ended. */
@@ -32,7 +37,7 @@ export interface TakeLoop {
 }
 
 /** Takes nothing until `open`. */
-export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLoop {
+export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLoop<Permit> {
   const { readPermit, take, pollMs, onFailure } = options;
   let poll: NodeJS.Timeout | undefined;
   let pause: NodeJS.Timeout | undefined;
@@ -58,9 +63,12 @@ export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLo
       const permit = readPermit();
       return { type: "taken", left: permit === null ? "unknown" : await take(permit) };
     } catch (error) {
-      onFailure(error);
-      return { type: "failed" };
+      return fail(error);
     }
+  };
+  const fail = (error: unknown): TakeEvent => {
+    onFailure(error);
+    return { type: "failed" };
   };
 
   return {
@@ -70,6 +78,14 @@ export function createTakeLoop<Permit>(options: TakeLoopOptions<Permit>): TakeLo
       dispatch({ type: "opened" });
     },
     announce: () => dispatch({ type: "announced" }),
+    lend: (takeNow) => {
+      if (state().name !== "empty") return;
+      const permit = readPermit();
+      const taking = permit === null ? null : takeNow(permit);
+      if (taking === null) return;
+      dispatch({ type: "lent" });
+      void taking.then((left): TakeEvent => ({ type: "taken", left }), fail).then(dispatch);
+    },
     free: () => dispatch({ type: "freed" }),
     close: async () => {
       dispatch({ type: "closed" });

@@ -6,6 +6,7 @@ import type { TakeEffect, TakeEvent, TakeResult, TakeState } from "./take-machin
 const OPENED: TakeEvent = { type: "opened" };
 const ANNOUNCED: TakeEvent = { type: "announced" };
 const FREED: TakeEvent = { type: "freed" };
+const LENT: TakeEvent = { type: "lent" };
 const FAILED: TakeEvent = { type: "failed" };
 const PAUSED: TakeEvent = { type: "paused" };
 const CLOSED: TakeEvent = { type: "closed" };
@@ -55,6 +56,18 @@ describe("a process that takes work from a queue", () => {
       "pausing",
       ["take", "pause 1", "take", "pause 2", "take", "take", "pause 1"],
     ],
+    [
+      "counts a take that was begun elsewhere as its own",
+      [OPENED, taken("nothing"), LENT, ANNOUNCED, taken("nothing"), taken("nothing")],
+      "empty",
+      ["take", "take"],
+    ],
+    [
+      "waits for that one as well when it is closed",
+      [OPENED, taken("nothing"), LENT, CLOSED],
+      "closing",
+      ["take"],
+    ],
     ["ends at once when nothing is under way", [OPENED, taken("unknown"), CLOSED], "closed", ["take", "end"]],
     ["ends at once during a pause", [OPENED, FAILED, CLOSED, PAUSED], "closed", ["take", "pause 1", "end"]],
     ["waits for the take under way when it is closed", [OPENED, CLOSED], "closing", ["take"]],
@@ -83,10 +96,10 @@ describe("a process that takes work from a queue", () => {
   });
 });
 
-type Move = "open" | "announce" | "free" | "close" | "pause ends" | "take fails" | TakeResult;
+type Move = "open" | "announce" | "free" | "close" | "lend" | "pause ends" | "take fails" | TakeResult;
 /** What ends most of the machine's life is rare, so that long lives are played as well. */
 const MOVES: readonly Move[] = [
-  ...(["open", "announce", "free", "pause ends", "take fails"] as const).flatMap((move) => [
+  ...(["open", "announce", "free", "lend", "pause ends", "take fails"] as const).flatMap((move) => [
     move,
     move,
     move,
@@ -157,6 +170,11 @@ function createModel() {
     free: () => {
       isLookOwed ||= takes > 0 && !isClosed;
       dispatch(FREED);
+    },
+    lend: () => {
+      if (state.name !== "empty") return;
+      takes++;
+      dispatch(LENT);
     },
     close: () => {
       isClosed = true;

@@ -7,6 +7,7 @@ import type { Step } from "../base/machine.ts";
  *   new      -> taking                   it is opened
  *   idle     -> taking                   there may be work: a notification, the poll, or free capacity
  *   empty    -> taking                   as idle, except for free capacity: the last take left the queue empty
+ *   empty    -> taking                   the loop is told of a take that was begun elsewhere (`lent`)
  *   taking   -> idle, empty, taking      work left in the queue: unknown, nothing, certainly some
  *   taking   -> outdated -> taking       work was announced during the take, and may not be in its answer
  *   taking   -> pausing -> taking        the take failed: it is repeated after a growing pause
@@ -25,6 +26,8 @@ export type TakeState =
 export type TakeEvent =
   /** `opened`: it may take from now on. `announced`: there may be new work. `freed`: capacity has become free. */
   | { readonly type: "opened" | "announced" | "freed" }
+  /** A take was begun that the machine did not ask for, in the state `empty`. It is answered like any other. */
+  | { readonly type: "lent" }
   /** What the take left in the queue, as far as is known. */
   | { readonly type: "taken"; readonly left: TakeResult }
   | { readonly type: "failed" | "paused" | "closed" };
@@ -54,6 +57,7 @@ const MOVES: Readonly<Record<Exclude<TakeEvent["type"], "taken">, (state: TakeSt
   opened: (state) => (state.name === "new" ? take(0) : stay(state)),
   announced: (state) => look(state, ["idle", "empty"]),
   freed: (state) => look(state, ["idle"]),
+  lent: (state) => stay(state.name === "empty" ? { name: "taking", failures: 0 } : state),
   failed: failTake,
   paused: (state) => (state.name === "pausing" ? take(state.failures) : stay(state)),
   closed: close,

@@ -104,6 +104,13 @@ export interface ClaimAnswer {
   readonly isDrained: boolean;
 }
 
+/**
+ * Claims executions that are about to be created, in the commit that creates them: then RUNNING from the start, with their first attempt.
+ * Null: nothing is claimed, since they are not all to be had by such a request. Never rejects: an execution whose creation failed is not among
+ * the claims, and one of which that is unknown is among those of a later claim.
+ */
+export type ClaimNew = (request: ClaimRequest) => Promise<ClaimAnswer> | null;
+
 /** The report that a worker sends about once a second. Resources in vCPUs and GB. */
 export interface WorkerReport {
   readonly workerId: string;
@@ -204,6 +211,11 @@ export interface ExecutionStore extends WorkerRegistry {
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord | null>;
   /** PENDING becomes RUNNING with attempt + 1 and a lease, in the order of the queue. Executions that were given back can be claimed after a pause. */
   readonly claim: (request: ClaimRequest) => Promise<ClaimAnswer>;
+  /**
+   * The listener is called before executions are created in this process, and may claim them at once, if nothing else is pending: that saves
+   * a commit and a notification. Returns a function that stops it. Missing: executions are claimed once they were created.
+   */
+  readonly onCreate?: (listener: (claim: ClaimNew) => void) => () => void;
   /** Extends the leases that this worker still holds. */
   readonly renew: (workerId: string, claims: readonly ClaimKey[], leaseSeconds: number) => Promise<Renewal>;
   /**

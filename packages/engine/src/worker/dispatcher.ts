@@ -18,6 +18,7 @@ import type { TakeLoop } from "../queue/take-loop.ts";
 import type { TakeResult } from "../queue/take-machine.ts";
 import type {
   Claim,
+  ClaimAnswer,
   ClaimKey,
   ClaimRequest,
   ExecutionStore,
@@ -86,7 +87,7 @@ export interface Dispatcher {
 interface DispatcherState {
   readonly options: DispatcherOptions;
   readonly deps: RunClaimDeps;
-  readonly loop: TakeLoop;
+  readonly loop: TakeLoop<ClaimPlan>;
   readonly leases: LeaseKeeper<ClaimKey>;
   readonly reserver: Reserver;
   readonly timers: Timers<"report" | "patience">;
@@ -114,7 +115,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     deps: { ...options, health: createHealthKeeper(logger) },
     loop: createTakeLoop<ClaimPlan>({
       readPermit: () => planClaim(self),
-      take: (plan) => claim(self, plan),
+      take: (plan) => receive(self, { plan, since: readMonotonic() }, store.claim(toRequest(self, plan))),
       pollMs: POLL_MS,
       onFailure: (error) => logger.warn({ err: error }, "no executions could be claimed"),
     }),
@@ -141,6 +142,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     leaving: Promise.resolve(),
   };
   const unsubscribe = store.subscribe((event) => hear(self, event));
+  const stopClaimingNew = store.onCreate?.((claimNew) =>
+    self.loop.lend((plan) => {
+      const answer = claimNew(toRequest(self, plan));
+      return answer === null ? null : receive(self, { plan, since: readMonotonic() }, answer);
+    }),
+  );
   return {
     start: () => self.machine.dispatch({ type: "start" }),
     explainRest: self.deps.health.explainRest,
@@ -156,6 +163,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await self.closed.promise;
       await self.leaving;
       unsubscribe();
+      stopClaimingNew?.();
       self.leases.close();
     },
   };
@@ -240,14 +248,20 @@ function planClaim(self: DispatcherState): ClaimPlan | null {
   return { ...permit, free, ...(plan === "anything" ? {} : plan) };
 }
 
-async function claim(self: DispatcherState, plan: ClaimPlan): Promise<TakeResult> {
-  const { store, workerId, sandboxLevel, leaseSeconds } = self.options;
-  const since = readMonotonic();
+function toRequest({ options }: DispatcherState, plan: ClaimPlan): ClaimRequest {
+  const { workerId, sandboxLevel, leaseSeconds } = options;
+  return { ...plan, workerId, sandboxLevel, leaseSeconds };
+}
+
+/** Begins what is claimed. @param since when the claim was sent, or before */
+async function receive(
+  self: DispatcherState,
+  { plan, since }: { readonly plan: ClaimPlan; readonly since: number },
+  answer: Promise<ClaimAnswer>,
+): Promise<TakeResult> {
   const overtaken = new Set<string>();
   self.overtaken = overtaken;
-  const { claims, isDrained } = await store
-    .claim({ ...plan, workerId, sandboxLevel, leaseSeconds })
-    .finally(() => (self.overtaken = null));
+  const { claims, isDrained } = await answer.finally(() => (self.overtaken = null));
   const isReserved = plan.onlyId !== undefined;
   if (isReserved) self.reserver.settle();
   for (const claim of claims) {

@@ -49,7 +49,7 @@ export interface Builder {
 interface BuilderState {
   readonly deps: BuilderDeps;
   readonly leaseSeconds: number;
-  readonly loop: TakeLoop;
+  readonly loop: TakeLoop<BuilderState>;
   readonly leases: LeaseKeeper<ClaimKey>;
   readonly running: Set<RunningBuild>;
   /** Aborted when the builder closes. */

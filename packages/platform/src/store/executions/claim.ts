@@ -34,6 +34,9 @@ interface ClaimRow extends RecordRow {
   readonly references: InputReferences | null;
 }
 
+/** Claims whose answer was lost: until when to look for their rows, at least once, by claim id. Monotonic milliseconds. */
+export type UnansweredClaims = Map<string, number>;
+
 interface ClaimedRows {
   readonly rows: readonly ClaimRow[];
   readonly isDrained: boolean;
@@ -48,9 +51,8 @@ interface ClaimedRows {
 export function createClaim(
   database: Database,
   events: Events,
+  unanswered: UnansweredClaims,
 ): (request: ClaimRequest) => Promise<ClaimAnswer> {
-  /** Claims whose answer was lost: until when to look for their rows, by claim id. Monotonic milliseconds. */
-  const unanswered = new Map<string, number>();
   return async (request) => {
     const { rows, isDrained } = await claimRows(database, request, unanswered);
     for (const row of rows) events.emitChanged(toRecord(row));
@@ -61,7 +63,7 @@ export function createClaim(
 async function claimRows(
   database: Database,
   request: ClaimRequest,
-  unanswered: Map<string, number>,
+  unanswered: UnansweredClaims,
 ): Promise<ClaimedRows> {
   for (const [claimId, until] of unanswered) {
     const rows = await recoverClaim(database, request, claimId);

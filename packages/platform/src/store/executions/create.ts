@@ -5,15 +5,17 @@ import { MEGABYTE } from "@platform/engine/base/bytes";
 import { getLowestUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
-import { fromStoredResources, selectMilliseconds, toStoredResources } from "../base/columns.ts";
+import { selectMilliseconds, toStoredResources } from "../base/columns.ts";
 import { concatenate, createBatcher } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
+import type { NewClaim, NewClaims } from "./claim-new.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
 import { HOLD, LOCK_QUOTAS, QUOTA_COLUMNS, THIS_MONTH, refuseBeyondCap, toQuota } from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
 import { findExecution } from "./read.ts";
+import { toNewRecord } from "./record.ts";
 
 /*
  * Fair share between owners is decided when executions are created (start-time fair queueing: Goyal, Vin, Cheng 1996).
@@ -43,7 +45,11 @@ import { findExecution } from "./read.ts";
  * @throws Problem QUOTA_EXCEEDED, CONFLICT for an id of another owner's execution, UNAVAILABLE when nothing was stored, INTERNAL_ERROR
  * when it is unknown whether it was
  */
-export function createCreator(database: Database, events: Events): Batcher<NewExecution, ExecutionRecord> {
+export function createCreator(
+  database: Database,
+  events: Events,
+  newClaims: NewClaims,
+): Batcher<NewExecution, ExecutionRecord> {
   const readHorizon = createQueueHorizon(database);
   const batcher = createBatcher<NewExecution, ExecutionRecord | Problem>({
     maxItems: 256,
@@ -52,8 +58,12 @@ export function createCreator(database: Database, events: Events): Batcher<NewEx
     measureBytes: (execution) => execution.body.byteLength,
     keyOf: (execution) => execution.owner.id,
     flush: async (executions) => {
-      const created = await insertExecutions(database, events.origin, executions, await readHorizon());
-      if ([...created.values()].some(({ createdAt }) => createdAt !== null)) events.emitPending();
+      const horizon = await readHorizon();
+      const created = await newClaims.offer(executions, (claim) =>
+        insertExecutions(database, { origin: events.origin, horizon, claim }, executions),
+      );
+      if ([...created.values()].some(({ createdAt, isClaimed }) => createdAt !== null && !isClaimed))
+        events.emitPending();
       return Promise.all(
         executions.map((execution) => answer(database, execution, created.get(execution.id))),
       );
@@ -76,7 +86,7 @@ async function answer(
   row: CreatedRow | undefined,
 ): Promise<ExecutionRecord | Problem> {
   if (row === undefined || row.createdAt === null) return findRepeated(database, execution, row);
-  const record = toPendingRecord(execution, row.createdAt);
+  const record = toNewRecord(execution, row.createdAt);
   const quota = toQuota(row);
   return quota === undefined ? record : { ...record, quota };
 }
@@ -89,22 +99,6 @@ function refuseUnknown(error: unknown): never {
     "The connection to the database was lost while the execution was being stored, so it is unknown whether it was accepted. Look for it in the list of executions before starting it again.",
     { cause: error },
   );
-}
-
-function toPendingRecord(execution: NewExecution, createdAt: number): ExecutionRecord {
-  const { id, owner, versionId } = execution;
-  return {
-    id,
-    ownerId: owner.id,
-    versionId,
-    resources: fromStoredResources(toStoredResources(execution.resources)),
-    status: "PENDING",
-    createdAt,
-    startedAt: null,
-    endedAt: null,
-    sandboxLevel: null,
-    failure: null,
-  };
 }
 
 /** What an earlier try has created; else why this one has not. */
@@ -147,6 +141,9 @@ const FIRST_PENDING_NOT_LARGER = `(select head.rank from (
       where e.status = 'PENDING' and ${RECENT} order by e.rank, e.id limit ${HEAD}
     ) head where head.cpu_milli <= t.cpu_milli and head.memory_milli <= t.memory_milli limit 1)`;
 
+/** Whether the executions are claimed as they are created: by the worker $16, unless something else is pending, whose turn would be before. */
+const IS_CLAIMED = "$16::text is not null and not exists (select 1 from execution where status = 'PENDING')";
+
 const TEXT = `with input as (
     select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::int[], $7::int[], $8::int[], $9::text[],
         $10::int[], $11::int[])
@@ -174,22 +171,28 @@ const TEXT = `with input as (
     select r.*, case when q.subscription_id is not null then ${THIS_MONTH} end as quota_month
     from ranked r left join quotas q on q.subscription_id = r.owner_id
     where q.cap is null or r.turn < q.cap - q.used
+  ), claim as materialized (
+    select ${IS_CLAIMED} as is_claimed
   ), created as (
-    -- Leaves out ids that exist: of a create that is repeated after its answer was lost.
+    -- Leaves out ids that exist: of a create that is repeated after its answer was lost. What is claimed has the values
+    -- that a claim gives (claim.ts).
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      rank, quota_month)
-    select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank, quota_month
-    from allowed on conflict do nothing returning id, owner_id, created_at, quota_month
+      rank, quota_month, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+    select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank, quota_month,
+      case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
+      case when is_claimed then $16 end, case when is_claimed then $17::uuid end, case when is_claimed then now() end,
+      case when is_claimed then now() + make_interval(secs => $18) end, case when is_claimed then $19 end
+    from allowed cross join claim on conflict do nothing returning id, owner_id, created_at, quota_month, status
   ), ${HOLD}, bodies as (
     -- The body of an id that exists is there already, and stays.
     insert into execution_input (id, body, "references")
     select id, substr($12::bytea, start, length), refs::jsonb from allowed on conflict do nothing
   ), notified as materialized (
     -- PostgreSQL evaluates this only because the query below refers to it.
-    select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':pending') where exists (select 1 from created)
+    select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':pending') where exists (select 1 from created where status = 'PENDING')
   )
   -- Those that were created, and all of owners with a quota.
-  select i.id, ${selectMilliseconds("created.created_at")} as "createdAt", ${QUOTA_COLUMNS}
+  select i.id, ${selectMilliseconds("created.created_at")} as "createdAt", created.status = 'RUNNING' as "isClaimed", ${QUOTA_COLUMNS}
   from input i left join created on created.id = i.id left join quotas on quotas.subscription_id = i.owner_id
     left join added on added.owner_id = i.owner_id left join notified on true
   where created.id is not null or quotas.subscription_id is not null`;
@@ -198,14 +201,22 @@ interface CreatedRow extends QuotaRow {
   readonly id: string;
   /** Milliseconds since the epoch; null: not created, since the id exists or the cap is reached. */
   readonly createdAt: number | null;
+  readonly isClaimed: boolean | null;
+}
+
+/** How executions are created: in which state, and who is told by which name. */
+interface Creation {
+  readonly origin: string;
+  readonly horizon: string;
+  /** Null: they are pending. */
+  readonly claim: NewClaim | null;
 }
 
 /** Inserts what is new, up to the caps of the owners. Returns a row by id; ids that exist are left out, unless their owner has a quota. */
 async function insertExecutions(
   database: Database,
-  origin: string,
+  { origin, horizon, claim }: Creation,
   executions: readonly NewExecution[],
-  horizon: string,
 ): Promise<ReadonlyMap<string, CreatedRow>> {
   const bodies = concatenate(executions.map(({ body }) => body));
   const resources = executions.map((execution) => toStoredResources(execution.resources));
@@ -229,6 +240,10 @@ async function insertExecutions(
       origin,
       horizon,
       getLowestUuid(today + 2 * DAY),
+      claim?.request.workerId,
+      claim?.id,
+      claim?.request.leaseSeconds,
+      claim?.request.sandboxLevel,
     ],
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
     idempotent: true,

@@ -3,7 +3,9 @@ import { createDatabase } from "../../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres/database.ts";
 import { LARGE, VITAL } from "../../postgres/limits.ts";
 import { cancelExecution } from "./cancel.ts";
+import { createNewClaims } from "./claim-new.ts";
 import { createClaim } from "./claim.ts";
+import type { UnansweredClaims } from "./claim.ts";
 import { createCreator } from "./create.ts";
 import { createEvents } from "./events.ts";
 import { ENDS_IN_FLIGHT, createFinisher } from "./finish.ts";
@@ -77,7 +79,9 @@ export function createPostgresExecutionStore({
   readonly leaseSeconds?: number;
 }): PostgresExecutionStore {
   const events = createEvents(database);
-  const creator = createCreator(database, events);
+  const unanswered: UnansweredClaims = new Map();
+  const newClaims = createNewClaims(events, unanswered);
+  const creator = createCreator(database, events, newClaims);
   const finisher = createFinisher({ vital, large }, events);
   // On the same connections as ends, since an end waits for the last lines.
   const log = createLogWriter(vital);
@@ -88,7 +92,8 @@ export function createPostgresExecutionStore({
     readLog: (id, ownerId, cursor) => readLog(database, id, ownerId, cursor),
     list: (ownerId, filter) => listExecutions(database, ownerId, filter),
     cancel: (id, ownerId) => cancelExecution(database, events, id, ownerId),
-    claim: createClaim(vital, events),
+    claim: createClaim(vital, events, unanswered),
+    onCreate: newClaims.subscribe,
     renew: (workerId, claims, leaseSeconds) => renewLeases(vital, workerId, claims, leaseSeconds),
     finish: async (claim, outcome) => {
       // Lines that come after the end would be dropped by the fence.

@@ -1,8 +1,8 @@
 import type { ExecutionStatus } from "@platform/contract/execution";
 import type { SandboxLevel } from "@platform/contract/sandbox";
 import type { Metadata } from "@platform/engine/python/port/runtime";
-import type { ExecutionRecord } from "@platform/engine/store/execution-store";
-import { fromStoredResources, selectMilliseconds } from "../base/columns.ts";
+import type { ExecutionRecord, NewExecution } from "@platform/engine/store/execution-store";
+import { fromStoredResources, selectMilliseconds, toStoredResources } from "../base/columns.ts";
 import type { StoredResources } from "../base/columns.ts";
 
 /** The columns of `selectRecord`; times in milliseconds since the epoch. */
@@ -40,6 +40,23 @@ function toFailure({ failureCode, failureDetail, failureMetadata }: RecordRow): 
   if (failureCode === null) return null;
   const failure = { code: failureCode, detail: failureDetail ?? "" };
   return failureMetadata === null ? failure : { ...failure, metadata: failureMetadata };
+}
+
+/** The record of an execution that was just created and is pending. @param createdAt milliseconds since the epoch */
+export function toNewRecord(execution: NewExecution, createdAt: number): ExecutionRecord {
+  const { id, owner, versionId } = execution;
+  return {
+    id,
+    ownerId: owner.id,
+    versionId,
+    resources: fromStoredResources(toStoredResources(execution.resources)),
+    status: "PENDING",
+    createdAt,
+    startedAt: null,
+    endedAt: null,
+    sandboxLevel: null,
+    failure: null,
+  };
 }
 
 /** Replaces U+0000, which user code may return and PostgreSQL's `text` cannot hold. */
