@@ -3,7 +3,8 @@ import { FileReferenceSchema, MAX_INPUT_BYTES, MAX_INPUT_DEPTH } from "@platform
 import type { FileReference } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
-import { Check } from "typebox/value";
+// Not that of typebox/value, which is the same and loads 90 modules more.
+import { Check } from "typebox/schema";
 import { isRecord } from "../base/json.ts";
 import { scanJson } from "./json-scan.ts";
 import type { InputReferences } from "../store/execution-store.ts";

@@ -1,4 +1,3 @@
-import { createTransport } from "nodemailer";
 import { SECOND } from "@platform/engine/base/time";
 import type { Logger } from "@platform/engine/base/logger";
 import type { MailSettings } from "../config/accounts.ts";
@@ -48,18 +47,13 @@ export function createMailer(settings: MailSettings | null, logger: Logger): Mai
       close,
     };
   }
-  const transport = createTransport({
-    ...readSmtpUrl(settings.smtpUrl),
-    connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
-    socketTimeout: IDLE_MS,
-    // Nothing of a mail is read from a file or fetched.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  const server = readSmtpUrl(settings.smtpUrl);
+  let opened: ReturnType<typeof openTransport> | null = null;
   const { add, close } = createBackground(logger);
   const send = async ({ to, subject, text, url, purpose }: LinkMail): Promise<void> => {
     try {
+      opened ??= openTransport(server);
+      const transport = await opened;
       await transport.sendMail({
         from: settings.from,
         to: { name: "", address: to },
@@ -83,9 +77,23 @@ export function createMailer(settings: MailSettings | null, logger: Logger): Mai
     },
     close: async () => {
       await close();
-      transport.close();
+      (await opened)?.close();
     },
   };
+}
+
+/** The library is imported when the first mail is sent: few processes ever send one, and it takes 4 MB. */
+async function openTransport(server: ReturnType<typeof readSmtpUrl>) {
+  const { createTransport } = await import("nodemailer");
+  return createTransport({
+    ...server,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: IDLE_MS,
+    // Nothing of a mail is read from a file or fetched.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 /** Work that nobody waits for but who closes. */

@@ -1,14 +1,3 @@
-import {
-  allowInsecureRequests,
-  authorizationCodeGrant,
-  buildAuthorizationUrl,
-  calculatePKCECodeChallenge,
-  discovery,
-  fetchUserInfo,
-  randomNonce,
-  randomPKCECodeVerifier,
-  randomState,
-} from "openid-client";
 import type { Configuration } from "openid-client";
 import { Problem } from "@platform/contract/problems";
 import { getMessage } from "@platform/engine/base/thrown";
@@ -38,6 +27,10 @@ export interface OidcClient {
 }
 
 const TIMEOUT_SECONDS = 10;
+
+/** Imported when somebody signs in by a provider: most processes never need it. */
+const load = () => import("openid-client");
+
 const MAX_NAME_LENGTH = 120;
 
 /** Reads the provider's document at the first use, and again after a failure. `redirectUrl`: the console's page. */
@@ -56,13 +49,18 @@ export function createOidcClient(settings: OidcSettings, redirectUrl: string): O
     name: settings.name,
     start: async () => {
       const configuration = await discover();
-      const secret = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
-      const url = buildAuthorizationUrl(configuration, {
+      const oidc = await load();
+      const secret = {
+        state: oidc.randomState(),
+        nonce: oidc.randomNonce(),
+        verifier: oidc.randomPKCECodeVerifier(),
+      };
+      const url = oidc.buildAuthorizationUrl(configuration, {
         redirect_uri: redirectUrl,
         scope: "openid email profile",
         state: secret.state,
         nonce: secret.nonce,
-        code_challenge: await calculatePKCECodeChallenge(secret.verifier),
+        code_challenge: await oidc.calculatePKCECodeChallenge(secret.verifier),
         code_challenge_method: "S256",
       });
       return { url: url.href, secret: Buffer.from(JSON.stringify(secret)).toString("base64url") };
@@ -82,7 +80,8 @@ export function createOidcClient(settings: OidcSettings, redirectUrl: string): O
   };
 }
 
-function discoverProvider({ issuer, clientId, clientSecret }: OidcSettings): Promise<Configuration> {
+async function discoverProvider({ issuer, clientId, clientSecret }: OidcSettings): Promise<Configuration> {
+  const { allowInsecureRequests, discovery } = await load();
   const url = new URL(issuer);
   // The settings allow this for this machine only.
   const execute = url.protocol === "http:" ? [allowInsecureRequests] : [];
@@ -96,6 +95,7 @@ interface Secret {
 }
 
 async function readUser(configuration: Configuration, returned: URL, secret: Secret): Promise<ExternalUser> {
+  const { authorizationCodeGrant, fetchUserInfo } = await load();
   const tokens = await authorizationCodeGrant(configuration, returned, {
     pkceCodeVerifier: secret.verifier,
     expectedState: secret.state,
