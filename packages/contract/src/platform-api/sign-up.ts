@@ -82,14 +82,15 @@ export const SIGN_UP_API = {
   },
   verifyEmail: {
     ...WRITES,
-    ...PUBLIC,
+    ...OWN,
     method: "PUT",
     path: "/email-verifications/{token}",
     audit: "email.verify",
     bodyMode: "none",
     answerMode: "none",
     summary: "Verify an email address with a link",
-    description: "The link works once, for three days.",
+    description:
+      "The link works once, for three days, for the user whose address it is: whoever reads the mail and whoever has the account are the same person then. Who did not make the account that a mail speaks of sets a new password instead, which ends all that was made before.",
     params: ByToken,
     responses: { 204: { description: "Verified" } },
     problems: ["LINK_EXPIRED"],

@@ -10,10 +10,10 @@ type Kind = "sign-in" | "sign-up" | "mail" | "reset" | "password";
 export interface Attempts {
   /** Counts a try of a client before it is made; returns the id of the try. @throws Problem RATE_LIMITED */
   readonly takeOfClient: (kind: Kind, ip: string) => Promise<string>;
-  /** Likewise for an address, whether or not a user has it. */
-  readonly takeOfAccount: (kind: Kind, email: string) => Promise<string>;
-  /** Forgets the tries for an account. */
-  readonly forgetAccount: (kind: Kind, email: string) => Promise<void>;
+  /** Likewise for an address, whether or not a user has it. `network`: tries from there are counted by themselves. */
+  readonly takeOfAccount: (kind: Kind, email: string, network?: string) => Promise<string>;
+  /** Forgets the tries for an account; with a network only those from there. */
+  readonly forgetAccount: (kind: Kind, email: string, network?: string) => Promise<void>;
   /** Takes back a client's try to sign in, which was no guess. */
   readonly giveBackOfClient: (ip: string, tryId: string) => Promise<void>;
 }
@@ -46,8 +46,8 @@ export function createAttempts(store: AttemptStore): Attempts {
   };
   return {
     takeOfClient: (kind, ip) => take(kind, nameClient(kind, ip), CLIENT),
-    takeOfAccount: (kind, email) => take(kind, nameAccount(kind, email), ACCOUNT),
-    forgetAccount: (kind, email) => store.forget(nameAccount(kind, email)),
+    takeOfAccount: (kind, email, network) => take(kind, nameAccount(kind, email, network), ACCOUNT),
+    forgetAccount: (kind, email, network) => store.forget(nameAccount(kind, email, network)),
     giveBackOfClient: (ip, tryId) => store.giveBack(nameClient("sign-in", ip), tryId),
   };
 }
@@ -58,8 +58,9 @@ function prefix(kind: Kind): string {
 }
 
 /** Hashed, since whoever types their password in the wrong field would have it stored. */
-function nameAccount(kind: Kind, email: string): string {
-  return `${prefix(kind)}account:${createHash("sha256").update(email).digest("base64url")}`;
+function nameAccount(kind: Kind, email: string, network?: string): string {
+  const account = `${prefix(kind)}account:${createHash("sha256").update(email).digest("base64url")}`;
+  return network === undefined ? account : `${account}@${network}`;
 }
 
 function nameClient(kind: Kind, ip: string): string {

@@ -33,7 +33,7 @@ export interface DeviceLogins {
   /** What a signed-in user is asked, and what they show with their answer. Null: there is no such code that waits. */
   readonly askDeviceLogin: (
     userCode: string,
-    userId: string,
+    user: { readonly userId: string; readonly passwordHash: string },
   ) => Promise<(DeviceQuestion & { readonly ticket: string }) | null>;
   /** False: the ticket is unknown, replaced or used, or the login expired. */
   readonly decideDeviceLogin: (ticket: string, decision: "approved" | "denied") => Promise<boolean>;
@@ -67,10 +67,10 @@ export function createDeviceLogins(store: DeviceLoginStore, now: () => number): 
       return { deviceCode, userCode, expiresInSeconds: LIFE_SECONDS, intervalSeconds: INTERVAL_SECONDS };
     },
     finishDeviceLogin: (deviceCode) => finish(store, deviceCode, now()),
-    askDeviceLogin: async (userCode, userId) => {
+    askDeviceLogin: async (userCode, { userId, passwordHash }) => {
       const ticket = createSecret();
       const letters = userCode.toUpperCase().replaceAll(/[^A-Z]/gu, "");
-      const claim = { userCodeHash: hash(letters), userId, ticketHash: hash(ticket) };
+      const claim = { userCodeHash: hash(letters), userId, passwordHash, ticketHash: hash(ticket) };
       const question = await store.claim(claim);
       return question && { ...question, ticket };
     },

@@ -22,6 +22,8 @@ export interface ExternalSignIn {
 
 /** What it works with. */
 export interface ExternalSignInDeps {
+  /** What is remembered of users may have changed. */
+  readonly onTakeOver: () => void;
   readonly client: OidcClient | null;
   readonly mode: SignUpMode;
   readonly logins: ExternalLoginStore;
@@ -57,13 +59,14 @@ async function findOrCreate(deps: ExternalSignInDeps, external: ExternalUser): P
   const secret = await userStore.findSecret(email);
   const user = secret === null ? null : await userStore.find(secret.userId);
   if (user === null) return await createUser(deps, external, email);
-  // Whoever made the account may only have claimed the address: its owner must not be led into it.
-  if (!user.isEmailVerified)
+  if (user.isEmailVerified) await logins.link(external, user.id);
+  // Whoever made the account may only have claimed the address: its owner gets it without what was made before.
+  else if (await logins.takeOver(external, user.id)) deps.onTakeOver();
+  else
     throw new Problem(
       "CONFLICT",
       "There is an account with your email address, which is not verified; sign in with its password and verify it first.",
     );
-  await logins.link(external, user.id);
   return user.id;
 }
 

@@ -98,11 +98,17 @@ export function createIdentity(options: IdentityOptions): Identity {
   const users = createUsers(userStore, passwords);
   const attempts = createAttempts(createAttemptStore(database));
   const invitations = createInvitationStore(database);
-  const { changePassword, ...signIn } = createSignIn({ users: userStore, attempts, passwords });
+  const sessionStore = createSessionStore(database);
+  const { changePassword, ...signIn } = createSignIn({
+    users: userStore,
+    attempts,
+    passwords,
+    sessions: sessionStore,
+  });
   const members = createMemberStore(database);
   const { forgetMemberships, ...memberships } = createMemberships(members, now);
   const { forgetTokens, ...tokens } = createPersonalAccessTokens(createTokenStore(database), now);
-  const { forgetSessions, ...sessions } = createSessions(createSessionStore(database), now);
+  const { forgetSessions, ...sessions } = createSessions(sessionStore, now);
   const { mailer = NO_MAILER, apiUrl = DEFAULT_API_URL, signUpMode: mode = "closed" } = options;
   const stores = { users: userStore, links: createLinkStore(database) };
   const links = createLinks({ ...stores, attempts, passwords, mailer, apiUrl });
@@ -123,11 +129,12 @@ export function createIdentity(options: IdentityOptions): Identity {
     ...links,
     resetPassword: async (...change) => {
       await links.resetPassword(...change);
-      forgetSessions();
+      forgetAll();
     },
     ...createExternalSignIn({
       client: options.oidc ? createOidcClient(options.oidc, `${apiUrl}/sign-in/callback`) : null,
       mode,
+      onTakeOver: forgetAll,
       logins: createExternalLoginStore(database),
       users,
       userStore,

@@ -17,8 +17,8 @@ export interface Links {
   readonly resetPassword: (token: string, password: string, ip: string) => Promise<void>;
   /** Sends nothing when the address is verified already. @throws Problem RATE_LIMITED */
   readonly requestEmailVerification: (userId: string) => Promise<void>;
-  /** @throws Problem LINK_EXPIRED */
-  readonly verifyEmail: (token: string) => Promise<void>;
+  /** By the user whose address it is. @throws Problem LINK_EXPIRED */
+  readonly verifyEmail: (token: string, userId: string) => Promise<void>;
   /** To a new user. @throws Problem RATE_LIMITED */
   readonly sendVerification: (user: { readonly userId: string; readonly email: string }) => Promise<void>;
   /** Does nothing without a mail server: who invites has the link. */
@@ -142,9 +142,10 @@ function createVerifications({
       if (user === null || user.isEmailVerified) return;
       await sendVerification({ userId, email: user.email });
     },
-    verifyEmail: async (token) => {
+    verifyEmail: async (token, userId) => {
       const tokenHash = hashLinkToken(token);
-      if (tokenHash === null || !(await links.verifyEmail(tokenHash))) throw new Problem("LINK_EXPIRED");
+      if (tokenHash === null || !(await links.verifyEmail(tokenHash, userId)))
+        throw new Problem("LINK_EXPIRED");
     },
   };
 }

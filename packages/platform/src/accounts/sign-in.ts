@@ -1,4 +1,6 @@
 import { Problem } from "@platform/contract/problems";
+import { nameNetwork } from "../base/client-address.ts";
+import type { SessionStore } from "../store/accounts/sessions.ts";
 import type { UserStore } from "../store/accounts/users.ts";
 import { noteAudit } from "../store/audit/trail.ts";
 import type { Attempts } from "./attempts.ts";
@@ -44,10 +46,11 @@ export interface SignInDeps {
   readonly users: Pick<UserStore, "find" | "findSecret" | "changePassword" | "rehash">;
   readonly attempts: Attempts;
   readonly passwords: Passwords;
+  readonly sessions: Pick<SessionStore, "listClients">;
 }
 
 /** Signs in with passwords. */
-export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn {
+export function createSignIn({ users, attempts, passwords, sessions }: SignInDeps): SignIn {
   const check = async (email: string, password: string): Promise<CheckedUser | null> => {
     const secret = await users.findSecret(email);
     if (secret !== null) noteAudit({ actorId: secret.userId });
@@ -65,10 +68,14 @@ export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn
       const email = normaliseEmail(given);
       // In this order: a client that is refused must not be able to lock accounts.
       const tryId = await attempts.takeOfClient("sign-in", ip);
-      await attempts.takeOfAccount("sign-in", email);
+      const network = await findKnownNetwork(sessions, email, ip);
+      await attempts.takeOfAccount("sign-in", email, network);
       const checked = await check(email, password);
       if (checked === null) throw new Problem("INVALID_CREDENTIALS");
-      await Promise.all([attempts.forgetAccount("sign-in", email), attempts.giveBackOfClient(ip, tryId)]);
+      await Promise.all([
+        attempts.forgetAccount("sign-in", email, network),
+        attempts.giveBackOfClient(ip, tryId),
+      ]);
       return checked;
     },
     changePassword: async ({ userId, current, next, keptSessionId }) => {
@@ -86,6 +93,20 @@ export function createSignIn({ users, attempts, passwords }: SignInDeps): SignIn
       throw new Problem("CONFLICT", "The password was changed by another request meanwhile.");
     },
   };
+}
+
+/**
+ * The client's network, if the user has signed in from there: tries from it are counted by themselves, so that nobody elsewhere locks a
+ * known address out. All others are counted together, so that many networks get no more tries than one.
+ */
+async function findKnownNetwork(
+  sessions: SignInDeps["sessions"],
+  email: string,
+  ip: string,
+): Promise<string | undefined> {
+  const network = nameNetwork(ip);
+  const clients = await sessions.listClients(email);
+  return clients.some((client) => nameNetwork(client) === network) ? network : undefined;
 }
 
 function refuseCurrent(): Problem {

@@ -85,8 +85,8 @@ async function answer(
   const code = form.get("user_code") ?? "";
   const [email, password] = [form.get("email") ?? "", form.get("password") ?? ""];
   try {
-    const { userId } = await identity.checkPassword({ email, password, ip: readClientAddress(request) });
-    const question = await identity.askDeviceLogin(code, userId);
+    const user = await identity.checkPassword({ email, password, ip: readClientAddress(request) });
+    const question = await identity.askDeviceLogin(code, user);
     return question === null ? showSignIn(400, code, UNKNOWN) : showQuestion(question, email, code);
   } catch (error) {
     if (error instanceof Problem) return showSignIn(error.status, code, error.message);

@@ -85,15 +85,35 @@ test("a user of the provider gets an account, and the same one at the next sign-
   expect((await signIn()).json().id).toBe(first.json().id);
 });
 
-test("an account whose address is verified is theirs, and one whose address was only claimed is not", async () => {
+test("an account whose address is verified is theirs", async () => {
   const user = await createTestUser(open);
   provider.users.set(subject, { email: user.email.toUpperCase(), email_verified: true });
-  expect((await signIn()).json().code).toBe("CONFLICT");
   await home.database.query({
     text: "update platform_user set email_verified_at = now() where id = $1",
     values: [user.userId],
   });
   expect((await signIn()).json().id).toBe(user.userId);
+  expect(await open.identity.verifyToken(user.token)).not.toBeNull();
+});
+
+test("an account whose address was only claimed is theirs without what was made before, but for an operator's", async () => {
+  const user = await createTestUser(open);
+  const payload = { email: user.email, password: user.password };
+  const makeOperator = (isOperator: boolean) =>
+    home.database.query({
+      text: "update platform_user set is_operator = $2 where id = $1",
+      values: [user.userId, isOperator],
+    });
+  provider.users.set(subject, { email: user.email, email_verified: true });
+  expect(await open.identity.verifyToken(user.token)).not.toBeNull();
+  await makeOperator(true);
+  expect((await signIn()).json().code).toBe("CONFLICT");
+  await makeOperator(false);
+  expect((await signIn()).json()).toMatchObject({ id: user.userId, emailVerified: true });
+  expect(await open.identity.verifyToken(user.token)).toBeNull();
+  expect((await send(open, "POST", "/session", { headers: PROOF, payload })).json().code).toBe(
+    "INVALID_CREDENTIALS",
+  );
 });
 
 test.each([

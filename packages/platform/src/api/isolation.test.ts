@@ -33,6 +33,8 @@ const OTHER_ANSWERS: Readonly<Record<string, number>> = {
   signOut: 404,
   changePassword: 400,
   requestEmailVerification: 202,
+  // A link that is unknown is answered like one that was used.
+  verifyEmail: 410,
   // Nobody can leave their own organisation.
   leaveOrganization: 409,
   // The link was revoked.
@@ -47,8 +49,9 @@ const OTHER_ANSWERS: Readonly<Record<string, number>> = {
 /** What the stranger has under the same name. */
 const SHARED: ReadonlySet<string> = new Set(["1.0.0", "API_TOKEN", "API_MODE"]);
 
-/** What a malformed id may be answered: there is no such thing, or (a null character, a bad escape) it cannot be one. */
-const MALFORMED_ANSWERS = /^(404 (NOT_FOUND|SERVICE_NOT_FOUND|EXECUTION_NOT_FOUND)|400 INVALID_INPUT)$/;
+/** What a malformed id may be answered: there is no such thing (of a link: any more), or (a null character, a bad escape) it cannot be one. */
+const MALFORMED_ANSWERS =
+  /^(404 (NOT_FOUND|SERVICE_NOT_FOUND|EXECUTION_NOT_FOUND)|410 LINK_EXPIRED|400 INVALID_INPUT)$/;
 
 const OPERATIONS: readonly (readonly [string, Operation])[] = Object.entries<Operation>(PLATFORM_API).filter(
   ([, { allows }]) => allows !== "public",

@@ -7,6 +7,9 @@ import { createSessionCookie } from "./session-cookie.ts";
 const scene = useBrowser();
 const { signIn, startSession } = scene;
 
+/** A client's address, as the proxy on this host says it. */
+const at = (address: string) => ({ headers: { ...PROOF, "x-forwarded-for": address } });
+
 function waitOut() {
   return scene.home.database.query({
     text: "update sign_in_attempt set blocked_until = now() - interval '1 second'",
@@ -147,6 +150,19 @@ describe("guessing", () => {
   test("of an address that no user has is refused in the same way", async () => {
     for (let tries = 0; tries < 5; tries++) await signIn("unknown@example.org");
     expect((await signIn("unknown@example.org")).statusCode).toBe(429);
+  });
+
+  test("elsewhere keeps nobody from signing in from where they did before, and there is counted by itself", async () => {
+    expect((await signIn(scene.user.email, at("2001:db8:7:7::1"))).statusCode).toBe(200);
+    for (let tries = 0; tries < 5; tries++) await signIn(scene.user.email, { password: "guess" });
+    expect((await signIn(scene.user.email)).statusCode).toBe(429);
+    const known = at("2001:db8:7:7:ffff::2");
+    expect((await signIn(scene.user.email, known)).statusCode).toBe(200);
+    // Their success does not give those elsewhere new tries.
+    expect((await signIn(scene.user.email)).statusCode).toBe(429);
+    for (let tries = 0; tries < 5; tries++)
+      expect((await signIn(scene.user.email, { password: "guess", ...known })).statusCode).toBe(401);
+    expect((await signIn(scene.user.email, known)).statusCode).toBe(429);
   });
 
   test("many accounts from one client is refused, and locks none of them", async () => {

@@ -175,12 +175,23 @@ describe("sign-up", () => {
   });
 });
 
+/** The headers of requests with the session of an answer. */
+function readSession({ headers }: Awaited<ReturnType<typeof send>>): Record<string, string> {
+  return { ...PROOF, cookie: String(headers["set-cookie"]).split(";")[0] ?? "" };
+}
+
+const verifyEmail = (token: string, headers: Record<string, string>) =>
+  send(open, "PUT", `/email-verifications/${token}`, { headers });
+
 describe("an address", () => {
   test("is verified by the link that was sent to it, once", async () => {
     const email = newEmail();
     const created = await signUp(open, { email });
     const token = await mail.readLink(email);
-    const verify = () => send(open, "PUT", `/email-verifications/${token}`);
+    const verify = (headers = readSession(created)) => verifyEmail(token, headers);
+    // Who reads the mail need not be who made the account: the link alone, or with another account, verifies nothing.
+    expect((await verify({})).statusCode).toBe(401);
+    expect((await verify({ "x-auth-token": owner.token })).json().code).toBe("LINK_EXPIRED");
     expect((await verify()).statusCode).toBe(204);
     expect(await open.identity.findUser(created.json().id)).toMatchObject({ isEmailVerified: true });
     expect((await verify()).json().code).toBe("LINK_EXPIRED");
@@ -188,7 +199,9 @@ describe("an address", () => {
 
   test("is verified by no link of another purpose, of another address, or an old one", async () => {
     const email = newEmail();
-    const userId: string = (await signUp(open, { email })).json().id;
+    const created = await signUp(open, { email });
+    const userId: string = created.json().id;
+    const headers = readSession(created);
     const first = await mail.readLink(email);
     const change = (text: string) =>
       home.database.query({ text: `update one_time_token ${text} where user_id = $1`, values: [userId] });
@@ -201,10 +214,10 @@ describe("an address", () => {
       ["set expires_at = now()", "set expires_at = now() + interval '1 day'"],
     ] as const) {
       await change(away);
-      expect((await send(open, "PUT", `/email-verifications/${first}`)).json().code).toBe("LINK_EXPIRED");
+      expect((await verifyEmail(first, headers)).json().code).toBe("LINK_EXPIRED");
       await change(back);
     }
-    expect((await send(open, "PUT", `/email-verifications/${first}`)).statusCode).toBe(204);
+    expect((await verifyEmail(first, headers)).statusCode).toBe(204);
   });
 
   test("gets another link when its user asks, which replaces the former, until it is verified", async () => {
@@ -213,7 +226,7 @@ describe("an address", () => {
     expect((await ask()).statusCode).toBe(202);
     const first = await mail.readLink(owner.email);
     expect((await ask()).statusCode).toBe(202);
-    expect((await send(open, "PUT", `/email-verifications/${first}`)).json().code).toBe("LINK_EXPIRED");
+    expect((await verifyEmail(first, headers)).json().code).toBe("LINK_EXPIRED");
   });
 
   test("gets the link of its invitation", async () => {
@@ -237,8 +250,9 @@ async function listActions(userId: string): Promise<readonly string[]> {
 
 test("an account, a verified address and a new password are in the log of the user's organisation", async () => {
   const email = newEmail();
-  const userId: string = (await signUp(open, { email })).json().id;
-  await send(open, "PUT", `/email-verifications/${await mail.readLink(email)}`);
+  const created = await signUp(open, { email });
+  const userId: string = created.json().id;
+  await verifyEmail(await mail.readLink(email), readSession(created));
   const before = mail.mails.length;
   await requestReset(email);
   await expect.poll(() => mail.mails.length).toBe(before + 1);

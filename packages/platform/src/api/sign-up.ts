@@ -42,8 +42,8 @@ export function createSignUpHandlers({
       await identity.requestEmailVerification(caller.userId);
       return { status: 202 };
     },
-    verifyEmail: async ({ params }) => {
-      await identity.verifyEmail(params.token);
+    verifyEmail: async ({ caller, params }) => {
+      await identity.verifyEmail(params.token, caller.userId);
       return { status: 204 };
     },
   };

@@ -265,10 +265,21 @@ test("of the sessions of a user the one that was not used for the longest time e
   expect(open).toHaveLength(BOUNDS.sessions.limit);
 });
 
+async function readPasswordHash(): Promise<string> {
+  const [row] = await home.database.query<{ hash: string }>({
+    text: "select password_hash as hash from platform_user where id = $1",
+    values: [user.userId],
+  });
+  return row?.hash ?? "";
+}
+
 test("a program that was logged in gets no token beyond the limit, and gets it when there is room", async () => {
   await run(GROWING.tokens.fill, user.userId, BOUNDS.tokens.limit, user.userId);
   const login = await here.identity.startDeviceLogin({ name: "cli", ip: "192.0.2.1", scopes: ["admin"] });
-  const asked = await here.identity.askDeviceLogin(login.userCode, user.userId);
+  const asked = await here.identity.askDeviceLogin(login.userCode, {
+    userId: user.userId,
+    passwordHash: await readPasswordHash(),
+  });
   await here.identity.decideDeviceLogin(asked?.ticket ?? "", "approved");
   const finish = () => here.identity.finishDeviceLogin(login.deviceCode);
   await expect(finish()).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });

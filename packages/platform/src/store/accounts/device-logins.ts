@@ -55,6 +55,8 @@ export interface DeviceLoginStore {
 interface DeviceClaim {
   readonly userCodeHash: string;
   readonly userId: string;
+  /** The password that was checked; a login by one that has changed since would outlive the change. */
+  readonly passwordHash: string;
   readonly ticketHash: string;
 }
 
@@ -73,12 +75,14 @@ export function createDeviceLoginStore(database: Database): DeviceLoginStore {
     },
     ask: (deviceCodeHash) => ask(database, deviceCodeHash),
     redeem: (deviceCodeHash, prepare) => redeem(database, deviceCodeHash, prepare),
-    claim: async ({ userCodeHash, userId, ticketHash }) => {
+    claim: async ({ userCodeHash, userId, passwordHash, ticketHash }) => {
       const [row] = await database.query<DeviceQuestion>({
-        text: `update device_login set user_id = $2, ticket_hash = $3
-          where user_code_hash = $1 and decision is null and expires_at > now()
-          returning client_name as "clientName", ip, scopes`,
-        values: [userCodeHash, userId, ticketHash],
+        text: `with owner as (
+            select id from platform_user where id = $2 and password_hash = $4 and disabled_at is null for share
+          ) update device_login d set user_id = owner.id, ticket_hash = $3 from owner
+          where d.user_code_hash = $1 and d.decision is null and d.expires_at > now()
+          returning d.client_name as "clientName", d.ip, d.scopes`,
+        values: [userCodeHash, userId, ticketHash, passwordHash],
       });
       return row ?? null;
     },
@@ -113,6 +117,12 @@ async function redeem(
   prepare: (login: ConfirmedLogin) => NewTokenRow,
 ): Promise<ConfirmedLogin | null> {
   return await database.transaction(async (run) => {
+    // The user first, as everywhere: who changes the password ends logins after it.
+    await run({
+      text: `select u.id from platform_user u join device_login d on d.user_id = u.id
+        where d.device_code_hash = $1 for no key update of u`,
+      values: [deviceCodeHash],
+    });
     const [login] = await run<ConfirmedLogin>({
       text: `update device_login d set redeemed_at = now() from platform_user u
         where d.device_code_hash = $1 and d.decision = 'approved' and d.redeemed_at is null and d.expires_at > now()

@@ -1,6 +1,7 @@
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import { noteAudit } from "../audit/trail.ts";
 import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
+import { endSignIns, takeOver } from "./take-over.ts";
 
 /** The hash of a link's token to be stored. */
 interface NewLinkRow {
@@ -21,15 +22,15 @@ export interface LinkStore {
   readonly isOpen: (tokenHash: string, purpose: NewLinkRow["purpose"]) => Promise<boolean>;
   /**
    * Uses the link up, sets the password, and ends all sessions, in one transaction. Returns the user's address; null: it cannot be used.
-   * `verifies`: the link came by mail, so the address is theirs.
+   * `verifies`: the link came by mail, so the address is theirs; where that is the first proof, all that was made before ends.
    */
   readonly resetPassword: (change: {
     readonly tokenHash: string;
     readonly passwordHash: string;
     readonly verifies: boolean;
   }) => Promise<string | null>;
-  /** Uses the link up. False: it cannot be used, or the address has changed. */
-  readonly verifyEmail: (tokenHash: string) => Promise<boolean>;
+  /** Uses the link up. False: it cannot be used, is another user's, or the address has changed. */
+  readonly verifyEmail: (tokenHash: string, userId: string) => Promise<boolean>;
 }
 
 /** The links in PostgreSQL. */
@@ -46,12 +47,12 @@ export function createLinkStore(database: Database): LinkStore {
       return rows.length > 0;
     },
     resetPassword: (change) => database.transaction((run) => resetPassword(run, change)),
-    verifyEmail: (tokenHash) => database.transaction((run) => verifyEmail(run, tokenHash)),
+    verifyEmail: (tokenHash, userId) => database.transaction((run) => verifyEmail(run, tokenHash, userId)),
   };
 }
 
 const USE = `update one_time_token set used_at = now()
-  where token_hash = $1 and purpose = $2 and used_at is null and expires_at > now() returning user_id, data`;
+  where token_hash = $1 and purpose = $2 and used_at is null and expires_at > now()`;
 
 async function insertLink(run: RunStatement, link: NewLinkRow): Promise<void> {
   const { purpose, userId, tokenHash, email, expiresInMinutes } = link;
@@ -66,17 +67,16 @@ async function insertLink(run: RunStatement, link: NewLinkRow): Promise<void> {
   });
 }
 
-async function verifyEmail(run: RunStatement, tokenHash: string): Promise<boolean> {
-  const [verified] = await run<{ id: string }>({
-    text: `with used as (${USE}), verified as (
+async function verifyEmail(run: RunStatement, tokenHash: string, userId: string): Promise<boolean> {
+  const verified = await run({
+    text: `with used as (${USE} and user_id = $3 returning user_id, data), verified as (
         update platform_user u set email_verified_at = now() from used
         where u.id = used.user_id and u.email = used.data ->> 'email' returning u.id
       ) select id from verified`,
-    values: [tokenHash, "verify"],
+    values: [tokenHash, "verify", userId],
     audited: ["email.verify"],
   });
-  if (verified !== undefined) noteAudit({ actorId: verified.id });
-  return verified !== undefined;
+  return verified.length > 0;
 }
 
 async function resetPassword(
@@ -84,7 +84,7 @@ async function resetPassword(
   { tokenHash, passwordHash, verifies }: Parameters<LinkStore["resetPassword"]>[0],
 ): Promise<string | null> {
   const [changed] = await run<{ id: string; email: string; isFirstProof: boolean }>({
-    text: `with used as (${USE})
+    text: `with used as (${USE} returning user_id, data)
       update platform_user u set password_hash = $3,
         email_verified_at = case when $4 then coalesce(u.email_verified_at, now()) else u.email_verified_at end
       from used join platform_user former on former.id = used.user_id
@@ -95,17 +95,9 @@ async function resetPassword(
   });
   if (changed === undefined) return null;
   noteAudit({ actorId: changed.id });
-  // A statement of its own, since it must see a session that was made while the first one waited for its lock.
-  await run({
-    text: "update session set revoked_at = now() where user_id = $1 and revoked_at is null",
-    values: [changed.id],
-  });
   // Whoever signed up with the address had not proven that it is theirs.
-  if (changed.isFirstProof)
-    await run({
-      text: "update personal_access_token set revoked_at = now() where user_id = $1 and revoked_at is null",
-      values: [changed.id],
-    });
+  if (changed.isFirstProof) await takeOver(run, changed.id);
+  else await endSignIns(run, changed.id, null);
   await run({ text: "select pg_notify($1, $2)", values: [ACCOUNTS_CHANNEL, `user:${changed.id}`] });
   return changed.email;
 }

@@ -47,6 +47,8 @@ export interface SessionStore {
     userId: string,
     page: { readonly limit: number; readonly offset: number },
   ) => Promise<readonly SessionRecord[]>;
+  /** Addresses of clients from which the user with this address in lower case has signed in, until a month after those sessions. */
+  readonly listClients: (email: string) => Promise<readonly string[]>;
   /** False when the user has no such session. */
   readonly revoke: (userId: string, id: string) => Promise<boolean>;
 }
@@ -68,6 +70,14 @@ export function createSessionStore(database: Database): SessionStore {
         values: [userId, limit, offset],
         idempotent: true,
       }),
+    listClients: async (email) => {
+      const rows = await database.query<{ ip: string }>({
+        text: "select distinct s.ip from session s join platform_user u on u.id = s.user_id where u.email = $1",
+        values: [email],
+        idempotent: true,
+      });
+      return rows.map(({ ip }) => ip);
+    },
     revoke: (userId, id) => revokeSession(database, userId, id),
   };
 }

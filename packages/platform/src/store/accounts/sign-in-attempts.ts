@@ -16,7 +16,7 @@ export interface AttemptStore {
    * or for how many seconds no try is let through; a try that is refused does not count.
    */
   readonly take: (subject: string, tryId: string, limit: AttemptLimit) => Promise<number>;
-  /** Forgets the tries of a subject. */
+  /** Forgets the tries of a subject, and of those that are named after it with an @. */
   readonly forget: (subject: string) => Promise<void>;
   /** Takes a try back, which was no guess, and the wait that it began; not one that a later try began. */
   readonly giveBack: (subject: string, tryId: string) => Promise<void>;
@@ -31,7 +31,7 @@ export function createAttemptStore(database: Database): AttemptStore {
     take: (subject, tryId, limit) => takeAttempt(database, subject, tryId, limit),
     forget: async (subject) => {
       await database.query({
-        text: "delete from sign_in_attempt where subject = $1",
+        text: "delete from sign_in_attempt where subject = $1 or subject ^@ ($1 || '@')",
         values: [subject],
         idempotent: true,
       });

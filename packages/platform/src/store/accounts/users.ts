@@ -5,6 +5,7 @@ import { insertExternalLogin } from "./external-logins.ts";
 import type { ExternalLogin } from "./external-logins.ts";
 import { acceptInvitation } from "./invitations.ts";
 import type { Acceptance } from "./invitations.ts";
+import { endSignIns } from "./take-over.ts";
 import { insertToken } from "./personal-access-tokens.ts";
 import type { NewTokenRow } from "./personal-access-tokens.ts";
 import { ACCOUNTS_CHANNEL } from "../base/channels.ts";
@@ -194,12 +195,7 @@ async function changePassword(database: Database, change: PasswordChange): Promi
       audited: ["password.change"],
     });
     if (changed.length === 0) return false;
-    // A statement of its own, since it must see a session that was made while the first one waited for its lock.
-    await run({
-      text: `update session set revoked_at = now()
-        where user_id = $1 and revoked_at is null and ($2::uuid is null or id <> $2)`,
-      values: [userId, keptSessionId],
-    });
+    await endSignIns(run, userId, keptSessionId);
     await run({ text: "select pg_notify($1, $2)", values: [ACCOUNTS_CHANNEL, `user:${userId}`] });
     return true;
   });

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { Problem } from "@platform/contract/problems";
 import type { Database, RunStatement, Statement } from "../../postgres/database.ts";
 
 /*
@@ -106,12 +107,34 @@ async function commitWithEntry<T>(
       return rows;
     });
     isAppended = change !== undefined;
+    if (change !== undefined) await requireCredential(run, state.entry.credential);
     // Last, so that the lock on the chain is held shortly, and nothing else is waited for while it is held.
     if (change !== undefined) await appendEntry(run, completeEntry(state.entry, change));
     return value;
   });
   if (isAppended) state.progress = "written";
   return result;
+}
+
+const HOLD = {
+  session:
+    "select 1 from session where id = $1 and (revoked_at is null or xmin = pg_current_xact_id()::xid) for share",
+  token:
+    "select 1 from personal_access_token where id = $1 and (revoked_at is null or xmin = pg_current_xact_id()::xid) for share",
+} as const;
+
+/**
+ * A change commits before what it was made with is revoked, or not at all: otherwise who revokes something could miss what was being
+ * made with it. What the change itself has revoked counts as there.
+ *
+ * @throws Problem UNAUTHENTICATED
+ */
+async function requireCredential(run: RunStatement, credential: string | null): Promise<void> {
+  const [kind, id] = credential?.split(":") ?? [];
+  if (kind !== "session" && kind !== "token") return;
+  const held = await run({ name: `audit-hold-${kind}`, text: HOLD[kind], values: [id] });
+  if (held.length === 0)
+    throw new Problem("UNAUTHENTICATED", "The session or token of this request was revoked meanwhile.");
 }
 
 function findOpenTrail({ audited }: Statement): State | null {
