@@ -171,6 +171,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/audit",
     "platform/store/base",
     "platform/store/builds",
+    "platform/store/usage",
     "platform/store/versions",
   ],
   "platform/gateway": [

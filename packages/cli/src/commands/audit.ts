@@ -1,5 +1,6 @@
 import type { AuditEvent } from "@platform/contract/platform-api/audit";
 import { defineCommand } from "../base/command.ts";
+import { formatCsv } from "../base/csv.ts";
 import { UserError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
@@ -113,7 +114,6 @@ const COLUMNS = [
   "hash",
 ];
 
-/** RFC 4180, but for the ends of lines. */
 function toCsv(events: readonly AuditEvent[]): readonly string[] {
   const rows = events.map(({ id, at, actor, action, target, outcome, code, ip, changes, hash }) => [
     id,
@@ -130,11 +130,5 @@ function toCsv(events: readonly AuditEvent[]): readonly string[] {
     changes.length === 0 ? null : JSON.stringify(changes),
     hash,
   ]);
-  return [COLUMNS, ...rows].map((cells) => cells.map((cell) => quoteCell(cell ?? "")).join(","));
-}
-
-/** What a spreadsheet would compute gets an apostrophe in front: names of users and resources are anybody's. */
-function quoteCell(text: string): string {
-  const inert = /^[\s]*[=+\-@\t\r]/u.test(text) ? `'${text}` : text;
-  return /[",\r\n]/u.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
+  return formatCsv([COLUMNS, ...rows]);
 }

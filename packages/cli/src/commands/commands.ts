@@ -33,6 +33,7 @@ import {
   endSubscriptionCommand,
   listSubscriptionsCommand,
 } from "./subscriptions.ts";
+import { usageCommand } from "./usage.ts";
 import { unpublishCommand } from "./unpublish.ts";
 import { upCommand } from "./up.ts";
 import { listVariablesCommand, removeVariableCommand, setVariableCommand } from "./variables.ts";
@@ -99,7 +100,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Organisation",
-    commands: [membersCommand, inviteCommand, invitationsCommand, auditCommand],
+    commands: [membersCommand, inviteCommand, invitationsCommand, usageCommand, auditCommand],
   },
 ];
 

@@ -21,6 +21,7 @@ import { DEVICE_API } from "@platform/contract/platform-api/device";
 import { createDevice } from "./device.ts";
 import { MARKET_TABLE, createMarket } from "./market.ts";
 import { createPeople } from "./people.ts";
+import { USAGE } from "./usage.ts";
 
 export const TOKEN = "plat_test_token";
 const OWNER = "org-1";
@@ -30,7 +31,7 @@ const { getMe, listOrganizations, listServices, createService, getService } = PL
 const { createVersion, getBuild, listVersions } = PLATFORM_API;
 const { listMembers, putMember, removeMember, leaveOrganization } = PLATFORM_API;
 const { listInvitations, createInvitation, revokeInvitation, acceptInvitation } = PLATFORM_API;
-const { listAuditEvents, verifyAuditLog } = PLATFORM_API;
+const { getUsage, listAuditEvents, verifyAuditLog } = PLATFORM_API;
 const TABLE = {
   getMe,
   listOrganizations,
@@ -50,6 +51,7 @@ const TABLE = {
   acceptInvitation,
   ...ACCESS_TABLE,
   ...SECRETS_TABLE,
+  getUsage,
   listAuditEvents,
   verifyAuditLog,
   ...MARKET_TABLE,
@@ -178,6 +180,7 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
       ...createPeople(),
       ...createAccess(),
       ...createSecrets(secrets),
+      getUsage: async () => ok({ items: USAGE, nextCursor: null }),
       listAuditEvents: async () => ok({ items: AUDIT_EVENTS, nextCursor: null }),
       verifyAuditLog: async ({ query }) => {
         if (isAuditLogBroken) return ok({ checked: 6, firstBroken: "7", nextCursor: null });

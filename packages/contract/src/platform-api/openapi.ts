@@ -15,6 +15,7 @@ import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
 import { SIGN_UP_API } from "./sign-up.ts";
+import { USAGE_API } from "./usage.ts";
 
 /** Path prefix of the platform API's operations. */
 export const PLATFORM_API_PREFIX = "/api";
@@ -71,6 +72,11 @@ const GROUPS = [
     name: "Jobs",
     description: "Executions that the organisation starts itself",
     operations: JOBS_API,
+  },
+  {
+    name: "Usage",
+    description: "What was used, and what it costs",
+    operations: USAGE_API,
   },
   {
     name: "Secrets",

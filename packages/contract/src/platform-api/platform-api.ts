@@ -12,6 +12,7 @@ import { SESSION_API } from "./session.ts";
 import { SERVICES_API } from "./services.ts";
 import { SUBSCRIPTIONS_API } from "./subscriptions.ts";
 import { SIGN_UP_API } from "./sign-up.ts";
+import { USAGE_API } from "./usage.ts";
 import { VARIABLES_API } from "./variables.ts";
 
 /** All operations of the platform API, served below `/api`. */
@@ -28,6 +29,7 @@ export const PLATFORM_API = {
   ...APPLICATIONS_API,
   ...SUBSCRIPTIONS_API,
   ...JOBS_API,
+  ...USAGE_API,
   ...AUDIT_API,
   ...SECRETS_API,
   ...VARIABLES_API,

@@ -93,6 +93,7 @@ getJob                    -      -     yes    yes        yes   yes  yes yes    y
 getJobResult              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 getJobLog                 -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 cancelJob                 -      -     -      yes        yes   -    yes yes    yes   -       yes     -        -
+getUsage                  -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 listAuditEvents           -      -     -      -          yes   -    -   -      yes   -       yes     -        -
 verifyAuditLog            -      -     -      -          yes   -    -   -      yes   -       yes     -        -
 listSecrets               -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -

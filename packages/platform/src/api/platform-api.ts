@@ -31,6 +31,7 @@ import { createSubscriptionHandlers } from "./subscriptions.ts";
 import { createSecretHandlers, createVariableHandlers } from "./variables.ts";
 import { createVariables } from "../secrets/variables.ts";
 import type { PlatformSecret } from "../secrets/key-ring.ts";
+import { createUsageHandlers } from "./usage.ts";
 import { createUploadGate } from "./upload-gate.ts";
 import type { UploadLimits } from "./upload-gate.ts";
 
@@ -91,6 +92,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createMarketplaceHandlers(deps),
       ...createApplicationHandlers(deps),
       ...createSubscriptionHandlers(deps),
+      ...createUsageHandlers(deps),
       ...createAuditHandlers(deps.auditLog),
       ...createSecretHandlers(variables),
       ...createVariableHandlers(variables),

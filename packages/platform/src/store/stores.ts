@@ -13,6 +13,7 @@ import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
 import { createStartBucketStore } from "./start-buckets.ts";
 import { createSubscriptionStore } from "./subscriptions.ts";
+import { createUsageStore } from "./usage/usage.ts";
 import { createVersionStore } from "./versions/versions.ts";
 import { createVariableStore } from "./variables.ts";
 
@@ -35,6 +36,7 @@ export function createStores(given: Database, options: BuildStoreOptions = {}) {
     signingKeys: createSigningKeyStore(database),
     startBuckets: createStartBucketStore(given),
     access: createAccessStore(database),
+    usage: createUsageStore(database),
     auditLog: createAuditLog(database),
     variables: createVariableStore(database),
   };
