@@ -1,15 +1,16 @@
 /*
- * Measures what the cap of a plan adds to a start, on an embedded PostgreSQL of its own: starts of subscriptions with and
- * without a cap in turns on empty tables, so that both meet the same. Prints one JSON object: starts per second of each
- * turn, and the median of the turns' ratios.
+ * Measures what the limits of a plan add to a start, on an embedded PostgreSQL of its own: starts of subscriptions without a limit,
+ * with a cap of executions, and with a cap of CPU-seconds and a limit of executions at one time, in turns on empty tables, so
+ * that all meet the same. Prints one JSON object: starts per second of each turn, and the medians of the turns' ratios to
+ * those without a limit.
  *
  *   node bench/quota.ts [--turns 8] [--seconds 2] [--subscriptions 32]
  */
+import { readFileSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
 import { createExecution, createOwner } from "../packages/engine/src/testing/execution-fixtures.ts";
 import type { Database } from "../packages/platform/src/postgres/database.ts";
@@ -28,22 +29,48 @@ const { values: flags } = parseArgs({
   },
 });
 const CALLERS = 128;
+
+interface Rates {
+  readonly perSecond: number;
+  readonly serverMicros: number;
+}
+
 const silent = () => undefined;
 const logger = { debug: silent, info: silent, warn: silent, error: silent };
 
-async function addOwners(database: Database, cap: number | null): Promise<readonly Owner[]> {
+/** `limits`: columns of `quota` with values that are never reached. */
+async function addOwners(
+  database: Database,
+  limits: Readonly<Record<string, number>>,
+): Promise<readonly Owner[]> {
   const owners = Array.from({ length: Number(flags.subscriptions) }, () => createOwner());
-  if (cap === null) return owners;
+  const columns = Object.keys(limits);
+  if (columns.length === 0) return owners;
   await database.query({
-    text: `insert into quota (subscription_id, cap, month, used)
-      select id, $2, date_trunc('month', now() at time zone 'UTC'), 0 from unnest($1::uuid[]) as i (id)`,
-    values: [owners.map(({ id }) => id), cap],
+    text: `insert into quota (subscription_id, month, used, ${columns.join(", ")})
+      select id, date_trunc('month', now() at time zone 'UTC'), 0, ${Object.values(limits).join(", ")}
+      from unnest($1::uuid[]) as i (id)`,
+    values: [owners.map(({ id }) => id)],
   });
   return owners;
 }
 
-/** Starts per second. */
-async function measure(store: ExecutionStore, owners: readonly Owner[]): Promise<number> {
+/** CPU time of the server's processes that serve connections, in milliseconds. */
+async function readServerTime(database: Database): Promise<number> {
+  const rows = await database.query<{ readonly pid: number }>({
+    text: "select pid from pg_stat_activity where backend_type = 'client backend'",
+  });
+  const times = rows.map(({ pid }) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    // utime and stime, in hundredths of a second.
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  });
+  return times.reduce((sum, time) => sum + time, 0);
+}
+
+/** Starts per second, and microseconds of the server's CPU time for each. */
+async function measure(owners: readonly Owner[]): Promise<Rates> {
+  const serverBefore = await readServerTime(database);
   const began = performance.now();
   const until = began + Number(flags.seconds) * 1_000;
   let started = 0;
@@ -55,7 +82,9 @@ async function measure(store: ExecutionStore, owners: readonly Owner[]): Promise
     }
   };
   await Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
-  return Math.round((started / (performance.now() - began)) * 1_000);
+  const perSecond = Math.round((started / (performance.now() - began)) * 1_000);
+  const serverTime = (await readServerTime(database)) - serverBefore;
+  return { perSecond, serverMicros: Math.round((serverTime * 1_000) / started) };
 }
 
 function findMedian(numbers: readonly number[]): number {
@@ -72,18 +101,26 @@ const server = await startEmbeddedPostgres({
 const database = createExecutionDatabase(server.connection, { logger });
 await prepareDatabase(database, { logger, retentionDays: 30 });
 const store = createPostgresExecutionStore({ database });
-const [free, capped] = [await addOwners(database, null), await addOwners(database, 1_000_000_000)];
-await measure(store, free);
-const rates: { readonly free: number[]; readonly capped: number[] } = { free: [], capped: [] };
+const kinds = [
+  { name: "free", owners: await addOwners(database, {}) },
+  { name: "capped", owners: await addOwners(database, { cap: 1e9 }) },
+  { name: "settled", owners: await addOwners(database, { cpu_cap: 1e15, concurrent: 1e9 }) },
+].map((kind) => ({ ...kind, turns: new Array<Rates>() }));
+const [free] = kinds;
+if (free === undefined) throw new Error("There is nothing to compare with.");
+await measure(free.owners);
 for (let turn = 0; turn < Number(flags.turns); turn++) {
-  const kinds = [["free", free] as const, ["capped", capped] as const];
-  for (const [name, owners] of turn % 2 === 0 ? kinds : kinds.toReversed()) {
+  for (const { owners, turns } of turn % 2 === 0 ? kinds : kinds.toReversed()) {
     await database.query({ text: "truncate execution, execution_input" });
-    rates[name].push(await measure(store, owners));
+    turns.push(await measure(owners));
   }
 }
-const ratio = findMedian(rates.capped.map((rate, turn) => rate / (rates.free[turn] ?? Number.NaN)));
-process.stdout.write(`${JSON.stringify({ ...rates, ratio: Number(ratio.toFixed(3)) })}\n`);
+const results = kinds.map(({ name, turns }) => {
+  const compare = (figure: keyof Rates) =>
+    Number(findMedian(turns.map((one, turn) => one[figure] / (free.turns[turn]?.[figure] ?? 0))).toFixed(3));
+  return [name, { turns, perSecond: compare("perSecond"), serverMicros: compare("serverMicros") }];
+});
+process.stdout.write(`${JSON.stringify(Object.fromEntries(results))}\n`);
 await store.close();
 await database.close();
 await server.stop();

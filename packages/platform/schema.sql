@@ -149,6 +149,7 @@ create table execution (
   failure_metadata jsonb,
   quota_month date,
   cpu_micros bigint,
+  cpu_held bigint,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
@@ -352,7 +353,17 @@ create table quota (
   cap bigint,
   month date not null,
   used bigint not null,
+  cpu_cap bigint,
+  cpu_used bigint not null default 0,
+  cpu_expected bigint not null default 1000000,
+  concurrent integer,
+  unended integer not null default 0,
   constraint quota_cap_positive CHECK ((cap > 0)),
+  constraint quota_concurrent_positive CHECK ((concurrent > 0)),
+  constraint quota_cpu_cap_positive CHECK ((cpu_cap > 0)),
+  constraint quota_cpu_expected_positive CHECK ((cpu_expected > 0)),
+  constraint quota_cpu_used_natural CHECK ((cpu_used >= 0)),
+  constraint quota_unended_natural CHECK ((unended >= 0)),
   constraint quota_used_natural CHECK ((used >= 0)),
   constraint quota_pkey PRIMARY KEY (subscription_id)
 );

@@ -76,8 +76,9 @@ export const SERVICE_API = {
           "RateLimit-Policy": "Limits on starts: number (q) and seconds (w); absent where there are none",
           RateLimit:
             "For each limit, starts that are left (r), and after how many seconds all are there again (t)",
-          "X-Quota-Limit": "Executions of each month; as the following ones only where the plan has a cap",
-          "X-Quota-Remaining": "Executions that may still be started this month",
+          "X-Quota-Limit":
+            "Executions, or CPU-seconds, of each month; as the following ones only where the plan has a cap",
+          "X-Quota-Remaining": "What is left of them this month",
           "X-Quota-Reset": "When the month ends",
         },
       },

@@ -93,7 +93,7 @@ test("an application is subscribed by its name, and its subscription is paused, 
   const resumed = await call(...change, "--resume", "--version", "latest", "--json");
   expect(JSON.parse(resumed.stdout)).toMatchObject({ status: "ACTIVE", version: null });
   expect((await call("subscriptions", "ls")).stdout).toMatch(
-    /subscription-1 +tsp +ACTIVE +pro +latest +yes /u,
+    /subscription-1 +tsp +ACTIVE +pro +3\.5\/100 CPU-s +2\/4 +latest +yes /u,
   );
   expect((await call("subscriptions", "rm", "subscription-1")).stdout).toBe("The subscription is ended.\n");
   expect((await call("subscriptions", "ls")).stdout).toContain("No subscriptions yet");

@@ -122,15 +122,24 @@ async function listSubscribers(context: CommandContext, client: PlatformClient, 
 
 function printSubscriptions({ output }: CommandContext, subscriptions: readonly Subscription[]): void {
   output.printTable(
-    ["ID", "SERVICE", "STATE", "PLAN", "VERSION", "OFFERED", "ENDPOINT"],
+    ["ID", "SERVICE", "STATE", "PLAN", "USED", "AT ONCE", "VERSION", "OFFERED", "ENDPOINT"],
     subscriptions.map((one) => [
       one.id,
       cleanText(one.serviceName),
       one.status,
       one.plan?.id ?? "-",
+      describeQuota(one.quota),
+      one.concurrency === null ? "-" : `${one.concurrency.used}/${one.concurrency.limit}`,
       one.version ?? "latest",
       one.isOffered ? "yes" : "no",
       one.endpointUrl ?? "-",
     ]),
   );
+}
+
+/** "12/5000", "3.5/100 CPU-s". */
+function describeQuota(quota: Subscription["quota"]): string {
+  if (quota === null) return "-";
+  const { unit, used, limit } = quota;
+  return unit === "execution" ? `${used}/${limit}` : `${Number(used.toFixed(1))}/${limit} CPU-s`;
 }

@@ -102,6 +102,8 @@ export function createMarket(services: readonly Service[]): Handlers {
         status: "ACTIVE",
         version,
         plan: { ...FREE, id: planId ?? "free" },
+        quota: { unit: "cpu-second", used: 3.456, limit: 100, resetsAt: AT },
+        concurrency: { used: 2, limit: 4 },
         isOffered: true,
         endpointUrl: "https://gateway.example.org/tsp/1.2.0/",
         createdAt: AT,

@@ -23,6 +23,12 @@ const Price = Type.String({
 const MAX_UNITS = 1_000_000_000_000;
 const MAX_RATE = 1_000_000;
 
+/** What quota and cap of a plan count. */
+export const PlanUnit = StringEnum(["execution", "cpu-second"], {
+  title: "PlanUnit",
+  description: "What `included` and `limits.perMonth` count",
+});
+
 const Terms = {
   name: DisplayName,
   description: Type.String({ maxLength: 2000, description: "Text for people" }),
@@ -35,10 +41,7 @@ const Terms = {
   monthly: Price,
   perExecution: Price,
   perCpuSecond: Price,
-  unit: StringEnum(["execution", "cpu-second"], {
-    title: "PlanUnit",
-    description: "What `included` and `limits.perMonth` count",
-  }),
+  unit: PlanUnit,
   included: Type.Integer({
     minimum: 0,
     maximum: MAX_UNITS,
@@ -54,7 +57,7 @@ const Limits = {
     description: "Starts in one minute; null: what the platform allows",
   }),
   concurrent: Nullable(Type.Integer({ minimum: 1, maximum: MAX_RATE }), {
-    description: "Executions that run at one time; null: what the platform allows",
+    description: "Executions at one time, waiting ones included; null: what the platform allows",
   }),
 };
 

@@ -4,7 +4,7 @@ import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { KeyParams, READS, REMOVES, ServiceKey, WRITES, idOf } from "./common.ts";
-import { PlanId, PlanSchema } from "./plans.ts";
+import { PlanId, PlanSchema, PlanUnit } from "./plans.ts";
 
 /** Which version the endpoint URL of a subscription names. */
 const FollowedVersion = Type.String({
@@ -24,6 +24,28 @@ const Status = StringEnum(["ACTIVE", "PAUSED"], {
     "ACTIVE: starts executions. PAUSED: starts are refused; states and results of earlier executions stay",
 });
 
+const Quota = Type.Object(
+  {
+    unit: PlanUnit,
+    used: Type.Number({
+      minimum: 0,
+      description:
+        "Units of this month: executions, or the CPU time of those that ended and what is held for those that have not",
+    }),
+    limit: Type.Integer({ description: "Units of each month" }),
+    resetsAt: Timestamp("When the month ends"),
+  },
+  { title: "SubscriptionQuota", description: "How much of the plan's cap is used" },
+);
+
+const Concurrency = Type.Object(
+  {
+    used: Type.Integer({ minimum: 0, description: "Executions that wait or run" }),
+    limit: Type.Integer({ description: "Beyond it, starts are refused" }),
+  },
+  { title: "SubscriptionConcurrency", description: "How many executions the plan has at one time" },
+);
+
 /** Permission of an application to call a service. */
 const SubscriptionSchema = Type.Object(
   {
@@ -35,6 +57,10 @@ const SubscriptionSchema = Type.Object(
     version: Version,
     plan: Nullable(PlanSchema, {
       description: "The terms it was made with; null: within the organisation of the service, without a plan",
+    }),
+    quota: Nullable(Quota, { description: "The plan's cap; null: it has none" }),
+    concurrency: Nullable(Concurrency, {
+      description: "The plan's limit of executions at one time; null: it has none",
     }),
     isOffered: Type.Boolean({
       description:

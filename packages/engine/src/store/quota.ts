@@ -1,8 +1,10 @@
 /** The cap of an execution's owner, after it was created. */
 export interface ExecutionQuota {
-  /** Executions of each month. */
+  /** What the cap counts. */
+  readonly unit: "execution" | "cpu-second";
+  /** Units of each month. */
   readonly cap: number;
-  /** Executions that may be started before `renewsAt`. */
+  /** Units that are left until `renewsAt`; of CPU-seconds to a millionth. */
   readonly left: number;
   /** Milliseconds since the epoch. */
   readonly renewsAt: number;

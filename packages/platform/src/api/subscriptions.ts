@@ -88,7 +88,7 @@ function noSubscription(): Problem {
 }
 
 function toSubscriptionBody(subscription: SubscriptionRecord, gatewayUrl: string): Subscription {
-  const { id, applicationId, serviceKey, serviceName, endpointVersion, plan } = subscription;
+  const { id, applicationId, serviceKey, serviceName, endpointVersion, plan, quota } = subscription;
   return {
     id,
     applicationId,
@@ -97,6 +97,8 @@ function toSubscriptionBody(subscription: SubscriptionRecord, gatewayUrl: string
     status: subscription.isPaused ? "PAUSED" : "ACTIVE",
     version: subscription.version,
     plan: plan && toPlanBody(plan),
+    quota: quota && { ...quota, resetsAt: formatTimestamp(quota.resetsAt) },
+    concurrency: subscription.concurrency,
     isOffered: subscription.isOffered,
     endpointUrl:
       endpointVersion === null ? null : `${gatewayUrl}/${serviceKey}/${serviceName}/${endpointVersion}/`,

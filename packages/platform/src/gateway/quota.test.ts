@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readTerms } from "../api/plan-terms.ts";
+import { createApiCaller } from "../testing/api-calls.ts";
 import {
   createExecutionDatabase,
   createPostgresExecutionStore,
@@ -36,6 +37,7 @@ beforeAll(async () => {
   await put("two", { limits: { perMonth: 2 } });
   await put("four", { limits: { perMonth: 4 } });
   await put("seconds", { unit: "cpu-second", limits: { perMonth: 1 } });
+  await put("single", { limits: { concurrent: 1 } });
   await put("free", {});
 });
 afterAll(async () => {
@@ -94,15 +96,40 @@ test("a subscription that is cancelled and made anew has what was left", async (
   expect(await start(client)).toEqual([429, "0", "QUOTA_EXCEEDED"]);
 });
 
-test("plans without a cap, or with one of CPU-seconds, have no row that starts would wait for", async () => {
+test("a plan of CPU-seconds says how many are left, and a plan without limits has no row that starts would wait for", async () => {
   const client = await createTestClient(instance, owner, service);
-  for (const plan of ["free", "seconds"]) {
-    await changeTo(client, plan);
-    expect(await start(client)).toEqual([201, undefined, undefined]);
-  }
+  await changeTo(client, "free");
+  expect(await start(client)).toEqual([201, undefined, undefined]);
   const rows = await home.database.query({
     text: "select 1 from quota where subscription_id = $1",
     values: [client.subscriptionId],
   });
   expect(rows).toEqual([]);
+  await changeTo(client, "seconds");
+  expect(await start(client)).toEqual([201, "0", undefined]);
+  expect(await start(client)).toEqual([429, "0", "QUOTA_EXCEEDED"]);
+});
+
+test("executions at one time are counted from the plan that limits them on, and the subscription shows them", async () => {
+  const client = await createTestClient(instance, owner, service);
+  await start(client);
+  await changeTo(client, "single");
+  expect(await start(client)).toEqual([201, undefined, undefined]);
+  expect(await start(client)).toEqual([429, undefined, "RATE_LIMITED"]);
+  const read = () =>
+    createApiCaller(instance)(owner, `GET /subscriptions/${client.subscriptionId}`).then(({ body }) => body);
+  expect(await read()).toMatchObject({ quota: null, concurrency: { used: 1, limit: 1 } });
+  await changeTo(client, "two");
+  expect(await start(client)).toEqual([201, "0", undefined]);
+  expect(await read()).toMatchObject({
+    quota: {
+      unit: "execution",
+      used: 2,
+      limit: 2,
+      resetsAt: expect.stringMatching(/^\d{4}-\d\d-01 00:00:00$/u),
+    },
+    concurrency: null,
+  });
+  await changeTo(client, "seconds");
+  expect(await read()).toMatchObject({ quota: { unit: "cpu-second", used: 0, limit: 1 } });
 });

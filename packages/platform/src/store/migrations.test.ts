@@ -207,6 +207,60 @@ test("what has ended before usage was kept is usage afterwards, under the plan t
   expect(await checkUsage(home.database)).toMatchObject({ lines: 1, differences: [] });
 });
 
+test("subscriptions of before have the limits of their plans, and go on counting", async () => {
+  await migrateTo(home.database, 27);
+  const run = (text: string, ...values: unknown[]) => home.database.query({ text, values });
+  const [organisationId, key] = [createUuidV7(), createUuidV7()];
+  await run("insert into organisation (id, name, slug) values ($1, 'Ada', 'ada')", organisationId);
+  await run("insert into service (key, organisation_id, name) values ($1, $2, 'demo')", key, organisationId);
+  const plans = [
+    ["seconds", "cpu-second", 100, null],
+    ["few", "execution", null, 4],
+    ["capped", "execution", 50, 2],
+    ["free", "execution", null, null],
+  ] as const;
+  const names = new Map<string, string>();
+  for (const [slug, unit, cap, concurrent] of plans) {
+    const [plan, application, subscription] = [createUuidV7(), createUuidV7(), createUuidV7()];
+    names.set(subscription, slug);
+    await run(
+      `with made as (
+          insert into application (id, organisation_id, name, created_by) values ($5, $6, $2, 'ada')
+        ), offered as (
+          insert into plan (id, service_key, slug, revision, name, unit, hard_cap, max_concurrent)
+            values ($1, $7, $2, 1, $2, $3, $4, $8)
+        )
+        insert into subscription (id, application_id, service_key, plan_id) values ($9, $5, $7, $1)`,
+      plan,
+      slug,
+      unit,
+      cap,
+      application,
+      organisationId,
+      key,
+      concurrent,
+      subscription,
+    );
+    if (slug === "capped") {
+      const text =
+        "insert into quota (subscription_id, cap, month, used) values ($1, 50, date_trunc('month', now() at time zone 'UTC'), 7)";
+      await run(text, subscription);
+    }
+  }
+  await migrate(home.database);
+  const rows = await home.database.query<{ id: string }>({
+    text: `select subscription_id as id, cap::int, used::int, cpu_cap::int as "cpuCap", cpu_used::int as "cpuUsed", concurrent, unended
+      from quota`,
+  });
+  expect(new Map(rows.map(({ id, ...row }) => [names.get(id), row]))).toEqual(
+    new Map([
+      ["seconds", { cap: null, used: 0, cpuCap: 100e6, cpuUsed: 0, concurrent: null, unended: 0 }],
+      ["few", { cap: null, used: 0, cpuCap: null, cpuUsed: 0, concurrent: 4, unended: 0 }],
+      ["capped", { cap: 50, used: 7, cpuCap: null, cpuUsed: 0, concurrent: 2, unended: 0 }],
+    ]),
+  );
+});
+
 test("a service or an application belongs to an organisation that exists", async () => {
   await migrate(home.database);
   const { services, applications } = createStores(home.database);

@@ -5,7 +5,7 @@ import { noteAudit } from "./audit/trail.ts";
 import { requireRoom } from "./base/bounds.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { isUniqueViolation, parseVersion } from "./base/columns.ts";
-import { THIS_MONTH } from "./executions/hold.ts";
+import { SELECT_QUOTAS, THIS_MONTH } from "./executions/hold.ts";
 import { isFree, readCurrent } from "./plans.ts";
 import type { PlanRecord } from "./plans.ts";
 
@@ -63,7 +63,7 @@ export async function subscribe(run: RunStatement, wanted: NewSubscription): Pro
       values: [id, applicationId, serviceKey, planId, version.major, version.minor, version.patch],
       audited: ["subscription.create"],
     });
-    if (planId !== null) await setCap(run, id);
+    if (planId !== null) await setLimits(run, id);
     return id;
   } catch (error) {
     if (!isUniqueViolation(error, "subscription_one_active")) throw error;
@@ -93,7 +93,7 @@ export async function changeSubscription(
   if (planId !== undefined) {
     const plan = await choosePlan(run, row.serviceKey, { wanted: planId, isOwn: false });
     await run({ text: "update subscription set plan_id = $2 where id = $1", values: [id, plan] });
-    await setCap(run, id);
+    await setLimits(run, id);
   }
   if (version !== undefined) {
     const { major, minor, patch } = await readFollowed(run, row.serviceKey, version);
@@ -129,24 +129,29 @@ async function lockPlans(run: RunStatement, organisationId: string, id: string):
 }
 
 /**
- * Gives the subscription the cap of its plan. What was started this month stays counted, also when the plan is changed, or the
- * subscription cancelled and made anew. Without a cap, before and now, there is no row.
+ * Gives the subscription the limits of its plan. What was used this month stays counted, also when the plan is changed, or the
+ * subscription cancelled and made anew. Without a limit, before and now, there is no row.
  */
-async function setCap(run: RunStatement, id: string): Promise<void> {
+async function setLimits(run: RunStatement, id: string): Promise<void> {
   await run({
-    text: `with held as (
-        select b.id, case when p.unit = 'execution' then p.hard_cap end as cap, coalesce((
-          select o.used from subscription former join quota o on o.subscription_id = former.id
-          where former.application_id = b.application_id and former.service_key = b.service_key and former.id < b.id
-            and o.month = ${THIS_MONTH}
-          order by former.id desc limit 1), 0) as used
+    text: `with limits as (
+        select b.id, b.application_id, b.service_key, case when p.unit = 'execution' then p.hard_cap end as cap,
+          case when p.unit = 'cpu-second' then p.hard_cap * 1000000 end as cpu_cap, p.max_concurrent as concurrent
         from subscription b join plan p on p.id = b.plan_id where b.id = $1
+      ), former as (
+        select quotas.used, quotas.cpu_used, quotas.cpu_expected from limits
+        join subscription o on o.application_id = limits.application_id and o.service_key = limits.service_key and o.id < limits.id
+        cross join lateral (${SELECT_QUOTAS} where q.subscription_id = o.id) quotas order by o.id desc limit 1
       ), changed as (
-        update quota q set cap = held.cap from held where q.subscription_id = held.id returning q.subscription_id
+        update quota q set cap = limits.cap, cpu_cap = limits.cpu_cap, concurrent = limits.concurrent
+        from limits where q.subscription_id = limits.id returning q.subscription_id
       )
-      insert into quota (subscription_id, cap, month, used)
-        select held.id, held.cap, ${THIS_MONTH}, held.used from held
-        where (held.cap is not null or held.used > 0) and not exists (select 1 from changed)`,
+      insert into quota (subscription_id, cap, cpu_cap, concurrent, month, used, cpu_used, cpu_expected)
+        select id, cap, cpu_cap, concurrent, ${THIS_MONTH}, coalesce(used, 0), coalesce(cpu_used, 0),
+          coalesce(cpu_expected, 1000000)
+        from limits left join former on true
+        where (coalesce(cap, cpu_cap, concurrent) is not null or used > 0 or cpu_used > 0)
+          and not exists (select 1 from changed)`,
     values: [id],
   });
 }

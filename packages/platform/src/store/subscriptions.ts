@@ -5,13 +5,17 @@ import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
+import { QUOTA_COLUMNS, SELECT_QUOTAS } from "./executions/hold.ts";
+import type { QuotaRow } from "./executions/hold.ts";
+import { toLimits } from "./executions/limits.ts";
+import type { SubscriptionLimits } from "./executions/limits.ts";
 import { PLAN_COLUMNS } from "./plans.ts";
 import type { PlanRecord } from "./plans.ts";
 import { changeSubscription, subscribe } from "./subscribe.ts";
 import type { NewSubscription, SubscriptionChange, SubscriptionTerms } from "./subscribe.ts";
 
 /** An active subscription of an application to a service. */
-export interface SubscriptionRecord {
+export interface SubscriptionRecord extends SubscriptionLimits {
   readonly id: string;
   readonly applicationId: string;
   readonly serviceKey: string;
@@ -82,11 +86,22 @@ const COLUMNS = `b.id, b.application_id as "applicationId", b.service_key as "se
     where v.service_key = s.key and v.retired_at is null and (b.major is null or v.major = b.major)
     order by v.major desc, v.minor desc, v.patch desc limit 1) end as "endpointVersion",
   (select to_jsonb(plan) from (select ${PLAN_COLUMNS} from plan p where p.id = b.plan_id) plan) as plan,
+  (select to_jsonb(quota) from (
+    select ${QUOTA_COLUMNS} from (${SELECT_QUOTAS} where q.subscription_id = b.id) quotas) quota) as "quotaRow",
   s.publication is not null and (s.publication = 'marketplace' or s.organisation_id = a.organisation_id) as "isOffered",
   ${selectMilliseconds("b.created_at")} as "createdAt"`;
 
 const ACTIVE = `from subscription b join application a on a.id = b.application_id join service s on s.key = b.service_key
   where a.organisation_id = $1 and b.cancelled_at is null`;
+
+type SubscriptionRow = Omit<SubscriptionRecord, keyof SubscriptionLimits> & {
+  /** Null: its plans have had no limit that is counted. */
+  readonly quotaRow: QuotaRow | null;
+};
+
+function toRecord({ quotaRow, ...row }: SubscriptionRow): SubscriptionRecord {
+  return { ...row, ...toLimits(quotaRow) };
+}
 
 /** The store of subscriptions in PostgreSQL. */
 export function createSubscriptionStore(database: Database): SubscriptionStore {
@@ -122,13 +137,13 @@ async function listSubscriptions(
 ): Promise<Page<SubscriptionRecord>> {
   const [before] = decodeCursor(page.cursor, [isUuid]) ?? [null];
   if (page.applicationId !== undefined && !isUuid(page.applicationId)) return { items: [], nextCursor: null };
-  const rows = await database.query<SubscriptionRecord>({
+  const rows = await database.query<SubscriptionRow>({
     text: `select ${COLUMNS} ${ACTIVE} and ($2::uuid is null or b.id < $2) and ($3::uuid is null or b.application_id = $3)
       order by b.id desc limit $4`,
     values: [organisationId, before, page.applicationId ?? null, page.limit + 1],
     idempotent: true,
   });
-  return cutPage(rows, page.limit, (row) => [row.id]);
+  return cutPage(rows.map(toRecord), page.limit, (row) => [row.id]);
 }
 
 async function findSubscription(
@@ -137,12 +152,12 @@ async function findSubscription(
   id: string,
 ): Promise<SubscriptionRecord | null> {
   if (!isUuid(id)) return null;
-  const [row] = await database.query<SubscriptionRecord>({
+  const [row] = await database.query<SubscriptionRow>({
     text: `select ${COLUMNS} ${ACTIVE} and b.id = $2`,
     values: [organisationId, id],
     idempotent: true,
   });
-  return row ?? null;
+  return row ? toRecord(row) : null;
 }
 
 async function listSubscribers(

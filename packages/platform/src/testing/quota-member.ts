@@ -44,6 +44,7 @@ async function work(): Promise<void> {
           status: "FAILED",
           code: index % 2 === 0 ? "NOT_STARTED" : "EXECUTION_ERROR",
           detail: "no",
+          cpuSeconds: index / 1_000,
         }),
       ),
     );

@@ -4,7 +4,7 @@ import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
-import { RELEASE } from "./hold.ts";
+import { SETTLE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
 import { findExecution } from "./read.ts";
@@ -21,7 +21,7 @@ const TEXT = `with ended as (
       failure_code = case e.status when 'PENDING' then 'CANCELLED' end,
       failure_detail = case e.status when 'PENDING' then $3 end
     where ${lookUp("e", "$1::uuid", "e.owner_id = $2 and e.status in ('PENDING', 'RUNNING')")} returning e.*
-  ), ${RELEASE}, ${COUNT_USAGE}
+  ), ${SETTLE}, ${COUNT_USAGE}
   select ${selectRecord("ended")} from ended cross join lateral pg_notify('${EXECUTIONS_CHANNEL}',
     $4 || case ended.status when 'FAILED' then ':changed:' else ':cancel:' end || encode(uuid_send(ended.id), 'base64'))`;
 

@@ -12,7 +12,15 @@ import type { NewClaim, NewClaims } from "./claim-new.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
-import { HOLD, LOCK_QUOTAS, QUOTA_COLUMNS, THIS_MONTH, refuseBeyondCap, toQuota } from "./hold.ts";
+import {
+  HOLD,
+  LOCK_QUOTAS,
+  NO_QUOTA,
+  QUOTA_COLUMNS,
+  THIS_MONTH,
+  refuseBeyondLimit,
+  toQuota,
+} from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
 import { findExecution } from "./read.ts";
 import { toNewRecord } from "./record.ts";
@@ -83,11 +91,11 @@ export function createCreator(
 async function answer(
   database: Database,
   execution: NewExecution,
-  row: CreatedRow | undefined,
+  created: Created | undefined,
 ): Promise<ExecutionRecord | Problem> {
-  if (row === undefined || row.createdAt === null) return findRepeated(database, execution, row);
-  const record = toNewRecord(execution, row.createdAt);
-  const quota = toQuota(row);
+  if (created === undefined || created.createdAt === null) return findRepeated(database, execution, created);
+  const record = toNewRecord(execution, created.createdAt);
+  const quota = created.quota && toQuota(created.quota, created.started);
   return quota === undefined ? record : { ...record, quota };
 }
 
@@ -105,14 +113,14 @@ function refuseUnknown(error: unknown): never {
 async function findRepeated(
   database: Database,
   execution: NewExecution,
-  row: CreatedRow | undefined,
+  created: Created | undefined,
 ): Promise<ExecutionRecord | Problem> {
   const { id, owner } = execution;
   const record = await findExecution(database, id, owner.id).catch((error: unknown) => {
     throw error instanceof Problem ? new FateUnknown(error) : error;
   });
   if (record !== null) return record;
-  const refusal = row === undefined ? undefined : refuseBeyondCap(row);
+  const refusal = created?.quota && refuseBeyondLimit(created.quota, created.started);
   return refusal ?? new Problem("CONFLICT", `The id ${id} belongs to another execution.`);
 }
 
@@ -155,8 +163,8 @@ const TEXT = `with input as (
     select *, row_number() over (partition by owner_id order by position) - 1 as turn,
       row_number() over (partition by cpu_milli, memory_milli) = 1 as is_first_of_size
     from input
-  ), looked_up as (
-    -- "case" evaluates a lookup only for the first execution of a size, or of an owner.
+  ), looked_up as materialized (
+    -- "case" evaluates a lookup only for the first execution of a size, or of an owner; materialized, once.
     select *, case when is_first_of_size then
         coalesce(${BEHIND_RUNNING}, ${FIRST_PENDING_NOT_LARGER}, ${FIRST_PENDING}, 0)
       end as level, case turn when 0 then ${BEHIND_OWN} end as behind_own
@@ -168,21 +176,21 @@ const TEXT = `with input as (
     -- The first of the owner gets its place, the others follow one rank apart.
     select *, first_value(place) over (partition by owner_id order by turn) + turn as rank from line
   ), allowed as (
-    select r.*, case when q.subscription_id is not null then ${THIS_MONTH} end as quota_month
-    from ranked r left join quotas q on q.subscription_id = r.owner_id
-    where q.cap is null or r.turn < q.cap - q.used
+    select r.*, case when known.at is not null then ${THIS_MONTH} end as quota_month, room.holds[known.at] as cpu_held
+    from ranked r cross join room cross join lateral array_position(room.owners, r.owner_id) as known (at)
+    where room.places[known.at] is null or r.turn < room.places[known.at]
   ), claim as materialized (
     select ${IS_CLAIMED} as is_claimed
   ), created as (
     -- Leaves out ids that exist: of a create that is repeated after its answer was lost. What is claimed has the values
     -- that a claim gives (claim.ts).
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      rank, quota_month, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+      rank, quota_month, cpu_held, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
     select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank, quota_month,
-      case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
+      cpu_held, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
       case when is_claimed then $16 end, case when is_claimed then $17::uuid end, case when is_claimed then now() end,
       case when is_claimed then now() + make_interval(secs => $18) end, case when is_claimed then $19 end
-    from allowed cross join claim on conflict do nothing returning id, owner_id, created_at, quota_month, status
+    from allowed cross join claim on conflict do nothing returning id, owner_id, created_at, quota_month, cpu_held, status
   ), ${HOLD}, bodies as (
     -- The body of an id that exists is there already, and stays.
     insert into execution_input (id, body, "references")
@@ -191,17 +199,30 @@ const TEXT = `with input as (
     -- PostgreSQL evaluates this only because the query below refers to it.
     select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':pending') where exists (select 1 from created where status = 'PENDING')
   )
-  -- Those that were created, and all of owners with a quota.
-  select i.id, ${selectMilliseconds("created.created_at")} as "createdAt", created.status = 'RUNNING' as "isClaimed", ${QUOTA_COLUMNS}
-  from input i left join created on created.id = i.id left join quotas on quotas.subscription_id = i.owner_id
-    left join added on added.owner_id = i.owner_id left join notified on true
-  where created.id is not null or quotas.subscription_id is not null`;
+  -- The quotas of the owners, and what was created. Two lists: joining them would be quadratic.
+  select null::uuid as id, null::float8 as "createdAt", null::boolean as "isClaimed", ${QUOTA_COLUMNS} from quotas
+  union all
+  select id, ${selectMilliseconds("created_at")}, status = 'RUNNING', owner_id, ${NO_QUOTA} from created left join notified on true`;
 
-interface CreatedRow extends QuotaRow {
-  readonly id: string;
-  /** Milliseconds since the epoch; null: not created, since the id exists or the cap is reached. */
+type Row =
+  | ({ readonly id: null } & QuotaRow)
+  | {
+      readonly id: string;
+      /** Milliseconds since the epoch. */
+      readonly createdAt: number;
+      readonly isClaimed: boolean;
+      readonly ownerId: string;
+    };
+
+/** What the statement has done for an execution. */
+interface Created {
+  /** Milliseconds since the epoch; null: not created, since the id exists or a limit is reached. */
   readonly createdAt: number | null;
   readonly isClaimed: boolean | null;
+  /** Of the owner, before the statement; missing: there is none. */
+  readonly quota: QuotaRow | undefined;
+  /** How many executions of the owner it has created. */
+  readonly started: number;
 }
 
 /** How executions are created: in which state, and who is told by which name. */
@@ -212,16 +233,16 @@ interface Creation {
   readonly claim: NewClaim | null;
 }
 
-/** Inserts what is new, up to the caps of the owners. Returns a row by id; ids that exist are left out, unless their owner has a quota. */
+/** Inserts what is new, up to the limits of the owners. By id. */
 async function insertExecutions(
   database: Database,
   { origin, horizon, claim }: Creation,
   executions: readonly NewExecution[],
-): Promise<ReadonlyMap<string, CreatedRow>> {
+): Promise<ReadonlyMap<string, Created>> {
   const bodies = concatenate(executions.map(({ body }) => body));
   const resources = executions.map((execution) => toStoredResources(execution.resources));
   const today = Math.floor(Date.now() / DAY) * DAY;
-  const rows = await database.query<CreatedRow>({
+  const rows = await database.query<Row>({
     name: "execution-create",
     text: TEXT,
     values: [
@@ -248,7 +269,29 @@ async function insertExecutions(
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
     idempotent: true,
   });
-  return new Map(rows.map((row) => [row.id, row]));
+  return readCreated(executions, rows);
+}
+
+function readCreated(
+  executions: readonly NewExecution[],
+  rows: readonly Row[],
+): ReadonlyMap<string, Created> {
+  const found = new Map<string, { readonly createdAt: number; readonly isClaimed: boolean }>();
+  const quotas = new Map<string, QuotaRow>();
+  const started = new Map<string, number>();
+  for (const row of rows) {
+    if (row.id === null) quotas.set(row.ownerId, row);
+    else {
+      found.set(row.id, row);
+      started.set(row.ownerId, (started.get(row.ownerId) ?? 0) + 1);
+    }
+  }
+  return new Map(
+    executions.map(({ id, owner }) => {
+      const { createdAt, isClaimed } = found.get(id) ?? { createdAt: null, isClaimed: null };
+      return [id, { createdAt, isClaimed, quota: quotas.get(owner.id), started: started.get(owner.id) ?? 0 }];
+    }),
+  );
 }
 
 function hasReferences(references: NewExecution["references"]): boolean {

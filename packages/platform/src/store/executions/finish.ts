@@ -7,7 +7,7 @@ import type { Batcher } from "./batch.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import { MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
 import type { Events } from "./events.ts";
-import { RELEASE } from "./hold.ts";
+import { SETTLE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
 import { selectRecord, toRecord, toText } from "./record.ts";
@@ -99,7 +99,7 @@ const TEXT = `with input as (
     from input i
     where ${lookUp("e", "i.id", "e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = 'RUNNING'")}
     returning e.*, i.start, i.length, i.metadata_start, i.metadata_length, i.has_metadata
-  ), ${RELEASE}, ${COUNT_USAGE}, results as (
+  ), ${SETTLE}, ${COUNT_USAGE}, results as (
     -- Only of what was ended just now: a stale claim stores nothing. No metadata is null, empty metadata is not.
     insert into execution_result (id, result, metadata)
     select id, substr($13::bytea, start, length),

@@ -5,63 +5,113 @@ import type { ExecutionQuota } from "@platform/engine/store/quota";
 import { selectMilliseconds } from "../base/columns.ts";
 
 /*
- * The SQL of caps. An execution of a subscription with a cap is counted by the statement that creates it, and no longer
- * counted by the statement that ends it as failed by the platform, so each is counted once whatever process is killed
- * when. Subscriptions without a cap have no row in `quota`, and change none.
+ * The SQL of caps and of executions at one time. An execution of a subscription that has such a limit is counted by the
+ * statement that creates it, and settled by the statement that ends it, so each is counted once whatever process is killed
+ * when. Other subscriptions have no row in `quota`, and change none. With a cap of executions only, an end changes nothing
+ * unless the platform is to blame for it.
+ *
+ * Of CPU time, a start holds what executions of the subscription have taken lately; the end puts what was measured in its
+ * place. A start is let through while anything is left: what is already running may take more than it holds.
  *
  * Rows of `quota` are locked in the order of their ids: two statements that change several never wait for each other.
  */
 
+/** In a second. */
+export const MICROSECONDS = 1e6;
+
 /** SQL: the first day of this month, UTC. */
 export const THIS_MONTH = "date_trunc('month', now() at time zone 'UTC')::date";
 
+/** SQL: rows `q` of `quota`, as they count this month; a condition follows. */
+export const SELECT_QUOTAS = `select q.subscription_id, q.cap, case when q.month = ${THIS_MONTH} then q.used else 0 end as used,
+      q.cpu_cap, case when q.month = ${THIS_MONTH} then q.cpu_used else 0 end as cpu_used, q.cpu_expected, q.concurrent, q.unended
+    from quota q`;
+
 /**
- * CTE: the quotas of the owners in `input`, which has the columns owner_kind and owner_id; `available` is what may be started now.
- * The rows are locked until the statement has committed, so that no other adds to them, and are read as they are then.
+ * CTEs: the quotas of the owners in `input`, which has the columns owner_kind and owner_id, as a list, and in `room` as arrays: how many
+ * more executions each may have (null: any number), and how much CPU time each of these holds (null: it is not settled). Arrays,
+ * since the lists are joined in nested loops (execution-store.ts), which took a fifth of the statement. The rows are locked
+ * until the statement has committed, so that no other adds to them, and are read as they are then.
  */
 export const LOCK_QUOTAS = `quotas as materialized (
-    select q.subscription_id, q.cap, case when q.month = ${THIS_MONTH} then q.used else 0 end as used from quota q
-    where q.subscription_id = any (array(select distinct i.owner_id from input i where i.owner_kind = 'subscription'))
+    ${SELECT_QUOTAS} where q.subscription_id = any (array(select distinct i.owner_id from input i where i.owner_kind = 'subscription'))
     order by q.subscription_id for no key update
+  ), room as materialized (
+    -- "least" ignores null.
+    select array_agg(subscription_id) as owners, array_agg(least(cap - used, concurrent - unended,
+        case when cpu_used < cpu_cap then (cpu_cap - cpu_used - 1) / cpu_expected + 1 when cpu_cap is not null then 0 end)) as places,
+      array_agg(case when cpu_cap is not null then cpu_expected when concurrent is not null then 0 end) as holds
+    from quotas
   )`;
 
-/** CTEs: count the rows of `created`, which has the columns owner_id and quota_month. */
+/** CTEs: count the rows of `created`, which has the columns owner_id, quota_month and cpu_held. */
 export const HOLD = `added as materialized (
-    select owner_id, count(*) as units from created where quota_month is not null group by owner_id
+    select owner_id, count(*) as units, count(cpu_held) as unended, coalesce(sum(cpu_held), 0)::bigint as cpu
+    from created where quota_month is not null group by owner_id
   ), held as (
-    update quota q set used = quotas.used + added.units, month = ${THIS_MONTH} from quotas, added
-    where q.subscription_id = added.owner_id and quotas.subscription_id = added.owner_id
+    update quota q set month = ${THIS_MONTH}, unended = q.unended + added.unended,
+      used = case when q.month = ${THIS_MONTH} then q.used else 0 end + added.units,
+      cpu_used = case when q.month = ${THIS_MONTH} then q.cpu_used else 0 end + added.cpu
+    from added where q.subscription_id = added.owner_id
   )`;
 
-/** SQL: the columns of a QuotaRow, from `quotas` and `added`. */
-export const QUOTA_COLUMNS = `quotas.cap::float8 as cap,
-  greatest(0, quotas.cap - quotas.used - coalesce(added.units, 0))::float8 as left,
+/** SQL: the columns of a QuotaRow, from SELECT_QUOTAS. */
+export const QUOTA_COLUMNS = `subscription_id as "ownerId", cap::float8 as cap, used::float8 as used, cpu_cap::float8 as "cpuCap",
+  cpu_used::float8 as "cpuUsed", cpu_expected::float8 as "cpuExpected", concurrent, unended,
   ${selectMilliseconds(`((${THIS_MONTH} + interval '1 month') at time zone 'UTC')`)} as "renewsAt",
   ${selectMilliseconds("now()")} as now`;
 
-/** The quota of an execution's owner after the statement. */
+/** SQL: nulls in place of QUOTA_COLUMNS, but for the first. */
+export const NO_QUOTA = Array.from({ length: 9 }, () => "null").join(", ");
+
+/** The limits of a subscription and what counts for them; of a start: before its statement. */
 export interface QuotaRow {
-  /** Null: there is no cap. */
+  readonly ownerId: string;
+  /** Executions of a month; null: any number. */
   readonly cap: number | null;
-  readonly left: number | null;
+  readonly used: number;
+  /** Microseconds of CPU time of a month; null: any. */
+  readonly cpuCap: number | null;
+  readonly cpuUsed: number;
+  /** What the next execution holds. */
+  readonly cpuExpected: number;
+  /** Executions at one time; null: any number. */
+  readonly concurrent: number | null;
+  readonly unended: number;
   /** Milliseconds since the epoch, as `now`. */
   readonly renewsAt: number;
   readonly now: number;
 }
 
-/** What a caller is told of the quota; undefined: there is no cap. */
-export function toQuota({ cap, left, renewsAt }: QuotaRow): ExecutionQuota | undefined {
-  return cap === null ? undefined : { cap, left: left ?? 0, renewsAt };
+/** What a caller is told of the quota after `started` executions more; undefined: there is no cap. */
+export function toQuota(row: QuotaRow, started: number): ExecutionQuota | undefined {
+  const { cap, cpuCap, renewsAt } = row;
+  if (cap !== null) return { unit: "execution", cap, left: Math.max(0, cap - row.used - started), renewsAt };
+  if (cpuCap === null) return undefined;
+  const left = Math.max(0, cpuCap - row.cpuUsed - started * row.cpuExpected);
+  return { unit: "cpu-second", cap: cpuCap / MICROSECONDS, left: left / MICROSECONDS, renewsAt };
 }
 
-/** For a start beyond the cap; undefined: there is no cap that it could be beyond. */
-export function refuseBeyondCap(row: QuotaRow): Problem | undefined {
-  const quota = toQuota(row);
-  if (quota === undefined) return undefined;
+/** For a start beyond a limit, after `started` executions more; undefined: there is none that it could be beyond. */
+export function refuseBeyondLimit(row: QuotaRow, started: number): Problem | undefined {
+  const quota = toQuota(row, started);
+  if (quota?.left === 0) return refuseBeyondCap(row, quota);
+  const { concurrent, unended } = row;
+  if (concurrent === null || unended + started < concurrent) return undefined;
+  const what = concurrent === 1 ? "1 execution" : `${concurrent} executions`;
+  return new Problem(
+    "RATE_LIMITED",
+    `The plan has ${what} at one time, waiting ones included, and so many have not ended. Start the next when one has ended.`,
+    { headers: { ...(quota === undefined ? {} : describeQuota(quota)), "retry-after": "1" } },
+  );
+}
+
+function refuseBeyondCap(row: QuotaRow, quota: ExecutionQuota): Problem {
   const day = new Date(quota.renewsAt).toISOString().slice(0, 10);
+  const what = quota.unit === "execution" ? "executions" : "CPU-seconds";
   return new Problem(
     "QUOTA_EXCEEDED",
-    `The plan has ${quota.cap} executions a month, and ${quota.left} are left; it is renewed on ${day}. Choose another plan to start more.`,
+    `The plan has ${quota.cap} ${what} a month, and none is left; it is renewed on ${day}. Choose another plan to start more.`,
     {
       headers: {
         ...describeQuota(quota),
@@ -80,18 +130,34 @@ const NEVER_RAN = "started_at is null";
 /** SQL: whether a row of `execution` that has ended counts for nothing. */
 export const IS_UNCOUNTED = `(coalesce(failure_code, '') in (${FAILED_BY_PLATFORM.map((code) => `'${code}'`).join(", ")}) or ${NEVER_RAN})`;
 
+/** The expected CPU time of an execution is about the mean of so many that ended last. */
+const REMEMBERED = 16;
+
 /**
- * CTEs: those of `ended` (rows of execution) that the platform has failed, or that never ran, are no longer counted. A month that is
- * over is not changed.
+ * CTEs: those of `ended` (rows of execution) that have ended are no longer counted as such that have not; those that the
+ * platform has failed, or that never ran, are not counted at all; for the others, the CPU time that was measured takes the
+ * place of what was held, which stays if none was measured. A month that is over is not changed.
  */
-export const RELEASE = `failed as materialized (
-    select owner_id, quota_month, count(*) as units from ended
-    where quota_month is not null and status in ('FAILED', 'UNKNOWN') and ${IS_UNCOUNTED}
-    group by owner_id, quota_month
-  ), held as materialized (
+export const SETTLE = `settled as materialized (
+    select owner_id, count(cpu_held) as unended,
+      count(*) filter (where is_this_month and is_uncounted) as units,
+      coalesce(sum(case when is_uncounted then 0 else coalesce(cpu_micros, cpu_held) end - cpu_held)
+        filter (where is_this_month), 0)::bigint as cpu,
+      count(cpu_micros) filter (where is_measured) as measured,
+      coalesce(sum(cpu_micros) filter (where is_measured), 0)::bigint as cpu_measured
+    from (
+      select *, quota_month = ${THIS_MONTH} as is_this_month, ${IS_UNCOUNTED} as is_uncounted,
+        cpu_held is not null and not ${IS_UNCOUNTED} as is_measured
+      from ended where quota_month is not null and ended_at is not null
+    ) counted where cpu_held is not null or is_uncounted group by owner_id
+  ), locked as materialized (
     select q.subscription_id from quota q
-    where q.subscription_id = any (array(select distinct owner_id from failed)) order by q.subscription_id for no key update
+    where q.subscription_id = any (array(select owner_id from settled)) order by q.subscription_id for no key update
   ), released as (
-    update quota q set used = greatest(0, q.used - failed.units) from failed, held
-    where held.subscription_id = failed.owner_id and q.subscription_id = failed.owner_id and q.month = failed.quota_month
+    update quota q set unended = greatest(0, q.unended - s.unended),
+      used = case when q.month = ${THIS_MONTH} then greatest(0, q.used - s.units) else q.used end,
+      cpu_used = case when q.month = ${THIS_MONTH} then greatest(0, q.cpu_used + s.cpu) else q.cpu_used end,
+      cpu_expected = greatest(1, q.cpu_expected + (s.cpu_measured - s.measured * q.cpu_expected) / (s.measured + ${REMEMBERED - 1}))
+    -- The count makes PostgreSQL lock all first.
+    from settled s where q.subscription_id = s.owner_id and (select count(*) from locked) > 0
   )`;

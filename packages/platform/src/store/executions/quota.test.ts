@@ -2,66 +2,29 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { execPath } from "node:process";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createExecution, createOwner } from "@platform/engine/testing/execution-fixtures";
-import type { Claim } from "@platform/engine/store/execution-store";
+import { createOwner } from "@platform/engine/testing/execution-fixtures";
 import type { Owner } from "@platform/engine/store/owner";
 import type { Outcome } from "@platform/engine/python/port/runtime";
-import { createTestStore } from "../../testing/test-store.ts";
-import type { TestStore } from "../../testing/test-store.ts";
+import { createQuotaScene } from "../../testing/quota-scene.ts";
+import type { QuotaScene } from "../../testing/quota-scene.ts";
 import { checkUsage } from "../usage/check.ts";
 import { rollUpUsage } from "../usage/roll-up.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 
-let scene: TestStore;
+let scene: QuotaScene;
 
 beforeAll(async () => {
-  scene = await createTestStore();
+  scene = await createQuotaScene();
 });
 afterAll(() => scene.close());
 
 const MEMBER = new URL("../../testing/quota-member.ts", import.meta.url).pathname;
 
-async function createCapped(cap: number | null): Promise<Owner> {
-  const owner = createOwner();
-  await scene.home.database.query({
-    text: `insert into quota (subscription_id, cap, month, used) values ($1, $2, date_trunc('month', now() at time zone 'UTC'), 0)`,
-    values: [owner.id, cap],
-  });
-  return owner;
-}
-
-async function readUsed({ id }: Owner): Promise<number | undefined> {
-  const rows = await scene.home.database.query<{ used: number }>({
-    text: "select used::int from quota where subscription_id = $1",
-    values: [id],
-  });
-  return rows[0]?.used;
-}
-
-function start(owner: Owner, store = scene.store) {
-  return store.create(createExecution({ owner }));
-}
-
-async function countStarted(owner: Owner, tries: number, store = scene.store): Promise<number> {
-  const results = await Promise.allSettled(Array.from({ length: tries }, () => start(owner, store)));
-  return results.filter(({ status }) => status === "fulfilled").length;
-}
-
-/** Claims this execution alone. */
-async function claim(id: string, leaseSeconds = 60): Promise<Claim> {
-  const { claims } = await scene.store.claim({
-    workerId: "worker",
-    sandboxLevel: "B",
-    limit: 1,
-    free: { cpu: 10, memory: 10 },
-    leaseSeconds,
-    excludedVersionIds: [],
-    onlyId: id,
-  });
-  const [first] = claims;
-  if (first === undefined) throw new Error("The execution cannot be claimed.");
-  return first;
-}
+const createCapped = (cap: number | null) => scene.createLimited(cap === null ? {} : { cap });
+const readUsed = async (owner: Owner) => (await scene.readCounted(owner))?.used;
+const start: QuotaScene["start"] = (owner, store) => scene.start(owner, store);
+const countStarted: QuotaScene["countStarted"] = (...given) => scene.countStarted(...given);
+const claim: QuotaScene["claim"] = (...given) => scene.claim(...given);
 
 test("as many executions are started as the cap has, whatever is flushed together, and the rest is told when it is renewed", async () => {
   const [owner, other] = [await createCapped(25), await createCapped(3)];
@@ -119,14 +82,8 @@ test("a start says what is left; without a cap there is nothing to say, but it i
 test("a month that has begun has the whole cap, and what was started before it takes nothing of it back", async () => {
   const owner = await createCapped(2);
   const { id } = await start(owner);
-  await scene.home.database.query({
-    text: "update quota set month = month - interval '1 month', used = 2 where subscription_id = $1",
-    values: [owner.id],
-  });
-  await scene.home.database.query({
-    text: "update execution set quota_month = quota_month - interval '1 month' where id = $1",
-    values: [id],
-  });
+  await start(owner);
+  await scene.endMonth(owner);
   expect(await countStarted(owner, 4)).toBe(2);
   await scene.store.cancel(id, owner.id);
   expect(await readUsed(owner)).toBe(2);
@@ -208,8 +165,25 @@ test("what is given back to be claimed again stays counted", async () => {
   expect(await readUsed(owner)).toBe(1);
 });
 
+interface CountedRow {
+  readonly id: string;
+  /** What the subscription's row says. */
+  readonly used: number;
+  readonly unended: number;
+  readonly cpuUsed: number;
+  /** What its executions say. */
+  readonly all: number;
+  readonly counted: number;
+  readonly open: number;
+  readonly cpu: number;
+}
+
 test("nothing is lost or counted twice when processes that start and end executions are killed at any moment", async () => {
-  const owners = await Promise.all([createCapped(1_000_000), createCapped(1_000_000), createCapped(400)]);
+  const owners = await Promise.all([
+    createCapped(1_000_000),
+    scene.createLimited({ cpuSeconds: 1_000_000, concurrent: 1_000_000 }),
+    createCapped(400),
+  ]);
   const ids = owners.map(({ id }) => id);
   const target = JSON.stringify(scene.home.target);
   const spawnMember = () =>
@@ -237,16 +211,21 @@ test("nothing is lost or counted twice when processes that start and end executi
         ).length,
     )
     .toBe(0);
-  const rows = await scene.home.database.query<{ id: string; used: number; counted: number; all: number }>({
-    text: `select q.subscription_id as id, q.used::int, count(e.id)::int as all,
-        count(e.id) filter (where e.failure_code is distinct from 'NOT_STARTED')::int as counted
+  const rows = await scene.home.database.query<CountedRow>({
+    text: `select q.subscription_id as id, q.used::int, count(e.id)::int as all, q.unended, q.cpu_used::int as "cpuUsed",
+        count(e.id) filter (where e.failure_code is distinct from 'NOT_STARTED')::int as counted,
+        count(e.cpu_held) filter (where e.ended_at is null)::int as open,
+        coalesce(sum(case when e.ended_at is null then e.cpu_held when e.failure_code = 'NOT_STARTED' then 0
+          else e.cpu_micros end) filter (where e.cpu_held is not null), 0)::int as cpu
       from quota q left join execution e on e.owner_id = q.subscription_id and e.quota_month is not null
       where q.subscription_id = any ($1::uuid[]) group by q.subscription_id`,
     values: [ids],
   });
   expect(rows).toHaveLength(3);
   expect(rows.find(({ id }) => id === ids[2])?.used).toBeLessThanOrEqual(400);
-  for (const { used, counted } of rows) expect(used).toBe(counted);
+  for (const { used, unended, cpuUsed, counted, open, cpu } of rows)
+    expect([used, unended, cpuUsed]).toEqual([counted, open, cpu]);
+  expect(rows.find(({ id }) => id === ids[1])).toMatchObject({ open: expect.toSatisfy((open) => open > 0) });
   expect(rows.reduce((sum, { all }) => sum + all, 0)).toBeGreaterThanOrEqual(600);
   expect(rows.some(({ all, counted }) => counted < all)).toBe(true);
   await rollUpUsage(scene.home.database);

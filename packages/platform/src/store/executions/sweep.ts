@@ -7,7 +7,7 @@ import { createSteadyClock } from "../base/steady-clock.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import { MAX_NOTIFIED_IDS, selectPayloadIds } from "./events.ts";
 import type { Events } from "./events.ts";
-import { RELEASE } from "./hold.ts";
+import { SETTLE } from "./hold.ts";
 import { lookUp } from "./lookup.ts";
 import { COUNT_USAGE } from "./meter.ts";
 import { selectRecord, toRecord } from "./record.ts";
@@ -35,7 +35,7 @@ const SWEEP = `with guard as materialized (
         || to_char(e.lease_until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')
         || ' UTC. User code may have been running; the outcome is unknown.'
     from late where ${lookUp("e", "late.id", "e.status = 'RUNNING'")} returning e.*
-  ), ${RELEASE}, ${COUNT_USAGE}, notified as materialized (
+  ), ${SETTLE}, ${COUNT_USAGE}, notified as materialized (
     -- "having" keeps the aggregate from giving a row when nothing was ended.
     select pg_notify('${EXECUTIONS_CHANNEL}', $1 || ':changed:' || ${selectPayloadIds("id")}) from ended having count(*) > 0
   )
