@@ -1,4 +1,5 @@
 import { RequestRefused } from "@platform/contract/client";
+import type { FieldError } from "@platform/contract/problems";
 import { getCode, getMessage } from "@platform/engine/base/thrown";
 import { EXIT_CODES, UserError, createInterruption } from "./errors.ts";
 
@@ -22,9 +23,9 @@ const HINTS: Readonly<Record<string, string>> = {
   FORBIDDEN:
     "See 'platform whoami' for the user and the organisation in use. 'platform set-context' chooses another organisation; 'platform login' makes a token that may do all that its user may.",
   SERVICE_NOT_FOUND:
-    "See 'platform services' and 'platform versions' for those of this organisation, 'platform marketplace search' for the keys of all that it can subscribe to, and 'platform whoami' for the organisation.",
+    "See 'platform services' and 'platform versions' for those of this organisation, 'platform marketplace search' and 'platform marketplace show' for all that it can subscribe to, and 'platform whoami' for the organisation.",
   NOT_FOUND:
-    "List what there is, as with 'platform tokens ls', and see 'platform whoami' for the user and the organisation in use.",
+    "The command 'ls' of the same subject lists what there is, as 'platform subscriptions ls'; 'platform whoami' shows the user and the organisation in use.",
   EXECUTION_NOT_FOUND: "Jobs belong to an organisation: see 'platform whoami' for the one in use.",
   RESULT_NOT_READY: "See 'platform status <id>'.",
   INPUT_TOO_LARGE:
@@ -42,11 +43,25 @@ function explainRefusal(refused: RequestRefused): UserError {
     (refused.status >= 500
       ? "The error occurred on the platform. Try again; if it persists, ask its operator."
       : undefined);
-  return new UserError(code, requestId === undefined ? detail : `${detail} (request ${requestId})`, {
+  const { text, details } = describeFields(detail, errors ?? []);
+  return new UserError(code, requestId === undefined ? text : `${text} (request ${requestId})`, {
     cause: refused,
-    details: (errors ?? []).map(({ path, message }) => `${path} ${message}`.trim()),
+    details,
     ...(hint === undefined ? {} : { hint }),
   });
+}
+
+/** The detail of a request with invalid fields has them all, as the API calls them: `body/limits/perMonth` is `limits.perMonth` here. */
+function describeFields(
+  detail: string,
+  errors: readonly FieldError[],
+): { readonly text: string; readonly details: readonly string[] } {
+  const details = errors.map(
+    ({ path, message }) => `${path === "" ? "The request" : path.slice(1).replaceAll("/", ".")} ${message}`,
+  );
+  const isComplete =
+    errors.length > 0 && errors.every(({ path, message }) => detail.includes(`${path} ${message}`));
+  return { text: isComplete ? details.join(" ") : detail, details };
 }
 
 const CONNECTION_REASONS: Readonly<Record<string, string>> = {

@@ -43,6 +43,7 @@ export const inviteCommand = defineCommand({
     context.output.note(
       `Valid once, until ${invitation.expiresAt} UTC, ${email === undefined ? "for whoever has it" : `for ${email}`}, as ${role}.`,
     );
+    context.output.note("Who has an account accepts it: platform invitations --accept LINK");
     return { json: invitation, succeeded: true };
   },
 });

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { Type } from "typebox";
-import { afterEach, expect, test } from "vitest";
-import { Nullable } from "@platform/contract/schemas";
+import { afterAll, expect, test } from "vitest";
+import { Nullable, StringEnum } from "@platform/contract/schemas";
 import { REQUEST_TIMES } from "./body-deadline.ts";
 import { createHttpServer } from "./server.ts";
 
@@ -15,11 +15,14 @@ const body = Type.Partial(
     price: Type.String(code),
     bare: Type.String({ pattern: "^x$" }),
     currency: Nullable(Type.String(code)),
+    scope: StringEnum(["internal", "marketplace"], { description: "Who" }),
+    kind: Type.Literal("plan"),
   }),
+  { additionalProperties: false },
 );
 app.post("/things", { schema: { body } }, () => ({}));
 
-afterEach(() => app.close());
+afterAll(() => app.close());
 
 test("a refused field is told what is expected, as its description says, without regular expressions", async () => {
   const said: unknown[] = [];
@@ -33,5 +36,17 @@ test("a refused field is told what is expected, as its description says, without
     "body/currency is not as expected: Three letters, such as EUR.",
     "body/currency must be string. body/currency must be null. body/currency must match a schema in anyOf.",
     'body/bare must match pattern "^x$".',
+  ]);
+});
+
+test("a refused field is told what may be there: its values, or that there is no such property", async () => {
+  const said: unknown[] = [];
+  for (const payload of [{ scope: "world" }, { kind: "x" }, { role: "owner" }, { ["x".repeat(99)]: 1 }])
+    said.push((await app.inject({ method: "POST", url: "/things", payload })).json().detail);
+  expect(said).toEqual([
+    "body/scope must be one of internal, marketplace.",
+    "body/kind must be plan.",
+    "body must not have the property role.",
+    `body must not have the property ${"x".repeat(50)}.`,
   ]);
 });

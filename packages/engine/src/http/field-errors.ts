@@ -8,6 +8,9 @@ interface Fault {
   readonly message?: string;
 }
 
+/** Of a name that the sender has chosen. */
+const MAX_NAME_LENGTH = 50;
+
 /** The faults of a request for its sender: what is expected in place of a pattern, and nothing of null where another fault says more. */
 export function toFieldErrors(faults: readonly Fault[]): readonly FieldError[] {
   const isFault = (fault: Fault) => fault.keyword !== "anyOf" && !isNullBranch(fault);
@@ -22,8 +25,23 @@ function isNullBranch({ keyword, params }: Fault): boolean {
 }
 
 function describeFault(fault: Fault): string {
-  const expected = fault.keyword === "pattern" ? describeExpected(fault) : undefined;
-  return expected === undefined ? (fault.message ?? "is not valid") : `is not as expected: ${expected}`;
+  const { keyword, params, message = "is not valid" } = fault;
+  switch (keyword) {
+    case "pattern": {
+      const expected = describeExpected(fault);
+      return expected === undefined ? message : `is not as expected: ${expected}`;
+    }
+    case "enum":
+      return Array.isArray(params["allowedValues"])
+        ? `must be one of ${params["allowedValues"].map(String).join(", ")}`
+        : message;
+    case "const":
+      return `must be ${String(params["allowedValue"])}`;
+    case "additionalProperties":
+      return `must not have the property ${String(params["additionalProperty"]).slice(0, MAX_NAME_LENGTH)}`;
+    default:
+      return message;
+  }
 }
 
 /** The description of the field; needs `verbose` of ajv, which adds the schema. */

@@ -67,7 +67,11 @@ export async function subscribe(run: RunStatement, wanted: NewSubscription): Pro
     return id;
   } catch (error) {
     if (!isUniqueViolation(error, "subscription_one_active")) throw error;
-    throw new Problem("CONFLICT", "The application is already subscribed to this service.", { cause: error });
+    throw new Problem(
+      "CONFLICT",
+      "The application is already subscribed to this service; change that subscription, or end it first.",
+      { cause: error },
+    );
   }
 }
 
