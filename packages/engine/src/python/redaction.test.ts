@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFixture } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
-import { createRedaction, redactSecrets } from "./redaction.ts";
+import { createRedaction, redactSecrets, redactionOf } from "./redaction.ts";
 
 describe("a text has its secrets replaced", () => {
   test.each([
@@ -60,6 +60,12 @@ test("a log takes no longer than its length says, whatever the values and the li
     redact(`${"a".repeat(31)}b`.repeat(500));
   }
   expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test("what finds the values is made once for all runs that have them", () => {
+  const values = ["s3cr3t-value"];
+  expect(redactionOf(values)).toBe(redactionOf(values));
+  expect(redactionOf(["s3cr3t-value"])).not.toBe(redactionOf(values));
 });
 
 describe("a run", () => {

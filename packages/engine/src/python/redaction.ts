@@ -40,6 +40,18 @@ export function createRedaction(values: readonly string[]): Redact {
   };
 }
 
+/** By the list of values, which all runs share until a value changes. */
+const made = new WeakMap<readonly string[], Redact>();
+
+/** `createRedaction`, once for each list: of large values it takes milliseconds. */
+export function redactionOf(values: readonly string[]): Redact {
+  const known = made.get(values);
+  if (known !== undefined) return known;
+  const redact = createRedaction(values);
+  made.set(values, redact);
+  return redact;
+}
+
 /** What a value looks like in a log. */
 function listForms(value: string): readonly string[] {
   const parts = [value, ...value.split(CONTROLS)].map((part) => part.trim());
@@ -72,7 +84,7 @@ export function redactSecrets(runtime: PythonRuntime): PythonRuntime {
     run: (request) => {
       const { secrets } = request.version;
       if (secrets.length === 0) return runtime.run(request);
-      const redact = createRedaction(secrets);
+      const redact = redactionOf(secrets);
       const onLog = (lines: readonly LogLine[]) =>
         request.onLog(lines.map((line) => ({ ...line, message: redact(line.message) })));
       const run = runtime.run({ ...request, onLog });
@@ -81,7 +93,7 @@ export function redactSecrets(runtime: PythonRuntime): PythonRuntime {
     probe: async (version) => {
       const probe = await runtime.probe(version);
       if (probe.ok || version.secrets.length === 0) return probe;
-      const redact = createRedaction(version.secrets);
+      const redact = redactionOf(version.secrets);
       const traceback = probe.traceback === null ? null : redact(probe.traceback);
       return { ...probe, code: redact(probe.code), detail: redact(probe.detail), traceback };
     },

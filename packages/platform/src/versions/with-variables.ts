@@ -26,18 +26,22 @@ export function withVariables(
   variables: VariableSource,
   retire: (id: string) => Promise<void>,
 ): VersionSource & { readonly close: () => void } {
-  const known = createCache<RunVariables>({ ttlMs: FRESH_MS, maxEntries: MAX_KNOWN });
+  const known = createCache<KnownVariables>({ ttlMs: FRESH_MS, maxEntries: MAX_KNOWN });
   // Bounded: of a version that is dropped, a process with former values ends when it has been idle for long enough.
   const used = createCache<string>({ maxEntries: MAX_KNOWN });
+  const read = async (versionId: string): Promise<KnownVariables> => {
+    const found = await variables.readOfVersion(versionId);
+    return { ...found, fingerprint: takeFingerprint(found) };
+  };
   const close = variables.subscribe(known.clear);
   return {
     close,
     prepare: async (versionId, signal) => {
       const [version, values] = await Promise.all([
         source.prepare(versionId, signal),
-        known.peek(versionId) ?? known.get(versionId, () => variables.readOfVersion(versionId)),
+        known.peek(versionId) ?? known.get(versionId, () => read(versionId)),
       ]);
-      const prepared = addVariables(version, values);
+      const prepared = add(version, values);
       const former = used.peek(versionId) ?? prepared.id;
       used.set(versionId, prepared.id);
       if (former !== prepared.id) void retire(former).catch(() => undefined);
@@ -47,16 +51,29 @@ export function withVariables(
 }
 
 /** The version with these variables. */
-export function addVariables(version: RunnableVersion, { values, secrets }: RunVariables): RunnableVersion {
+export function addVariables(version: RunnableVersion, variables: RunVariables): RunnableVersion {
+  return add(version, { ...variables, fingerprint: takeFingerprint(variables) });
+}
+
+/** Variables of a version, and what names them; computed once, since they may be hundreds of KB. */
+interface KnownVariables extends RunVariables {
+  readonly fingerprint: string;
+}
+
+/** The list of secrets stays the same one: what finds them in logs is made once for it. */
+function add(version: RunnableVersion, { values, secrets, fingerprint }: KnownVariables): RunnableVersion {
   if (Object.keys(values).length === 0) return version;
-  const fingerprint = createHash("sha256")
-    .update(JSON.stringify([values, secrets]))
-    .digest("hex")
-    .slice(0, 16);
   return {
     ...version,
     id: `${version.id}.${fingerprint}`,
     variables: { ...version.variables, ...values },
     secrets,
   };
+}
+
+function takeFingerprint({ values, secrets }: RunVariables): string {
+  return createHash("sha256")
+    .update(JSON.stringify([values, secrets]))
+    .digest("hex")
+    .slice(0, 16);
 }
