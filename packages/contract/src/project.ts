@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { Static } from "typebox";
 import { NetworkSchema } from "./network.ts";
+import { VARIABLE_NAME_PATTERN } from "./variable-names.ts";
 
 /** Pattern of service names. A name is part of the URL of the endpoint. */
 export const SERVICE_NAME_PATTERN = "^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$";
@@ -106,6 +107,14 @@ export const ProjectSchema = Type.Object(
         minimum: 1,
         maximum: 7 * 24 * 60 * 60,
         description: "Wall-clock limit of one execution in seconds; default 3600",
+      }),
+    ),
+    variables: Type.Optional(
+      Type.Array(Type.String({ pattern: VARIABLE_NAME_PATTERN }), {
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          "Names of the variables and secrets that the code needs: builds and `platform serve` say which are not set",
       }),
     ),
   },

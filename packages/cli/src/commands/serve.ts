@@ -14,6 +14,7 @@ export const serveCommand = defineCommand({
   summary: "Serve the project on this machine",
   description: [
     "The same operations, status codes and errors as a deployed service, on /, /{id} and /{id}/result, with interactive documentation at /docs. Any bearer token is accepted; none is needed.",
+    "The variables and secrets of the program are read from the file .env beside platform.json (NAME=value); it is never packed.",
     "Every edit reloads the code and the requirements; if an import fails, the error is shown and the server keeps running. dataRef and paramsRef refer to files below the folder of --data-pools: <dataPoolId>/<dataSourceDescriptorId>/<fileId>, with or without .json.",
     "Code is isolated as well as this machine allows; the isolation level (A to D) is printed at the start. Ctrl-C stops the server.",
   ],

@@ -27,6 +27,7 @@ import { UserError } from "../base/errors.ts";
 import type { Output } from "../base/output.ts";
 import type { Settings } from "../base/settings.ts";
 import { createAnnouncingStore } from "./announcing-store.ts";
+import { ENVIRONMENT_FILE } from "./environment-file.ts";
 import { createHostCheck } from "./host-check.ts";
 import { createLocalFiles } from "./local-files.ts";
 import { createLocalOpenApi } from "./local-openapi.ts";
@@ -141,6 +142,7 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   const watcher = await watchProject({
     directory: options.projectDirectory,
     exclude,
+    include: [ENVIRONMENT_FILE],
     onChange: () => reload(versions, output),
   });
   closers.add("file watcher", watcher.close);

@@ -9,6 +9,7 @@ import { SLOW_START_NOTE } from "@platform/engine/python/port/runtime";
 import type { Probe, PythonRuntime, RunnableVersion } from "@platform/engine/python/port/runtime";
 import { readVersionSettings, toRunnableVersion } from "@platform/engine/versions/runnable-version";
 import type { VersionTarget } from "@platform/engine/versions/runnable-version";
+import { readEnvironmentFile } from "./environment-file.ts";
 import { copyProject } from "./snapshot.ts";
 
 /*
@@ -33,7 +34,7 @@ export interface LocalVersions extends VersionSource {
   /**
    * Creates a version of the current project, even if its module cannot be imported (`failure`).
    *
-   * @throws ProjectError if the project or its requirements are invalid; the previous version then stays current
+   * @throws ProjectError if the project or its requirements are invalid, UserError if .env cannot be read; the previous version then stays current
    */
   readonly load: () => Promise<LoadedVersion>;
   /** The newest version. Waits for a running `load`, so that an edit that was saved is used. */
@@ -123,8 +124,15 @@ export function createLocalVersions(options: LocalVersionsOptions): LocalVersion
 /** All projects of the developer have the same owner, so that equal requirements share one environment. */
 const LOCAL_OWNER = "local";
 
+async function readVariables(project: Project, { projectDirectory, onBuildLine }: LocalVersionsOptions) {
+  const { values, notes } = await readEnvironmentFile(projectDirectory, project.variables ?? []);
+  for (const note of notes) onBuildLine(note);
+  return values;
+}
+
 async function make(id: string, directory: string, options: LocalVersionsOptions): Promise<KeptVersion> {
   const project = await readProject(options.projectDirectory);
+  const variables = await readVariables(project, options);
   await copyProject(options.projectDirectory, directory, options.exclude);
   const environment = await options.environments.ensure(directory, {
     owner: LOCAL_OWNER,
@@ -134,7 +142,7 @@ async function make(id: string, directory: string, options: LocalVersionsOptions
   });
   const { timeoutSeconds, ...settings } = readVersionSettings(project);
   const { resources } = settings;
-  const runnable = toRunnableVersion({ id, ...settings }, directory, environment);
+  const runnable = { ...toRunnableVersion({ id, ...settings }, directory, environment), variables };
   const probe = await options.runtime.probe(runnable);
   if (probe.ok && probe.startModeReason !== null)
     options.onBuildLine(`${SLOW_START_NOTE}: ${probe.startModeReason}`);

@@ -154,3 +154,27 @@ async function createWheel(folder: string): Promise<Uint8Array> {
   await promisify(execFile)("python3", words, { cwd: folder });
   return readFile(join(folder, "tiny.whl"));
 }
+
+test("the file .env gives the program its variables, an edit of it counts, and what is missing or refused is named without a value", async () => {
+  project = await serveProject(
+    'import os\nAT_IMPORT = os.environ.get("API_TOKEN")\n\ndef run():\n    return {name: os.environ.get(name) for name in ("API_TOKEN", "MODE")} | {"import": AT_IMPORT}\n',
+  );
+  const { name, ...settings } = JSON.parse(
+    await readFile(join(project.home.directory, "demo/platform.json"), "utf8"),
+  ) as Readonly<Record<string, unknown>>;
+  await project.write(
+    "platform.json",
+    JSON.stringify({ name, ...settings, variables: ["API_TOKEN", "MODE"] }),
+  );
+  await waitForText("platform.json declares API_TOKEN, MODE: add API_TOKEN=... and MODE=... to .env");
+  await project.write(".env", "# local\nexport API_TOKEN='a # \"value\"'\nPYTHONPATH=/somewhere-secret\n");
+  await waitForText("platform.json declares MODE: add MODE=... to .env");
+  await waitForText("Reloaded demo", 2);
+  expect(await project.execute({})).toMatchObject({
+    API_TOKEN: 'a # "value"',
+    import: 'a # "value"',
+    MODE: null,
+  });
+  expect(project.running.stderr()).toContain("PYTHONPATH of .env is left out. PYTHONPATH changes which code");
+  expect(project.running.stderr()).not.toMatch(/somewhere-secret|"value"/u);
+});

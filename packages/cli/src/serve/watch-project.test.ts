@@ -18,6 +18,7 @@ beforeEach(async () => {
   watcher = await watchProject({
     directory,
     exclude: ["datapools"],
+    include: [".env"],
     onChange: async () => {
       changes += 1;
     },

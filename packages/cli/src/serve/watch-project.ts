@@ -1,5 +1,5 @@
 import { watch } from "node:fs";
-import type { FSWatcher } from "node:fs";
+import type { FSWatcher, Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { listProjectFiles } from "@platform/engine/project/list-files";
@@ -31,6 +31,8 @@ export interface WatchOptions {
   readonly directory: string;
   /** Paths, relative to the project, that do not belong to it. */
   readonly exclude: readonly string[];
+  /** Paths of single files, relative to the project, that count though they do not belong to it. They need not exist. */
+  readonly include: readonly string[];
   /** Called after files of the project have changed. The next call waits until the promise of the previous one has settled. */
   readonly onChange: () => Promise<void>;
 }
@@ -117,19 +119,23 @@ function createFolderWatchers({ directory, exclude }: WatchOptions, onEvent: () 
 }
 
 /** Names, sizes and times of all files of the project; the message of the error if they cannot be listed. */
-async function takeFingerprint({ directory, exclude }: WatchOptions): Promise<string> {
+async function takeFingerprint({ directory, exclude, include }: WatchOptions): Promise<string> {
   try {
     const paths = await listProjectFiles(directory, exclude);
     const lines = await Promise.all(
       paths.map(async (path) => {
-        const { size, mtimeMs, ino } = await stat(join(directory, path));
-        return `${path}\0${size}\0${mtimeMs}\0${ino}`;
+        return `${path}\0${describe(await stat(join(directory, path)))}`;
       }),
     );
-    return lines.join("\n");
+    const beside = include.map((path) => stat(join(directory, path)).then(describe, () => "none"));
+    return [...lines, ...(await Promise.all(beside))].join("\n");
   } catch (error) {
     return `error: ${getMessage(error)}`;
   }
+}
+
+function describe({ size, mtimeMs, ino }: Stats): string {
+  return `${size}\0${mtimeMs}\0${ino}`;
 }
 
 async function listFolders(root: string, exclude: readonly string[]): Promise<readonly string[]> {

@@ -12,7 +12,8 @@ import { ProjectError } from "./project-error.ts";
 /** Secrets, caches and tools' folders: never part of a version, and no pattern of the user can include them. */
 const NEVER_PACKED = [
   [".git", ".hg", ".svn"],
-  [".env", ".env.*"],
+  // Without regard to case, which some systems ignore: there `.ENV` is the same file.
+  [".[eE][nN][vV]", ".[eE][nN][vV].*", ".envrc"],
   [".venv/", "venv/"],
   [
     "__pycache__/",

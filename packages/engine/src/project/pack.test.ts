@@ -51,6 +51,18 @@ test("git, environments, secrets, caches and the archive itself are never packed
   expect(await listPacked(project)).toEqual([".platformignore", ...REAL_FILES].sort());
 });
 
+test.each([
+  "*\n!*\n!.env\n!.env.*\n",
+  "\uFEFF!.env\r\n!/.env\r\n!**/.env\r\n!sub/\r\n!sub/.env\r\n",
+  "!.[eE][nN][vV]\n!\\.env\n!.env \n!.env*\n",
+  "!\n!!.env\n#.env\n!./.env\n!../project/.env\n",
+])("files with variables are never packed, also with the .platformignore %j", async (rules) => {
+  const names = [".env", ".env.local", ".ENV", ".Env.test", ".envrc", "sub/.env", "src/.env/inside"];
+  const files = Object.fromEntries(names.map((name) => [name, "SECRET=1"]));
+  const project = await createProject("project", { ".platformignore": rules, ...files });
+  for (const path of await listProjectFiles(project)) expect(path.toLowerCase()).not.toContain(".env");
+});
+
 async function listPacked(project: string): Promise<readonly string[]> {
   const seen: string[] = [];
   await packProject(project, { onProgress: ({ file }) => seen.push(file) });

@@ -32,13 +32,20 @@ describe("a build", () => {
     const { key, name } = await scene.createService();
     const response = await scene.upload(
       key,
-      await scene.pack(name, PROGRAM, { timeoutSeconds: 9, resources: { cpu: 0.5 } }),
+      await scene.pack(name, PROGRAM, {
+        timeoutSeconds: 9,
+        resources: { cpu: 0.5 },
+        variables: ["API_TOKEN"],
+      }),
     );
     expect(response.headers.location).toBe(`/api/services/${key}/versions/1.0.0/build`);
     expect(response.json()).toMatchObject({ version: "1.0.0", status: "PENDING", terminal: false });
     const build = await scene.buildAll(key, "1.0.0");
     expect(build).toMatchObject({ status: "SUCCEEDED", terminal: true });
     expect(build.log).toContain("Building version 1.0.0");
+    expect(build.log).toContainEqual(
+      expect.stringMatching(/^platform.json declares API_TOKEN, which is not set: platform secrets set /u),
+    );
     const { items } = await scene.read<{ items: Version[] }>(`/services/${key}/versions`);
     expect(items).toMatchObject([
       { version: "1.0.0", status: "LIVE", timeoutSeconds: 9, resources: { cpu: 0.5, memory: 1 } },

@@ -70,7 +70,9 @@ export async function runBuild(deps: BuildDeps, { claim, onLog, signal }: BuildR
     onLog("Loading src/program.py");
     const version = toRunnableVersion({ id: createUuidV7(), ...settings }, directory, environment);
     // An import may take minutes. A build that is stopped does not wait for it: the process ends by its own limit or with the runtime.
-    const importable = addVariables(version, await readVariables(deps, claim.serviceKey));
+    const variables = await readVariables(deps, claim.serviceKey);
+    noteMissing(project, variables, onLog);
+    const importable = addVariables(version, variables);
     const probe = await untilAborted(deps.runtime.probe(importable), signal);
     if (!probe.ok) return describeProbeFailure(probe, onLog);
     if (probe.startModeReason !== null) onLog(`${SLOW_START_NOTE}: ${probe.startModeReason}`);
@@ -94,6 +96,15 @@ async function readVariables(deps: BuildDeps, serviceKey: string): Promise<RunVa
   } catch (error) {
     throw error instanceof Error && error.cause instanceof ProjectError ? error.cause : error;
   }
+}
+
+/** Only a note: the first version is built before its service has secrets. */
+function noteMissing(project: Project, { values }: RunVariables, onLog: (line: string) => void): void {
+  for (const name of project.variables ?? [])
+    if (!Object.hasOwn(values, name))
+      onLog(
+        `platform.json declares ${name}, which is not set: platform secrets set ${name}, or platform variables set ${name}`,
+      );
 }
 
 async function succeed(

@@ -1,4 +1,5 @@
 import { Problem } from "@platform/contract/problems";
+import { explainVariableName } from "@platform/contract/variable-names";
 import { ProjectError } from "@platform/engine/project/project-error";
 import type {
   StoredValue,
@@ -10,7 +11,6 @@ import type {
 } from "../store/variables.ts";
 import { createSecretRing, UnknownKeyError } from "./key-ring.ts";
 import type { KeyRing, PlatformSecret } from "./key-ring.ts";
-import { explainVariableName } from "./names.ts";
 
 /** Variables as runs get them. */
 export interface RunVariables {

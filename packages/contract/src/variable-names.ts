@@ -1,4 +1,7 @@
-const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/u;
+/** Pattern of the names of variables; some that match are taken (`explainVariableName`). */
+export const VARIABLE_NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,127}$";
+
+const NAME = new RegExp(VARIABLE_NAME_PATTERN, "u");
 
 /** What the platform sets itself. */
 const OWN = /^(SERVICE_.*|PLATFORM_.*|OUTPUT_DIRECTORY|LOG_LEVEL|HOME|TMPDIR|PATH|PWD|LANG|LC_.*)$/iu;
