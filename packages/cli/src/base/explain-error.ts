@@ -51,16 +51,21 @@ function explainRefusal(refused: RequestRefused): UserError {
   });
 }
 
-/** The detail of a request with invalid fields has them all, as the API calls them: `body/limits/perMonth` is `limits.perMonth` here. */
+/**
+ * The text and a line for each invalid field. A text that has them all, as the API calls them (`body/limits/perMonth`), is made of the lines
+ * (`limits.perMonth`). A line that the text has already is the same to the letter, so that it is printed once.
+ */
 function describeFields(
   detail: string,
   errors: readonly FieldError[],
 ): { readonly text: string; readonly details: readonly string[] } {
-  const details = errors.map(
-    ({ path, message }) => `${path === "" ? "The request" : path.slice(1).replaceAll("/", ".")} ${message}`,
-  );
   const isComplete =
     errors.length > 0 && errors.every(({ path, message }) => detail.includes(`${path} ${message}`));
+  const details = errors.map(({ path, message }) => {
+    const field = path === "" ? "The request" : path.slice(1).replaceAll("/", ".");
+    if (isComplete) return `${field} ${message.replace(/[.]?$/u, ".")}`;
+    return detail.includes(message) ? message : `${field}: ${message}`;
+  });
   return { text: isComplete ? details.join(" ") : detail, details };
 }
 

@@ -22,6 +22,7 @@ test("secrets set says itself that a value is too short or too long, and sends n
   const [short, long] = [await run(["set", "PIN"], "1234567"), await run(["set", "PIN"], "x".repeat(8_193))];
   expect([short.exitCode, long.exitCode]).toEqual([2, 2]);
   expect(short.stderr).toContain("The value has 7 characters; a secret has 8 to 8192.");
+  expect(long.stderr).toContain("Split it");
   expect(scene.peer.requests).toEqual([]);
   // Characters, as the platform counts them, not units of UTF-16.
   expect((await run(["set", "PIN"], "\u{1F511}".repeat(7))).exitCode).toBe(2);

@@ -103,6 +103,6 @@ async function readValue(context: CommandContext, name: string): Promise<string>
   if (length >= min && length <= max) return value;
   throw createUsageError(
     `The value has ${length} characters; a secret has ${min} to ${max}.`,
-    "What is shorter could not be removed from logs; what is longer belongs in a file of the project or a data pool.",
+    length < min ? "What is shorter could not be removed from logs." : "Split it into several secrets.",
   );
 }

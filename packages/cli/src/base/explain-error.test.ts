@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { RequestRefused } from "@platform/contract/client";
+import { explainError } from "./explain-error.ts";
+
+test.each([
+  [
+    "one that the schema refuses",
+    "body/limits/perMonth must be >= 1.",
+    [{ path: "/limits/perMonth", message: "must be >= 1." }],
+    "limits.perMonth must be >= 1.",
+    ["limits.perMonth must be >= 1."],
+  ],
+  [
+    "one that a rule refuses, without a period",
+    "/planId is missing; choose one of pro.",
+    [{ path: "/planId", message: "is missing; choose one of pro" }],
+    "planId is missing; choose one of pro.",
+    ["planId is missing; choose one of pro."],
+  ],
+  [
+    "none in particular",
+    "body must not have the property role.",
+    [{ path: "", message: "must not have the property role." }],
+    "The request must not have the property role.",
+    ["The request must not have the property role."],
+  ],
+  [
+    "one whose reason the text repeats",
+    'platform.json: name is "a".',
+    [{ path: "/name", message: 'name is "a".' }],
+    'platform.json: name is "a".',
+    ['name is "a".'],
+  ],
+  [
+    "two that the text does not name",
+    "The project is invalid; `errors` lists what is wrong.",
+    [
+      { path: "/cpu", message: "is 0." },
+      { path: "/name", message: "is missing." },
+    ],
+    "The project is invalid; `errors` lists what is wrong.",
+    ["cpu: is 0.", "name: is missing."],
+  ],
+])(
+  "the fields of a refused request, %s, are called by their names",
+  (_what, detail, errors, text, details) => {
+    const refused = new RequestRefused(400, { code: "INVALID_INPUT", detail, errors });
+    const explained = explainError(refused, { endpoint: "http://localhost", isInterrupted: false });
+    expect([explained?.message, explained?.details]).toEqual([text, details]);
+  },
+);
