@@ -21,6 +21,18 @@ describe("a text has its secrets replaced", () => {
       "aaa01234567 [line cut: 99 bytes]",
       "aaa[secret] [line cut: 99 bytes]",
     ],
+    [
+      "where a line was cut within a character",
+      ["01234567ä9"],
+      "a01234567\uFFFD [line cut: 9 bytes]",
+      "a[secret]\uFFFD [line cut: 9 bytes]",
+    ],
+    [
+      "where a text was shortened",
+      ["0123456789"],
+      "a 01234567… b 0123456... c",
+      "a [secret]… b [secret]... c",
+    ],
     ["but not what only begins like one", ["0123456789"], "aaa01234567", "aaa01234567"],
     ["where there are none", [], "as it was", "as it was"],
     [
@@ -116,6 +128,38 @@ def run():
     const { outcome, log } = await run(program, "s3cr3t-value-of-a-service");
     expect(outcome).toMatchObject({ status: "FAILED", detail: expect.stringContaining("[secret]") });
     expect(`${JSON.stringify(outcome)} ${log}`).not.toContain("s3cr3t");
+  });
+
+  test("fails without a piece of them, wherever code and detail are cut", async () => {
+    const value = "s3cr3t-value";
+    // Whoever sends the input decides where the cut is.
+    for (const [detail, code] of [
+      ["7990 * 'x'", "118 * 'C'"],
+      ["3994 * '💩'", "58 * '💩' + 'CC'"],
+    ]) {
+      const program = `import os
+class Failure(Exception):
+    code = ${code} + os.environ["API_TOKEN"]
+    detail = ${detail} + os.environ["API_TOKEN"]
+def run():
+    raise Failure()
+`;
+      const { outcome } = await run(program, value);
+      expect(outcome).toMatchObject({ status: "FAILED", code: expect.stringContaining("[secret]") });
+      expect(JSON.stringify(outcome)).not.toContain("s3cr3t");
+    }
+  });
+
+  test("has a schema without its secrets, also where a default is one", async () => {
+    const value = "s3cr3t-value-of-a-service";
+    const plain = fixture.createVersion(
+      `import os\nfrom typing import Literal\nfrom dataclasses import dataclass\n@dataclass\nclass Data:\n    token: Literal["${value}", "other"]\ndef run(data: Data): return {}\n`,
+    );
+    const version = { ...plain, variables: { API_TOKEN: value }, secrets: [value] };
+    const probe = await redactSecrets(fixture.runtime).probe(version);
+    expect(probe.ok).toBe(true);
+    expect(JSON.stringify(probe)).toContain('["[secret]","other"]');
+    expect(JSON.stringify(probe)).not.toContain("s3cr3t");
   });
 
   test("that cannot be imported is explained without its secrets", async () => {

@@ -1,4 +1,6 @@
-import type { LogLine, Outcome, NotStarted, PythonRuntime } from "./port/runtime.ts";
+import type { LogLine, Outcome, NotStarted, Probe, PythonRuntime } from "./port/runtime.ts";
+import { MAX_CODE_LENGTH } from "./wire/untrusted-text.ts";
+import { isRecord } from "../base/json.ts";
 import { createTextFinder } from "./text-finder.ts";
 
 /** Stands where a secret was. */
@@ -6,11 +8,13 @@ const REPLACEMENT = "[secret]";
 /** Shorter parts of a value are left: they would be found everywhere. */
 const LEAST_LENGTH = 6;
 
-/** Replaces each secret in a text. */
-export type Redact = (text: string) => string;
+/** Replaces each secret in a text. `limit`: a text of so many UTF-16 units was cut there, maybe within a secret. */
+export type Redact = (text: string, limit?: number) => string;
 
-/** How the end of a line that was too long is written (child/log-splitter.ts). */
-const CUT = / \[line cut: \d+ bytes\]$/u;
+/** How the end of a line that was too long is written (child/log-splitter.ts), behind what is left of a character. */
+const CUT = /\uFFFD* \[line cut: \d+ bytes\]$/u;
+/** Behind what was shortened: failures are, by the runner, and Python shortens values in messages. */
+const SHORTENED = ["\u2026", "..."];
 // oxlint-disable-next-line no-control-regex -- a log has none of them, so a value is looked for between them
 const CONTROLS = /[\u0000-\u001F\u007F-\u009F]+/u;
 
@@ -22,15 +26,18 @@ export function createRedaction(values: readonly string[]): Redact {
   const wanted = new Set(values.flatMap(listForms));
   if (wanted.size === 0) return (text) => text;
   const find = createTextFinder([...wanted]);
-  return (text) => {
+  return (text, limit = Infinity) => {
     const note = CUT.exec(text)?.[0] ?? "";
+    const isCut = note !== "" || text.length >= limit;
     const end = text.length - note.length;
+    /** Whether what stands before this place may be the beginning of a value whose rest was cut off. */
+    const endsWithin = (place: number) =>
+      (isCut && place === end) || SHORTENED.some((mark) => text.startsWith(mark, place));
     let redacted = "";
     let from = 0;
     for (let at = 0; at <= end - LEAST_LENGTH; at++) {
       const { found, reached } = find(text, at, end);
-      // A line that was cut may end within a value.
-      const length = note !== "" && reached === end - at && reached >= LEAST_LENGTH ? reached : found;
+      const length = reached >= LEAST_LENGTH && endsWithin(at + reached) ? reached : found;
       if (length === 0) continue;
       redacted += text.slice(from, at) + REPLACEMENT;
       from = at + length;
@@ -92,18 +99,47 @@ export function redactSecrets(runtime: PythonRuntime): PythonRuntime {
     },
     probe: async (version) => {
       const probe = await runtime.probe(version);
-      if (probe.ok || version.secrets.length === 0) return probe;
-      const redact = redactionOf(version.secrets);
-      const traceback = probe.traceback === null ? null : redact(probe.traceback);
-      return { ...probe, code: redact(probe.code), detail: redact(probe.detail), traceback };
+      return version.secrets.length === 0 ? probe : redactProbe(probe, redactionOf(version.secrets));
     },
   };
+}
+
+/** Schemas are shown to callers, and hints may have values of the environment: as a default, or a choice. */
+function redactProbe(probe: Probe, redact: Redact): Probe {
+  if (!probe.ok) {
+    const traceback = probe.traceback === null ? null : redact(probe.traceback);
+    return { ...probe, ...redactCause(probe, redact), traceback };
+  }
+  const { inputSchema, outputSchema, startModeReason } = probe;
+  return {
+    ...probe,
+    inputSchema: inputSchema === null ? null : redactTexts(inputSchema, redact),
+    outputSchema: outputSchema === null ? null : redactTexts(outputSchema, redact),
+    startModeReason: startModeReason === null ? null : redact(startModeReason),
+  };
+}
+
+/** Names of members stay. */
+function redactTexts(schema: Record<string, unknown>, redact: Redact): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, value]) => [name, redactValue(value, redact)]),
+  );
+}
+
+function redactValue(value: unknown, redact: Redact): unknown {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, redact));
+  return isRecord(value) ? redactTexts(value, redact) : value;
+}
+
+function redactCause({ code, detail }: { readonly code: string; readonly detail: string }, redact: Redact) {
+  return { code: redact(code, MAX_CODE_LENGTH), detail: redact(detail) };
 }
 
 function redactOutcome(outcome: Outcome | NotStarted, redact: Redact): Outcome | NotStarted {
   switch (outcome.status) {
     case "FAILED":
-      return { ...outcome, code: redact(outcome.code), detail: redact(outcome.detail) };
+      return { ...outcome, ...redactCause(outcome, redact) };
     case "UNKNOWN":
     case "NOT_STARTED":
       return { ...outcome, detail: redact(outcome.detail) };

@@ -1,6 +1,7 @@
 /** Text that user code may have written, as it may be stored and shown. */
 
-const MAX_CODE_LENGTH = 128;
+/** In UTF-16 units. */
+export const MAX_CODE_LENGTH = 128;
 const MAX_DETAIL_LENGTH = 8000;
 
 interface Cause {
@@ -12,8 +13,13 @@ interface Cause {
 export function readCause({ code, detail }: Cause): Cause {
   return {
     code: cleanText(toWellFormed(code.slice(0, MAX_CODE_LENGTH))),
-    detail: cleanText(toWellFormed(detail.slice(0, MAX_DETAIL_LENGTH))),
+    detail: cleanText(toWellFormed(shorten(detail))),
   };
+}
+
+/** As the runner marks what it has cut (failure.py). */
+function shorten(detail: string): string {
+  return detail.length <= MAX_DETAIL_LENGTH ? detail : `${detail.slice(0, MAX_DETAIL_LENGTH - 1)}\u2026`;
 }
 
 /** PostgreSQL's text type cannot store NUL and lone surrogates; all other characters are kept. */
