@@ -1,0 +1,17 @@
+/*
+ * A process of its own with a gateway and a platform API on a database, for tests of what several of them see. Argument: the database
+ * (as JSON). Prints both origins as one line of JSON when they listen. Ends with its input.
+ */
+import { createDatabase } from "../postgres/database.ts";
+import { createTestInstance } from "./instance.ts";
+
+const silent = () => undefined;
+const logger = { debug: silent, info: silent, warn: silent, error: silent };
+const [target = ""] = process.argv.slice(2);
+const database = createDatabase(JSON.parse(target), { logger });
+const { gateway, api } = await createTestInstance({ database });
+const [gatewayUrl, apiUrl] = await Promise.all(
+  [gateway, api].map((server) => server.listen({ host: "127.0.0.1", port: 0 })),
+);
+process.stdout.write(`${JSON.stringify({ gatewayUrl, apiUrl })}\n`);
+process.stdin.on("end", () => process.exit(0)).resume();
