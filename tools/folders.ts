@@ -165,6 +165,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/access",
     "platform/accounts",
     "platform/disk",
+    "platform/metering",
     "platform/objects",
     "platform/secrets",
     "platform/store",

@@ -30,7 +30,9 @@ export interface Sample {
 }
 
 export async function createSample(): Promise<Sample> {
-  const world = await createWorld({ flags: ["--worker-cpu", "4", "--worker-memory", "8"] });
+  const world = await createWorld({
+    flags: ["--worker-cpu", "4", "--worker-memory", "8", "--writes-per-second", "100000"],
+  });
   const createFolder = async (name: string) => {
     const folder = join(world.directory, name);
     await mkdir(folder);

@@ -60,7 +60,10 @@ interface DocumentedOperation {
 }
 
 beforeAll(async () => {
-  world = await createWorld({ environment: { NODE_OPTIONS: "--inspect=127.0.0.1:0" } });
+  world = await createWorld({
+    environment: { NODE_OPTIONS: "--inspect=127.0.0.1:0" },
+    flags: ["--writes-per-second", "100000"],
+  });
   const project = await world.createProject("fuzzed", PROGRAM);
   const { serviceKey } = await world.deploy(project);
   consumer = await world.subscribe(serviceKey);

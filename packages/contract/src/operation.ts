@@ -99,11 +99,21 @@ const BODY_PROBLEMS: readonly ProblemCode[] = [
   "UNSUPPORTED_MEDIA_TYPE",
 ];
 
+/** Whose changes are counted: of known users of the platform API. */
+const LIMITED_SCOPES: ReadonlySet<Operation["scope"]> = new Set(["user", "organisation"]);
+
 /** All problem codes of an operation, without duplicates. */
-export function listProblems({ method, scope, bodyMode, problems = [] }: Operation): readonly ProblemCode[] {
+export function listProblems({
+  method,
+  scope,
+  bodyMode,
+  rate,
+  problems = [],
+}: Operation): readonly ProblemCode[] {
   const codes = new Set<ProblemCode>([
     ...SCOPE_PROBLEMS[scope],
     ...problems,
+    ...(LIMITED_SCOPES.has(scope) && rate !== "read" && rate !== "poll" ? (["RATE_LIMITED"] as const) : []),
     ...COMMON_PROBLEMS,
     ...(method === "GET" ? [] : BODY_PROBLEMS),
     ...(BODY_TYPES[bodyMode] === "application/json" ? (["INVALID_JSON"] as const) : []),

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { RateClass } from "@platform/contract/operation";
 import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "@platform/contract/platform-api/openapi";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { Executions } from "@platform/engine/executions/executions";
@@ -7,6 +8,9 @@ import { registerOperations } from "@platform/engine/http/pipeline";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { Identity } from "../accounts/identity.ts";
+import { createStartReserve } from "../metering/start-reserve.ts";
+import { createWriteLimits } from "../metering/write-limits.ts";
+import type { WriteLimits } from "../metering/write-limits.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import type { Stores } from "../store/stores.ts";
 import { createAccountHandlers } from "./account.ts";
@@ -15,6 +19,7 @@ import { createAuditHandlers } from "./audit.ts";
 import { createAuditStage } from "./audit-stage.ts";
 import { createBuildHandlers } from "./builds.ts";
 import { authenticateCaller, authorizeCaller } from "./caller.ts";
+import type { PlatformCaller } from "./caller.ts";
 import { registerDevicePage } from "./device-page.ts";
 import { createDeviceHandlers } from "./device.ts";
 import { createInvitationHandlers } from "./invitations.ts";
@@ -52,6 +57,10 @@ export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> 
   /** Size of the largest project archive; default 256 MB. */
   readonly maxArchiveBytes?: number;
   readonly uploadLimits?: UploadLimits;
+  /** Changes of one user in the long run. */
+  readonly writesPerSecond: number;
+  /** Jobs of one organisation that are started in the long run. */
+  readonly startsPerSecond: number;
 }
 
 /** For the time that somebody needs at the provider. */
@@ -65,6 +74,8 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   const externalCookie = createSessionCookie(deps.apiUrl, EXTERNAL_COOKIE);
   const maxArchiveBytes = deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES;
   const variables = createVariables(deps.variables, deps.secret);
+  const reserve = createStartReserve({ store: deps.startBuckets });
+  const limits = createWriteLimits({ ...deps, reserve });
   const unwatch = deps.identity.watch();
   app.addHook("onClose", async () => unwatch());
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
@@ -73,6 +84,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
     prefix: PLATFORM_API_PREFIX,
     authenticate: (request) => authenticateCaller({ identity: deps.identity, cookie }, request),
     authorize: authorizeCaller,
+    limit: (caller, rate, reply) => limitCaller(limits, caller, { rate, reply }),
     audit: createAuditStage(deps.auditLog),
     validate: refuseNullCharacters,
     handlers: {
@@ -99,4 +111,16 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createJobHandlers({ ...deps, basePath: `${PLATFORM_API_PREFIX}/jobs` }),
     },
   });
+}
+
+/** Refusals of later stages have the headers as well. */
+function limitCaller(
+  limits: WriteLimits,
+  caller: PlatformCaller,
+  { rate, reply }: { readonly rate: RateClass; readonly reply: FastifyReply },
+): void | Promise<void> {
+  const headers = limits(caller, rate);
+  if (headers instanceof Promise) return headers.then((later) => void reply.headers(later));
+  if (headers !== null) reply.headers(headers);
+  return undefined;
 }

@@ -25,6 +25,7 @@ import type { Setting } from "./settings.ts";
 import { COMMANDS, readCommand } from "./commands.ts";
 import type { Command } from "./commands.ts";
 import { ACCOUNT_SETTINGS } from "./account-settings.ts";
+import { LIMIT_SETTINGS } from "./limit-settings.ts";
 import { SECRET_SETTINGS } from "./secret-settings.ts";
 import type { MailSettings, OidcSettings, SignUpMode } from "./accounts.ts";
 import { createOrigin, readMail, readOidc, requireDatabaseUrl } from "./addresses.ts";
@@ -152,12 +153,7 @@ const SETTINGS = {
     { min: 1, max: 10_000_000, isWhole: true },
     DEFAULT_QUEUE_LIMITS.total,
   ),
-  "starts-per-second": number(
-    "PLATFORM_STARTS_PER_SECOND",
-    "Starts per second of one application in the long run, ten times as many at once; more are refused with 429",
-    { min: 0.1, max: 1_000_000, isWhole: false },
-    1_000,
-  ),
+  ...LIMIT_SETTINGS,
   "sandbox-min": choice(
     "PLATFORM_SANDBOX_MIN",
     "Least isolation of user code with which workers and builders start, A being the strongest; D: all code is trusted",
@@ -238,6 +234,8 @@ export interface Config {
   readonly minFreeDiskBytes: number;
   readonly queueLimits: QueueLimits;
   readonly startsPerSecond: number;
+  /** Of one user, through the platform API. */
+  readonly writesPerSecond: number;
   /** A worker or builder that isolates user code less refuses to start. */
   readonly sandboxMin: SandboxLevel;
   /** Whether projects may have packages built from source. */
@@ -292,6 +290,7 @@ export function readConfig(): Config {
       total: settings["max-queued"],
     }),
     startsPerSecond: settings["starts-per-second"],
+    writesPerSecond: settings["writes-per-second"],
     sandboxMin: settings["sandbox-min"],
     allowsSourceBuilds: settings["source-builds"] === "allowed",
     network: Object.freeze({

@@ -46,7 +46,7 @@ async function startControl(
   { stores, secret, identity, executions, objects, disk, config }: Shared,
   app: HttpServers["api"],
 ): Promise<void> {
-  const { gatewayUrl, apiUrl } = config;
+  const { gatewayUrl, apiUrl, writesPerSecond, startsPerSecond } = config;
   const { version } = manifest;
   await registerPlatformApi(app, {
     ...stores,
@@ -57,6 +57,8 @@ async function startControl(
     disk,
     gatewayUrl,
     apiUrl,
+    writesPerSecond,
+    startsPerSecond,
     version,
   });
 }

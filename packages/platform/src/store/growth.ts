@@ -42,7 +42,10 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   session: { bounds: ["sessions"], rest: ENDED },
   sign_in_attempt: { bounds: [], rest: "One for each address that is tried; removed after a day." },
   signing_key: { bounds: [], rest: "Made by operators only." },
-  start_bucket: { bounds: [], rest: "One for each application and subscription; removed after a day." },
+  start_bucket: {
+    bounds: [],
+    rest: "One for each application, subscription, user and organisation; removed after a day.",
+  },
   subscription: {
     bounds: ["subscriptions"],
     rest: "Cancelled ones stay, since executions refer to them: so many as can be made in the time.",

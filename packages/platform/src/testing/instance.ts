@@ -51,6 +51,8 @@ export interface TestInstanceOptions {
   readonly oidc?: OidcSettings;
   /** Starts of one application; default 1000. */
   readonly startsPerSecond?: number;
+  /** Changes of one user through the platform API; default: more than a test makes. */
+  readonly writesPerSecond?: number;
   /** Data directory; otherwise one that goes with the instance. */
   readonly directory?: string;
 }
@@ -95,6 +97,8 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     disk: { isLow: () => options.isDiskLow?.() ?? false },
     gatewayUrl: TEST_GATEWAY_URL,
     apiUrl: TEST_API_URL,
+    writesPerSecond: options.writesPerSecond ?? 100_000,
+    startsPerSecond: options.startsPerSecond ?? 1_000,
     version: "0.0.0",
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
     ...(uploadLimits === undefined ? {} : { uploadLimits }),

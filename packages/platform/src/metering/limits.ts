@@ -1,0 +1,64 @@
+import { Problem } from "@platform/contract/problems";
+import type { StartAllowance } from "../store/start-buckets.ts";
+import type { StartReserve, Standing } from "./start-reserve.ts";
+
+/** Headers of an answer, by their names in lower case. */
+export type LimitHeaders = Readonly<Record<string, string>>;
+
+/** A limit as callers know it. */
+export interface Limit {
+  readonly name: string;
+  /** Whose it is, in a sentence without a period. */
+  readonly whose: string;
+  readonly allowance: StartAllowance;
+}
+
+/** So many seconds of what is allowed in the long run can be made at once. */
+const BURST_SECONDS = 10;
+
+/** What is allowed to a subject in the long run, and as much at once as in ten seconds. */
+export function allowPerSecond(subject: string, perSecond: number): StartAllowance {
+  return { subject, burst: Math.max(1, Math.ceil(perSecond * BURST_SECONDS)), perSecond };
+}
+
+/**
+ * Counts one request against all of the limits, in this order; the answer's headers say what is left.
+ *
+ * @throws Problem RATE_LIMITED, UNAVAILABLE
+ */
+export function takeFromAll(
+  reserve: StartReserve,
+  limits: readonly Limit[],
+  taken: readonly Standing[] = [],
+): LimitHeaders | Promise<LimitHeaders> {
+  const limit = limits[taken.length];
+  if (limit === undefined) return describe(limits, taken);
+  const check = (standing: Standing) => {
+    const standings = [...taken, standing];
+    if (standing.refusedSeconds === 0) return takeFromAll(reserve, limits, standings);
+    for (const passed of limits.slice(0, taken.length)) reserve.giveBack(passed.allowance);
+    throw createProblem(limit, standing.refusedSeconds, describe(limits, standings));
+  };
+  const standing = reserve.take(limit.allowance);
+  return standing instanceof Promise ? standing.then(check) : check(standing);
+}
+
+function createProblem({ whose }: Limit, seconds: number, headers: LimitHeaders): Problem {
+  return new Problem("RATE_LIMITED", `${whose}. Try again in ${seconds} s.`, {
+    headers: { ...headers, "retry-after": String(seconds) },
+  });
+}
+
+/** The headers of draft-ietf-httpapi-ratelimit-headers, of the limits that were counted. */
+function describe(limits: readonly Limit[], standings: readonly Standing[]): LimitHeaders {
+  const policies: string[] = [];
+  const states: string[] = [];
+  standings.forEach(({ left, fullSeconds, refusedSeconds }, index) => {
+    const limit = limits[index];
+    if (limit === undefined) return;
+    const { burst, perSecond } = limit.allowance;
+    policies.push(`"${limit.name}";q=${burst};w=${Math.ceil(burst / perSecond)}`);
+    states.push(`"${limit.name}";r=${left};t=${refusedSeconds || fullSeconds}`);
+  });
+  return { "ratelimit-policy": policies.join(", "), ratelimit: states.join(", ") };
+}

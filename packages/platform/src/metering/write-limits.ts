@@ -1,0 +1,63 @@
+import type { RateClass } from "@platform/contract/operation";
+import { allowPerSecond, takeFromAll } from "./limits.ts";
+import type { Limit, LimitHeaders } from "./limits.ts";
+import type { StartReserve } from "./start-reserve.ts";
+
+/** Who calls the platform API. */
+interface Writer {
+  readonly userId: string;
+  readonly organisationId: string;
+}
+
+/** Counts a request of this class; null: it is not counted. @throws Problem RATE_LIMITED, UNAVAILABLE */
+export type WriteLimits = (writer: Writer, rate: RateClass) => LimitHeaders | Promise<LimitHeaders> | null;
+
+/** What the limits are. */
+export interface WriteLimitsOptions {
+  readonly reserve: StartReserve;
+  /** Changes of one user in the long run. */
+  readonly writesPerSecond: number;
+  /** Jobs of one organisation that are started in the long run. */
+  readonly startsPerSecond: number;
+}
+
+/** An organisation has the limits of so many users. */
+const USERS_OF_AN_ORGANISATION = 4;
+
+/** Limits of the platform API: on changes of each user, then of each organisation; on jobs of each organisation. Reads are not counted. */
+export function createWriteLimits(options: WriteLimitsOptions): WriteLimits {
+  const { reserve, writesPerSecond, startsPerSecond } = options;
+  const listWrites = ({ userId, organisationId }: Writer): readonly Limit[] => [
+    {
+      name: "user",
+      whose: "Too many changes by this user",
+      allowance: allowPerSecond(`user:${userId}`, writesPerSecond),
+    },
+    {
+      name: "organisation",
+      whose: "Too many changes in this organisation",
+      allowance: allowPerSecond(`organisation:${organisationId}`, writesPerSecond * USERS_OF_AN_ORGANISATION),
+    },
+  ];
+  const listStarts = ({ organisationId }: Writer): readonly Limit[] => [
+    {
+      name: "organisation",
+      whose: "Too many jobs of this organisation",
+      allowance: allowPerSecond(`jobs:${organisationId}`, startsPerSecond),
+    },
+  ];
+  return (writer, rate) => {
+    switch (rate) {
+      case "start":
+        return takeFromAll(reserve, listStarts(writer));
+      case "write":
+      case "upload":
+        return takeFromAll(reserve, listWrites(writer));
+      case "poll":
+      case "read":
+        return null;
+      default:
+        return rate satisfies never;
+    }
+  };
+}
