@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFixture } from "../testing/python-fixture.ts";
+import { SILENT } from "../testing/silent-logger.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
-import { createRedaction, redactSecrets, redactionOf } from "./redaction.ts";
+import { redactSecrets } from "./redaction.ts";
+import { createRedaction, redactionOf } from "./wire/secret-texts.ts";
 
 describe("a text has its secrets replaced", () => {
   test.each([
@@ -147,6 +149,30 @@ def run():
       const { outcome } = await run(program, value);
       expect(outcome).toMatchObject({ status: "FAILED", code: expect.stringContaining("[secret]") });
       expect(JSON.stringify(outcome)).not.toContain("s3cr3t");
+    }
+  });
+
+  test("tells the operator's log none of them when its warm process prints", async () => {
+    const outputs: unknown[] = [];
+    const noticed = (fields: object) => {
+      if ("output" in fields) outputs.push(fields.output);
+    };
+    const other = await createFixture({ logger: { ...SILENT, warn: noticed } });
+    try {
+      const value = "s3cr3t-value-of-a-service";
+      const plain = other.createVersion(
+        `import os, signal
+signal.signal(signal.SIGALRM, lambda *_: os.write(1, (os.environ["API_TOKEN"] + "\\n").encode()))
+signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+def run(): return {}
+`,
+      );
+      const version = { ...plain, variables: { API_TOKEN: value }, secrets: [value] };
+      await other.finish(version);
+      await expect.poll(() => outputs, { timeout: 20_000 }).toContain("[secret]");
+      expect(JSON.stringify(outputs)).not.toContain("s3cr3t");
+    } finally {
+      await other.close();
     }
   });
 

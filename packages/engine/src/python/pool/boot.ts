@@ -20,6 +20,7 @@ import { createTokens } from "./tokens.ts";
 import { limitRun } from "./zygote-groups.ts";
 import { describeFailedImport, describeLargeImport } from "./start-failure.ts";
 import type { BootFailure } from "./start-failure.ts";
+import { redactionOf } from "../wire/secret-texts.ts";
 import { startZygote } from "./zygote.ts";
 import type { Zygote, ZygoteHost, ZygoteProcesses } from "./zygote.ts";
 
@@ -173,14 +174,19 @@ function perform(handles: Handles, effect: BootEffect): void {
       kept.length = 0;
       return;
     case "logLines":
-      for (const { message } of effect.lines)
-        host.logger.warn({ versionId: options.version.id, output: message }, "output of a zygote");
-      return;
+      return logOutput(host, options.version, effect.lines);
     case "diagnose":
       return void host.sandbox.findFault().then((fault) => dispatch({ type: "diagnosed", fault }));
     case "report":
       return options.onReport(judge(handles, effect.report));
   }
+}
+
+/** What it prints while no execution runs: the operator's log has no secrets of services either. */
+function logOutput({ logger }: PoolHost, version: RunnableVersion, lines: readonly LogLine[]): void {
+  const redact = redactionOf(version.secrets);
+  for (const { message } of lines)
+    logger.warn({ versionId: version.id, output: redact(message) }, "output of a zygote");
 }
 
 /** Null also where a group was removed by others than this process: a run that is killed is measured before. */
