@@ -1,0 +1,109 @@
+import { selectMilliseconds } from "../base/columns.ts";
+import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
+import { HOLD, LOCK_QUOTAS, NO_QUOTA, QUOTA_COLUMNS, THIS_MONTH } from "./hold.ts";
+
+/*
+ * Fair share between owners is decided when executions are created (start-time fair queueing: Goyal, Vin, Cheng 1996).
+ * Each gets a rank. Within a priority, executions are claimed in order of rank, then of id:
+ *
+ *   rank = 1 + max(level, rank of the owner's last pending execution)
+ *
+ * The level is how far the queue has been served: the highest rank among running executions that are at least as large.
+ * If none of these runs, the execution gets the rank of the first pending execution that is no larger. An owner's executions are
+ * thus one rank apart and take turns with those of other owners. The first execution of a new owner comes right after
+ * what runs: not after a whole backlog, and not before executions whose turn it is, since a series of new owners could
+ * then delay those for ever. Two simpler definitions of the level do not work:
+ * - The lowest pending rank: an execution that fits no worker keeps it in place for ever, and owners who never have more
+ *   than one execution at a time overtake every backlog.
+ * - The highest running rank, whatever the size: small executions keep running while large ones wait for capacity, so a
+ *   new large one would come after all large ones of another owner.
+ *
+ * Within a process no two executions of an owner get the same rank, since an owner's executions are in one flush at a
+ * time. Several gateways that serve one owner at the same time may each give out a rank, so that the owner gets as many
+ * executions per turn as there are gateways, at most.
+ */
+
+/**
+ * The bounds on the id make PostgreSQL skip the partitions of days before the oldest execution that waits or runs
+ * (queue-horizon.ts), and of days after tomorrow.
+ */
+const RECENT = "e.priority = 0 and e.id >= $14 and e.id < $15";
+
+/** How many of the first pending executions are searched for one that is no larger. */
+const HEAD = 256;
+
+/*
+ * Four lookups in indexes: the first once for each owner of the flush, the others once for each size. They see what was
+ * committed before the statement began; the batcher never has two flushes of one owner under way.
+ */
+const BEHIND_OWN = `(select e.rank + 1 from execution e
+    where e.owner_id = t.owner_id and e.status = 'PENDING' and ${RECENT} order by e.rank desc limit 1)`;
+const BEHIND_RUNNING = `(select e.rank + 1 from execution e
+    where e.lease_until is not null and e.cpu_milli >= t.cpu_milli and e.memory_milli >= t.memory_milli and ${RECENT}
+    order by e.rank desc limit 1)`;
+const FIRST_PENDING = `(select e.rank from execution e
+    where e.status = 'PENDING' and ${RECENT} order by e.rank, e.id limit 1)`;
+const FIRST_PENDING_NOT_LARGER = `(select head.rank from (
+      select e.rank, e.cpu_milli, e.memory_milli from execution e
+      where e.status = 'PENDING' and ${RECENT} order by e.rank, e.id limit ${HEAD}
+    ) head where head.cpu_milli <= t.cpu_milli and head.memory_milli <= t.memory_milli limit 1)`;
+
+/** Whether the executions are claimed as they are created: by the worker $16, unless something else is pending, whose turn would be before. */
+const IS_CLAIMED = "$16::text is not null and not exists (select 1 from execution where status = 'PENDING')";
+
+/**
+ * SQL: inserts what is new, up to the limits of the owners. Parameters: arrays of the columns of `input`, bodies ($12), origin of events,
+ * lowest id in the queue, lowest id of the day after tomorrow, worker, claim id, lease in seconds and sandbox level of a claim (null:
+ * there is none).
+ */
+export const CREATE = `with input as (
+    select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::int[], $7::int[], $8::int[], $9::text[],
+        $10::int[], $11::int[])
+      -- The position keeps the order in which the executions of an owner were added.
+      with ordinality
+      as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, position)
+  ), ${LOCK_QUOTAS}, turn as (
+    -- turn counts the executions of each owner in this flush from 0.
+    select *, row_number() over (partition by owner_id order by position) - 1 as turn,
+      row_number() over (partition by cpu_milli, memory_milli) = 1 as is_first_of_size
+    from input
+  ), looked_up as materialized (
+    -- "case" evaluates a lookup only for the first execution of a size, or of an owner; materialized, once.
+    select *, case when is_first_of_size then
+        coalesce(${BEHIND_RUNNING}, ${FIRST_PENDING_NOT_LARGER}, ${FIRST_PENDING}, 0)
+      end as level, case turn when 0 then ${BEHIND_OWN} end as behind_own
+    from turn t
+  ), line as (
+    -- Gives all executions of a size their level. "greatest" ignores null: behind_own of an owner who has none pending.
+    select *, greatest(max(level) over (partition by cpu_milli, memory_milli), behind_own) as place from looked_up
+  ), ranked as (
+    -- The first of the owner gets its place, the others follow one rank apart.
+    select *, first_value(place) over (partition by owner_id order by turn) + turn as rank from line
+  ), allowed as (
+    select r.*, case when known.at is not null then ${THIS_MONTH} end as quota_month, room.holds[known.at] as cpu_held
+    from ranked r cross join room cross join lateral array_position(room.owners, r.owner_id) as known (at)
+    where room.places[known.at] is null or r.turn < room.places[known.at]
+  ), claim as materialized (
+    select ${IS_CLAIMED} as is_claimed
+  ), created as (
+    -- Leaves out ids that exist: of a create that is repeated after its answer was lost. What is claimed has the values
+    -- that a claim gives (claim.ts).
+    insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
+      rank, quota_month, cpu_held, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+    select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank, quota_month,
+      cpu_held, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
+      case when is_claimed then $16 end, case when is_claimed then $17::uuid end, case when is_claimed then now() end,
+      case when is_claimed then now() + make_interval(secs => $18) end, case when is_claimed then $19 end
+    from allowed cross join claim on conflict do nothing returning id, owner_id, created_at, quota_month, cpu_held, status
+  ), ${HOLD}, bodies as (
+    -- The body of an id that exists is there already, and stays.
+    insert into execution_input (id, body, "references")
+    select id, substr($12::bytea, start, length), refs::jsonb from allowed on conflict do nothing
+  ), notified as materialized (
+    -- PostgreSQL evaluates this only because the query below refers to it.
+    select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':pending') where exists (select 1 from created where status = 'PENDING')
+  )
+  -- The quotas of the owners, and what was created. Two lists: joining them would be quadratic.
+  select null::uuid as id, null::float8 as "createdAt", null::boolean as "isClaimed", ${QUOTA_COLUMNS} from quotas
+  union all
+  select id, ${selectMilliseconds("created_at")}, status = 'RUNNING', owner_id, ${NO_QUOTA} from created left join notified on true`;
