@@ -151,6 +151,8 @@ describe("a deleted organisation", () => {
     const service = await createTestService(here, owner);
     const client = await createTestClient(here, owner, service);
     const invitation = (await call(ada, "POST", "/invitations", { role: "viewer" })).json();
+    for (const path of ["/secrets/A", "/variables/B", `/services/${service.serviceKey}/secrets/C`])
+      expect((await call(ada, "PUT", path, { value: "no longer needed" })).statusCode).toBe(200);
     expect((await callAt(there, member, "GET", "/services")).statusCode).toBe(200);
 
     const deleted = await call(ada, "DELETE", `/organizations/${id}`);
@@ -164,6 +166,7 @@ describe("a deleted organisation", () => {
     expect(await here.stores.subscriptions.find(id, client.subscriptionId)).toBeNull();
     expect(await here.stores.accessKeys.countActive(id, client.applicationId)).toBe(0);
     expect((await here.stores.versions.find(id, service.serviceKey, "1.0.0"))?.retiredAt).not.toBeNull();
+    expect(await here.stores.variables.readOfService(service.serviceKey)).toEqual([]);
     const link = await send(here, "GET", `/invitations/${invitation.url.split("/").at(-1)}`);
     expect(link.json().code).toBe("LINK_EXPIRED");
     expect((await call(ada, "GET", "/me", undefined, null)).json().organizations).toMatchObject([

@@ -160,4 +160,6 @@ const DELETIONS = [
     where s.key = v.service_key and s.organisation_id = $1 and v.retired_at is null`,
   `update invitation set revoked_at = now()
     where organisation_id = $1 and revoked_at is null and accepted_at is null`,
+  `update variable set sealed = null, value = null, key_id = null, revision = revision + 1, changed_at = now()
+    where organisation_id = $1 and num_nonnulls(sealed, value) > 0`,
 ] as const;
