@@ -139,7 +139,7 @@ async function disturb({ consumer, log }: Scene, fault: () => Promise<unknown>):
 }
 
 describe("no acknowledged execution is lost and none is started twice", () => {
-  test("when a worker is killed", async () => {
+  test("when a worker is killed, and each is used once", async () => {
     let worker: PlatformProcess | undefined;
     const startWorker = async (world: World) =>
       (worker = await world.start({ role: "worker", flags: FLAGS }));
@@ -149,6 +149,15 @@ describe("no acknowledged execution is lost and none is started twice", () => {
       await startWorker(scene.world);
     });
     expect(counts.SUCCEEDED).toBeGreaterThanOrEqual(LEAST);
+    const { body } = await scene.world.api<{ readonly items: readonly Record<string, unknown>[] }>(
+      "GET",
+      "/usage?by=subscription",
+    );
+    const { SUCCEEDED: succeeded, UNKNOWN: unknown } = counts;
+    expect(body.items).toMatchObject([
+      { executions: EXECUTIONS, succeeded, unknown, failed: 0, notCharged: unknown },
+    ]);
+    expect(body.items[0]?.["cpuSeconds"]).toBeGreaterThan(0);
     expect(counts.UNKNOWN).toBeGreaterThan(0);
   });
 

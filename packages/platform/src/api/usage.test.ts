@@ -186,8 +186,8 @@ async function addUpExecutions(condition: string, id: string) {
   return row;
 }
 
-/** 15 days of the fee of 31, and 6 executions beyond 10; 3 CPU-seconds beyond 6; half of 8 executions and 2 CPU-seconds. */
-const COST = { EUR: 4_790_322_580_645n + 15_000_000_000n + 140_000_000_000n, USD: 369_000_000n };
+/** 16 days of the fee of 31, and 6 executions beyond 10; 3 CPU-seconds beyond 6; half of 8 executions and 2 CPU-seconds. */
+const COST = { EUR: 5_109_677_419_355n + 15_000_000_000n + 140_000_000_000n, USD: 369_000_000n };
 
 test.each(USAGE_DIMENSIONS)(
   "by %s, the month is what its executions add up to, for both sides, and costs the same",
@@ -216,6 +216,47 @@ test("a part of a month costs what the whole month says of it", async () => {
   ]);
   for (const day of ["2026-03-10", "2026-03-16", "2026-03-21", "2026-03-31"])
     expect(await read(consumer, `from=${day}&to=${day}`)).toEqual(days.filter(({ key }) => key === day));
+});
+
+/** Costs of the plan "pro". */
+const readFees = async (period: string) =>
+  (await read(consumer, `${period}&by=plan`))
+    .filter(({ key }) => key.endsWith("/pro"))
+    .flatMap(({ cost }) => cost);
+
+test("a fee is due for each day on which there was its plan, once, and for no day before or after", async () => {
+  const [{ id = "" } = {}] = await query(
+    "select id from subscription where application_id <> $1 and service_key = $2",
+    applicationId,
+    serviceKey,
+  );
+  const [pro] = await query("select id from plan where slug = 'pro'");
+  const april = "from=2026-04-01&to=2026-04-30";
+  expect(await readFees(april)).toEqual([]);
+  const have = (since: string, planId: string | null) =>
+    query("insert into subscription_term values ($1, $2, $3)", id, since, planId);
+  // For a night without it, twice on one day, and from the 30th on until the first moment of May.
+  await have("2026-04-10 00:01+0", pro?.["id"] ?? null);
+  await have("2026-04-10 23:59+0", null);
+  await have("2026-04-11 00:01+0", pro?.["id"] ?? null);
+  await have("2026-04-11 12:00+0", null);
+  await have("2026-04-11 18:00+0", pro?.["id"] ?? null);
+  await have("2026-04-11 23:59+0", null);
+  await have("2026-04-30 00:00+0", pro?.["id"] ?? null);
+  await have("2026-05-01 00:00+0", null);
+  expect(await readFees(april)).toEqual([{ currency: "EUR", amount: "0.99" }]);
+  expect(await readFees("from=2026-04-12&to=2026-04-29")).toEqual([]);
+  expect(await readFees("from=2026-05-01&to=2026-05-31")).toEqual([]);
+  await query(
+    "update subscription_term set since = '2026-04-01' where subscription_id = $1 and since = '2026-04-10 00:01+0'",
+    id,
+  );
+  await query(
+    "delete from subscription_term where subscription_id = $1 and since between '2026-04-02' and '2026-04-30 00:00+0'",
+    id,
+  );
+  expect(await readFees(april)).toEqual([{ currency: "EUR", amount: "9.9" }]);
+  await query("delete from subscription_term where subscription_id = $1 and since >= '2026-04-01'", id);
 });
 
 test("whose usage it is is said for each dimension; subscribers are named to those who may list them", async () => {

@@ -6,8 +6,8 @@ import { USAGE_SUMS } from "../executions/meter.ts";
  * - Use: the units that an application has used of a service in a month (UTC) are lined up by day. Those beyond the included
  *   ones of the plan that each was started under cost its prices. Where a line is partly beyond, that part of all it has used is
  *   charged: executions and CPU-seconds alike.
- * - Fees: each day that a subscription has a plan costs its part of the month's fee; the plan with which the day ends counts. The
- *   parts of a month add up to the fee.
+ * - Fees: each day on which an application has a plan of a service, if only for a moment, costs its part of the month's fee: who
+ *   changes to another plan for the night saves nothing. The parts of a month add up to the fee.
  *
  * A cost belongs to a day and a line, so sums over anything add up to the same. Both sides of a subscription see all lines of its
  * application and service, and so compute the same.
@@ -76,7 +76,7 @@ export function selectCosts(side: UsageSide): string {
     from lined_up
   ), term as (
     select t.subscription_id, t.plan_id, b.application_id, b.service_key, ${utcDay("t.since")} as first,
-      ${utcDay("lead(t.since) over (partition by t.subscription_id order by t.since)")} - 1 as last,
+      ${utcDay("(lead(t.since) over (partition by t.subscription_id order by t.since) - interval '1 millisecond')")} as last,
       ${utcDay("b.cancelled_at")} as ended
     from subscription_term t join subscription b on b.id = t.subscription_id
     join application a on a.id = b.application_id join service s on s.key = b.service_key
@@ -84,10 +84,13 @@ export function selectCosts(side: UsageSide): string {
   ), fee as (
     select f.*, extract(day from day) as nth, extract(day from ${firstOfMonth("day")} + interval '1 month' - interval '1 day') as days
     from (
-      select t.*, p.monthly_fee, p.currency, greatest(t.first, $2::date) + i as day
+      -- One fee, also where the application has subscribed anew, or changed the plan and back.
+      select distinct on (t.application_id, t.service_key, t.plan_id, greatest(t.first, $2::date) + i)
+        t.*, p.monthly_fee, p.currency, greatest(t.first, $2::date) + i as day
       from term t join plan p on p.id = t.plan_id and p.monthly_fee > 0
       cross join lateral generate_series(0,
         least($3::date, ${utcDay("now()")}, t.last, t.ended) - greatest(t.first, $2::date)) i
+      order by t.application_id, t.service_key, t.plan_id, greatest(t.first, $2::date) + i, t.subscription_id
     ) f
   ), item as (
     select day, owner_id, subscription_id, application_id, service_key, version_id, plan_id, ${USAGE_SUMS.join(", ")}, currency, cost

@@ -1,6 +1,7 @@
 import type { Database } from "../../postgres/database.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
+import { USAGE_SUMS } from "../executions/meter.ts";
 import { selectCosts } from "./cost.ts";
 import type { UsageSide } from "./cost.ts";
 
@@ -46,29 +47,49 @@ export interface UsageStore {
   readonly read: (organisationId: string, question: UsageQuestion) => Promise<Page<UsageRecord>>;
 }
 
-const NUMBER = "concat_ws('.', v.major, v.minor, v.patch)";
-const SUBSCRIBER = "concat_ws(' / ', case when s.organisation_id = $1 then o.name end, a.name)";
+/** The columns of `item` that names are looked up by, with their types. */
+const IDS = {
+  day: "date",
+  subscription_id: "uuid",
+  application_id: "uuid",
+  service_key: "uuid",
+  version_id: "uuid",
+  plan_id: "uuid",
+} as const;
 
-/** SQL: key and label of each dimension. */
-const DIMENSIONS: Readonly<Record<UsageDimension, { readonly key: string; readonly label: string }>> = {
-  day: { key: "i.day::text", label: "i.day::text" },
-  service: { key: "s.key::text", label: "s.name" },
-  version: {
+/** SQL: what a dimension is grouped by, and its key and label, which are made once for each group. */
+interface DimensionText {
+  readonly ids: readonly (keyof typeof IDS)[];
+  readonly key: string;
+  readonly label: string;
+}
+
+const NUMBER = "concat_ws('.', v.major, v.minor, v.patch)";
+const subscriber = (side: UsageSide) => (side === "provider" ? "o.name || ' / ' || a.name" : "a.name");
+
+const DIMENSIONS: Readonly<Record<UsageDimension, (side: UsageSide) => DimensionText>> = {
+  day: () => ({ ids: ["day"], key: "i.day::text", label: "i.day::text" }),
+  service: () => ({ ids: ["service_key"], key: "s.key::text", label: "s.name" }),
+  version: () => ({
+    ids: ["service_key", "version_id"],
     key: `s.key || '/' || case when v.id is null then 'fees' else ${NUMBER} end`,
     label: `s.name || case when v.id is null then ' / monthly fees' else ' ' || ${NUMBER} end`,
-  },
-  plan: {
+  }),
+  plan: () => ({
+    ids: ["service_key", "plan_id"],
     key: "s.key || '/' || coalesce(p.slug, '-')",
     label: "s.name || ' / ' || coalesce(p.slug, 'no plan')",
-  },
-  application: {
+  }),
+  application: (side) => ({
+    ids: ["application_id"],
     key: "coalesce(a.id::text, 'jobs')",
-    label: `case when a.id is null then 'Jobs' else ${SUBSCRIBER} end`,
-  },
-  subscription: {
+    label: `coalesce(${subscriber(side)}, 'Jobs')`,
+  }),
+  subscription: (side) => ({
+    ids: ["subscription_id", "application_id", "service_key"],
     key: "coalesce(i.subscription_id::text, 'jobs')",
-    label: `case when a.id is null then 'Jobs' else concat_ws(' / ', ${SUBSCRIBER}, s.name) end`,
-  },
+    label: `coalesce(${subscriber(side)} || ' / ' || s.name, 'Jobs')`,
+  }),
 };
 
 /** What only those may see who may list the subscribers of a service. */
@@ -96,20 +117,29 @@ async function readUsage(
 }
 
 function describeQuestion({ side, by, areSubscribersShown }: UsageQuestion): string {
-  const { key, label } = DIMENSIONS[by];
+  const { ids, key, label } = DIMENSIONS[by](side);
+  const others = Object.entries(IDS).filter(([id]) => ids.every((one) => one !== id));
   const isHidden = side === "provider" && NAMES_SUBSCRIBERS.has(by) && !areSubscribersShown;
-  return `with ${selectCosts(side)}, named as (
+  return `with ${selectCosts(side)}, summed as (
+      select ${[...ids, ...others.map(([id, type]) => `null::${type} as ${id}`)].join(", ")}, currency,
+        sum(cost) as cost, ${USAGE_SUMS.map((name) => `sum(${name}) as ${name}`).join(", ")}
+      from item group by ${ids.join(", ")}, currency
+    ), named as (
       select (${key}) collate "C" as key, ${isHidden ? key : label} as label, i.*
-      from item i join service s on s.key = i.service_key left join version v on v.id = i.version_id
+      from summed i left join service s on s.key = i.service_key left join version v on v.id = i.version_id
       left join application a on a.id = i.application_id left join organisation o on o.id = a.organisation_id
       left join plan p on p.id = i.plan_id
     ), money as (
       select key, currency, sum(cost) as amount from named where currency is not null group by key, currency having sum(cost) > 0
+    ), bill as (
+      select key, jsonb_agg(jsonb_build_object('currency', currency, 'amount', trim_scale(amount)::text) order by currency) as cost
+      from money group by key
+    ), shown as (
+      select key, max(label) as label, ${USAGE_SUMS.map((name) => `sum(${name}) as ${name}`).join(", ")}
+      from named where $4::text is null or key > $4 group by key order by key limit $5
     )
-    select key, max(label) as label, sum(succeeded)::float8 as succeeded, sum(failed)::float8 as failed,
-      sum(unknown)::float8 as unknown, sum(uncounted)::float8 as uncounted, (sum(cpu_micros) * 0.000001)::float8 as "cpuSeconds",
-      (sum(gb_micros) * 0.000001)::float8 as "gbSeconds",
-      coalesce((select jsonb_agg(jsonb_build_object('currency', m.currency, 'amount', trim_scale(m.amount)::text) order by m.currency)
-        from money m where m.key = n.key), '[]') as cost
-    from named n where $4::text is null or key > $4 group by key order by key limit $5`;
+    select key, label, succeeded::float8, failed::float8, unknown::float8, uncounted::float8,
+      (cpu_micros * 0.000001)::float8 as "cpuSeconds", (gb_micros * 0.000001)::float8 as "gbSeconds",
+      coalesce(bill.cost, '[]') as cost
+    from shown left join bill using (key) order by key`;
 }
