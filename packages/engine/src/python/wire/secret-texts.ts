@@ -4,6 +4,13 @@ import { createTextFinder } from "./text-finder.ts";
 const REPLACEMENT = "[secret]";
 /** Shorter parts of a value are left: they would be found everywhere. */
 const LEAST_LENGTH = 6;
+/**
+ * Who sets the values chooses how long it takes to make them ready: with a million spellings 2 s, in which nothing else goes on. So only so many
+ * lines are looked for, the longest (a value as long as may be has 130 of 64 characters), and so many characters, of the shortest texts, in other
+ * spellings than their own.
+ */
+const MOST_LINES = 2_000;
+const MOST_SPELLED = 200_000;
 
 /** Replaces each secret in a text. `limit`: a text of so many UTF-16 units was cut there, maybe within a secret. */
 export type Redact = (text: string, limit?: number) => string;
@@ -20,7 +27,7 @@ const CONTROLS = /[\u0000-\u001F\u007F-\u009F]+/u;
  * addresses write them. What a program encodes otherwise, or prints in several lines, is not found.
  */
 export function createRedaction(values: readonly string[]): Redact {
-  const wanted = new Set(values.flatMap(listForms));
+  const wanted = new Set(listForms(values));
   if (wanted.size === 0) return (text) => text;
   const find = createTextFinder([...wanted]);
   return (text, limit = Infinity) => {
@@ -56,10 +63,20 @@ export function redactionOf(values: readonly string[]): Redact {
   return redact;
 }
 
-/** What a value looks like in a log. */
-function listForms(value: string): readonly string[] {
-  const parts = [value, ...value.split(CONTROLS)].map((part) => part.trim());
-  return parts.filter(({ length }) => length >= LEAST_LENGTH).flatMap(listSpellings);
+/** The values and their lines, each as it looks in a log. */
+function listForms(values: readonly string[]): readonly string[] {
+  const lines = trimAll(values.flatMap((value) => value.split(CONTROLS)));
+  const most = lines.toSorted((a, b) => b.length - a.length).slice(0, MOST_LINES);
+  const texts = [...new Set([...trimAll(values), ...most])].toSorted((a, b) => a.length - b.length);
+  let spelled = 0;
+  return texts.flatMap((text) => {
+    spelled += text.length;
+    return spelled <= MOST_SPELLED ? listSpellings(text) : [text];
+  });
+}
+
+function trimAll(texts: readonly string[]): readonly string[] {
+  return texts.map((text) => text.trim()).filter(({ length }) => length >= LEAST_LENGTH);
 }
 
 function listSpellings(text: string): readonly string[] {
