@@ -4,9 +4,12 @@ Trusted code: the base installation's interpreter runs it (`-I -S`, standard lib
 anything of the version is loaded. It splits in two. One process gives up its rights and becomes the
 version's interpreter. The other stays behind as the warden of the version's processes: it adopts
 those whose parents have ended, and ends all of them on SIGTERM, with Node, or when the interpreter
-has ended. It also connects the version's executions to Node: the version itself may make no sockets
-that reach others, since it can name those of the host. And it removes the folders of executions
-that have ended, whose names the version must not know.
+has ended. The filter of the version keeps it from the warden's limits and priority.
+
+A third process, the steward, connects the version's executions to Node: the version itself may make
+no sockets that reach others, since it can name those of the host. It also removes the folders of
+executions that have ended, whose names the version must not know. The version is of the same user
+and can set the steward's limits, whose threads no filter could name: the version ends with it.
 
 The warden puts itself and all that it starts under one Landlock domain. A signal to every process
 (kill(2) with -1) then reaches these alone, and none of them can fork away from it. The interpreter
@@ -15,7 +18,6 @@ is in a domain below, and cannot signal the warden.
 
 from __future__ import annotations
 
-import _thread
 import json
 import os
 import resource
@@ -59,18 +61,29 @@ def main_confine(text: str) -> NoReturn:
     home = Home(order["home"])
     os.set_inheritable(SCRATCH, False)
     line, others = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    steward = os.fork()
+    if steward == 0:
+        _serve(line, home)
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         _become(order, others.fileno(), writer)
-    kept = (SCRATCH, line.fileno(), *home.list_descriptors())
-    _close_all_but(STATUS, reader, *kept)
+    _close_all_but(STATUS, reader)
     # The end of the file without a byte: execve(2) has closed the writer.
     if os.read(reader, 1) == b"":
         os.write(STATUS, BEGUN)
-    _close_all_but(*kept)
-    _thread.start_new_thread(serve_distant, (line, home, SCRATCH))
-    os._exit(_guard(pid, signals, alone=alone))
+    _close_all_but()
+    os._exit(_guard((pid, steward), signals, alone=alone))
+
+
+def _serve(line: socket.socket, home: Home) -> NoReturn:
+    """The steward, until the version's end of the line is closed or the warden has ended."""
+    try:
+        kernel.set_process_option(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        _close_all_but(SCRATCH, line.fileno(), *home.list_descriptors())
+        serve_distant(line, home, SCRATCH)
+    finally:
+        os._exit(0)
 
 
 def _become(order: ConfineOrder, line: int, writer: int) -> NoReturn:
@@ -130,18 +143,18 @@ def _close_all_but(*kept: int) -> None:
     os.closerange(first, os.sysconf("SC_OPEN_MAX"))
 
 
-def _guard(pid: int, signals: set[signal.Signals], *, alone: bool) -> int:
-    """Waits until the version shall end or has ended, and ends what is left of it.
+def _guard(needed: tuple[int, int], signals: set[signal.Signals], *, alone: bool) -> int:
+    """Waits until the version shall end or one of these processes has ended, and ends what is left.
 
-    Returns the exit code, for a signal 128 and its number.
+    Returns the exit code of that process, for a signal 128 and its number.
     """
     code = None
     while code is None:
         if signal.sigwait(signals) == signal.SIGTERM:
             code = 128 + signal.SIGKILL
-        while (ended := os.waitpid(-1, os.WNOHANG))[0] not in (0, pid):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0] not in (0, *needed):
             pass
-        if ended[0] == pid:
+        if ended[0] in needed:
             code = os.waitstatus_to_exitcode(ended[1])
     _end_all(alone=alone)
     return code if code >= 0 else 128 - code

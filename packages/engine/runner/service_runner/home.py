@@ -3,7 +3,7 @@
 A child inherits exactly its three connections and no way to open more: the address is a descriptor
 that the zygote alone keeps, and Node removes the path when the zygote has said hello. Without
 O_PATH (macOS), where nothing is isolated anyway, the path stays. At isolation level C the zygote
-may make no sockets that connect to others: the warden dials for it.
+may make no sockets that connect to others: a steward (`confine`) dials for it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Home:
 
 
 LINE = 4
-"""Descriptor of the zygote at isolation level C: its line to the warden."""
+"""Descriptor of the zygote at isolation level C: its line to the steward."""
 _DIAL, _REMOVE = b"dr"
 """The first byte of a message; a token follows, or the number of a child."""
 _MESSAGE_BYTES = 33
@@ -97,7 +97,7 @@ _MOST_WAITING = 4096
 
 
 class DistantHome:
-    """Node's socket by way of the warden, which answers each token with three connections.
+    """Node's socket by way of the steward, which answers each token with three connections.
 
     It also removes the folders of children: in the memory of the zygote their names would be found
     by other children. Nobody waits for that: a run may leave millions of files, and a zygote that
@@ -117,7 +117,7 @@ class DistantHome:
         try:
             self._line.sendall(b"%c%d" % (_REMOVE, identity))
         except OSError:
-            pass  # there is no warden any more: no reason to end what runs
+            pass  # there is no steward any more: no reason to end what runs
 
     def dial(self, token: str) -> Connections:
         """As of `Home`."""
@@ -128,7 +128,7 @@ class DistantHome:
         if len(descriptors) != 3:
             for descriptor in descriptors:
                 os.close(descriptor)
-            raise ConnectionRefusedError(errno.ECONNREFUSED, "the warden could not connect")
+            raise ConnectionRefusedError(errno.ECONNREFUSED, "the steward could not connect")
         return Connections(*descriptors)
 
 

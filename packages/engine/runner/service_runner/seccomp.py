@@ -18,23 +18,23 @@ _OPERAND_OFFSET = 4
 _PROGRAM = struct.Struct("@HP")
 """struct sock_fprog (linux/filter.h): the number of instructions, and where they are."""
 _OPERAND = struct.Struct("<I")
-_OWN_PID = 0x7FFFFFF1
-"""Stands for the child's process id: `OWN_PID` in `judged-calls.ts`."""
+_STAND_INS = {0x7FFFFFF1: os.getpid, 0x7FFFFFF2: os.getppid}
+"""`OWN_PID` and `PARENT_PID` in `judged-calls.ts`: which process ids they stand for."""
 
 
 class Filter:
     """A program that is ready to be installed: the zygote decodes it once for all its children."""
 
-    __slots__ = ("_instructions", "_own_pid_offsets", "_program")
+    __slots__ = ("_instructions", "_program", "_stand_ins")
 
     def __init__(self, text: str) -> None:
         """Decodes the base64 text of an array of struct sock_filter."""
         program = base64.b64decode(text)
         self._instructions = ctypes.create_string_buffer(program, len(program))
-        self._own_pid_offsets = [
-            offset
-            for offset in range(_OPERAND_OFFSET, len(program), _INSTRUCTION_BYTES)
-            if _OPERAND.unpack_from(program, offset)[0] == _OWN_PID
+        offsets = range(_OPERAND_OFFSET, len(program), _INSTRUCTION_BYTES)
+        operands = [(offset, _OPERAND.unpack_from(program, offset)[0]) for offset in offsets]
+        self._stand_ins = [
+            (offset, _STAND_INS[operand]) for offset, operand in operands if operand in _STAND_INS
         ]
         length = len(program) // _INSTRUCTION_BYTES
         self._program = _PROGRAM.pack(length, ctypes.addressof(self._instructions))
@@ -44,6 +44,6 @@ class Filter:
 
         Must be called before other threads are started.
         """
-        for offset in self._own_pid_offsets:
-            _OPERAND.pack_into(self._instructions, offset, os.getpid())
+        for offset, read_number in self._stand_ins:
+            _OPERAND.pack_into(self._instructions, offset, read_number())
         kernel.install_filter(self._program)

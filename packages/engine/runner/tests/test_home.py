@@ -56,27 +56,27 @@ class Dialling(unittest.TestCase):
         with self.assertRaises(OSError):
             home.dial(TOKEN)
 
-    def start_warden(self) -> DistantHome:
+    def start_steward(self) -> DistantHome:
         line, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         scratch = os.open(self.folder.name, os.O_RDONLY)
         self.addCleanup(os.close, scratch)
-        self.warden = threading.Thread(target=serve_distant, args=(line, Home(self.path), scratch))
-        self.warden.start()
+        self.steward = threading.Thread(target=serve_distant, args=(line, Home(self.path), scratch))
+        self.steward.start()
         distant = DistantHome(far.detach())
-        self.addCleanup(self.end_warden, distant)
+        self.addCleanup(self.end_steward, distant)
         return distant
 
-    def end_warden(self, distant: DistantHome) -> None:
+    def end_steward(self, distant: DistantHome) -> None:
         distant._line.close()
-        self.warden.join()
+        self.steward.join()
 
     @unittest.skipUnless(LINUX, "only Linux has level C")
-    def test_the_warden_dials_for_who_may_make_no_sockets(self) -> None:
-        self.check(self.start_warden().dial(TOKEN))
+    def test_the_steward_dials_for_who_may_make_no_sockets(self) -> None:
+        self.check(self.start_steward().dial(TOKEN))
 
     @unittest.skipUnless(LINUX, "only Linux has level C")
-    def test_the_warden_goes_on_after_nonsense_and_when_it_cannot_connect(self) -> None:
-        distant = self.start_warden()
+    def test_the_steward_goes_on_after_nonsense_and_when_it_cannot_connect(self) -> None:
+        distant = self.start_steward()
         self.server.close()
         for message in (b"d" + b"\xff" * 32, b"?", b"d" + TOKEN.encode()):
             distant._line.send(message)
@@ -85,13 +85,13 @@ class Dialling(unittest.TestCase):
             distant.dial(TOKEN)
 
     @unittest.skipUnless(LINUX, "only Linux has level C")
-    def test_the_warden_removes_folders_of_the_child_that_is_named_and_no_others(self) -> None:
+    def test_the_steward_removes_folders_of_the_child_that_is_named_and_no_others(self) -> None:
         for name in ("7-a", "77-a", "7"):
             os.makedirs(os.path.join(self.folder.name, name, "output"))
-        distant = self.start_warden()
+        distant = self.start_steward()
         distant._line.send(b"r../7")
         distant.remove_folders("", 7)
-        self.end_warden(distant)
+        self.end_steward(distant)
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["7", "77-a", "home"])
 
     @unittest.skipUnless(LINUX, "only Linux has level C")
@@ -100,15 +100,15 @@ class Dialling(unittest.TestCase):
         os.mkdir(folder)
         for number in range(20_000):
             os.mknod(f"{folder}/{number}")
-        distant = self.start_warden()
+        distant = self.start_steward()
         distant.remove_folders("", 7)
         self.check(distant.dial(TOKEN))
         self.assertTrue(os.path.exists(folder))
-        self.end_warden(distant)
+        self.end_steward(distant)
         self.assertFalse(os.path.exists(folder))
 
     @unittest.skipUnless(LINUX, "only Linux has level C")
-    def test_the_warden_goes_on_when_the_system_refuses_to_pass_connections_on(self) -> None:
+    def test_the_steward_goes_on_when_the_system_refuses_to_pass_connections_on(self) -> None:
         program = """
 import os, queue, resource, socket, sys, threading
 from service_runner.home import DistantHome, Home, serve_distant
@@ -143,7 +143,7 @@ os._exit(0)
     def test_what_cannot_be_removed_ends_nobody(self) -> None:
         home = Home(self.path)
         home.remove_folders(os.path.join(self.folder.name, "removed by a run"), 7)
-        distant = self.start_warden()
+        distant = self.start_steward()
         distant._line.shutdown(socket.SHUT_RDWR)
         distant.remove_folders("", 7)
 

@@ -65,6 +65,45 @@ def run(): return 1
     await waitFor("it has ended", () => findProcesses(marker).length === 0);
   });
 
+  test.runIf(level === "C")(
+    "an import changes neither limits nor priority of the warden, which the kernel would kill or never run, and its own as it likes",
+    async () => {
+      const program = `
+import ctypes, os, resource, threading
+LIBC = ctypes.CDLL(None, use_errno=True)
+def call(name, *arguments):
+    if getattr(LIBC, name)(*arguments) < 0:
+        raise OSError(ctypes.get_errno(), name)
+ACTIONS = {
+    "limit": lambda pid: resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0)),
+    "priority": lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 1),
+    "of a group": lambda pid: os.setpriority(os.PRIO_PGRP, os.getpgid(pid), 1),
+    "of a user": lambda pid: os.setpriority(os.PRIO_USER, os.getuid(), 1),
+    "policy": lambda pid: os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0)),
+    "processors": lambda pid: os.sched_setaffinity(pid, os.sched_getaffinity(0)),
+    "signal": lambda pid: os.kill(pid, 0),
+    "disk": lambda pid: call("syscall", {"x86_64": 251, "aarch64": 30}[os.uname().machine], 1, pid, 3 << 13),
+}
+def strike(pid):
+    done = []
+    for name, action in ACTIONS.items():
+        try:
+            action(pid)
+            done.append(name)
+        except OSError:
+            pass
+    return done
+def list_tasks(pid):
+    return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+FOUND = [[strike(task) for task in list_tasks(os.getppid())], strike(os.getpid())]
+def run(): return FOUND
+`;
+      const { result } = await fixture.finish(fixture.createVersion(program));
+      const own = ["limit", "priority", "policy", "processors", "signal", "disk"];
+      expect(result).toEqual({ value: [[[]], own] });
+    },
+  );
+
   test("an import that connects to its socket without end starts nothing any more, and keeps no other version waiting", async () => {
     const program = `
 import os, socket

@@ -7,6 +7,7 @@ import { createLimitedFixture } from "../testing/limited-levels.ts";
 import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import { readOutput, spawnWithoutNamespaces } from "../testing/without-namespaces.ts";
+import { readStat } from "./watch/process-files.ts";
 
 const SAY_LEVEL = fileURLToPath(new URL("../testing/say-level.ts", import.meta.url));
 
@@ -197,7 +198,10 @@ time.sleep(60)
   }
 });
 
-test("level C starts a version again whose launcher was killed, without which no execution can be connected", async () => {
+test.each([
+  ["warden", 0],
+  ["steward", 1],
+])("level C starts a version again whose %s was killed, and leaves nothing of it", async (_who, depth) => {
   const own = await createFixture({}, "C");
   try {
     const version = own.createVersion("def run():\n    return 1");
@@ -207,7 +211,8 @@ test("level C starts a version again whose launcher was killed, without which no
       join(own.directory, "run", "z", name),
     );
     expect(folders).toHaveLength(1);
-    for (const pid of all.filter(isLauncher)) killIfAlive(pid);
+    const isBelow = (pid: number): boolean => all.includes(readStat(pid)?.parent ?? 0);
+    for (const pid of all.filter((one) => isLauncher(one) && isBelow(one) === depth > 0)) killIfAlive(pid);
     await waitFor("its zygote has ended", () => all.every((pid) => !existsSync(`/proc/${pid}`)));
     // An execution that is handed to one of its children before the runtime knows may have begun, for all that it knows: it is UNKNOWN.
     await waitFor("the runtime knows", () => folders.every((folder) => !existsSync(folder)));

@@ -295,17 +295,35 @@ test("without a mount namespace, sockets are connected pairs, and the network wh
 });
 
 const OWN_PID = 0x7ffffff1;
+const PARENT_PID = 0x7ffffff2;
+const SET_BY_NUMBER = [
+  "prlimit64",
+  "sched_setaffinity",
+  "sched_setscheduler",
+  "sched_setparam",
+  "sched_setattr",
+] as const;
+
+test("without a pid namespace a version changes no limits and priorities of the process that started it", () => {
+  const program = createConfinedFilter("x86_64", { network: "refused", epoll: "allowed" });
+  for (const name of SET_BY_NUMBER) {
+    for (const other of [0, OWN_PID, 4242]) expect(judge(program, name, [other])).toBe("allow");
+    expect(judge(program, name, [PARENT_PID])).toEqual(REFUSAL);
+  }
+  for (const [name, process] of [
+    ["setpriority", 0],
+    ["ioprio_set", 1],
+  ] as const) {
+    for (const other of [0, 4242]) expect(judge(program, name, [process, other])).toBe("allow");
+    expect(judge(program, name, [process, PARENT_PID])).toEqual(REFUSAL);
+    for (const many of [process + 1, process + 2]) expect(judge(program, name, [many, 0])).toEqual(REFUSAL);
+  }
+});
 
 test("without a pid namespace a run changes no limits and priorities of others", () => {
   for (const siblings of ["unsignalled", "exposed"] as const) {
     const program = createChildFilter("x86_64", siblings);
-    for (const name of [
-      "prlimit64",
-      "sched_setaffinity",
-      "sched_setscheduler",
-      "sched_setparam",
-      "sched_setattr",
-    ] as const) {
+    for (const name of SET_BY_NUMBER) {
       for (const self of [0, OWN_PID]) expect(judge(program, name, [self])).toBe("allow");
       for (const other of [1, 4242, -1]) expect(judge(program, name, [other])).toEqual(REFUSAL);
     }

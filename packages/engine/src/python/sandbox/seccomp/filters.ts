@@ -7,6 +7,7 @@ import {
   NO_EPOLL,
   NO_MORE_FILTERS,
   SETTINGS_OF_OTHERS,
+  SETTINGS_OF_PARENT,
   SHARED_IPC,
   SIGNALS_TO_OTHERS,
 } from "./judged-calls.ts";
@@ -60,13 +61,13 @@ export function createClosedFilter(architecture: Architecture, epoll: Epoll): Bu
   return assembleProgram(rules, architecture);
 }
 
-/** The filter of a sandbox that has no namespaces: a closed one that also keeps from what these would have separated. */
+/** The filter of a sandbox that has no namespaces: a closed one that also keeps from what these would have separated, and from the warden. */
 export function createConfinedFilter(
   architecture: Architecture,
   { network, epoll }: FilteredSandbox<"shared" | "refused">,
 ): Buffer {
-  const rules = [SHARED_IPC, ...CLOSED_RULES, ...judgeEpoll(epoll), ...judgeSocketsByPath(network)];
-  return assembleProgram(rules, architecture);
+  const rules = [SHARED_IPC, ...SETTINGS_OF_PARENT, ...CLOSED_RULES, ...judgeEpoll(epoll)];
+  return assembleProgram([...rules, ...judgeSocketsByPath(network)], architecture);
 }
 
 function judgeEpoll(epoll: Epoll): readonly Rule[] {

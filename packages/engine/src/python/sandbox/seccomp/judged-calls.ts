@@ -252,6 +252,8 @@ export const JUDGED_CALLS: readonly Rule[] = [...RESERVED_PAGES, PERSONALITY, TE
 /** Stands for the process id of the child, which is known only there: `seccomp.py` replaces it. Above every real one (pid_max). */
 const OWN_PID = 0x7fff_fff1;
 const SELF = [0, OWN_PID];
+/** Stands for the process id of the parent of the process that installs the filter, in the same way. */
+const PARENT_PID = 0x7fff_fff2;
 
 /**
  * Without an IPC namespace these are objects of the whole host, by keys and numbers that anybody can guess: siblings, which are one
@@ -267,6 +269,13 @@ export const SHARED_IPC: Rule = {
 
 const PRIO_PROCESS = 0;
 const IOPRIO_WHO_PROCESS = 1;
+const SETTINGS_BY_NUMBER = [
+  "prlimit64",
+  "sched_setaffinity",
+  "sched_setattr",
+  "sched_setparam",
+  "sched_setscheduler",
+] as const;
 
 /**
  * Without a pid namespace a run can name its siblings: changing their limits and priority. Also without a number: PRIO_USER is all processes of
@@ -274,7 +283,7 @@ const IOPRIO_WHO_PROCESS = 1;
  */
 export const SETTINGS_OF_OTHERS: readonly Rule[] = [
   {
-    calls: ["prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"],
+    calls: SETTINGS_BY_NUMBER,
     clauses: [{ when: [{ argument: 0, isOneOf: SELF }], verdict: "allow" }],
     otherwise: "EPERM",
   },
@@ -288,6 +297,33 @@ function allowForSelf(call: "setpriority" | "ioprio_set", process: number): Rule
     { argument: 1, isOneOf: SELF },
   ];
   return { calls: [call], clauses: [{ when, verdict: "allow" }], otherwise: "EPERM" };
+}
+
+/**
+ * The warden of a version (`confine.py`) is of the version's user: code at import could lower its limit of processor time, at which the kernel
+ * kills it, or its priority, so that it never runs. What it has started would live on. Landlock does not judge either.
+ */
+export const SETTINGS_OF_PARENT: readonly Rule[] = [
+  {
+    calls: SETTINGS_BY_NUMBER,
+    clauses: [{ when: [{ argument: 0, isOneOf: [PARENT_PID] }], verdict: "EPERM" }],
+    otherwise: "allow",
+  },
+  refuseForParent("setpriority", PRIO_PROCESS),
+  refuseForParent("ioprio_set", IOPRIO_WHO_PROCESS),
+];
+
+/** Also for groups of processes, which the parent may be in. */
+function refuseForParent(call: "setpriority" | "ioprio_set", process: number): Rule {
+  const ofProcess = { argument: 0, isOneOf: [process] };
+  return {
+    calls: [call],
+    clauses: [
+      { when: [ofProcess, { argument: 1, isOneOf: [PARENT_PID] }], verdict: "EPERM" },
+      { when: [ofProcess], verdict: "allow" },
+    ],
+    otherwise: "EPERM",
+  };
 }
 
 const F_SETOWN = 8;
