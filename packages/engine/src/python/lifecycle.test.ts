@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
@@ -26,6 +26,13 @@ function countProcesses(): number {
 }
 
 const PROGRAM = "import os\nZYGOTE = os.urandom(8).hex()\ndef run():\n    return ZYGOTE";
+
+test("the Python half is compiled at the start, not while the first execution waits", async () => {
+  fixture = await createFixture();
+  const compiled = `${fixture.directory}/run/runner/service_runner/__pycache__`;
+  await waitFor("there is bytecode", () => existsSync(compiled));
+  expect(readdirSync(compiled).length).toBeGreaterThan(0);
+});
 
 test("idle children go first, then the zygote; the next run boots another", async () => {
   fixture = await createFixture({ idleSeconds: 0.6 }, "D");

@@ -31,23 +31,17 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
   const host: PoolHost = { settings, logger, sandbox, runnerDirectory, folders, paces, watcher };
   const pools = createVersionPools(host);
   const stopping = new AbortController();
-  let compiling: Promise<void> | null = null;
+  // Now: beside the first zygote, which would compile it for itself as well, it makes the first execution late.
+  const compiling = compileRunner(options, runnerDirectory, stopping.signal);
   const ticker = setInterval(pools.tick, TICK_MS);
   ticker.unref();
-
-  function compile(): void {
-    compiling ??= compileRunner(options, runnerDirectory, stopping.signal);
-  }
 
   function run(request: RunRequest): Run {
     const own = limitOutput(settings, request.version.output);
     const execution = createExecution(request, own, () => pools.withdraw(execution));
     if (stopping.signal.aborted)
       execution.refuse(notStarted("worker", "The worker was stopped before the execution began."));
-    else {
-      compile();
-      pools.find(request.version).submit(execution);
-    }
+    else pools.find(request.version).submit(execution);
     return execution.run;
   }
 
@@ -65,10 +59,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
 
   return {
     run,
-    probe: (version) => {
-      compile();
-      return probeVersion(host, version);
-    },
+    probe: (version) => probeVersion(host, version),
     retire: pools.retire,
     close,
   };

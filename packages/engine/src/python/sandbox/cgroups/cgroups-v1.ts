@@ -39,6 +39,7 @@ export function createCgroupsV1(own: V1Folders): Cgroups {
       // Else all executions together have the weight of one other process of the host.
       if (mkdirSync(own.cpu, { recursive: true }) !== undefined)
         writeFileSync(join(own.cpu, "cpu.shares"), String(SHARES_OF_A_PROCESSOR * availableParallelism()));
+      mover.prepare();
       return createGroup(name, own, mover);
     },
     close: async () => {

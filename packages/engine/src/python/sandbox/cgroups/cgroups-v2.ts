@@ -32,6 +32,7 @@ export function createCgroupsV2(own: string, controllers: readonly string[] = V2
         // Else all executions together have the weight of one other group of the host.
         weighAsProcessors(own);
       }
+      mover.prepare();
       return createGroup(join(own, name), mover);
     },
     close: async () => {

@@ -30,12 +30,14 @@ parentPort.on("message", ({ doors, pid }) => {
  * that is done wait for it; they and those that follow are moved at once, which costs less than to ask the thread.
  */
 export interface Mover {
+  /** Starts the thread, which takes as long as an interpreter: to be called when there will be something to move. Never throws. */
+  readonly prepare: () => void;
   /** Writes the number of a process to open files, one after the other. Rejects with the text of the system's error. */
   readonly move: (doors: readonly number[], pid: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** The thread is started by the first move, and does not keep the process running. */
+/** The thread is started when it is needed, and does not keep the process running. */
 export function createMover(): Mover {
   let thread: Worker | null = null;
   let movedAt = -Infinity;
@@ -44,12 +46,7 @@ export function createMover(): Mover {
   let slow: Promise<void> | null = null;
 
   function start(): Worker {
-    const started = new Worker(THREAD, {
-      eval: true,
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 },
-    });
-    started.unref();
+    const started = createThread();
     started.on("message", (fault: string | null) => settle?.(fault));
     started.on("error", () => undefined); // `exit` follows
     started.once("exit", () => {
@@ -57,6 +54,14 @@ export function createMover(): Mover {
       settle?.("the thread that moves processes has ended");
     });
     return started;
+  }
+
+  function prepare(): void {
+    try {
+      thread ??= start();
+    } catch {
+      // The system gives no thread now: a move tries again, and says so.
+    }
   }
 
   function moveInThread(doors: readonly number[], pid: number): Promise<void> {
@@ -88,7 +93,17 @@ export function createMover(): Mover {
     movedAt = now;
   }
 
-  return { move, close: async () => void (await thread?.terminate()) };
+  return { prepare, move, close: async () => void (await thread?.terminate()) };
+}
+
+function createThread(): Worker {
+  const thread = new Worker(THREAD, {
+    eval: true,
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2, stackSizeMb: 1 },
+  });
+  thread.unref();
+  return thread;
 }
 
 /** The files `cgroup.procs` of one group in all its hierarchies. */
