@@ -94,6 +94,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/python/port",
     "engine/store",
     "platform/postgres",
+    "platform/store/audit",
     "platform/store/base",
   ],
   "platform/store/usage": [
@@ -183,6 +184,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/metering",
     "platform/secrets",
     "platform/store",
+    "platform/store/audit",
   ],
   "platform/builder": [
     "engine/base",

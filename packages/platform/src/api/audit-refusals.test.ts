@@ -5,8 +5,13 @@ import { Problem } from "@platform/contract/problems";
 import { registerOperations } from "@platform/engine/http/pipeline";
 import { createHttpServer } from "@platform/engine/http/server";
 import { useAuditScene } from "../testing/audit-scene.ts";
-import { PROOF } from "../testing/browser.ts";
-import { createTestMember, createTestUser } from "../testing/fixtures.ts";
+import { PROOF, send } from "../testing/browser.ts";
+import {
+  createTestClient,
+  createTestMember,
+  createTestService,
+  createTestUser,
+} from "../testing/fixtures.ts";
 import { createProperty } from "../testing/operation-calls.ts";
 import { createAuditStage } from "./audit-stage.ts";
 import type { PlatformCaller } from "./caller.ts";
@@ -96,6 +101,96 @@ test("the token of a link is in no entry, not even of who was refused", async ()
   expect(refused.statusCode).toBe(403);
   const [event] = await listEvents(guest);
   expect(event).toMatchObject({ action: "invitation.accept", outcome: "refused", target: { path: null } });
+});
+
+test("a wrong current password is written for the user, once a minute", async () => {
+  const owner = await createTestUser(scene.instance);
+  const change = (currentPassword: string, newPassword = "another long password") =>
+    send(scene.instance, "PUT", "/me/password", {
+      headers: { "x-auth-token": owner.token },
+      payload: { currentPassword, newPassword },
+    });
+  expect((await change(owner.password, "short")).statusCode).toBe(400);
+  expect(await listEvents(owner)).toEqual([]);
+  for (const _ of [1, 2]) expect((await change("a guess")).json().code).toBe("INVALID_INPUT");
+  const events = await listEvents(owner);
+  expect(events).toHaveLength(1);
+  expect(events[0]).toMatchObject({
+    actor: { kind: "user", id: owner.userId },
+    action: "password.change",
+    outcome: "refused",
+    code: "INVALID_INPUT",
+  });
+});
+
+test("a change that another page sends with a user's cookie is written for the user, once a minute, and nothing that reads", async () => {
+  const owner = await createTestUser(scene.instance);
+  const cookie = `platform_session=${await scene.instance.identity.createSession(owner.userId, { userAgent: "", ip: "192.0.2.1" })}`;
+  const forge = (method: "GET" | "PUT", given = cookie) =>
+    send(scene.instance, method, "/me", {
+      headers: { cookie: given, "sec-fetch-site": "cross-site" },
+      ...(method === "GET" ? {} : { payload: { name: "Eve" } }),
+    });
+  expect((await forge("GET")).statusCode).toBe(403);
+  expect((await forge("PUT", `platform_session=${"A".repeat(43)}`)).statusCode).toBe(403);
+  expect(await listEvents(owner)).toEqual([]);
+  for (const _ of [1, 2]) expect((await forge("PUT")).json().code).toBe("FORBIDDEN");
+  const events = await listEvents(owner);
+  expect(events).toHaveLength(1);
+  expect(events[0]).toMatchObject({
+    actor: { kind: "claimed", id: owner.userId, credential: expect.stringMatching(/^session:/u) },
+    action: "session.forge",
+    outcome: "refused",
+    code: "FORBIDDEN",
+  });
+});
+
+test("of jobs that a user starts of one service one a minute is written", async () => {
+  const owner = await createTestUser(scene.instance);
+  const { serviceKey } = await createTestService(scene.instance, owner);
+  const start = () =>
+    send(scene.instance, "POST", `/jobs?serviceKey=${serviceKey}`, {
+      headers: { "x-auth-token": owner.token, "content-type": "application/json" },
+      payload: "{}",
+    });
+  for (const _ of [1, 2, 3]) expect((await start()).statusCode).toBe(201);
+  const events = await listEvents(owner);
+  expect(events).toHaveLength(1);
+  expect(events[0]).toMatchObject({
+    actor: { kind: "user", id: owner.userId },
+    action: "job.start",
+    target: { id: serviceKey },
+    outcome: "done",
+  });
+});
+
+test("a wrong secret of an access key is written for the organisation, once a minute, and unknown keys nowhere", async () => {
+  const owner = await createTestUser(scene.instance);
+  const service = await createTestService(scene.instance, owner);
+  const { applicationId, keyId } = await createTestClient(scene.instance, owner, service);
+  const ask = async (id: string) => {
+    const { statusCode } = await scene.instance.gateway.inject({
+      method: "POST",
+      url: "/token",
+      headers: {
+        "content-type": "application/x-www-form-urlencoded",
+        "x-forwarded-for": "192.0.2.77",
+        authorization: `Basic ${Buffer.from(`${id}:a guessed secret`).toString("base64")}`,
+      },
+      payload: "grant_type=client_credentials",
+    });
+    return statusCode;
+  };
+  for (const id of ["plat_key_unknown", keyId, keyId]) expect(await ask(id)).toBe(401);
+  // The answer does not wait for it.
+  await expect.poll(async () => (await listEvents(owner)).length).toBe(1);
+  expect((await listEvents(owner))[0]).toMatchObject({
+    actor: { kind: "claimed", id: null },
+    action: "access-key.use",
+    target: { path: `${applicationId}/${keyId}` },
+    outcome: "refused",
+    ip: "192.0.2.77",
+  });
 });
 
 test.each([

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from "fastify";
 import type { Operation } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 import type { ProblemCode } from "@platform/contract/problems";
@@ -17,11 +18,22 @@ const NOTED: ReadonlySet<ProblemCode> = new Set(["FORBIDDEN", "INVALID_CREDENTIA
 const QUIET_MS = MINUTE;
 const MAX_QUIET = 10_000;
 
+/** The stage of the pipeline, and what is written beside it. */
+export interface PlatformAuditStage extends AuditStage<PlatformCaller | null> {
+  /** A request that would change something had the cookie of this session, and no proof that the console sent it. */
+  readonly noteForgery: (
+    session: { readonly userId: string; readonly sessionId: string },
+    ip: string,
+  ) => Promise<void>;
+  /** Jobs were started: the first one a minute of the same user and service is written, since each is listed itself. */
+  readonly noteStart: (caller: PlatformCaller, request: FastifyRequest, serviceKey: string) => Promise<void>;
+}
+
 /** Writes the entries of the platform API. */
-export function createAuditStage(log: Pick<AuditLog, "append">): AuditStage<PlatformCaller | null> {
+export function createAuditStage(log: Pick<AuditLog, "append">): PlatformAuditStage {
   const quiet = createCache<true>({ ttlMs: QUIET_MS, maxEntries: MAX_QUIET });
   const noteRefusal = async (entry: NewAuditEntry, error: unknown): Promise<void> => {
-    if (!(error instanceof Problem) || !NOTED.has(error.code) || entry.actorId === null) return;
+    if (!(error instanceof Problem) || !isNoted(entry, error) || entry.actorId === null) return;
     const isKnown = error.code !== "INVALID_CREDENTIALS";
     // Tries to sign in are counted and slowed down elsewhere.
     if (isKnown && isRepeated(quiet, `${entry.organisationId} ${entry.actorId} ${entry.action}`)) return;
@@ -49,7 +61,63 @@ export function createAuditStage(log: Pick<AuditLog, "append">): AuditStage<Plat
       }
     },
     refuse: (call, error) => noteRefusal(describeCall(call), error),
+    ...createNotes(log, quiet),
   };
+}
+
+/** What is written of requests that are no row's change. */
+function createNotes(
+  log: Pick<AuditLog, "append">,
+  quiet: ReturnType<typeof createCache<true>>,
+): Pick<PlatformAuditStage, "noteForgery" | "noteStart"> {
+  return {
+    noteForgery: async ({ userId, sessionId }, ip) => {
+      const action = "session.forge";
+      if (isRepeated(quiet, `${userId} ${action}`)) return;
+      await log.append({
+        ...NOTHING_KNOWN,
+        actorKind: "claimed",
+        actorId: userId,
+        credential: `session:${sessionId}`,
+        action,
+        outcome: "refused",
+        code: "FORBIDDEN",
+        ip,
+      });
+    },
+    noteStart: async (caller, request, serviceKey) => {
+      const { organisationId, userId } = caller;
+      const action = "job.start";
+      if (isRepeated(quiet, `${organisationId} ${userId} ${action} ${serviceKey}`)) return;
+      await appendLate(log, {
+        ...NOTHING_KNOWN,
+        organisationId,
+        actorId: userId,
+        credential: nameCredential(caller),
+        action,
+        target: [serviceKey].filter(isUuid),
+        ip: readClientAddress(request),
+      });
+    },
+  };
+}
+
+const NOTHING_KNOWN: NewAuditEntry = {
+  organisationId: null,
+  actorKind: "user",
+  actorId: null,
+  credential: null,
+  action: "",
+  target: [],
+  outcome: "done",
+  code: null,
+  ip: "",
+  changes: [],
+};
+
+/** The handler refuses a new password only where the current one is wrong; what has another form never comes there. */
+function isNoted({ action }: NewAuditEntry, { code }: Problem): boolean {
+  return NOTED.has(code) || (action === "password.change" && code === "INVALID_INPUT");
 }
 
 function isRepeated(quiet: ReturnType<typeof createCache<true>>, key: string): boolean {

@@ -29,6 +29,8 @@ export interface PlatformCaller {
 export interface CallerDeps {
   readonly identity: Pick<Identity, "verifyToken" | "verifySession" | "findMembership">;
   readonly cookie: SessionCookie;
+  /** Told of requests that would change something, with the cookie of this session and without proof that the console sent them. */
+  readonly onForgery: (session: { readonly userId: string; readonly sessionId: string }) => Promise<void>;
 }
 
 /** A request, as far as it says who calls. */
@@ -61,8 +63,9 @@ interface Known {
   readonly isOperator: boolean;
 }
 
-async function readCredential({ identity, cookie }: CallerDeps, request: Request): Promise<Known> {
-  const { method, headers } = request;
+async function readCredential(deps: CallerDeps, request: Request): Promise<Known> {
+  const { identity, cookie } = deps;
+  const { headers } = request;
   const session = cookie.read(headers);
   if (session === null) return await readTokenCredential(identity, headers);
   if (headers.authorization !== undefined || headers["x-auth-token"] !== undefined) {
@@ -71,11 +74,25 @@ async function readCredential({ identity, cookie }: CallerDeps, request: Request
       true,
     );
   }
-  cookie.requireProof(method, headers);
+  await requireProof(deps, request, session);
   const verified = await identity.verifySession(session);
   if (!verified) throw unauthenticated("The session has ended; sign in again.", false);
   const { sessionId, userId, isOperator } = verified;
   return { credential: { kind: "session", sessionId }, userId, isOperator };
+}
+
+async function requireProof(
+  { identity, cookie, onForgery }: CallerDeps,
+  { method, headers }: Request,
+  session: string,
+): Promise<void> {
+  try {
+    cookie.requireProof(method, headers);
+  } catch (error) {
+    const known = method === "GET" || method === "HEAD" ? null : await identity.verifySession(session);
+    if (known !== null) await onForgery(known);
+    throw error;
+  }
 }
 
 async function readTokenCredential(

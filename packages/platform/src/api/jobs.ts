@@ -15,6 +15,8 @@ import type { PlatformCaller } from "./caller.ts";
 export interface JobDeps {
   readonly executions: Executions;
   readonly versions: VersionStore;
+  /** Told of each job that was started. */
+  readonly noteStart: (caller: PlatformCaller, request: FastifyRequest, serviceKey: string) => Promise<void>;
   /** Path of the jobs as callers see it, without a final slash. */
   readonly basePath: string;
 }
@@ -29,7 +31,15 @@ export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_
     baseOf: () => deps.basePath,
   });
   return {
-    startJob: handlers.startExecution,
+    startJob: async (request) => {
+      const answer = await handlers.startExecution(request);
+      await deps.noteStart(
+        request.caller,
+        request.http,
+        readParameter(request.http.query, "serviceKey") ?? "",
+      );
+      return answer;
+    },
     listJobs: handlers.listExecutions,
     getJob: handlers.getState,
     getJobResult: handlers.getResult,

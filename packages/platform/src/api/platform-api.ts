@@ -19,7 +19,8 @@ import { createAuditHandlers } from "./audit.ts";
 import { createAuditStage } from "./audit-stage.ts";
 import { createBuildHandlers } from "./builds.ts";
 import { authenticateCaller, authorizeCaller } from "./caller.ts";
-import type { PlatformCaller } from "./caller.ts";
+import type { CallerDeps, PlatformCaller } from "./caller.ts";
+import { readClientAddress } from "../base/client-address.ts";
 import { registerDevicePage } from "./device-page.ts";
 import { createDeviceHandlers } from "./device.ts";
 import { createInvitationHandlers } from "./invitations.ts";
@@ -74,6 +75,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   const externalCookie = createSessionCookie(deps.apiUrl, EXTERNAL_COOKIE);
   const maxArchiveBytes = deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES;
   const variables = createVariables(deps.variables, deps.secret);
+  const audit = createAuditStage(deps.auditLog);
   const reserve = createStartReserve({ store: deps.startBuckets });
   const limits = createWriteLimits({ ...deps, reserve });
   const unwatch = deps.identity.watch();
@@ -82,10 +84,14 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   await registerDevicePage(app, deps);
   await registerOperations(app, PLATFORM_API, {
     prefix: PLATFORM_API_PREFIX,
-    authenticate: (request) => authenticateCaller({ identity: deps.identity, cookie }, request),
+    authenticate: (request) => {
+      const onForgery: CallerDeps["onForgery"] = (session) =>
+        audit.noteForgery(session, readClientAddress(request));
+      return authenticateCaller({ identity: deps.identity, cookie, onForgery }, request);
+    },
     authorize: authorizeCaller,
     limit: (caller, rate, reply) => limitCaller(limits, caller, { rate, reply }),
-    audit: createAuditStage(deps.auditLog),
+    audit,
     validate: refuseNullCharacters,
     handlers: {
       ...createAccountHandlers(deps.identity),
@@ -108,7 +114,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createAuditHandlers(deps.auditLog),
       ...createSecretHandlers(variables),
       ...createVariableHandlers(variables),
-      ...createJobHandlers({ ...deps, basePath: `${PLATFORM_API_PREFIX}/jobs` }),
+      ...createJobHandlers({ ...deps, noteStart: audit.noteStart, basePath: `${PLATFORM_API_PREFIX}/jobs` }),
     },
   });
 }

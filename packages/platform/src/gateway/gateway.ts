@@ -8,6 +8,8 @@ import { createSigningKeys } from "../access/signing-keys.ts";
 import { createTokenVerifier } from "../access/token-verifier.ts";
 import type { Logger } from "@platform/engine/base/logger";
 import type { PlatformSecret } from "../secrets/key-ring.ts";
+import type { ActiveAccessKey } from "../store/access-keys.ts";
+import type { NewAuditEntry } from "../store/audit/trail.ts";
 import type { Stores } from "../store/stores.ts";
 import { createAccessKeyAuthenticator } from "../access/access-keys.ts";
 import { createAccess, requireLogs, toTarget } from "../access/grants.ts";
@@ -19,7 +21,10 @@ import { registerServiceDocs } from "./service-docs.ts";
 import { registerTokenEndpoint } from "./token-endpoint.ts";
 
 /** What the gateway works with. */
-export interface GatewayDeps extends Pick<Stores, "access" | "accessKeys" | "signingKeys" | "startBuckets"> {
+export interface GatewayDeps extends Pick<
+  Stores,
+  "access" | "accessKeys" | "auditLog" | "signingKeys" | "startBuckets"
+> {
   readonly executions: Executions;
   /** The platform's secret: the private signing keys are encrypted with a key derived from it. */
   readonly secret: PlatformSecret;
@@ -36,7 +41,11 @@ const JWKS_HEADERS = { "cache-control": "public, max-age=60" };
 /** Registers the token endpoint, the key set and the service API of every version. Closed with the app. */
 export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   const signingKeys = createSigningKeys({ store: deps.signingKeys, secret: deps.secret });
-  const keys = createAccessKeyAuthenticator({ store: deps.accessKeys, logger: deps.logger });
+  const keys = createAccessKeyAuthenticator({
+    store: deps.accessKeys,
+    logger: deps.logger,
+    noteRefusal: (key, ip) => deps.auditLog.append(describeWrongSecret(key, ip)),
+  });
   const verifier = createTokenVerifier({ keys: signingKeys, issuer: deps.gatewayUrl });
   const access = createAccess({ verifier, store: deps.access });
   const unsubscribe = deps.access.subscribe((change) => {
@@ -80,6 +89,25 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
       return `/${serviceKey}/${serviceName}/${version}`;
     },
   });
+}
+
+/** Nobody is known: whoever has the key's id can send a wrong secret. */
+function describeWrongSecret(
+  { id, applicationId, organisationId }: ActiveAccessKey,
+  ip: string,
+): NewAuditEntry {
+  return {
+    organisationId,
+    actorKind: "claimed",
+    actorId: null,
+    credential: null,
+    action: "access-key.use",
+    target: [applicationId, id],
+    outcome: "refused",
+    code: "INVALID_CREDENTIALS",
+    ip,
+    changes: [],
+  };
 }
 
 /** Refusals of later stages have the headers as well. */

@@ -5,6 +5,7 @@ import { readBasicCredentials } from "../access/client-credentials.ts";
 import { OAuthError } from "../access/oauth-error.ts";
 import type { AccessKeyAuthenticator } from "../access/access-keys.ts";
 import type { Access, Endpoint, ServiceCaller } from "../access/grants.ts";
+import { readClientAddress } from "../base/client-address.ts";
 import { unauthenticated } from "../access/bearer.ts";
 
 /** What the documentation of versions works with. */
@@ -56,7 +57,10 @@ async function authorizeReader(deps: ServiceDocsDeps, request: FastifyRequest): 
   if (authorization !== undefined && !/^basic /i.test(authorization)) {
     return await deps.access.authorize(authorization, deps.endpointOf(request));
   }
-  const subject = authorization === undefined ? null : await deps.keys.authenticate(readBasic(authorization));
+  const subject =
+    authorization === undefined
+      ? null
+      : await deps.keys.authenticate(readBasic(authorization), readClientAddress(request));
   if (!subject) throw askForKey();
   return await deps.access.authorizeSubject(subject, deps.endpointOf(request));
 }

@@ -47,7 +47,7 @@ export async function registerTokenEndpoint(app: FastifyInstance, deps: TokenEnd
       const form = typeof request.body === "string" ? request.body : "";
       const credentials = readTokenRequest(request.headers.authorization, form);
       refuseBeyond(limitKey(`${client} ${credentials.clientId}`));
-      const subject = await deps.authenticate(credentials);
+      const subject = await deps.authenticate(credentials, readClientAddress(request));
       if (!subject)
         throw new OAuthError(
           "invalid_client",

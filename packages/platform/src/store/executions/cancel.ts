@@ -2,6 +2,7 @@ import { CANCELLED_BEFORE } from "@platform/engine/store/execution-store";
 import type { ExecutionRecord } from "@platform/engine/store/execution-store";
 import { isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
+import { auditChanges } from "../audit/trail.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
 import type { Events } from "./events.ts";
 import { SETTLE } from "./hold.ts";
@@ -33,11 +34,12 @@ export async function cancelExecution(
   ownerId: string,
 ): Promise<ExecutionRecord | null> {
   if (!isUuid(id) || !isUuid(ownerId)) return null;
-  const [row] = await database.query<RecordRow>({
+  const [row] = await auditChanges(database).query<RecordRow>({
     name: "execution-cancel",
     text: TEXT,
     values: [id, ownerId, CANCELLED_BEFORE.detail, events.origin],
     idempotent: true,
+    audited: ["job.cancel"],
   });
   if (row === undefined) return findExecution(database, id, ownerId);
   const record = toRecord(row);
