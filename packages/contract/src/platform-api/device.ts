@@ -71,7 +71,7 @@ export const DEVICE_API = {
         device_code: Type.String({ minLength: 1, maxLength: 256, description: "As it was begun" }),
         client_id: CLIENT_ID,
         grant_type: Type.Optional(
-          Type.Literal("urn:ietf:params:oauth:grant-type:device_code", { description: "As in RFC 8628" }),
+          StringEnum(["urn:ietf:params:oauth:grant-type:device_code"], { description: "As in RFC 8628" }),
         ),
       },
       {
