@@ -205,6 +205,34 @@ def run(data):
     await run.ended;
   });
 
+  test("a run that the kernel takes long to end ends alone: its siblings go on", async () => {
+    const program = `
+import mmap, time
+def run(data):
+    if data["large"]:
+        memory = mmap.mmap(-1, 300 << 20, flags=mmap.MAP_PRIVATE)
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+        for at in range(0, len(memory), 4096):
+            memory[at] = 1
+    print("begun")
+    time.sleep(60 if data["large"] else 2)
+    return 7
+`;
+    const own = await createAttackedFixture(level, { times: { confirmMs: 1 } });
+    try {
+      const version = own.createVersion(program, { resources: { cpu: 1, memory: 0.5 } });
+      const large = own.start(version, { data: { large: true } });
+      await waitFor("its memory is taken", () => large.lines.length > 0);
+      const sibling = own.start(version, { data: { large: false } });
+      await waitFor("its sibling runs", () => sibling.lines.length > 0);
+      large.kill({ code: "TIMEOUT", detail: "" });
+      await large.ended;
+      expect(await sibling.outcome).toMatchObject({ status: "SUCCEEDED" });
+    } finally {
+      await own.close();
+    }
+  });
+
   test("closing the runtime ends what runs, and retiring a version waits for it", async () => {
     const slow = fixture.createVersion(
       "import time\ndef run():\n    print('begun')\n    time.sleep(0.3)\n    return 1\n",

@@ -55,6 +55,8 @@ export interface Boot {
   readonly begin: (id: number) => void;
   /** What a child has used until now; null: it is not measured. */
   readonly measure: (id: number) => Usage | null;
+  /** Kills what is left of a child again; whether it has processes that have not ended yet, as the kernel shows, and will. False: that is not known. */
+  readonly isEnding: (id: number) => boolean;
   /** Ends what is left of a child that is said to be gone; calls back, at once if it can, when nothing is. */
   readonly bury: (id: number, onEmpty: () => void) => void;
 }
@@ -110,6 +112,7 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
     order: (order) => dispatch({ type: "ordered", order }),
     begin: watched.begin,
     measure: (id) => measure(handles, id),
+    isEnding: (id) => isEnding(handles, id),
     bury: (id, onEmpty) => {
       watched.end(id);
       slots.bury(id, onEmpty);
@@ -195,6 +198,17 @@ function measure({ slots, watched }: Handles, id: number): Usage | null {
     return slots.find(id)?.measure() ?? watched.measure(id);
   } catch {
     return null;
+  }
+}
+
+function isEnding({ slots, watched }: Handles, id: number): boolean {
+  try {
+    const group = slots.find(id);
+    if (group === null) return watched.isEnding(id);
+    group.kill();
+    return !group.isEmpty();
+  } catch {
+    return false; // the group was removed by others
   }
 }
 

@@ -1,6 +1,7 @@
 import { createDeferred } from "../../base/deferred.ts";
 import type { Deferred } from "../../base/deferred.ts";
 import { readMonotonic } from "../../base/monotonic.ts";
+import { MINUTE, SECOND } from "../../base/time.ts";
 import type { Execution } from "../child/execution.ts";
 import type { RunnableVersion } from "../port/runtime.ts";
 import type { Connections } from "../wire/home-socket.ts";
@@ -14,6 +15,9 @@ import { measureZygote } from "./zygote-memory.ts";
 import type { ZygoteProcesses } from "./zygote.ts";
 import type { ZygoteMemory } from "./zygote-memory.ts";
 import { runMachine } from "../../base/machine.ts";
+
+/** The kernel is waited for this long where it ends a run that was killed; no program makes it take longer but by an error of its own. */
+const ENDING_MS = 10 * MINUTE;
 
 /**
  * The zygote of one version and its children. `reducePool` decides; this file performs the effects.
@@ -202,14 +206,38 @@ function handOver(handles: Handles, child: number, ticket: Ticket): void {
     measure: () => handles.boot?.measure(child) ?? null,
     needsLive: host.watcher !== null,
     onAnswered: () => dispatch({ type: "answered" }),
-    onStuck: () => {
-      host.logger.warn(
-        { versionId: version.id, executionId: execution.request.executionId },
-        "processes of an execution do not end: the whole sandbox is killed",
-      );
-      dispatch({ type: "stuck" });
-    },
+    onStuck: () =>
+      awaitEnd(handles, { child, ticket, latest: readMonotonic() + ENDING_MS, wasEnding: false }),
   });
+}
+
+/** An execution whose processes do not end, and the child that runs it. */
+interface Stuck {
+  readonly child: number;
+  readonly ticket: Ticket;
+  /** Monotonic milliseconds. */
+  readonly latest: number;
+  /** Whether the kernel was ending its processes at the last look. */
+  readonly wasEnding: boolean;
+}
+
+/** What a run has left may take the kernel long, for which its siblings do not end: the whole sandbox is killed where nothing is being ended. */
+function awaitEnd(handles: Handles, stuck: Stuck): void {
+  const { host, version, executions, dispatch } = handles;
+  const execution = executions.get(stuck.ticket);
+  if (execution === undefined) return;
+  const isEnding = readMonotonic() < stuck.latest && handles.boot?.isEnding(stuck.child) === true;
+  if (isEnding || stuck.wasEnding) {
+    // Once more after the end, of which the zygote tells.
+    setTimeout(() => awaitEnd(handles, { ...stuck, wasEnding: isEnding }), SECOND);
+    return;
+  }
+  const { executionId } = execution.request;
+  host.logger.warn(
+    { versionId: version.id, executionId },
+    "processes of an execution do not end: the whole sandbox is killed",
+  );
+  dispatch({ type: "stuck" });
 }
 
 function disconnect({ connections }: Handles, child: number): void {

@@ -68,6 +68,15 @@ export function isOver(pid: number): boolean {
   return text === "" || /^[ZX]/u.test(text.slice(text.lastIndexOf(")") + 2));
 }
 
+/** Whether a thread of it has not ended; the first may have, before the others. */
+export function hasThreads(pid: number): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/task`).some((task) => !isOver(Number(task)));
+  } catch {
+    return false;
+  }
+}
+
 /** The processes that the first thread of this one has started, and most of those that it adopted. */
 export function listChildrenOfFirst(pid: number): readonly number[] {
   return readText(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);

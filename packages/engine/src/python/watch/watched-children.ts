@@ -1,6 +1,9 @@
 import type { Usage } from "../child/usage.ts";
 import type { Leader } from "./family.ts";
 import type { SampledLimits } from "./ledger.ts";
+import { hasThreads, readStat } from "./process-files.ts";
+import type { ProcessStat } from "./process-files.ts";
+import { signalProcesses } from "./run-processes.ts";
 import type { Watch, Watcher } from "./watcher.ts";
 
 /** The children of one zygote, as far as they are watched. A child in preparation is, if it imports. */
@@ -13,6 +16,8 @@ export interface WatchedChildren {
   readonly measure: (child: number) => Usage | null;
   /** Before a signal is sent to it: a stopped process does not take any but SIGKILL. */
   readonly release: (child: number) => void;
+  /** Kills the process of a child that was met, if it has not ended; whether it has not. */
+  readonly isEnding: (child: number) => boolean;
   readonly end: (child: number) => void;
   /** The zygote has ended with all its children. */
   readonly close: () => void;
@@ -50,8 +55,19 @@ export function createWatchedChildren(
     },
     begin: watch,
     measure: (child) => watches.get(child)?.measure() ?? null,
+    isEnding: (child) => {
+      const leader = leaders.get(child);
+      if (leader === undefined || !isSame(leader.stat)) return false;
+      signalProcesses([leader.stat], "SIGKILL");
+      return true;
+    },
     release: (child) => watches.get(child)?.release(),
     end,
     close: () => [...leaders.keys()].forEach(end),
   };
+}
+
+/** Not one that only waits to be asked for its end. */
+function isSame({ pid, start }: ProcessStat): boolean {
+  return readStat(pid)?.start === start && hasThreads(pid);
 }
