@@ -57,6 +57,27 @@ def run():
     return [AT_IMPORT, attack(), selectors.DefaultSelector.__name__, asyncio.run(talk())]
 `;
 
+/** Of files that are the worker's: its own, which no other has, and the runner's, which all versions read at their start. */
+const LEASES = `
+import fcntl, glob, os, service_runner
+
+def lease():
+    taken = []
+    for path in [__file__, *glob.glob(os.path.dirname(service_runner.__file__) + "/*.py")]:
+        for kind in (fcntl.F_WRLCK, fcntl.F_RDLCK):
+            try:
+                fcntl.fcntl(os.open(path, os.O_RDONLY | os.O_NONBLOCK), fcntl.F_SETLEASE, kind)
+                taken.append(path)
+            except OSError:
+                pass
+    return taken
+
+AT_IMPORT = lease()
+
+def run():
+    return [*AT_IMPORT, *lease()]
+`;
+
 describe.each(ORDINARY_RUNNERS)("run by an ordinary user, %s", (_how, createRunner) => {
   let runner: VersionRunner;
   beforeAll(async () => {
@@ -69,5 +90,9 @@ describe.each(ORDINARY_RUNNERS)("run by an ordinary user, %s", (_how, createRunn
     const refused = Array.from({ length: process.arch === "x64" ? 3 : 2 }, () => "ENOSYS");
     const talk = [true, "by socket", "by pipe", "by process"];
     expect(result).toEqual({ value: [refused, refused, "PollSelector", talk] });
+  });
+
+  test("a version takes no leases of the worker's files, which other versions and the worker would wait for", async () => {
+    expect((await runner.run({ program: LEASES })).result).toEqual({ value: [] });
   });
 });

@@ -354,6 +354,15 @@ test("without Landlock's scopes too, a run signals itself only", () => {
   expect(judge(program, "ioctl", [3, 0x5421])).toBe("allow");
 });
 
+test("takes no leases of files, which those who open them wait for", () => {
+  const confined = createConfinedFilter("x86_64", { network: "refused", epoll: "allowed" });
+  for (const program of [base, own, build, confined]) {
+    for (const lease of [1024, 1040]) expect(judge(program, "fcntl", [3, lease, 1])).toEqual(REFUSAL);
+    for (const other of [0, 1, 2, 3, 4, 6, 7, 8, 37, 1025, 1030, 1031, 1033])
+      expect(judge(program, "fcntl", [3, other, 1])).toBe("allow");
+  }
+});
+
 test("without an IPC namespace there are no objects that belong to the whole host", () => {
   const confined = createConfinedFilter("x86_64", { network: "refused", epoll: "allowed" });
   for (const call of ["shmget", "shmat", "semget", "semop", "msgget", "msgrcv", "mq_open"] as const) {

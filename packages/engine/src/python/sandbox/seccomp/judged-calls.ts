@@ -224,6 +224,20 @@ export const NO_MORE_FILTERS: readonly Rule[] = [
   { calls: ["seccomp"], verdict: "ENOSYS" },
 ];
 
+const F_SETLEASE = 1024;
+/** Since Linux 6.19: the same for folders. */
+const F_SETDELEG = 1040;
+
+/**
+ * Who has a lease of a file keeps others waiting who open it, 45 s for each (fs.lease-break-time). An owner may have one: where versions run as the
+ * user of the platform, an execution that had those of the runner let no other version start, and of other files could stop the worker itself.
+ */
+const LEASES: Rule = {
+  calls: ["fcntl"],
+  clauses: [{ when: [{ argument: 1, isOneOf: [F_SETLEASE, F_SETDELEG] }], verdict: "EPERM" }],
+  otherwise: "allow",
+};
+
 const MAP_HUGETLB = 0x4_0000;
 const MFD_HUGETLB = 0x4;
 const SHM_HUGETLB = 0x800;
@@ -247,7 +261,13 @@ function refuseFlag(call: "mmap" | "memfd_create" | "shmget", argument: number, 
 }
 
 /** Rules for every sandbox, beside `REFUSED_CALLS`. To stand first: memory is mapped often. */
-export const JUDGED_CALLS: readonly Rule[] = [...RESERVED_PAGES, PERSONALITY, TERMINALS, SOCKET_OPTIONS];
+export const JUDGED_CALLS: readonly Rule[] = [
+  ...RESERVED_PAGES,
+  PERSONALITY,
+  TERMINALS,
+  SOCKET_OPTIONS,
+  LEASES,
+];
 
 /** Stands for the process id of the child, which is known only there: `seccomp.py` replaces it. Above every real one (pid_max). */
 const OWN_PID = 0x7fff_fff1;
