@@ -49,3 +49,10 @@ test.each([
     expect([explained?.message, explained?.details]).toEqual([text, details]);
   },
 );
+
+test("who reaches a limit is given the platform's advice alone, since it is another one for each limit", () => {
+  const detail = "The user has 100 valid personal access tokens, which is the limit; revoke one first.";
+  const refused = new RequestRefused(429, { code: "QUOTA_EXCEEDED", detail });
+  const explained = explainError(refused, { endpoint: "http://localhost", isInterrupted: false });
+  expect([explained?.message, explained?.hint]).toEqual([detail, undefined]);
+});

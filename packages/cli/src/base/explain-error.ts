@@ -31,8 +31,6 @@ const HINTS: Readonly<Record<string, string>> = {
   INPUT_TOO_LARGE:
     'Upload the data to a data pool and pass its reference: {"dataRef": ...} through the service\'s API.',
   RATE_LIMITED: "Wait a moment and try again.",
-  QUOTA_EXCEEDED:
-    "Wait for builds to end, retire versions that are no longer called, or ask the operator for a higher limit.",
   UNAVAILABLE: "Nothing was stored. Try again in a moment.",
 };
 

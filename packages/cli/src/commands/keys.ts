@@ -85,8 +85,14 @@ export const rotateKeyCommand = defineCommand({
     },
   },
   examples: [
-    { command: "platform keys rotate shop plat_key_0f2c > .env", comment: "A day to change over" },
-    { command: "platform keys rotate shop plat_key_0f2c --overlap 0", comment: "The former one has leaked" },
+    {
+      command: "platform keys rotate shop plat_key_0f2c6b1e7a5340008000000000000001 > .env",
+      comment: "A day to change over",
+    },
+    {
+      command: "platform keys rotate shop plat_key_0f2c6b1e7a5340008000000000000001 --overlap 0",
+      comment: "The former one has leaked",
+    },
   ],
   run: async (context, { arguments: { application, key }, options: { overlap } }) => {
     const { client } = await openSession(context);
@@ -107,7 +113,9 @@ export const removeKeyCommand = defineCommand({
   description: ["Access tokens that were obtained with it are refused within a second."],
   arguments: { application: APPLICATION, key: KEY },
   options: {},
-  examples: [{ command: "platform keys rm shop plat_key_0f2c", comment: "By its id" }],
+  examples: [
+    { command: "platform keys rm shop plat_key_0f2c6b1e7a5340008000000000000001", comment: "By its id" },
+  ],
   run: async (context, { arguments: { application, key } }) => {
     const { client } = await openSession(context);
     const { id } = await findApplication(client, application);

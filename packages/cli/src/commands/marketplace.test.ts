@@ -49,6 +49,10 @@ test("a plan is written with its prices and limits, listed and withdrawn", async
     "cpu-second",
     "--included",
     "10",
+    "--per-minute",
+    "60",
+    "--concurrent",
+    "4",
     ...words,
     "--json",
   );
@@ -60,11 +64,11 @@ test("a plan is written with its prices and limits, listed and withdrawn", async
     perCpuSecond: "0.01",
     unit: "cpu-second",
     included: 10,
-    limits: { perMonth: 5000, perMinute: null, concurrent: null },
+    limits: { perMonth: 5000, perMinute: 60, concurrent: 4 },
   });
   const listed = await call("plans", "ls");
   expect(listed.stdout).toMatch(
-    /pro +pro +1 +9\.90 EUR a month \+ 0\.01 EUR a CPU-second +10 cpu-seconds +5000 /u,
+    /pro +pro +1 +9\.90 EUR a month \+ 0\.01 EUR a CPU-second +10 cpu-seconds +5000 cpu-seconds +60 +4$/mu,
   );
   expect((await call("plans", "rm", "pro")).stdout).toBe("The plan pro takes no new subscriptions.\n");
   expect((await call("plans", "ls")).stdout).toBe("No plans yet.\n");

@@ -113,7 +113,7 @@ export function printPlans({ output }: CommandContext, plans: readonly Plan[]): 
     return;
   }
   output.printTable(
-    ["PLAN", "NAME", "REVISION", "PRICE", "INCLUDED", "CAP A MONTH"],
+    ["PLAN", "NAME", "REVISION", "PRICE", "INCLUDED", "CAP A MONTH", "STARTS A MINUTE", "AT ONCE"],
     plans.map((plan) => [
       plan.id,
       cleanText(plan.name),
@@ -121,6 +121,8 @@ export function printPlans({ output }: CommandContext, plans: readonly Plan[]): 
       formatPrice(plan),
       `${plan.included} ${plan.unit}s`,
       plan.limits.perMonth === null ? "-" : `${plan.limits.perMonth} ${plan.unit}s`,
+      String(plan.limits.perMinute ?? "-"),
+      String(plan.limits.concurrent ?? "-"),
     ]),
   );
 }

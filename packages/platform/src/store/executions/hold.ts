@@ -30,8 +30,8 @@ export const SELECT_QUOTAS = `select q.subscription_id, q.cap, case when q.month
 /**
  * CTEs: the quotas of the owners in `input`, which has the columns owner_kind and owner_id, as a list, and in `room` as arrays: how many
  * more executions each may have (null: any number), and how much CPU time each of these holds (null: it is not settled). Arrays,
- * since the lists are joined in nested loops (execution-store.ts), which took a fifth of the statement. The rows are locked
- * until the statement has committed, so that no other adds to them, and are read as they are then.
+ * since lists would be joined in nested loops, the only joins of these connections (execution-store.ts). The rows are locked until the
+ * statement has committed, so that no other adds to them, and are read as they are then.
  */
 export const LOCK_QUOTAS = `quotas as materialized (
     ${SELECT_QUOTAS} where q.subscription_id = any (array(select distinct i.owner_id from input i where i.owner_kind = 'subscription'))
