@@ -22,6 +22,7 @@ def run(command: list[str], owned: list[str]) -> subprocess.CompletedProcess[str
         "used": ["/dev/null"],
         "owned": owned,
         "filter": None,
+        "parent": os.getpid(),
     }
     return subprocess.run(
         [*INTERPRETER, RUNNER, "restrict", json.dumps(order)],

@@ -76,9 +76,9 @@ def call(name, *arguments):
         raise OSError(ctypes.get_errno(), name)
 ACTIONS = {
     "limit": lambda pid: resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0)),
-    "priority": lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 1),
-    "of a group": lambda pid: os.setpriority(os.PRIO_PGRP, os.getpgid(pid), 1),
-    "of a user": lambda pid: os.setpriority(os.PRIO_USER, os.getuid(), 1),
+    "priority": lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 19),
+    "of a group": lambda pid: os.setpriority(os.PRIO_PGRP, os.getpgid(pid), 19),
+    "of a user": lambda pid: os.setpriority(os.PRIO_USER, os.getuid(), 19),
     "policy": lambda pid: os.sched_setscheduler(pid, os.SCHED_BATCH, os.sched_param(0)),
     "processors": lambda pid: os.sched_setaffinity(pid, os.sched_getaffinity(0)),
     "signal": lambda pid: os.kill(pid, 0),
