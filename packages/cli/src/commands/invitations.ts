@@ -1,5 +1,6 @@
+import { RequestRefused } from "@platform/contract/client";
 import { defineCommand } from "../base/command.ts";
-import { createUsageError } from "../base/errors.ts";
+import { UserError, createUsageError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
 
@@ -31,7 +32,9 @@ export const invitationsCommand = defineCommand({
   run: async (context, { options: { revoke, accept } }) => {
     const { client } = await openSession(context);
     if (accept !== undefined) {
-      const joined = await client.acceptInvitation({ params: { invitation: readToken(accept) } });
+      const joined = await client
+        .acceptInvitation({ params: { invitation: readToken(accept) } })
+        .catch(refuseLink);
       context.output.print(`You are a member of ${cleanText(joined.name)}, as ${joined.role}.`);
       return { json: joined, succeeded: true };
     }
@@ -57,6 +60,15 @@ export const invitationsCommand = defineCommand({
     return { json: invitations, succeeded: true };
   },
 });
+
+/** Invitations that one was sent are in no list, which is what an unknown id is answered with elsewhere. */
+function refuseLink(error: unknown): never {
+  if (!(error instanceof RequestRefused) || error.problem.code !== "NOT_FOUND") throw error;
+  throw new UserError("NOT_FOUND", error.problem.detail, {
+    cause: error,
+    hint: "Copy the whole link, or ask who sent it for a new one.",
+  });
+}
 
 /** The last part of the link, or what is no link as it is. */
 function readToken(link: string): string {

@@ -71,3 +71,15 @@ test("an invitation is accepted by its link or by the link's last part", async (
   expect([refused.exitCode, JSON.parse(refused.stdout).error.code]).toEqual([1, "LINK_EXPIRED"]);
   expect((await call("invitations", "--accept", "/")).exitCode).toBe(2);
 });
+
+test("who mistypes the link of an invitation is sent to the link, not to a list of other invitations", async () => {
+  const { exitCode, stdout } = await call("invitations", "--accept", "mistyped", "--json");
+  expect([exitCode, JSON.parse(stdout).error]).toEqual([
+    1,
+    {
+      code: "NOT_FOUND",
+      detail: "There is no such invitation.",
+      hint: "Copy the whole link, or ask who sent it for a new one.",
+    },
+  ]);
+});

@@ -64,6 +64,7 @@ export function createPeople(): Pick<
       return { status: 204 };
     },
     acceptInvitation: ({ params }) => {
+      if (params.invitation === "mistyped") throw new Problem("NOT_FOUND", "There is no such invitation.");
       if (params.invitation !== "secret") throw new Problem("LINK_EXPIRED");
       const joined = { id: "organization-2", slug: "lab", name: "Lab", role: "viewer" as const };
       return { status: 200, body: { ...joined, isPersonal: false } };
