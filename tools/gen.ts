@@ -99,7 +99,7 @@ async function createLimitsPage(): Promise<string> {
   });
   return [
     `${NOTICE}\n\n# Limits`,
-    "So many of each there can be at a time; one more is refused with `QUOTA_EXCEEDED` (429), and the text says what to do. What is revoked, expired or deleted does not count. Two requests at once do not go past a limit.",
+    "So many of each there can be at a time; one more is refused with `QUOTA_EXCEEDED` (429), and the text says what to do; of sessions, one more ends another. What is revoked, expired or deleted does not count. Two requests at once do not go past a limit.",
     `| of | at most | what | to make room |\n|---|---|---|---|\n${bounds.join("\n")}`,
     "Limits of builds and starts are settings ([Settings](settings.md)); limits of sizes stand in the [OpenAPI documents](calling-a-service.md).",
     `## What the database holds\n\nFor operators: what keeps each table from growing without end.\n\n| table | at a time | besides |\n|---|---|---|\n${growth.join("\n")}\n`,

@@ -7,8 +7,12 @@ import { READS } from "./common.ts";
 
 /** What usage can be added up by. */
 export const USAGE_DIMENSIONS = ["day", "service", "application", "plan", "version", "subscription"] as const;
+/** One of them. */
+export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 /** Whose usage: what the organisation has used, or what others have used of its services. */
 export const USAGE_SIDES = ["consumer", "provider"] as const;
+/** One of them. */
+export type UsageSide = (typeof USAGE_SIDES)[number];
 
 const Day = (description: string) =>
   Type.String({

@@ -8,8 +8,8 @@ export type LimitHeaders = Readonly<Record<string, string>>;
 /** A limit as callers know it. */
 export interface Limit {
   readonly name: string;
-  /** Whose it is, in a sentence without a period. */
-  readonly whose: string;
+  /** Why a request beyond it is refused, as a sentence without its period. */
+  readonly refusal: string;
   readonly allowance: StartAllowance;
 }
 
@@ -43,8 +43,8 @@ export function takeFromAll(
   return standing instanceof Promise ? standing.then(check) : check(standing);
 }
 
-function createProblem({ whose }: Limit, seconds: number, headers: LimitHeaders): Problem {
-  return new Problem("RATE_LIMITED", `${whose}. Try again in ${seconds} s.`, {
+function createProblem({ refusal }: Limit, seconds: number, headers: LimitHeaders): Problem {
+  return new Problem("RATE_LIMITED", `${refusal}. Try again in ${seconds} s.`, {
     headers: { ...headers, "retry-after": String(seconds) },
   });
 }

@@ -27,7 +27,7 @@ export function createStartLimits({ reserve, startsPerSecond }: StartLimitsOptio
   const listLimits = ({ applicationId, subscriptionId, startsPerMinute }: Starter): readonly Limit[] => {
     const application: Limit = {
       name: "application",
-      whose: "Too many starts of this application",
+      refusal: "Too many starts of this application",
       allowance: allowPerSecond(`application:${applicationId}`, startsPerSecond),
     };
     if (startsPerMinute === null) return [application];
@@ -37,7 +37,7 @@ export function createStartLimits({ reserve, startsPerSecond }: StartLimitsOptio
       perSecond: startsPerMinute / MINUTE_SECONDS,
     };
     return [
-      { name: "plan", whose: `The plan has ${startsPerMinute} starts a minute`, allowance },
+      { name: "plan", refusal: `The plan has ${startsPerMinute} starts a minute`, allowance },
       application,
     ];
   };

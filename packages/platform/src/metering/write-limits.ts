@@ -30,19 +30,19 @@ export function createWriteLimits(options: WriteLimitsOptions): WriteLimits {
   const listWrites = ({ userId, organisationId }: Writer): readonly Limit[] => [
     {
       name: "user",
-      whose: "Too many changes by this user",
+      refusal: "Too many changes by this user",
       allowance: allowPerSecond(`user:${userId}`, writesPerSecond),
     },
     {
       name: "organisation",
-      whose: "Too many changes in this organisation",
+      refusal: "Too many changes in this organisation",
       allowance: allowPerSecond(`organisation:${organisationId}`, writesPerSecond * USERS_OF_AN_ORGANISATION),
     },
   ];
   const listStarts = ({ organisationId }: Writer): readonly Limit[] => [
     {
       name: "organisation",
-      whose: "Too many jobs of this organisation",
+      refusal: "Too many jobs of this organisation",
       allowance: allowPerSecond(`jobs:${organisationId}`, startsPerSecond),
     },
   ];

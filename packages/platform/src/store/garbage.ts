@@ -11,9 +11,9 @@ export interface GarbageStore {
   readonly removeOldBuilds: () => Promise<number>;
   /** Removes sessions that ended a month ago, and counters of tries to sign in and logins of programs of yesterday; returns how many. */
   readonly removeOldSignIns: () => Promise<number>;
-  /** Removes personal access tokens, access keys, invitations and names of deleted secrets that ended a month ago; returns how many. */
+  /** Removes personal access tokens, access keys, invitations and names of deleted variables (secrets among them) that ended a month ago; returns how many. */
   readonly removeEndedAccess: () => Promise<number>;
-  /** Removes buckets of starts that were not used for a day, which are full; returns how many. */
+  /** Removes buckets of starts and changes that were not used for a day, which are full; returns how many. */
   readonly removeFullBuckets: () => Promise<number>;
 }
 

@@ -1,3 +1,4 @@
+import type { UsageSide } from "@platform/contract/platform-api/usage";
 import { USAGE_SUMS } from "../executions/meter.ts";
 
 /*
@@ -12,9 +13,6 @@ import { USAGE_SUMS } from "../executions/meter.ts";
  * A cost belongs to a day and a line, so sums over anything add up to the same. Both sides of a subscription see all lines of its
  * application and service, and so compute the same.
  */
-
-/** The organisation's own use, or that of its services. */
-export type UsageSide = "consumer" | "provider";
 
 /** SQL: the first day of the month of a date. */
 const firstOfMonth = (day: string) => `(${day} - (extract(day from ${day})::int - 1))`;

@@ -1,12 +1,9 @@
+import type { UsageDimension, UsageSide } from "@platform/contract/platform-api/usage";
 import type { Database } from "../../postgres/database.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { USAGE_SUMS } from "../executions/meter.ts";
 import { selectCosts } from "./cost.ts";
-import type { UsageSide } from "./cost.ts";
-
-/** What usage is added up by. */
-type UsageDimension = "day" | "service" | "application" | "plan" | "version" | "subscription";
 
 /** Which usage is wanted. */
 interface UsageQuestion extends PageRequest {
