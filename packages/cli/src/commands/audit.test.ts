@@ -12,6 +12,12 @@ test("audit shows who did what, and says of whom it is not proven", async () => 
   );
 });
 
+test("audit says where nobody knows who it was", async () => {
+  expect((await run("--action", "access-key.use")).stdout).toMatch(
+    /\n2026-11-20 21:17:00 +unknown +access-key\.use +refused /u,
+  );
+});
+
 test("audit asks the platform for what the options say", async () => {
   await run("--actor", "ada", "--target", "app-1", "--after", "2026-11-20 00:00:00");
   const [request = ""] = scene.peer.requests;

@@ -72,8 +72,13 @@ export const auditCommand = defineCommand({
 });
 
 function toRow({ at, actor, action, outcome, target, ip }: AuditEvent): readonly string[] {
-  const who = actor.kind === "user" ? actor.name : `${actor.name} (not proven)`;
-  return [at, cleanText(who), action, outcome, cleanText(target.path ?? "-"), ip];
+  return [at, cleanText(describeActor(actor)), action, outcome, cleanText(target.path ?? "-"), ip];
+}
+
+/** A wrong secret of an access key says nothing of who sent it. */
+function describeActor({ kind, name }: AuditEvent["actor"]): string {
+  if (name === "") return "unknown";
+  return kind === "user" ? name : `${name} (not proven)`;
 }
 
 async function verify(client: PlatformClient, print: (text: string) => void) {

@@ -93,6 +93,20 @@ const AUDIT_EVENTS = [
   changes: [],
   hash: digit.repeat(64),
 }));
+/** Who had a wrong secret of an access key is not known. */
+const NAMELESS_EVENT = {
+  id: "3",
+  at: "2026-11-20 21:17:00",
+  milliseconds: 1_795_209_420_000,
+  actor: { kind: "claimed" as const, id: null, name: "", credential: null },
+  action: "access-key.use",
+  target: { type: "access-key", id: null, path: null },
+  outcome: "refused" as const,
+  code: "INVALID_CREDENTIALS",
+  ip: "192.0.2.1",
+  changes: [],
+  hash: "c".repeat(64),
+};
 
 interface PeerOptions {
   /** What each question of a device login is answered; missing: there is no such login. */
@@ -181,7 +195,8 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
       ...createAccess(),
       ...createSecrets(secrets),
       getUsage: async () => ok({ items: USAGE, nextCursor: null }),
-      listAuditEvents: async () => ok({ items: AUDIT_EVENTS, nextCursor: null }),
+      listAuditEvents: async ({ query }) =>
+        ok({ items: query.action === "access-key.use" ? [NAMELESS_EVENT] : AUDIT_EVENTS, nextCursor: null }),
       verifyAuditLog: async ({ query }) => {
         if (isAuditLogBroken) return ok({ checked: 6, firstBroken: "7", nextCursor: null });
         if (query.cursor === "second") return ok({ checked: 1, firstBroken: null, nextCursor: null });
