@@ -73,7 +73,7 @@ def main_confine(text: str) -> NoReturn:
     if os.read(reader, 1) == b"":
         os.write(STATUS, BEGUN)
     _close_all_but()
-    os._exit(_guard((pid, steward), signals, alone=alone))
+    os._exit(_guard(pid, steward, signals, alone=alone))
 
 
 def _serve(line: socket.socket, home: Home) -> NoReturn:
@@ -143,19 +143,21 @@ def _close_all_but(*kept: int) -> None:
     os.closerange(first, os.sysconf("SC_OPEN_MAX"))
 
 
-def _guard(needed: tuple[int, int], signals: set[signal.Signals], *, alone: bool) -> int:
-    """Waits until the version shall end or one of these processes has ended, and ends what is left.
+def _guard(pid: int, steward: int, signals: set[signal.Signals], *, alone: bool) -> int:
+    """Waits until the version shall end or one of the two processes has, and ends what is left.
 
-    Returns the exit code of that process, for a signal 128 and its number.
+    Returns the exit code of the interpreter, for a signal 128 and its number.
     """
     code = None
     while code is None:
         if signal.sigwait(signals) == signal.SIGTERM:
             code = 128 + signal.SIGKILL
-        while (ended := os.waitpid(-1, os.WNOHANG))[0] not in (0, *needed):
-            pass
-        if ended[0] in needed:
-            code = os.waitstatus_to_exitcode(ended[1])
+        while code is None and (ended := os.waitpid(-1, os.WNOHANG))[0] != 0:
+            if ended[0] == pid:
+                code = os.waitstatus_to_exitcode(ended[1])
+            elif ended[0] == steward:
+                # An interpreter that is ending already, as the steward sees first, keeps its code.
+                os.kill(pid, signal.SIGKILL)
     _end_all(alone=alone)
     return code if code >= 0 else 128 - code
 
