@@ -96,6 +96,24 @@ test("a subscription that is cancelled and made anew has what was left", async (
   expect(await start(client)).toEqual([429, "0", "QUOTA_EXCEEDED"]);
 });
 
+test("a subscription is made anew when the executions of the former one have ended, whose limits it would have a second time", async () => {
+  const client = await createTestClient(instance, owner, service);
+  const { applicationId, subscriptionId } = client;
+  const { subscriptions } = instance.stores;
+  await changeTo(client, "single");
+  expect(await start(client)).toEqual([201, undefined, undefined]);
+  await subscriptions.cancel(owner.organisationId, subscriptionId);
+  const subscribe = () =>
+    subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "single" });
+  await expect(subscribe()).rejects.toMatchObject({
+    code: "CONFLICT",
+    message: expect.stringContaining("1 execution has not ended"),
+  });
+  const { items } = await executionStore.list(subscriptionId, { limit: 10 });
+  for (const { id } of items) await executionStore.cancel(id, subscriptionId);
+  expect(await subscribe()).toMatchObject({ concurrency: { used: 0, limit: 1 } });
+});
+
 test("a plan of CPU-seconds says how many are left, and a plan without limits has no row that starts would wait for", async () => {
   const client = await createTestClient(instance, owner, service);
   await changeTo(client, "free");

@@ -40,7 +40,7 @@ interface Followed {
  * Subscribes an application: to a published service of its own organisation, or to one in the marketplace. Returns the id.
  *
  * @throws Problem NOT_FOUND (application), SERVICE_NOT_FOUND (or version), INVALID_INPUT (plan), QUOTA_EXCEEDED, CONFLICT: not
- * published, or subscribed already
+ * published, subscribed already, or executions of a former subscription still count for its limits
  */
 export async function subscribe(run: RunStatement, wanted: NewSubscription): Promise<string> {
   const { organisationId, applicationId, serviceKey } = wanted;
@@ -52,6 +52,7 @@ export async function subscribe(run: RunStatement, wanted: NewSubscription): Pro
   const isOwn = await findOffer(run, organisationId, serviceKey);
   const planId = await choosePlan(run, serviceKey, { wanted: wanted.planId, isOwn });
   const version = await readFollowed(run, serviceKey, wanted.version ?? null);
+  await requireEnded(run, applicationId, serviceKey);
   const id = createUuidV7();
   noteAudit({ target: [id] });
   try {
@@ -158,6 +159,25 @@ async function setLimits(run: RunStatement, id: string): Promise<void> {
           and not exists (select 1 from changed)`,
     values: [id],
   });
+}
+
+/**
+ * What has not ended is settled with the subscription that it was started under. A new one would begin without it: its limits could be
+ * had as often as an application subscribes.
+ */
+async function requireEnded(run: RunStatement, applicationId: string, serviceKey: string): Promise<void> {
+  const [row] = await run<{ readonly unended: number }>({
+    text: `select coalesce(sum(q.unended), 0)::int as unended from subscription b join quota q on q.subscription_id = b.id
+      where b.application_id = $1 and b.service_key = $2 and b.cancelled_at is not null`,
+    values: [applicationId, serviceKey],
+  });
+  const unended = row?.unended ?? 0;
+  if (unended === 0) return;
+  const what = unended === 1 ? "1 execution has" : `${unended} executions have`;
+  throw new Problem(
+    "CONFLICT",
+    `The application had a subscription to this service before, of which ${what} not ended. Subscribe when that is so.`,
+  );
 }
 
 /** The application cannot be deleted before this transaction commits, and is subscribed to one service after the other. */
