@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Problem } from "@platform/contract/problems";
 import type {
   ClaimAnswer,
   ClaimRequest,
@@ -152,6 +153,28 @@ test("a worker does not wait for large bodies to be stored", async () => {
   await home.store.cancel(execution.id, execution.owner.id);
 });
 
+test("an execution that is created twice at once is claimed once", async () => {
+  const answers = createIdleWorker(home.store);
+  const execution = createExecution();
+  await Promise.all([home.store.create(execution), home.store.create(execution)]);
+  const { claims } = (await answers[0]) ?? { claims: [] };
+  expect(claims.map(({ id }) => id)).toEqual([execution.id]);
+  expect(await Promise.all(claims.map((claim) => home.store.finish(claim, SUCCEEDED)))).toEqual([true]);
+});
+
+test("a start that is refused makes nobody look for what it has claimed", async () => {
+  const answers = createIdleWorker(home.store);
+  const events: StoreEvent[] = [];
+  hear(home.store, (event) => events.push(event));
+  const execution = createExecution();
+  await home.home.database.query({
+    text: "insert into quota (subscription_id, cap, month, used) values ($1, 1, date_trunc('month', now() at time zone 'UTC'), 1)",
+    values: [execution.owner.id],
+  });
+  await expect(home.store.create(execution)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
+  expect([await answers[0], events]).toEqual([{ claims: [], isDrained: false }, []]);
+});
+
 test("what was claimed by a try whose answer was lost is handed out by the next claim, once", async () => {
   const store = createPostgresExecutionStore({
     database: disturb((run) => async (statement) => {
@@ -169,6 +192,24 @@ test("what was claimed by a try whose answer was lost is handed out by the next 
   const { claims } = await store.claim(REQUEST);
   expect(claims.map(({ id, attempt }) => ({ id, attempt }))).toEqual([{ id: execution.id, attempt: 1 }]);
   expect((await store.claim(REQUEST)).claims).toEqual([]);
+  expect(await Promise.all(claims.map((claim) => store.finish(claim, SUCCEEDED)))).toEqual([true]);
+});
+
+test("it is handed out as well if the database cannot say then whether it is there", async () => {
+  const failures = [new Problem("UNAVAILABLE")];
+  const store = createPostgresExecutionStore({
+    database: disturb((run) => async (statement) => {
+      if (statement.name === "execution-create") await run(statement);
+      else if (statement.name !== "execution-oldest") for (const failure of failures.splice(0)) throw failure;
+      return run(statement);
+    }),
+  });
+  const answers = createIdleWorker(store);
+  const execution = createExecution();
+  await expect(store.create(execution)).rejects.toMatchObject({ code: "INTERNAL_ERROR" });
+  expect(await answers[0]).toEqual({ claims: [], isDrained: false });
+  const { claims } = await store.claim(REQUEST);
+  expect(claims.map(({ id }) => id)).toEqual([execution.id]);
   expect(await Promise.all(claims.map((claim) => store.finish(claim, SUCCEEDED)))).toEqual([true]);
 });
 

@@ -43,11 +43,14 @@ type Created<Row> = ReadonlyMap<string, Row>;
 /** Brings together who creates executions and who would claim them. */
 export interface NewClaims {
   readonly subscribe: NonNullable<ExecutionStore["onCreate"]>;
-  /** Calls `create` with the claim of a worker that takes all of these, or with null, and then answers the worker. */
+  /**
+   * Calls `create` with the claim of a worker that takes all of these, or with null, and then answers the worker. `recover`: to be called
+   * where an execution turned out to be there already, since a try whose answer was lost may have claimed it.
+   */
   readonly offer: <Row extends CreatedRow>(
     executions: readonly NewExecution[],
     create: (claim: NewClaim | null) => Promise<Created<Row>>,
-  ) => Promise<Created<Row>>;
+  ) => Promise<{ readonly created: Created<Row>; readonly recover: () => void }>;
 }
 
 interface Offer extends NewClaim {
@@ -66,14 +69,11 @@ export function createNewClaims(events: Events, unanswered: UnansweredClaims): N
     },
     offer: async (executions, create) => {
       const offer = askListeners(listeners, executions);
-      if (offer === null) return create(null);
+      if (offer === null) return { created: await create(null), recover: () => undefined };
       try {
         const created = await create(offer);
-        // An execution that is there already may have been claimed by a try whose answer was lost: that is looked up once.
-        const isWhole = executions.every(({ id }) => (created.get(id)?.createdAt ?? null) !== null);
-        if (!isWhole) lookFor(offer.id, readMonotonic());
         offer.answer.resolve(describeAnswer(events, executions, created, offer.request));
-        return created;
+        return { created, recover: () => lookFor(offer.id, readMonotonic()) };
       } catch (error) {
         if (error instanceof FateUnknown)
           lookFor(offer.id, readMonotonic() + offer.request.leaseSeconds * SECOND);
@@ -127,12 +127,14 @@ function describeAnswer(
   request: ClaimRequest,
 ): ClaimAnswer {
   const { workerId, sandboxLevel } = request;
-  const claimed = executions.flatMap((execution) => {
+  // Each once, also where one was created twice at the same time.
+  const unique = [...new Map(executions.map((execution) => [execution.id, execution])).values()];
+  const claimed = unique.flatMap((execution) => {
     const { createdAt = null, isClaimed = false } = created.get(execution.id) ?? {};
     if (createdAt === null || isClaimed !== true) return [];
     const record = toNewRecord(execution, createdAt);
     events.emitChanged({ ...record, status: "RUNNING", startedAt: createdAt, sandboxLevel });
     return [{ ...execution, resources: record.resources, attempt: 1, workerId, setbacks: 0 }];
   });
-  return { claims: claimed, isDrained: claimed.length === executions.length };
+  return { claims: claimed, isDrained: claimed.length === unique.length };
 }

@@ -38,13 +38,15 @@ export function createCreator(
     keyOf: (execution) => execution.owner.id,
     flush: async (executions) => {
       const horizon = await readHorizon();
-      const created = await newClaims.offer(executions, (claim) =>
+      const { created, recover } = await newClaims.offer(executions, (claim) =>
         insertExecutions(database, { origin: events.origin, horizon, claim }, executions),
       );
       if ([...created.values()].some(({ createdAt, isClaimed }) => createdAt !== null && !isClaimed))
         events.emitPending();
       return Promise.all(
-        executions.map((execution) => answer(database, execution, created.get(execution.id))),
+        executions.map((execution) =>
+          answer(database, execution, { recover, row: created.get(execution.id) }),
+        ),
       );
     },
   });
@@ -58,15 +60,23 @@ export function createCreator(
   };
 }
 
+/** What became of one execution of a flush. */
+interface Tried {
+  readonly row: Created | undefined;
+  /** Has what an earlier try has claimed looked for. */
+  readonly recover: () => void;
+}
+
 /** A refusal is a value here: what is thrown fails the flush, whose other executions were created. */
 async function answer(
   database: Database,
   execution: NewExecution,
-  created: Created | undefined,
+  tried: Tried,
 ): Promise<ExecutionRecord | Problem> {
-  if (created === undefined || created.createdAt === null) return findRepeated(database, execution, created);
-  const record = toNewRecord(execution, created.createdAt);
-  const quota = created.quota && toQuota(created.quota, created.started);
+  const { row } = tried;
+  if (row === undefined || row.createdAt === null) return findRepeated(database, execution, tried);
+  const record = toNewRecord(execution, row.createdAt);
+  const quota = row.quota && toQuota(row.quota, row.started);
   return quota === undefined ? record : { ...record, quota };
 }
 
@@ -84,14 +94,18 @@ function refuseUnknown(error: unknown): never {
 async function findRepeated(
   database: Database,
   execution: NewExecution,
-  created: Created | undefined,
+  { row, recover }: Tried,
 ): Promise<ExecutionRecord | Problem> {
   const { id, owner } = execution;
   const record = await findExecution(database, id, owner.id).catch((error: unknown) => {
+    recover();
     throw error instanceof Problem ? new FateUnknown(error) : error;
   });
-  if (record !== null) return record;
-  const refusal = created?.quota && refuseBeyondLimit(created.quota, created.started);
+  if (record !== null) {
+    recover();
+    return record;
+  }
+  const refusal = row?.quota && refuseBeyondLimit(row.quota, row.started);
   return refusal ?? new Problem("CONFLICT", `The id ${id} belongs to another execution.`);
 }
 
