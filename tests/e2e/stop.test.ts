@@ -143,8 +143,9 @@ describe("Ctrl-C in the terminal of npm start", () => {
       await platform.stop();
       await rm(directory, { recursive: true, force: true });
     });
-    const isMoment = () => existsSync(join(dataDirectory, path)) && platform.readLog().includes(text);
-    await expect.poll(isMoment, { ...PATIENCE, interval: 2 }).toBe(true);
+    const readMoment = () =>
+      (existsSync(join(dataDirectory, path)) && platform.readLog().includes(text)) || platform.readLog();
+    await expect.poll(readMoment, { ...PATIENCE, interval: 2 }).toBe(true);
     type(platform, CTRL_C);
     expect(await exited).toEqual([0, null]);
     expect(await findProcesses(dataDirectory)).toEqual([]);

@@ -29,7 +29,8 @@ export function describeChecks(
 function toSchemas({ params, query, body, responses }: Operation): NonNullable<Checks["schema"]> {
   return {
     ...(params ? { params } : {}),
-    ...(query ? { querystring: query } : {}),
+    // A filter that is misspelled would otherwise be no filter.
+    ...(query ? { querystring: { ...query, additionalProperties: false } } : {}),
     ...(body ? { body } : {}),
     response: Object.fromEntries(
       Object.entries(responses).flatMap(([status, { schema }]) => (schema ? [[status, schema]] : [])),

@@ -286,7 +286,7 @@ describe("the list", () => {
     });
   });
 
-  test.each(["cursor=x", "after=yesterday", "limit=0", `actor=${"a".repeat(201)}`])(
+  test.each(["cursor=x", "after=yesterday", "limit=0", "actoin=ada", `actor=${"a".repeat(201)}`])(
     "refuses %s",
     async (query) => {
       const owner = await createTestUser(scene.instance);

@@ -298,6 +298,7 @@ test.each([
   "side=both",
   "cursor=x",
   "limit=0",
+  "sid=provider",
 ])("%s is refused", async (parameters) => {
   expect(await call(consumer, `GET /usage?${parameters}`)).toMatchObject({
     status: 400,
