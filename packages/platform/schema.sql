@@ -358,7 +358,7 @@ create table quota (
   cpu_expected bigint not null default 1000000,
   concurrent integer,
   unended integer not null default 0,
-  constraint quota_cap_positive CHECK ((cap > 0)),
+  constraint quota_cap_natural CHECK ((cap >= 0)),
   constraint quota_concurrent_positive CHECK ((concurrent > 0)),
   constraint quota_cpu_cap_positive CHECK ((cpu_cap > 0)),
   constraint quota_cpu_expected_positive CHECK ((cpu_expected > 0)),

@@ -112,8 +112,9 @@ function describeWrongSecret(
 
 /** Refusals of later stages have the headers as well. */
 function limitStart(limit: StartLimits, caller: ServiceCaller, reply: FastifyReply): void | Promise<void> {
-  const { applicationId, owner, startsPerMinute } = caller;
-  const headers = limit({ applicationId, subscriptionId: owner.id, startsPerMinute });
+  const { applicationId, startsPerMinute } = caller;
+  const { serviceKey } = readEndpoint(reply.request);
+  const headers = limit({ applicationId, serviceKey, startsPerMinute });
   if (headers instanceof Promise) return headers.then((later) => void reply.headers(later));
   reply.headers(headers);
   return undefined;

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readTerms } from "../api/plan-terms.ts";
 import { createApiCaller } from "../testing/api-calls.ts";
@@ -49,7 +50,7 @@ afterAll(async () => {
 const changeTo = (client: TestClient, planId: string) =>
   instance.stores.subscriptions.change(owner.organisationId, client.subscriptionId, { planId });
 
-async function start(client: TestClient) {
+async function start(client: TestClient, payload: string | Readable = "{}") {
   const answer = await instance.gateway.inject({
     method: "POST",
     url: `/${service.serviceKey}/${service.serviceName}/${service.version}/`,
@@ -57,7 +58,7 @@ async function start(client: TestClient) {
       authorization: `Bearer ${await fetchAccessToken(instance, client)}`,
       "content-type": "application/json",
     },
-    payload: "{}",
+    payload,
   });
   return [answer.statusCode, answer.headers["x-quota-remaining"], answer.json().code] as const;
 }
@@ -92,8 +93,28 @@ test("a subscription that is cancelled and made anew has what was left", async (
   await subscriptions.cancel(owner.organisationId, client.subscriptionId);
   const { applicationId } = client;
   await subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "two" });
-  expect(await start(client)).toEqual([201, "0", undefined]);
+  await expect.poll(() => start(client)).toEqual([201, "0", undefined]);
   expect(await start(client)).toEqual([429, "0", "QUOTA_EXCEEDED"]);
+});
+
+test("a start that was let in before its subscription was cancelled is refused, since a new one goes on without it", async () => {
+  const client = await createTestClient(instance, owner, service);
+  const { applicationId, subscriptionId } = client;
+  await changeTo(client, "two");
+  let payload = new Readable();
+  let answer: ReturnType<typeof start> | undefined;
+  // The body is read when the request has been let in.
+  await new Promise<void>((resolve) => {
+    payload = new Readable({ read: () => resolve() });
+    answer = start(client, payload);
+  });
+  const { subscriptions } = instance.stores;
+  await subscriptions.cancel(owner.organisationId, subscriptionId);
+  await subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "two" });
+  payload.push("{}");
+  payload.push(null);
+  expect(await answer).toEqual([403, undefined, "NOT_SUBSCRIBED"]);
+  await expect.poll(() => start(client)).toEqual([201, "1", undefined]);
 });
 
 test("a subscription is made anew when the executions of the former one have ended, whose limits it would have a second time", async () => {

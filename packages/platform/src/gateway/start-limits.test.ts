@@ -101,6 +101,21 @@ test("the plan of a subscription limits its starts, and what it refuses costs th
   expect(answers[1]?.headers["ratelimit"]).toMatch(/^"plan";r=0;t=\d+, "application";r=3;t=4$/);
 });
 
+test("who subscribes anew has no further starts of the minute", async () => {
+  const terms = { ...readTerms({ name: "Slow", limits: { perMinute: 2 } }), id: "slow" };
+  await here.stores.plans.put(owner.organisationId, service.serviceKey, terms);
+  const client = await createTestClient(here, owner, service);
+  const { applicationId, subscriptionId } = client;
+  const { subscriptions } = here.stores;
+  await subscriptions.change(owner.organisationId, subscriptionId, { planId: "slow" });
+  const { start } = await createCaller(client);
+  expect(countAccepted(await startMany(2, () => start(here)))).toBe(2);
+  await subscriptions.cancel(owner.organisationId, subscriptionId);
+  await subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "slow" });
+  await expect.poll(async () => (await start(here)).json().code).not.toBe("NOT_SUBSCRIBED");
+  expect((await start(here)).json()).toMatchObject({ detail: expect.stringContaining("2 starts a minute") });
+});
+
 test("starts that the application's limit refuses do not count for the plan", async () => {
   const terms = { ...readTerms({ name: "Fast", limits: { perMinute: 60 } }), id: "fast" };
   await here.stores.plans.put(owner.organisationId, service.serviceKey, terms);

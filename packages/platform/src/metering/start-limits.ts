@@ -5,7 +5,7 @@ import type { StartReserve } from "./start-reserve.ts";
 /** Who starts. */
 interface Starter {
   readonly applicationId: string;
-  readonly subscriptionId: string;
+  readonly serviceKey: string;
   /** Of the plan; null: no limit of its own. */
   readonly startsPerMinute: number | null;
 }
@@ -24,7 +24,7 @@ const MINUTE_SECONDS = 60;
 
 /** Limits on starts: of the plan for each subscription, then of the platform for each application. Nothing else is counted. */
 export function createStartLimits({ reserve, startsPerSecond }: StartLimitsOptions): StartLimits {
-  const listLimits = ({ applicationId, subscriptionId, startsPerMinute }: Starter): readonly Limit[] => {
+  const listLimits = ({ applicationId, serviceKey, startsPerMinute }: Starter): readonly Limit[] => {
     const application: Limit = {
       name: "application",
       refusal: "Too many starts of this application",
@@ -32,7 +32,8 @@ export function createStartLimits({ reserve, startsPerSecond }: StartLimitsOptio
     };
     if (startsPerMinute === null) return [application];
     const allowance = {
-      subject: `subscription:${subscriptionId}`,
+      // Not by its id: who subscribes anew would have all starts of the minute again.
+      subject: `subscription:${applicationId}/${serviceKey}`,
       burst: startsPerMinute,
       perSecond: startsPerMinute / MINUTE_SECONDS,
     };

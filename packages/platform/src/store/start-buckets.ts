@@ -2,7 +2,7 @@ import type { Database } from "../postgres/database.ts";
 
 /** What a subject may start, or change: so many at once, and so many a second in the long run. */
 export interface StartAllowance {
-  /** `application:<id>`, `subscription:<id>`, and of the platform API `user:<id>`, `organisation:<id>` and `jobs:<id of the organisation>`. */
+  /** `application:<id>`, `subscription:<id of the application>/<key of the service>`, and of the platform API `user:<id>`, `organisation:<id>` and `jobs:<id of the organisation>`. */
   readonly subject: string;
   readonly burst: number;
   readonly perSecond: number;

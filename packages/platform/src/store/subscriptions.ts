@@ -189,7 +189,10 @@ async function cancelSubscription(database: Database, organisationId: string, id
         update subscription set cancelled_at = now()
         where id = $2 and cancelled_at is null
           and exists (select 1 from application a where a.id = application_id and a.organisation_id = $1)
-        returning application_id
+        returning id, application_id
+      ), closed as (
+        -- Nothing is counted for it any more: a new one goes on from what was, and a start may have been let in whose body is yet to come.
+        update quota set cap = 0 where subscription_id in (select id from gone)
       ) select application_id from gone
         cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.application_id)`,
     values: [organisationId, id],

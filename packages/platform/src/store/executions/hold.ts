@@ -67,7 +67,7 @@ export const NO_QUOTA = Array.from({ length: 9 }, () => "null").join(", ");
 /** The limits of a subscription and what counts for them; of a start: before its statement. */
 export interface QuotaRow {
   readonly ownerId: string;
-  /** Executions of a month; null: any number. */
+  /** Executions of a month; null: any number; 0: the subscription was cancelled. */
   readonly cap: number | null;
   readonly used: number;
   /** Microseconds of CPU time of a month; null: any. */
@@ -94,6 +94,11 @@ export function toQuota(row: QuotaRow, started: number): ExecutionQuota | undefi
 
 /** For a start beyond a limit, after `started` executions more; undefined: there is none that it could be beyond. */
 export function refuseBeyondLimit(row: QuotaRow, started: number): Problem | undefined {
+  if (row.cap === 0)
+    return new Problem(
+      "NOT_SUBSCRIBED",
+      "The subscription was cancelled meanwhile; if there is a new one, start again.",
+    );
   const quota = toQuota(row, started);
   if (quota?.left === 0) return refuseBeyondCap(row, quota);
   const { concurrent, unended } = row;
