@@ -130,7 +130,7 @@ export const SESSION_API = {
     responses: {
       200: { description: "Signed in", schema: MeSchema, headers: { "Set-Cookie": "The session's cookie" } },
     },
-    problems: ["INVALID_CREDENTIALS", "FORBIDDEN", "NOT_FOUND", "CONFLICT"],
+    problems: ["INVALID_CREDENTIALS", "FORBIDDEN", "NOT_FOUND", "CONFLICT", "RATE_LIMITED"],
   },
   signOut: {
     ...REMOVES,

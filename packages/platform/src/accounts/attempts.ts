@@ -3,8 +3,12 @@ import { Problem } from "@platform/contract/problems";
 import { nameNetwork } from "../base/client-address.ts";
 import type { AttemptLimit, AttemptStore } from "../store/accounts/sign-in-attempts.ts";
 
-/** What is limited: tries to sign in, to create an account, mails to an address, the password of who is signed in. Each is counted by itself. */
-type Kind = "sign-in" | "sign-up" | "mail" | "reset" | "password";
+/**
+ * What is limited: tries to sign in, to create an account, mails to an address, the password of who is signed in. Each is counted by
+ * itself: mails that anybody can have sent to an address (invitations, and verifications by who signed up with it) must not keep its owner
+ * from the one that sets a password ("mail").
+ */
+type Kind = "sign-in" | "sign-up" | "mail" | "invitation" | "verification" | "reset" | "password";
 
 /** Limits how often something is tried; all processes count together. */
 export interface Attempts {
@@ -30,6 +34,8 @@ const WHAT: Readonly<Record<Kind, string>> = {
   "sign-in": "tries to sign in",
   "sign-up": "tries to sign up",
   mail: "mails to this address",
+  invitation: "invitations to this address",
+  verification: "mails to verify this address",
   reset: "tries to set a password",
   password: "tries to change the password",
 };

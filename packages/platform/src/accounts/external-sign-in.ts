@@ -5,7 +5,7 @@ import { noteAudit } from "../store/audit/trail.ts";
 import type { UserStore } from "../store/accounts/users.ts";
 import type { ExternalUser, OidcClient } from "./oidc.ts";
 import type { Users } from "./users.ts";
-import { normaliseEmail } from "./users.ts";
+import { hasPlainCapitals, normaliseEmail } from "./users.ts";
 
 /** Signing in at an OpenID provider. */
 export interface ExternalSignIn {
@@ -53,7 +53,7 @@ async function findOrCreate(deps: ExternalSignInDeps, external: ExternalUser): P
   const { logins, userStore } = deps;
   const known = await logins.find(external);
   if (known !== null) return known;
-  if (external.verifiedEmail === null)
+  if (external.verifiedEmail === null || !hasPlainCapitals(external.verifiedEmail))
     throw new Problem("FORBIDDEN", "The identity provider does not confirm an email address of yours.");
   const email = normaliseEmail(external.verifiedEmail);
   const secret = await userStore.findSecret(email);

@@ -28,8 +28,8 @@ export interface Links {
     readonly organisationName: string;
     readonly invitedBy: string;
   }) => void;
-  /** Whether a mail may be sent to the address now; counts it. @throws Problem RATE_LIMITED */
-  readonly takeMail: (email: string) => Promise<void>;
+  /** Whether an invitation may be sent to the address now; counts it. @throws Problem RATE_LIMITED */
+  readonly takeInvitation: (email: string) => Promise<void>;
 }
 
 /** What links work with. */
@@ -55,10 +55,10 @@ export function createLinks(deps: LinkDeps): Links {
 function createMails({
   mailer,
   attempts,
-}: LinkDeps): Pick<Links, "sendsMail" | "sendInvitation" | "takeMail"> {
+}: LinkDeps): Pick<Links, "sendsMail" | "sendInvitation" | "takeInvitation"> {
   return {
     sendsMail: mailer.sendsMail,
-    takeMail: async (email) => void (await attempts.takeOfAccount("mail", normaliseEmail(email))),
+    takeInvitation: async (email) => void (await attempts.takeOfAccount("invitation", normaliseEmail(email))),
     sendInvitation: ({ email, url, organisationName, invitedBy }) => {
       if (!mailer.sendsMail) return;
       mailer.send({
@@ -124,7 +124,7 @@ function createVerifications({
   apiUrl,
 }: LinkDeps): Pick<Links, "requestEmailVerification" | "verifyEmail" | "sendVerification"> {
   const sendVerification: Links["sendVerification"] = async ({ userId, email }) => {
-    await attempts.takeOfAccount("mail", email);
+    await attempts.takeOfAccount("verification", email);
     const { token, hash: tokenHash } = createLinkToken();
     await links.create({ purpose: "verify", userId, email, tokenHash, expiresInMinutes: VERIFY_MINUTES });
     mailer.send({

@@ -44,6 +44,18 @@ export function normaliseEmail(email: string): string {
   return email.trim().toLowerCase();
 }
 
+/**
+ * Whether each capital of an address is that of its small letter. The sign of Kelvin is not, but is a k in lower case: such an address and
+ * the one that it is stored as are two, and may be two people's.
+ */
+export function hasPlainCapitals(email: string): boolean {
+  for (const letter of email) {
+    const small = letter.toLowerCase();
+    if (small !== letter && small.toUpperCase() !== letter) return false;
+  }
+  return true;
+}
+
 /** Manages users. */
 export function createUsers(store: UserStore, passwords: Passwords): Users {
   return {

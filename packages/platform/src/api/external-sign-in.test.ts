@@ -124,6 +124,32 @@ test.each([
   expect((await signIn()).json().code).toBe("FORBIDDEN");
 });
 
+test("an address that is another's only in lower case opens and makes nothing", async () => {
+  const user = await createTestUser(open);
+  const local = `kim-${user.userId}@example.org`;
+  await home.database.query({
+    text: "update platform_user set email = $2, email_verified_at = now() where id = $1",
+    values: [user.userId, local],
+  });
+  for (const other of [local, `kim-${subject}@example.org`]) {
+    provider.users.set(subject, { email: `\u212A${other.slice(1)}`, email_verified: true });
+    expect((await signIn()).json().code).toBe("FORBIDDEN");
+  }
+});
+
+test("one client brings back sixty answers at once, not more: the provider would limit all of the platform", async () => {
+  const { cookie } = await start();
+  const codes: string[] = [];
+  for (let tries = 0; tries < 70; tries++) {
+    const headers = { ...PROOF, cookie, "x-forwarded-for": "203.0.113.9" };
+    const payload = { parameters: "code=x&state=x" };
+    codes.push((await send(open, "PUT", "/session/external", { headers, payload })).json().code);
+  }
+  expect(codes.slice(0, 60)).toEqual(Array.from({ length: 60 }, () => "INVALID_CREDENTIALS"));
+  expect(codes).toContain("RATE_LIMITED");
+  expect((await signIn()).statusCode).toBe(200);
+});
+
 test("who is unknown gets no account where sign-up is not open", async () => {
   expect((await signIn(invited)).json().code).toBe("FORBIDDEN");
 });

@@ -1,7 +1,9 @@
 import { Problem } from "@platform/contract/problems";
 import type { SESSION_API } from "@platform/contract/platform-api/session";
 import type { OperationHandlers } from "@platform/engine/http/types";
+import { createRequestLimit } from "../access/request-limit.ts";
 import type { Identity } from "../accounts/identity.ts";
+import { nameNetwork, readClientAddress } from "../base/client-address.ts";
 import type { PlatformCaller } from "./caller.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import { startSession } from "./start-session.ts";
@@ -14,6 +16,9 @@ interface Deps {
   readonly externalCookie: SessionCookie;
 }
 
+/** Of one client, behind which may be many users: what it brings back is asked of the provider, which limits the platform as a whole. */
+const FINISH_LIMIT = { burst: 60, perSecond: 1 };
+
 /** Handlers of signing in at an OpenID provider. */
 export function createExternalSignInHandlers({
   identity,
@@ -23,6 +28,7 @@ export function createExternalSignInHandlers({
   OperationHandlers<typeof SESSION_API, PlatformCaller>,
   "startExternalSignIn" | "finishExternalSignIn"
 > {
+  const limitFinish = createRequestLimit(FINISH_LIMIT);
   return {
     startExternalSignIn: async ({ http }) => {
       cookie.requireProof(http.method, http.headers);
@@ -40,6 +46,11 @@ export function createExternalSignInHandlers({
           "INVALID_CREDENTIALS",
           "This browser began no sign-in, or longer than ten minutes ago; sign in again.",
         );
+      const seconds = limitFinish(nameNetwork(readClientAddress(http)));
+      if (seconds > 0)
+        throw new Problem("RATE_LIMITED", `Too many tries to sign in; try again in ${seconds} seconds.`, {
+          headers: { "retry-after": String(seconds) },
+        });
       const former = cookie.read(http.headers);
       const userId = await identity.finishExternal(body.parameters, secret);
       const { me, value } = await startSession({ identity }, http, { userId, former });

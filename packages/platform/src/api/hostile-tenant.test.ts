@@ -287,6 +287,18 @@ describe("who locks somebody out of signing in", () => {
     // Nor does the change forget the guesses.
     expect((await guess()).statusCode).toBe(429);
   });
+
+  test("does not keep them from the mail that sets a password by other mails to their address", async () => {
+    const { userId, email } = await createTestUser(here);
+    const { identity } = here;
+    const invite = () => identity.takeInvitation(email);
+    const verify = () => identity.sendVerification({ userId, email });
+    for (const send of [invite, verify]) {
+      for (let tries = 0; tries < 5; tries++) await send();
+      await expect(send()).rejects.toMatchObject({ code: "RATE_LIMITED" });
+    }
+    await identity.requestPasswordReset(email, "203.0.113.7");
+  });
 });
 
 describe("bad input", () => {

@@ -25,7 +25,7 @@ export function createInvitationHandlers({
     createInvitation: async ({ caller, body }) => {
       const { organisationId, userId: invitedBy } = caller;
       const { email } = body;
-      if (email !== undefined && identity.sendsMail) await identity.takeMail(email);
+      if (email !== undefined && identity.sendsMail) await identity.takeInvitation(email);
       const created = await identity.createInvitation({ ...body, organisationId, invitedBy });
       const url = `${apiUrl}/invitations/${created.token}`;
       if (created.email !== null) {

@@ -102,7 +102,9 @@ describe("sign-up", () => {
 
   test("makes a user also where no further mail may go to the address now", async () => {
     const email = newEmail();
-    for (let tries = 0; tries < 6; tries++) await requestReset(email);
+    const { userId } = owner;
+    const verify = () => open.identity.sendVerification({ userId, email });
+    for (let tries = 0; tries < 5; tries++) await verify();
     expect((await signUp(open, { email })).statusCode).toBe(201);
   });
 
