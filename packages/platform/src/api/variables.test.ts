@@ -64,6 +64,12 @@ test("a secret of the organisation reaches all services, and a service's own tak
   const stranger = await createTestUser(instance);
   const theirs = await createTestService(instance, stranger);
   expect(await read(theirs.versionId)).toEqual({});
+  const sibling = await createTestService(instance, owner, "sibling");
+  const { readOfService } = createVariables(instance.stores.variables, TEST_SECRET);
+  const values = { SHARED: "of the organisation", OTHER: "of the organisation" };
+  expect(await read(sibling.versionId)).toEqual(values);
+  expect((await readOfService(sibling.serviceKey)).values).toEqual(values);
+  expect(await readOfService(theirs.serviceKey)).toEqual({ values: {}, secrets: [] });
 });
 
 describe("a variable", () => {

@@ -130,6 +130,12 @@ test("a subscription is made anew when the executions of the former one have end
     code: "CONFLICT",
     message: expect.stringContaining("1 execution has not ended"),
   });
+  // Those of others do not count.
+  const other = await createTestClient(instance, owner, service);
+  await subscriptions.cancel(owner.organisationId, other.subscriptionId);
+  await subscriptions.create(owner.organisationId, other.applicationId, service.serviceKey, {
+    planId: "single",
+  });
   const { items } = await executionStore.list(subscriptionId, { limit: 10 });
   for (const { id } of items) await executionStore.cancel(id, subscriptionId);
   expect(await subscribe()).toMatchObject({ concurrency: { used: 0, limit: 1 } });
