@@ -25,6 +25,11 @@ export interface PlatformAuditStage extends AuditStage<PlatformCaller | null> {
     session: { readonly userId: string; readonly sessionId: string },
     ip: string,
   ) => Promise<void>;
+  /** Runs what is no operation and checks a password; a refusal is written as one of this action. */
+  readonly watch: <T>(
+    attempt: { readonly action: string; readonly ip: string },
+    check: () => Promise<T>,
+  ) => Promise<T>;
   /** Jobs were started: the first one a minute of the same user and service is written, since each is listed itself. */
   readonly noteStart: (caller: PlatformCaller, request: FastifyRequest, serviceKey: string) => Promise<void>;
 }
@@ -61,6 +66,16 @@ export function createAuditStage(log: Pick<AuditLog, "append">): PlatformAuditSt
       }
     },
     refuse: (call, error) => noteRefusal(describeCall(call), error),
+    watch: async (attempt, check) => {
+      const trail = openTrail({ ...NOTHING_KNOWN, ...attempt });
+      try {
+        return await trail.run(check);
+      } catch (error) {
+        const left = trail.pending();
+        if (left !== null) await noteRefusal(left, error);
+        throw error;
+      }
+    },
     ...createNotes(log, quiet),
   };
 }

@@ -5,6 +5,7 @@ import { refuseOtherMethods } from "@platform/engine/http/methods";
 import { createRequestLimit } from "../access/request-limit.ts";
 import type { Identity } from "../accounts/identity.ts";
 import { nameNetwork, readClientAddress } from "../base/client-address.ts";
+import type { PlatformAuditStage } from "./audit-stage.ts";
 
 /*
  * The page on which a user confirms a device login: two forms and no script. It neither reads nor makes a session, so that no cookie
@@ -18,6 +19,8 @@ export const DEVICE_PATH = "/device";
 /** What the page works with. */
 export interface DevicePageDeps {
   readonly identity: Pick<Identity, "checkPassword" | "askDeviceLogin" | "decideDeviceLogin">;
+  /** Writes wrong passwords in the audit log of their user. */
+  readonly audit: Pick<PlatformAuditStage, "watch">;
   /** Origin of the platform API as browsers see it. */
   readonly apiUrl: string;
 }
@@ -70,7 +73,7 @@ export async function registerDevicePage(app: FastifyInstance, deps: DevicePageD
 }
 
 async function answer(
-  { identity }: DevicePageDeps,
+  { identity, audit }: DevicePageDeps,
   request: FastifyRequest,
   form: URLSearchParams,
 ): Promise<Page> {
@@ -85,7 +88,10 @@ async function answer(
   const code = form.get("user_code") ?? "";
   const [email, password] = [form.get("email") ?? "", form.get("password") ?? ""];
   try {
-    const user = await identity.checkPassword({ email, password, ip: readClientAddress(request) });
+    const ip = readClientAddress(request);
+    const user = await audit.watch({ action: "device-login.confirm", ip }, () =>
+      identity.checkPassword({ email, password, ip }),
+    );
     const question = await identity.askDeviceLogin(code, user);
     return question === null ? showSignIn(400, code, UNKNOWN) : showQuestion(question, email, code);
   } catch (error) {

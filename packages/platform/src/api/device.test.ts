@@ -257,6 +257,27 @@ test("a wrong password confirms nothing, and says nothing about the code", async
   expect(readTicket(known.body)).toBe("");
 });
 
+test("a wrong password on the page stands in the audit log of its user, and not what was typed", async () => {
+  const begun = await begin();
+  await signIn(begun.user_code, { ...user, password: "a guessed password" });
+  await signIn(begun.user_code, { ...user, email: "nobody@example.org" });
+  const events = await here.api.inject({
+    method: "GET",
+    url: "/api/audit-events",
+    headers: { authorization: `Bearer ${user.token}` },
+  });
+  expect(events.json().items).toMatchObject([
+    {
+      actor: { kind: "claimed", id: user.userId, credential: null },
+      action: "device-login.confirm",
+      outcome: "refused",
+      code: "INVALID_CREDENTIALS",
+      ip: expect.stringMatching(/^198\.51\.100\./u),
+    },
+  ]);
+  expect(events.body).not.toContain("a guessed password");
+});
+
 test.each([
   ["another site", { "sec-fetch-site": "cross-site" }],
   ["another port of the host", { "sec-fetch-site": "same-site" }],

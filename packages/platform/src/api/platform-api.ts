@@ -81,7 +81,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   const unwatch = deps.identity.watch();
   app.addHook("onClose", async () => unwatch());
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
-  await registerDevicePage(app, deps);
+  await registerDevicePage(app, { ...deps, audit });
   await registerOperations(app, PLATFORM_API, {
     prefix: PLATFORM_API_PREFIX,
     authenticate: (request) => {
