@@ -6,6 +6,7 @@ import type {
   onRequestHookHandler,
 } from "fastify";
 import type { Operation, OperationTable, RateClass } from "@platform/contract/operation";
+import { readMonotonic } from "../base/monotonic.ts";
 import { refuseIdempotencyKey, requireBodyType, requireJsonAccepted } from "./accept.ts";
 import { pickBody, readBodiesAs } from "./bodies.ts";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
@@ -39,6 +40,9 @@ export interface PipelineOptions<T extends OperationTable, C> {
 type Guards<C> = Omit<PipelineOptions<OperationTable, C>, "prefix" | "handlers">;
 
 const CALLER = "caller";
+const ADMITTED_AT = "admittedAt";
+/** Who has sent the head of a request may have lost what they had when its body is there, up to two minutes later: then it is asked again. */
+const ADMITTED_FOR_MS = 500;
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /**
@@ -46,7 +50,8 @@ const JSON_TYPE = "application/json; charset=utf-8";
  *
  * 1. before its body is read (`createGate`): accept, authenticate, authorise, limit, idempotency;
  * 2. read the body as `bodyMode` says (`readBodiesAs`), and validate path, query and body (`describeChecks`);
- * 3. handle, write the audit log's entry with the change or before the answer, and answer as `answerMode` says (`createHandler`).
+ * 3. admit again where the body took long, handle, write the audit log's entry with the change or before the answer, and answer as
+ *    `answerMode` says (`createHandler`).
  */
 export async function registerOperations<T extends OperationTable, C>(
   app: FastifyInstance,
@@ -57,6 +62,7 @@ export async function registerOperations<T extends OperationTable, C>(
   await app.register(
     async (scope) => {
       scope.decorateRequest(CALLER, null);
+      scope.decorateRequest(ADMITTED_AT, 0);
       const modes = new Set(Object.values(table).map(({ bodyMode }) => bodyMode));
       for (const mode of modes)
         await scope.register(async (routes) => {
@@ -92,7 +98,7 @@ function registerRoute<C>(
     url: toRoutePath(operation.path),
     onRequest: createGate(operation, guards),
     ...describeChecks(operation, guards.validate),
-    handler: createHandler(operation, handle, guards.audit),
+    handler: createHandler(operation, handle, guards),
   });
 }
 
@@ -103,16 +109,11 @@ function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHa
     if (rate === "start") refuseIdempotencyKey(request);
     requireBodyType(request, operation);
     request.setDecorator(CALLER, caller);
+    request.setDecorator(ADMITTED_AT, readMonotonic());
   };
   const admit = (request: FastifyRequest, reply: FastifyReply, caller: C): void | Promise<void> => {
-    try {
-      guards.authorize?.(caller, operation);
-    } catch (error) {
-      if (guards.audit === undefined || operation.audit === null) throw error;
-      return guards.audit.refuse({ operation, caller, request }, error).then(() => {
-        throw error;
-      });
-    }
+    const refusing = requireRights(operation, guards, { request, caller });
+    if (refusing !== undefined) return refusing;
     const waiting = guards.limit?.(caller, rate, reply);
     if (waiting !== undefined) return waiting.then(() => complete(request, caller));
     return complete(request, caller);
@@ -134,6 +135,30 @@ function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHa
   };
 }
 
+/** Resolves never: the refusal is thrown when it is written. @throws Problem FORBIDDEN */
+function requireRights<C>(
+  operation: Operation,
+  { authorize, audit }: Guards<C>,
+  { request, caller }: { readonly request: FastifyRequest; readonly caller: C },
+): Promise<never> | undefined {
+  try {
+    authorize?.(caller, operation);
+    return undefined;
+  } catch (error) {
+    if (audit === undefined || operation.audit === null) throw error;
+    return audit.refuse({ operation, caller, request }, error).then(() => {
+      throw error;
+    });
+  }
+}
+
+/** Who calls, as of now. @throws Problem */
+async function admitAgain<C>(operation: Operation, guards: Guards<C>, request: FastifyRequest): Promise<C> {
+  const caller = await guards.authenticate(request);
+  await requireRights(operation, guards, { request, caller });
+  return caller;
+}
+
 /** Nobody is asked who they are: what such an operation does for whom is its handler's. */
 function createPublicGate(operation: Operation): onRequestHookHandler {
   return (request, _reply, done) => {
@@ -151,29 +176,37 @@ function createPublicGate(operation: Operation): onRequestHookHandler {
 function createHandler<C>(
   operation: Operation,
   handle: AnyHandler<C>,
-  audit: AuditStage<C> | undefined,
+  guards: Guards<C>,
 ): RouteHandlerMethod {
-  const { bodyMode, answerMode } = operation;
+  const { bodyMode, answerMode, allows } = operation;
+  const { audit } = guards;
   const isRecorded = operation.audit !== null && operation.rate !== "start";
+  const isAskedAgain = allows !== "public" && bodyMode !== "none";
   const send = (reply: FastifyReply, answer: Reply): FastifyReply => {
     reply.code(answer.status);
     if (answer.headers !== undefined) reply.headers(answer.headers);
     if (answerMode === "bytes" && answer.body !== undefined) reply.header("content-type", JSON_TYPE);
     return reply.send(answer.body);
   };
+  const run = (request: FastifyRequest, reply: FastifyReply, caller: C): Reply | Promise<Reply> => {
+    const given = {
+      params: request.params as undefined,
+      query: request.query as undefined,
+      body: pickBody(request, bodyMode) as undefined,
+      caller,
+      http: request,
+      reply,
+      requireStill: () => admitAgain(operation, guards, request).then(() => undefined),
+    };
+    if (!isRecorded || audit === undefined) return handle(given);
+    return audit.record({ operation, caller, request }, () => handle(given));
+  };
   return (request, reply) => {
-    const caller = request.getDecorator<C>(CALLER);
-    const run = () =>
-      handle({
-        params: request.params as undefined,
-        query: request.query as undefined,
-        body: pickBody(request, bodyMode) as undefined,
-        caller,
-        http: request,
-        reply,
-      });
-    const answer =
-      isRecorded && audit !== undefined ? audit.record({ operation, caller, request }, run) : run();
+    const isLate =
+      isAskedAgain && readMonotonic() - request.getDecorator<number>(ADMITTED_AT) > ADMITTED_FOR_MS;
+    const answer = isLate
+      ? admitAgain(operation, guards, request).then((caller) => run(request, reply, caller))
+      : run(request, reply, request.getDecorator<C>(CALLER));
     if (answer instanceof Promise) return answer.then((given) => send(reply, given));
     send(reply, answer);
     return undefined;

@@ -33,6 +33,8 @@ interface HandlerRequest<Params, QueryString, Body, C> {
   readonly http: FastifyRequest;
   /** For what a reply cannot express: headers that a refusal has as well, and whether the caller has disconnected. */
   readonly reply: FastifyReply;
+  /** For handlers that read the body themselves, after it: whether the caller may still do this. @throws Problem */
+  readonly requireStill: () => Promise<void>;
 }
 
 /** Who calls: null where the row asks nobody. */

@@ -80,13 +80,15 @@ export function createBuildHandlers(deps: Deps): Handlers {
 
 async function createVersion(
   deps: Deps,
-  { caller, params, query, body, http }: CreateVersion,
+  { caller, params, query, body, http, requireStill }: CreateVersion,
 ): Promise<CreateVersionReply> {
   const service = await findService(deps.services, caller, params.key);
   if (deps.disk.isLow()) throw createDiskProblem();
   await deps.builds.checkQuota(caller.organisationId);
   const archive = await receiveArchive(deps, body, http.headers["content-length"]);
   try {
+    // An upload may take an hour.
+    await requireStill();
     const upload = { archive, content: await inspectArchive(service, archive.path) };
     const unchanged = await findUnchanged(deps, caller, service, upload.content.hash);
     if (unchanged) {

@@ -5,6 +5,7 @@ import { createApiCaller } from "../testing/api-calls.ts";
 import type { CallApi } from "../testing/api-calls.ts";
 import {
   createTestClient,
+  createTestMember,
   createTestService,
   createTestUser,
   fetchAccessToken,
@@ -13,6 +14,7 @@ import type { TestUser } from "../testing/fixtures.ts";
 import { startAtOnce } from "../testing/held-lock.ts";
 import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
+import { sendLate } from "../testing/late-body.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 
@@ -270,6 +272,46 @@ describe("at the gateway", () => {
     expect(await get(`/${secret.serviceKey}/secret/1.0.0/`)).toEqual(unknown);
     await here.stores.services.publish(victim.organisationId, secret.serviceKey, "marketplace");
     await expect.poll(async () => (await get(`/${secret.serviceKey}/secret/1.0.0/`)).statusCode).toBe(403);
+  });
+});
+
+describe("a request whose body comes when its sender has lost what they had", () => {
+  test.each([
+    ["a value", "PUT", "/variables/PLANTED", "application/json", '{"value":"planted"}'],
+    ["an upload", "POST", "/versions", "application/zip", "no archive"],
+  ])(
+    "changes nothing of an organisation that they had to leave: %s",
+    async (_what, method, path, type, payload) => {
+      const { serviceKey } = await createTestService(here, victim, "own");
+      const former = await createTestMember(here, victim.organisationId, "maintainer");
+      // Remembered from here on, so that the head is admitted at once.
+      expect((await call(former, "GET /services")).status).toBe(200);
+      const headers = {
+        authorization: `Bearer ${former.token}`,
+        "x-organizationid": victim.organisationId,
+        "content-type": type,
+      };
+      const late = { method, path: `/api/services/${serviceKey}${path}`, headers, payload };
+      const remove = () => call(victim, `DELETE /members/${former.userId}`);
+      expect(await sendLate(here.api, late, remove)).toEqual({ status: 403, code: "FORBIDDEN" });
+      expect((await call(victim, `GET /services/${serviceKey}/variables`)).body["items"]).toEqual([]);
+    },
+  );
+
+  test("starts nothing with a key that was revoked", async () => {
+    const service = await createTestService(here, victim, "own");
+    const client = await createTestClient(here, victim, service);
+    const authorization = `Bearer ${await fetchAccessToken(here, client)}`;
+    const path = `/${service.serviceKey}/own/1.0.0/`;
+    const known = await here.gateway.inject({ url: path, headers: { authorization } });
+    expect(known.statusCode).toBe(200);
+    const headers = { authorization, "content-type": "application/json" };
+    const late = { method: "POST", path, headers, payload: "{}" };
+    const { applicationId, keyId } = client;
+    const answer = await sendLate(here.gateway, late, () =>
+      here.stores.accessKeys.revoke(victim.organisationId, applicationId, keyId),
+    );
+    expect(answer).toEqual({ status: 401, code: "UNAUTHENTICATED" });
   });
 });
 
