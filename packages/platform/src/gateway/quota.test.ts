@@ -178,3 +178,23 @@ test("executions at one time are counted from the plan that limits them on, and 
   await changeTo(client, "seconds");
   expect(await read()).toMatchObject({ quota: { unit: "cpu-second", used: 0, limit: 1 } });
 });
+
+test("what was used stays counted where a host whose clock is behind makes the subscription anew", async () => {
+  const client = await createTestClient(instance, owner, service);
+  const { applicationId, subscriptionId } = client;
+  await changeTo(client, "two");
+  await start(client);
+  await instance.stores.subscriptions.cancel(owner.organisationId, subscriptionId);
+  // As a host makes it whose clock is an hour ahead: ids begin with their time.
+  const ahead = `${(Date.now() + 3_600_000).toString(16).padStart(12, "0")}7000`;
+  const id = subscriptionId.replace(/^.{18}/u, ahead.replace(/^(.{8})(.{4})/u, "$1-$2-"));
+  for (const text of [
+    "update subscription set id = $2 where id = $1",
+    "update quota set subscription_id = $2 where subscription_id = $1",
+  ])
+    await home.database.query({ text, values: [subscriptionId, id] });
+  const { subscriptions } = instance.stores;
+  await subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "two" });
+  expect(await start(client)).toEqual([201, "0", undefined]);
+  expect(await start(client)).toEqual([429, "0", "QUOTA_EXCEEDED"]);
+});

@@ -145,8 +145,10 @@ async function setLimits(run: RunStatement, id: string): Promise<void> {
         from subscription b join plan p on p.id = b.plan_id where b.id = $1
       ), former as (
         select quotas.used, quotas.cpu_used, quotas.cpu_expected from limits
-        join subscription o on o.application_id = limits.application_id and o.service_key = limits.service_key and o.id < limits.id
-        cross join lateral (${SELECT_QUOTAS} where q.subscription_id = o.id) quotas order by o.id desc limit 1
+        join subscription o on o.application_id = limits.application_id and o.service_key = limits.service_key
+        cross join lateral (${SELECT_QUOTAS} where q.subscription_id = o.id) quotas
+        -- By the database's clock: ids are of the clocks of hosts, which differ.
+        where o.cancelled_at is not null order by o.cancelled_at desc limit 1
       ), changed as (
         update quota q set cap = limits.cap, cpu_cap = limits.cpu_cap, concurrent = limits.concurrent
         from limits where q.subscription_id = limits.id returning q.subscription_id
