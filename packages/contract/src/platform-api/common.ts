@@ -7,12 +7,14 @@ export const ServiceName = Type.String({
   description: "Lower-case letters, digits and hyphens, at most 63 characters",
 });
 
+const INVISIBLE =
+  "\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff";
+
 /**
  * One line of text that strangers are shown, also on a terminal: no control characters, nor those that turn the direction of what
  * follows or are not seen at all, so that it cannot pose as something else. Without the `^` that begins a pattern.
  */
-export const VISIBLE =
-  "[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]*$";
+export const VISIBLE = `[^${INVISIBLE}]*$`;
 
 /** Name of a user, an organisation, an application or a token: at most 120 characters in one line, not blank. */
 export const DisplayName = Type.String({
@@ -22,10 +24,12 @@ export const DisplayName = Type.String({
   description: "Display name, one line",
 });
 
-/** An email address as far as it can be judged without sending to it: one, and no more than one line. */
+const EMAIL_LETTERS = `[^\\s@<>(),:;"\\\\${INVISIBLE}]+`;
+
+/** An email address as far as it can be judged without sending to it: one, no more than one line, and all of it is seen: it stands for its user in the audit log. */
 export const EmailAddress = Type.String({
   maxLength: 254,
-  pattern: '^[^\\s@<>(),:;"\\\\]+@[^\\s@<>(),:;"\\\\]+$',
+  pattern: `^${EMAIL_LETTERS}@${EMAIL_LETTERS}$`,
   description: "Email address",
   examples: ["ada@example.org"],
 });

@@ -157,6 +157,7 @@ describe("sign-up", () => {
     ["of an organisation", { organisationId: randomUUID() }],
     ["of a chosen id", { id: randomUUID() }],
     ["with a short password", { password: "eleven char" }],
+    ["with an address that looks like another one", { email: "ada\u200b@example.org" }],
     ["with two addresses", { email: "a@example.org, b@example.org" }],
   ])("makes nobody %s", async (_what, more) => {
     expect((await signUp(open, more)).json().code).toBe("INVALID_INPUT");
