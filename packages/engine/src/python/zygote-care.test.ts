@@ -59,7 +59,8 @@ def run():
 });
 
 test("an execution that waits for a child of a stuck zygote is served by the one that takes over, at once", async () => {
-  const times = { canaryMs: 60_000, canaryLateMs: 300 };
+  // Late enough that a busy machine's zygote is not taken for a stuck one before it is.
+  const times = { canaryMs: 60_000, canaryLateMs: 2_000 };
   fixture = await createFixture({ times, idleSeconds: 2 });
   const version = fixture.createVersion(`${ZYGOTE}def run():\n    return ZYGOTE\n`);
   await fixture.finish(version);
