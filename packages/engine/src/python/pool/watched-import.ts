@@ -29,8 +29,8 @@ export interface WatchedImport {
 }
 
 /**
- * @param watcher null: nothing is watched
- * @param onPassed called before the end of the import is passed on
+ * @param watcher null: nothing is watched, and `onPassed` is called at the hello
+ * @param onPassed called before the end of the import is passed on; the zygote may be given orders
  */
 export function watchImport(
   watcher: Watcher | null,
@@ -38,6 +38,8 @@ export function watchImport(
   { pid, isLauncher, begun }: Launched,
   onPassed: () => void,
 ): WatchedImport {
+  if (watcher === null) return passImport(onEvent, onPassed);
+  const { watch: begin } = watcher;
   let watch: Watch | null = null;
   let step: "before" | "importing" | "looking" | "over" = "before";
   let wasExceeded = false;
@@ -46,11 +48,11 @@ export function watchImport(
   /** @param isFurnished whether the sandbox has file systems of its own by now, and no longer those of the host */
   function follow(isFurnished: boolean): void {
     const leader = findUppermost(pid, isLauncher);
-    if (leader === null || watcher === null) return;
+    if (leader === null) return;
     endWatch();
     const memoryBytes = Math.round(version.resources.memory * GIGABYTE) + ZYGOTE_RESERVE_BYTES;
     const isApart = leader.isApart && isFurnished;
-    watch = watcher.watch({ ...leader, isApart }, { memoryBytes, cpus: Infinity });
+    watch = begin({ ...leader, isApart }, { memoryBytes, cpus: Infinity });
   }
 
   function endWatch(): void {
@@ -75,7 +77,6 @@ export function watchImport(
   void begun.then(() => (step === "before" ? follow(false) : undefined));
   return {
     hear: (event) => {
-      if (watcher === null) return onEvent(event);
       if (event.event === "hello" && step === "before") {
         step = "importing";
         follow(true);
@@ -90,4 +91,12 @@ export function watchImport(
       return wasExceeded;
     },
   };
+}
+
+function passImport(onEvent: ZygoteOptions["onEvent"], onPassed: () => void): WatchedImport {
+  const hear = (event: ZygoteEvent): void => {
+    if (event.event === "hello") onPassed();
+    onEvent(event);
+  };
+  return { hear, close: () => false };
 }

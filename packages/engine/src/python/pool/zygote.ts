@@ -168,7 +168,7 @@ function attendZygote(
     ...collectOutput(child, paces.logs, options.onOutput),
   ];
   const status = collectStatus(child);
-  const orders = createOrders(control, watcher !== null);
+  const orders = createOrders(control);
   const timers = createTimers<"leave" | "hangUp">();
   const imported = watchImport(watcher, options, nameLaunched(child, launch, status), orders.release);
 
@@ -239,11 +239,11 @@ function openControl(child: ChildProcess): Duplex {
 }
 
 /**
- * Writes orders; those that are given before the first, the boot order, wait for it.
- *
- * @param isHeld whether they wait for `release` as well: no child shall begin before its import was looked at
+ * Writes orders; those that are given before `release` wait for it. That is at its hello at the earliest: an order to a process whose import
+ * has ended it already would close the connection before the hello was read. With a watcher it is later, since no child shall begin before
+ * the import was looked at.
  */
-function createOrders(control: Duplex, isHeld: boolean) {
+function createOrders(control: Duplex) {
   let waiting: Order[] | null = [];
   const write = (order: Order): void => {
     if (control.writable) control.write(encodeOrder(order));
@@ -257,10 +257,7 @@ function createOrders(control: Duplex, isHeld: boolean) {
       if (waiting === null) write(order);
       else waiting.push(order);
     },
-    begin: (boot: Order): void => {
-      write(boot);
-      if (!isHeld) release();
-    },
+    begin: write,
     release,
   };
 }
