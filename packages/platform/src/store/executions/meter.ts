@@ -12,6 +12,16 @@ export const USAGE_KEYS = "day, organisation_id, owner_id, version_id, plan_id";
 /** SQL: the columns that are added up. */
 export const USAGE_SUMS = ["succeeded", "failed", "unknown", "uncounted", "cpu_micros", "gb_micros"] as const;
 
+/** What an execution may take besides its time limit: 2 minutes until its module is imported, 15 s to end. Rounded up. */
+const OVERHEAD_SECONDS = 300;
+
+/**
+ * SQL: how long a row of `execution` has run, in milliseconds: at least 0, at most what it could have run, since the clock may have been
+ * set meanwhile, and an end may have waited for the database.
+ */
+const RAN_MS = `least((timeout_seconds + ${OVERHEAD_SECONDS}) * 1000::bigint,
+        greatest(0, (extract(epoch from ended_at - started_at) * 1000)::bigint))`;
+
 /**
  * SQL: lines of usage of the rows of `execution` in `rows`; those that have not ended are left out. What decides about day and plan is
  * when the execution was created: a month has the executions that its quota has.
@@ -21,11 +31,11 @@ export function selectUsage(rows: string): string {
       count(*) filter (where status = 'FAILED') as failed, count(*) filter (where status = 'UNKNOWN') as unknown,
       count(*) filter (where is_uncounted) as uncounted,
       coalesce(sum(cpu_micros) filter (where not is_uncounted), 0)::bigint as cpu_micros,
-      coalesce(sum(memory_milli * greatest(0, (extract(epoch from ended_at - started_at) * 1000)::bigint))
+      coalesce(sum(memory_milli * ${RAN_MS})
         filter (where not is_uncounted), 0)::bigint as gb_micros
     from (
       select (created_at at time zone 'UTC')::date as day, organisation_id, owner_id, version_id, status, cpu_micros,
-        memory_milli, started_at, ended_at, ${IS_UNCOUNTED} as is_uncounted, (
+        memory_milli, timeout_seconds, started_at, ended_at, ${IS_UNCOUNTED} as is_uncounted, (
           select t.plan_id from subscription_term t where t.subscription_id = r.owner_id and t.since <= r.created_at
           order by t.since desc limit 1
         ) as plan_id

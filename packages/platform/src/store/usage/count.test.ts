@@ -92,6 +92,23 @@ test.each(ENDS)("what %s is used once, however often its end is written", async 
   expect(await readSums(execution.owner.id)).toEqual({ ...NOTHING, ...sums });
 });
 
+test("a clock that was set forward adds no more memory time than an execution could run", async () => {
+  const execution = { ...createExecution(), timeoutSeconds: 100 };
+  const claim = await start(execution);
+  const { database } = scene.home;
+  await database.query({
+    text: "update execution set started_at = started_at - interval '1 year' where id = $1",
+    values: [execution.id],
+  });
+  await scene.store.finish(claim, RESULT);
+  const [row] = await database.query<{ seconds: number }>({
+    text: `select (sum(u.gb_micros) / max(e.memory_milli) / 1000)::float8 as seconds
+      from usage_entry u join execution e on e.owner_id = u.owner_id where u.owner_id = $1`,
+    values: [execution.owner.id],
+  });
+  expect(row?.seconds).toBe(400);
+});
+
 test("what never ran, or whose worker is gone, is counted apart by whatever ends it", async () => {
   const owner = createOwner();
   const waiting = createExecution({ owner });
