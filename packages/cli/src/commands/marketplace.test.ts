@@ -51,6 +51,8 @@ test("a plan is written with its prices and limits, listed and withdrawn", async
     "10",
     "--per-minute",
     "60",
+    "--applications",
+    "3",
     "--concurrent",
     "4",
     ...words,
@@ -64,11 +66,11 @@ test("a plan is written with its prices and limits, listed and withdrawn", async
     perCpuSecond: "0.01",
     unit: "cpu-second",
     included: 10,
-    limits: { perMonth: 5000, perMinute: 60, concurrent: 4 },
+    limits: { perMonth: 5000, perMinute: 60, concurrent: 4, applications: 3 },
   });
   const listed = await call("plans", "ls");
   expect(listed.stdout).toMatch(
-    /pro +pro +1 +9\.90 EUR a month \+ 0\.01 EUR a CPU-second +10 cpu-seconds +5000 cpu-seconds +60 +4$/mu,
+    /pro +pro +1 +9\.90 EUR a month \+ 0\.01 EUR a CPU-second +10 cpu-seconds +5000 cpu-seconds +60 +4 +3$/mu,
   );
   expect((await call("plans", "rm", "pro")).stdout).toBe("The plan pro takes no new subscriptions.\n");
   expect((await call("plans", "ls")).stdout).toBe("No plans yet.\n");

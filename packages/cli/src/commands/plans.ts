@@ -1,3 +1,4 @@
+import { CPU_CAP_CONCURRENT } from "@platform/contract/platform-api/plans";
 import type { Plan } from "@platform/contract/platform-api/plans";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
@@ -37,7 +38,7 @@ export const putPlanCommand = defineCommand({
   name: "plans put",
   summary: "Create a plan of a service, or replace its terms",
   description: [
-    "What is not given is 0 or unlimited. Other terms are a new revision: subscriptions keep the one that they were made with.",
+    "What is not given is 0 or unlimited. --included, --cap and --per-minute are for each application: an organisation can have 1,000 of them, unless --applications says otherwise. Other terms are a new revision: subscriptions keep the one that they were made with.",
     "Prices are decimal numbers, such as 0.0025.",
   ],
   arguments: { plan: PLAN, service: SERVICE },
@@ -57,7 +58,16 @@ export const putPlanCommand = defineCommand({
     included: { ...WHOLE, description: "Units of each month that cost no more than the fee", minimum: 0 },
     cap: { ...WHOLE, description: "Units of each month beyond which nothing is started" },
     perMinute: { ...WHOLE, description: "Starts in one minute", maximum: MAX_RATE },
-    concurrent: { ...WHOLE, description: "Executions at one time", maximum: MAX_RATE },
+    concurrent: {
+      ...WHOLE,
+      description: `Executions at one time; with a cap of CPU-seconds ${CPU_CAP_CONCURRENT} by default`,
+      maximum: MAX_RATE,
+    },
+    applications: {
+      ...WHOLE,
+      description: "Applications of one organisation that can have it in a month",
+      maximum: MAX_RATE,
+    },
   },
   examples: [
     {
@@ -66,13 +76,13 @@ export const putPlanCommand = defineCommand({
     },
   ],
   run: async (context, { arguments: { plan: planId, service }, options }) => {
-    const { name, unit, included, cap, perMinute, concurrent, ...prices } = options;
+    const { name, unit, included, cap, perMinute, concurrent, applications, ...prices } = options;
     const { client } = await openSession(context);
     const { key } = await findService(context, client, service);
     const body = {
       name: name ?? planId,
       unit: unit === "cpu-second" ? ("cpu-second" as const) : ("execution" as const),
-      limits: omitMissing({ perMonth: cap, perMinute, concurrent }),
+      limits: omitMissing({ perMonth: cap, perMinute, concurrent, applications }),
       ...omitMissing({ included, ...prices }),
     };
     const plan = await client.putPlan({ params: { key, planId }, body });
@@ -113,7 +123,17 @@ export function printPlans({ output }: CommandContext, plans: readonly Plan[]): 
     return;
   }
   output.printTable(
-    ["PLAN", "NAME", "REVISION", "PRICE", "INCLUDED", "CAP A MONTH", "STARTS A MINUTE", "AT ONCE"],
+    [
+      "PLAN",
+      "NAME",
+      "REVISION",
+      "PRICE",
+      "INCLUDED",
+      "CAP A MONTH",
+      "STARTS A MINUTE",
+      "AT ONCE",
+      "APPLICATIONS",
+    ],
     plans.map((plan) => [
       plan.id,
       cleanText(plan.name),
@@ -123,6 +143,7 @@ export function printPlans({ output }: CommandContext, plans: readonly Plan[]): 
       plan.limits.perMonth === null ? "-" : `${plan.limits.perMonth} ${plan.unit}s`,
       String(plan.limits.perMinute ?? "-"),
       String(plan.limits.concurrent ?? "-"),
+      String(plan.limits.applications ?? "-"),
     ]),
   );
 }

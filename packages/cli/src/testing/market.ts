@@ -40,7 +40,7 @@ const FREE: Plan = {
   perCpuSecond: "0",
   unit: "execution",
   included: 0,
-  limits: { perMonth: null, perMinute: null, concurrent: null },
+  limits: { perMonth: null, perMinute: null, concurrent: null, applications: null },
   createdAt: AT,
 };
 

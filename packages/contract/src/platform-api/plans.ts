@@ -23,6 +23,9 @@ const Price = Type.String({
 const MAX_UNITS = 1_000_000_000_000;
 const MAX_RATE = 1_000_000;
 
+/** Executions at one time of a plan with a cap of CPU-seconds that names no other number: those that run may go beyond the cap. */
+export const CPU_CAP_CONCURRENT = 8;
+
 /** What quota and cap of a plan count. */
 export const PlanUnit = StringEnum(["execution", "cpu-second"], {
   title: "PlanUnit",
@@ -45,19 +48,23 @@ const Terms = {
   included: Type.Integer({
     minimum: 0,
     maximum: MAX_UNITS,
-    description: "Units of each month that cost no more than the monthly fee",
+    description: "Units of each month and application that cost no more than the monthly fee",
   }),
 };
 
 const Limits = {
   perMonth: Nullable(Type.Integer({ minimum: 1, maximum: MAX_UNITS }), {
-    description: "Units of each month beyond which starts are refused; null: no cap",
+    description: "Units of each month and application beyond which starts are refused; null: no cap",
   }),
   perMinute: Nullable(Type.Integer({ minimum: 1, maximum: MAX_RATE }), {
-    description: "Starts in one minute; null: what the platform allows",
+    description: "Starts of one application in a minute; null: what the platform allows",
   }),
   concurrent: Nullable(Type.Integer({ minimum: 1, maximum: MAX_RATE }), {
-    description: "Executions at one time, waiting ones included; null: what the platform allows",
+    description: `Executions at one time, waiting ones included; null: what the platform allows. A plan with a cap of CPU-seconds has ${CPU_CAP_CONCURRENT} where none are named`,
+  }),
+  applications: Nullable(Type.Integer({ minimum: 1, maximum: MAX_RATE }), {
+    description:
+      "Applications of one organisation that can have the plan in a month (UTC); null: any number, and each has `included`, `perMonth` and `perMinute` for itself",
   }),
 };
 
@@ -73,7 +80,10 @@ export const PlanSchema = Type.Object(
       description: "FREE: every price is zero. COMMERCIAL: some is not",
     }),
     ...Terms,
-    limits: Type.Object(Limits, { title: "PlanLimits", description: "Limits of one subscription" }),
+    limits: Type.Object(Limits, {
+      title: "PlanLimits",
+      description: "Limits of one subscription, and how many an organisation can have",
+    }),
     createdAt: Timestamp("When this revision was made"),
   },
   { title: "Plan", description: "Prices and limits of a subscription" },
@@ -99,6 +109,7 @@ const PutPlanSchema = Type.Object(
           perMonth: Type.Optional(Limits.perMonth),
           perMinute: Type.Optional(Limits.perMinute),
           concurrent: Type.Optional(Limits.concurrent),
+          applications: Type.Optional(Limits.applications),
         },
         { additionalProperties: false, description: "Limits of one subscription; an absent one is null" },
       ),

@@ -175,7 +175,7 @@ export const SUBSCRIPTIONS_API = {
       },
     ),
     responses: { 200: { description: "Changed", schema: SubscriptionSchema } },
-    problems: ["NOT_FOUND", "SERVICE_NOT_FOUND", "CONFLICT"],
+    problems: ["NOT_FOUND", "SERVICE_NOT_FOUND", "CONFLICT", "QUOTA_EXCEEDED"],
   },
   cancelSubscription: {
     ...REMOVES,

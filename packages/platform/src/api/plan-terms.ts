@@ -1,3 +1,4 @@
+import { CPU_CAP_CONCURRENT } from "@platform/contract/platform-api/plans";
 import type { PutPlan } from "@platform/contract/platform-api/plans";
 import { Problem } from "@platform/contract/problems";
 import { NO_TERMS, isFree } from "../store/plans.ts";
@@ -16,9 +17,15 @@ export function readTerms(plan: PutPlan): PlanTerms {
     monthly: trimZeros(terms.monthly),
     perExecution: trimZeros(terms.perExecution),
     perCpuSecond: trimZeros(terms.perCpuSecond),
+    concurrent: terms.concurrent ?? (hasCpuCap(terms) ? CPU_CAP_CONCURRENT : null),
   };
   checkTerms(exact);
   return exact;
+}
+
+/** CPU time is known when executions end: only their number bounds what they take beyond such a cap. */
+function hasCpuCap({ unit, perMonth }: PlanTerms): boolean {
+  return unit === "cpu-second" && perMonth !== null;
 }
 
 function checkTerms(terms: PlanTerms): void {

@@ -43,7 +43,7 @@ export function createPlanHandlers({
 
 /** A plan as callers see it. */
 export function toPlanBody(plan: PlanRecord): Plan {
-  const { perMonth, perMinute, concurrent } = plan;
+  const { perMonth, perMinute, concurrent, applications } = plan;
   return {
     id: plan.id,
     revision: plan.revision,
@@ -56,7 +56,7 @@ export function toPlanBody(plan: PlanRecord): Plan {
     perCpuSecond: plan.perCpuSecond,
     unit: plan.unit,
     included: plan.included,
-    limits: { perMonth, perMinute, concurrent },
+    limits: { perMonth, perMinute, concurrent, applications },
     createdAt: formatTimestamp(plan.createdAt),
   };
 }

@@ -34,5 +34,11 @@ export const QUOTA_LOCK = 7_362_315;
 /** One process at a time rolls up usage. Held by the statement. */
 export const USAGE_LOCK = 7_362_316;
 
+/**
+ * First of two keys; the second is `hashtext` of the organisation's id. One of its applications at a time gets a plan that only some of
+ * them can have. Held by the transaction that subscribes or changes the plan, which takes no row of another one after it.
+ */
+export const PLAN_LOCK = 7_362_317;
+
 /** One test process at a time creates the template of the test databases. Held by the session. */
 export const TEST_TEMPLATE_LOCK = 7_362_399;

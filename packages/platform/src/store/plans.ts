@@ -24,6 +24,8 @@ export interface PlanTerms {
   readonly perMinute: number | null;
   /** Executions at one time; null: no limit of the plan's. */
   readonly concurrent: number | null;
+  /** Applications of one organisation that can have it in a month; null: any number. */
+  readonly applications: number | null;
 }
 
 /** One revision of a plan; it never changes. */
@@ -73,13 +75,14 @@ export const NO_TERMS = {
   perMonth: null,
   perMinute: null,
   concurrent: null,
+  applications: null,
 } as const satisfies Omit<PlanTerms, "name">;
 
 /** The columns of a plan `p`, as `PlanRecord` has them. */
 export const PLAN_COLUMNS = `p.id as "rowId", p.slug as id, p.revision, p.name, p.description, p.currency,
   trim_scale(p.monthly_fee)::text as monthly, trim_scale(p.per_execution)::text as "perExecution",
   trim_scale(p.per_cpu_second)::text as "perCpuSecond", p.unit, p.included_quota::float8 as included,
-  p.hard_cap::float8 as "perMonth", p.starts_per_minute as "perMinute", p.max_concurrent as concurrent,
+  p.hard_cap::float8 as "perMonth", p.starts_per_minute as "perMinute", p.max_concurrent as concurrent, p.max_applications as applications,
   ${selectMilliseconds("p.created_at")} as "createdAt"`;
 
 /** The store of plans in PostgreSQL. */
@@ -198,9 +201,9 @@ export async function insertPlan(
 ): Promise<PlanRecord> {
   const [row] = await run<PlanRecord>({
     text: `insert into plan as p (id, service_key, slug, revision, name, description, currency, monthly_fee, per_execution,
-        per_cpu_second, unit, included_quota, hard_cap, starts_per_minute, max_concurrent)
+        per_cpu_second, unit, included_quota, hard_cap, starts_per_minute, max_concurrent, max_applications)
       values ($1, $2, $3, 1 + coalesce((select max(o.revision) from plan o where o.service_key = $2 and o.slug = $3), 0),
-        $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
       returning ${PLAN_COLUMNS}`,
     values: [
       createUuidV7(),
@@ -217,6 +220,7 @@ export async function insertPlan(
       terms.perMonth,
       terms.perMinute,
       terms.concurrent,
+      terms.applications,
     ],
     audited: ["plan.put"],
   });

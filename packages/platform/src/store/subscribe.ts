@@ -6,8 +6,7 @@ import { requireRoom } from "./base/bounds.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { isUniqueViolation, parseVersion } from "./base/columns.ts";
 import { SELECT_QUOTAS, THIS_MONTH } from "./executions/hold.ts";
-import { isFree, readCurrent } from "./plans.ts";
-import type { PlanRecord } from "./plans.ts";
+import { choosePlan, requireFewChanges, requirePlanRoom } from "./plan-room.ts";
 
 /** Which plan of the service, and which of its versions the endpoint URL names. */
 export interface SubscriptionTerms {
@@ -50,9 +49,11 @@ export async function subscribe(run: RunStatement, wanted: NewSubscription): Pro
     values: [applicationId],
   });
   const isOwn = await findOffer(run, organisationId, serviceKey);
-  const planId = await choosePlan(run, serviceKey, { wanted: wanted.planId, isOwn });
+  const plan = await choosePlan(run, serviceKey, { wanted: wanted.planId, isOwn });
   const version = await readFollowed(run, serviceKey, wanted.version ?? null);
   await requireEnded(run, applicationId, serviceKey);
+  await requireFewChanges(run, wanted);
+  if (plan !== null) await requirePlanRoom(run, wanted, plan);
   const id = createUuidV7();
   noteAudit({ target: [id] });
   try {
@@ -61,10 +62,18 @@ export async function subscribe(run: RunStatement, wanted: NewSubscription): Pro
           insert into subscription (id, application_id, service_key, plan_id, major, minor, patch)
           values ($1, $2, $3, $4, $5, $6, $7) returning application_id
         ) select pg_notify('${ACCESS_CHANNEL}', 'application:' || made.application_id) from made`,
-      values: [id, applicationId, serviceKey, planId, version.major, version.minor, version.patch],
+      values: [
+        id,
+        applicationId,
+        serviceKey,
+        plan?.rowId ?? null,
+        version.major,
+        version.minor,
+        version.patch,
+      ],
       audited: ["subscription.create"],
     });
-    if (planId !== null) await setLimits(run, id);
+    if (plan !== null) await setLimits(run, id);
     return id;
   } catch (error) {
     if (!isUniqueViolation(error, "subscription_one_active")) throw error;
@@ -79,7 +88,7 @@ export async function subscribe(run: RunStatement, wanted: NewSubscription): Pro
 /**
  * Changes an active subscription of the organisation; false: there is none.
  *
- * @throws Problem SERVICE_NOT_FOUND (version), INVALID_INPUT (plan)
+ * @throws Problem SERVICE_NOT_FOUND (version), INVALID_INPUT (plan), QUOTA_EXCEEDED
  */
 export async function changeSubscription(
   run: RunStatement,
@@ -89,17 +98,13 @@ export async function changeSubscription(
   if (!isUuid(id)) return false;
   const { planId, version, isPaused } = change;
   if (planId !== undefined) await lockPlans(run, organisationId, id);
-  const [row] = await run<{ readonly serviceKey: string }>({
-    text: `select b.service_key as "serviceKey" from subscription b join application a on a.id = b.application_id
+  const [row] = await run<Changed>({
+    text: `select b.id, b.application_id as "applicationId", b.service_key as "serviceKey", b.plan_id as "planRowId" from subscription b join application a on a.id = b.application_id
       where b.id = $2 and a.organisation_id = $1 and b.cancelled_at is null for no key update of b`,
     values: [organisationId, id],
   });
   if (row === undefined) return false;
-  if (planId !== undefined) {
-    const plan = await choosePlan(run, row.serviceKey, { wanted: planId, isOwn: false });
-    await run({ text: "update subscription set plan_id = $2 where id = $1", values: [id, plan] });
-    await setLimits(run, id);
-  }
+  if (planId !== undefined) await changePlan(run, { ...row, organisationId }, planId);
   if (version !== undefined) {
     const { major, minor, patch } = await readFollowed(run, row.serviceKey, version);
     await run({
@@ -119,6 +124,28 @@ export async function changeSubscription(
     audited: ["subscription.update"],
   });
   return true;
+}
+
+/** The subscription that is changed. */
+interface Changed {
+  readonly id: string;
+  readonly applicationId: string;
+  readonly serviceKey: string;
+  readonly planRowId: string | null;
+}
+
+async function changePlan(
+  run: RunStatement,
+  subscription: Changed & { readonly organisationId: string },
+  wanted: string,
+): Promise<void> {
+  const { id, serviceKey, planRowId } = subscription;
+  const plan = await choosePlan(run, serviceKey, { wanted, isOwn: false });
+  if (plan === null || plan.rowId === planRowId) return;
+  await requireFewChanges(run, subscription);
+  await requirePlanRoom(run, subscription, plan);
+  await run({ text: "update subscription set plan_id = $2 where id = $1", values: [id, plan.rowId] });
+  await setLimits(run, id);
 }
 
 /**
@@ -215,28 +242,6 @@ async function findOffer(run: RunStatement, organisationId: string, serviceKey: 
   if (service.publication === null)
     throw new Problem("CONFLICT", "The service is not published; publish it first.");
   return service.isOwn;
-}
-
-/** The revision of the plan that is wanted. What costs something is never chosen unasked. */
-async function choosePlan(
-  run: RunStatement,
-  serviceKey: string,
-  { wanted, isOwn }: { readonly wanted: string | undefined; readonly isOwn: boolean },
-): Promise<string | null> {
-  if (wanted === undefined && isOwn) return null;
-  const plans = await readCurrent(run, serviceKey);
-  const fitting = plans.filter((plan) => (wanted === undefined ? isFree(plan) : plan.id === wanted));
-  const [plan] = fitting;
-  if (plan !== undefined && fitting.length === 1) return plan.rowId;
-  const message =
-    wanted === undefined
-      ? `is missing; choose one of ${listIds(plans)}`
-      : `is no plan of the service; choose one of ${listIds(plans)}`;
-  throw new Problem("INVALID_INPUT", `/planId ${message}.`, { errors: [{ path: "/planId", message }] });
-}
-
-function listIds(plans: readonly PlanRecord[]): string {
-  return plans.map(({ id }) => id).join(", ") || "(none)";
 }
 
 /** The numbers to follow. @throws Problem SERVICE_NOT_FOUND when the service has no such live version */

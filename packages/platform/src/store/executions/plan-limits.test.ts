@@ -166,6 +166,20 @@ test("a start is let through while any CPU time is left, and what it takes beyon
   expect(await scene.countStarted(owner, 3)).toBe(0);
 });
 
+test("a cap of CPU time is exceeded at most by what as many executions take as run at one time", async () => {
+  const owner = await scene.createLimited({ cpuSeconds: 10, concurrent: 2 });
+  await startAndEnd(owner, succeed(0.001));
+  for (let tries = 0; tries < 5; tries++) {
+    const started = await Promise.allSettled(Array.from({ length: 4 }, () => scene.start(owner)));
+    for (const start of started)
+      if (start.status === "fulfilled")
+        await scene.store.finish(await scene.claim(start.value.id), succeed(9));
+  }
+  const taken = (await readCpu(owner)) ?? 0;
+  expect(taken).toBeGreaterThan(10);
+  expect(taken).toBeLessThanOrEqual(10 + 2 * 9);
+});
+
 test("starts hold what executions have taken lately", async () => {
   const owner = await scene.createLimited({ cpuSeconds: 3 });
   for (let ended = 0; ended < 60; ended++) await startAndEnd(owner, succeed(0.001));

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createTestOrganisation } from "../testing/fixtures.ts";
+import { startAtOnce } from "../testing/held-lock.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+import { PLAN_CHANGES_A_DAY } from "./plan-room.ts";
+import { NO_TERMS } from "./plans.ts";
+import { createStores } from "./stores.ts";
+import type { Stores } from "./stores.ts";
+
+let home: TestDatabase;
+let stores: Stores;
+/** With the plans `trial`, for one application of an organisation, and `open`, for any number. */
+let serviceKey: string;
+let organisationId: string;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  stores = createStores(home.database);
+  const provider = await createTestOrganisation(home.database);
+  serviceKey = (await stores.services.create({ organisationId: provider, name: "demo", description: "" }))
+    .key;
+  await stores.services.publish(provider, serviceKey, "marketplace");
+  const terms = { ...NO_TERMS, name: "Plan", included: 10, perMonth: 100 };
+  await stores.plans.put(provider, serviceKey, { ...terms, id: "trial", applications: 1 });
+  await stores.plans.put(provider, serviceKey, { ...terms, id: "open" });
+});
+afterAll(() => home?.close());
+beforeEach(async () => {
+  organisationId = await createTestOrganisation(home.database);
+});
+
+const run = (text: string, ...values: readonly unknown[]) => home.database.query({ text, values });
+const createApplication = async () =>
+  (await stores.applications.create({ organisationId, name: "shop", createdBy: "somebody" })).id;
+const subscribe = (applicationId: string, planId: string) =>
+  stores.subscriptions.create(organisationId, applicationId, serviceKey, { planId });
+const change = (id: string, planId: string) => stores.subscriptions.change(organisationId, id, { planId });
+
+const FULL = {
+  code: "QUOTA_EXCEEDED",
+  message: expect.stringContaining("trial is for 1 application"),
+  headers: { "retry-after": expect.stringMatching(/^[1-9]\d*$/u) },
+};
+
+test("a plan for one application of an organisation is had by one of several that subscribe at once", async () => {
+  const ids = await Promise.all([1, 2, 3].map(createApplication));
+  const lock = { text: "select 1 from service where key = $1 for update", values: [serviceKey] };
+  const answers = await startAtOnce(home, lock, () =>
+    ids.map((id) =>
+      subscribe(id, "trial").then(
+        () => "made",
+        () => "refused",
+      ),
+    ),
+  );
+  expect(answers.toSorted()).toEqual(["made", "refused", "refused"]);
+  for (const id of [await createApplication(), await createApplication()]) await subscribe(id, "open");
+  organisationId = await createTestOrganisation(home.database);
+  await subscribe(await createApplication(), "trial");
+});
+
+const LEAVES: readonly (readonly [string, (applicationId: string, id: string) => Promise<unknown>])[] = [
+  ["changed to another plan", (_, id) => change(id, "open")],
+  ["cancelled its subscription", (_, id) => stores.subscriptions.cancel(organisationId, id)],
+  ["was deleted", (id) => stores.applications.delete(organisationId, id)],
+];
+
+test.each(LEAVES)(
+  "the place of an application that %s is free in the next month, and not before",
+  async (_, leave) => {
+    const [first, second] = [await createApplication(), await createApplication()];
+    const { id } = await subscribe(first, "trial");
+    await leave(first, id);
+    await expect(subscribe(second, "trial")).rejects.toMatchObject(FULL);
+    const other = await subscribe(second, "open");
+    await expect(change(other.id, "trial")).rejects.toMatchObject(FULL);
+    await run(
+      "update subscription_term set since = since - interval '32 days' where subscription_id = $1",
+      id,
+    );
+    await run(
+      "update subscription set cancelled_at = cancelled_at - interval '32 days', created_at = created_at - interval '40 days' where id = $1",
+      id,
+    );
+    expect((await change(other.id, "trial"))?.plan?.id).toBe("trial");
+  },
+);
+
+test("an application that had the plan this month can have it again", async () => {
+  const { id } = await subscribe(await createApplication(), "trial");
+  await change(id, "open");
+  expect((await change(id, "trial"))?.plan?.id).toBe("trial");
+});
+
+test("an application subscribes to a service and changes its plan there so many times a day, however it does so", async () => {
+  const applicationId = await createApplication();
+  const other = await createApplication();
+  let { id } = await subscribe(applicationId, "open");
+  const former = id;
+  await run(
+    `insert into subscription_term (subscription_id, since, plan_id)
+      select $1, (select min(since) from subscription_term where subscription_id = $1) - i * interval '1 millisecond', null
+      from generate_series(1, $2::int) i`,
+    id,
+    PLAN_CHANGES_A_DAY - 3,
+  );
+  await change(id, "trial");
+  // The same plan again is no change.
+  for (let times = 0; times < 5; times++) await change(id, "trial");
+  await stores.subscriptions.cancel(organisationId, id);
+  ({ id } = await subscribe(applicationId, "open"));
+  const REFUSED = {
+    code: "QUOTA_EXCEEDED",
+    message: expect.stringContaining(`${PLAN_CHANGES_A_DAY} times today`),
+  };
+  await expect(change(id, "trial")).rejects.toMatchObject(REFUSED);
+  await stores.subscriptions.cancel(organisationId, id);
+  await expect(subscribe(applicationId, "open")).rejects.toMatchObject(REFUSED);
+  await subscribe(other, "open");
+  await run(
+    "update subscription_term set since = since - interval '1 day' where subscription_id = $1",
+    former,
+  );
+  await subscribe(applicationId, "open");
+});
