@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from .failure import Failure, describe_exception, extend_pointer
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     """JSON pointer, value, and the values that contain it."""
 
 METADATA_LIMIT = 1 << 20
+_METADATA_DEPTH = 200
+_MEASURED = "_usage"
+"""What the platform has measured: no name that services choose (`answer-texts.ts`)."""
 _MAX_SEARCHED = 100_000
 
 
@@ -31,7 +35,11 @@ def encode_outcome(value: Any, result_limit: int) -> tuple[bytes, bytes | None]:
     result = _encode("result", _as_object(value), result_limit)
     if metadata is None:
         return result, None
-    return result, _encode("metadata", _as_metadata(metadata), METADATA_LIMIT)
+    text = _encode("metadata", _as_metadata(metadata), METADATA_LIMIT)
+    if _is_deep(text):
+        reason = f"The metadata is nested deeper than {_METADATA_DEPTH} levels."
+        raise Failure("INVALID_RESULT", reason)
+    return result, text
 
 
 def read_chosen_failure(error: BaseException) -> Failure | None:
@@ -81,7 +89,21 @@ def _as_metadata(value: Any) -> dict[str, Any]:
         raise Failure(
             "INVALID_RESULT", f"metadata must be an object, not of type {type(value).__name__}."
         )
+    if _MEASURED in value:  # of another execution, whose metadata are passed on
+        return {name: item for name, item in value.items() if name != _MEASURED}
     return value
+
+
+def _is_deep(text: bytes) -> bool:
+    """Whether a JSON text has more levels of objects and arrays than metadata may have."""
+    if text.count(b"{") + text.count(b"[") <= _METADATA_DEPTH:
+        return False
+    depth = 0
+    for byte in re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text):
+        depth += (byte in b"{[") - (byte in b"}]")
+        if depth > _METADATA_DEPTH:
+            return True
+    return False
 
 
 def _lower(value: Any) -> Any:

@@ -73,6 +73,27 @@ class Outcome(unittest.TestCase):
         )
         self.assertEqual(encode_outcome(Envelope({"a": 1}), LIMIT), (b'{"a":1}', None))
 
+    def test_metadata_of_another_execution_lose_what_was_measured_of_that(self) -> None:
+        given = {"seconds": 2, "_usage": {"cpuSeconds": 1.5}, "of": {"_usage": 1}}
+        encoded = encode_outcome(Envelope({}, given), LIMIT)
+        self.assertEqual(encoded, (b"{}", b'{"seconds":2,"of":{"_usage":1}}'))
+        self.assertIn("_usage", given)
+
+    def test_metadata_have_as_many_levels_as_inputs(self) -> None:
+        def nest(levels: int) -> dict[str, Any]:
+            inner: list[Any] = ["[" * 300 + '\\"{']
+            for _ in range(levels - 2):
+                inner = [inner]
+            return {"a": inner, "wide": [[]] * 300}
+
+        encode_outcome(Envelope({}, nest(200)), LIMIT)
+        with self.assertRaises(Failure) as caught:
+            encode_outcome(Envelope({}, nest(201)), LIMIT)
+        detail = "The metadata is nested deeper than 200 levels."
+        self.assertEqual(
+            (caught.exception.code, caught.exception.detail), ("INVALID_RESULT", detail)
+        )
+
     def test_what_is_no_json_is_refused_with_its_place(self) -> None:
         cases = [
             ({"a": [1, float("nan")]}, "the number nan at /a/1"),

@@ -39,6 +39,17 @@ const ATTACKS: ReadonlyArray<readonly [name: string, program: string, outcome: o
     { status: "FAILED", code: "RESULT_TOO_LARGE" },
   ],
   ["metadata without end", "while True:\n        control.sendall(frame(METADATA, b'{}'))", BROKEN],
+  [
+    "metadata that end before their end",
+    `control.sendall(frame(METADATA, b'{"a":1},"result":{"b":2}') + frame(RESULT, b'{}'))`,
+    BROKEN,
+  ],
+  [
+    "what the platform measures",
+    `control.sendall(frame(METADATA, b'{"_usage":{"cpuSeconds":0}}') + frame(RESULT, b'{}'))`,
+    BROKEN,
+  ],
+  ["a result that is no text", `control.sendall(frame(RESULT, b'{"a":"\\xff"}'))`, BROKEN],
   ["a frame that only Node sends", "control.sendall(frame(2, b'{}'))", BROKEN],
   ["the word that it is ready, again", "control.sendall(frame(READY) * 1000)", BROKEN],
   ["a result that is no object", "control.sendall(frame(RESULT, b'[1]'))", BROKEN],

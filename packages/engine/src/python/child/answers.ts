@@ -1,5 +1,4 @@
 import { constants } from "node:os";
-import { MEGABYTE } from "../../base/bytes.ts";
 import { FRAME, createFrameDecoder } from "../wire/frames.ts";
 import type { Connection } from "../wire/connection.ts";
 import { CHUNK_COST } from "../wire/pace.ts";
@@ -8,18 +7,16 @@ import type { ExitEvent } from "../wire/control-messages.ts";
 import type { DecodeStep, Frame } from "../wire/frames.ts";
 import { readCause } from "../wire/untrusted-text.ts";
 import type { NotStarted, Outcome } from "../port/runtime.ts";
+import { MAX_METADATA_BYTES, isObjectText, readMetadata } from "./answer-texts.ts";
 
 /** An outcome that is known to be a failure. */
 export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
 
-const MAX_METADATA_BYTES = MEGABYTE;
 const MAX_FAILURE_BYTES = 256 * 1024;
 /** Bytes of an answer, which is only copied, that cost one unit of `Pace`. */
 const ANSWER_BYTES = 64;
 const SIGKILL = 9;
 const SIGSEGV = 11;
-const OPENING_BRACE = 123;
-const CLOSING_BRACE = 125;
 
 const SIGNAL_NAMES: ReadonlyMap<number, string> = nameSignals();
 
@@ -47,11 +44,12 @@ function createAnswerReader(resultBytes: number): (step: NonNullable<DecodeStep>
 
   function readFrame({ type, payload }: Frame): Outcome | null {
     if (type === FRAME.failure) return readFailure(payload);
-    if (!isObjectText(payload)) return BROKEN_PROTOCOL;
-    if (type === FRAME.result) return { status: "SUCCEEDED", result: payload, metadata };
+    // Results may be large and are not parsed: a forged one affects only the callers of that service.
+    if (type === FRAME.result)
+      return isObjectText(payload) ? { status: "SUCCEEDED", result: payload, metadata } : BROKEN_PROTOCOL;
     if (metadata !== null) return BROKEN_PROTOCOL;
-    metadata = payload;
-    return null;
+    metadata = readMetadata(payload);
+    return metadata === null ? BROKEN_PROTOCOL : null;
   }
 
   return (step) => {
@@ -79,13 +77,15 @@ export function listenForAnswer(
   const read = createAnswerReader(resultBytes);
   function readAnswer(chunk: Buffer): Taken {
     decoder.push(chunk);
+    let parsed = 0;
     for (let step = decoder.next(); step !== null; step = decoder.next()) {
+      if ("frame" in step && step.frame.type !== FRAME.result) parsed += step.frame.payload.length;
       const outcome = read(step);
       if (outcome === null) continue;
       onEvent({ type: "answer", outcome });
       break;
     }
-    return { cost: CHUNK_COST + chunk.length / ANSWER_BYTES, rest: null };
+    return { cost: CHUNK_COST + chunk.length / ANSWER_BYTES + parsed, rest: null };
   }
   connection.attach(readAnswer, () => onEvent({ type: "controlClosed" }));
 }
@@ -112,11 +112,6 @@ const BROKEN_PROTOCOL = fail(
   "EXECUTION_ERROR",
   "The code wrote to the runtime's own connection instead of returning from run.",
 );
-
-/** Checks the shape only: Node never parses results, and a forged result affects only the callers of that service. */
-function isObjectText(payload: Buffer): boolean {
-  return payload.length >= 2 && payload[0] === OPENING_BRACE && payload[payload.length - 1] === CLOSING_BRACE;
-}
 
 function readFailure(payload: Buffer): Outcome {
   let value: unknown;

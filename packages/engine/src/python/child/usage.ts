@@ -1,5 +1,6 @@
 import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
 import { fail } from "./answers.ts";
+import { MEASURED } from "./answer-texts.ts";
 import type { Metadata, NotStarted, Outcome, RunnableVersion } from "../port/runtime.ts";
 
 /** What the processes of one execution have used until its outcome was known, as the worker measured it. */
@@ -13,8 +14,6 @@ export interface Usage {
   readonly isSampled?: true;
 }
 
-/** The name of the measured values in the metadata; like `_links`, no name that services choose. */
-const MEMBER = "_usage";
 const EMPTY_OBJECT_BYTES = 2;
 const MICRO = 1e6;
 
@@ -87,10 +86,10 @@ function describeExcess(
 }
 
 function describeUsage({ cpuSeconds, peakMemoryBytes, isSampled: sampled }: Usage): Metadata {
-  return { [MEMBER]: { cpuSeconds, peakMemoryBytes, ...(sampled ? { sampled } : {}) } };
+  return { [MEASURED]: { cpuSeconds, peakMemoryBytes, ...(sampled ? { sampled } : {}) } };
 }
 
-/** Adds members to the text of an object without parsing it: it may have a megabyte. */
+/** Adds members to the text of an object as `readMetadata` returns it. */
 function append(text: Uint8Array | null, metadata: Metadata): Uint8Array {
   const members = JSON.stringify(metadata).slice(1);
   if (text === null || text.length <= EMPTY_OBJECT_BYTES) return Buffer.from(`{${members}`);

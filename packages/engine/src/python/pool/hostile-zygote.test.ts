@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createFixture, waitFor } from "../../testing/python-fixture.ts";
 import { findZygote } from "../../testing/find-zygote.ts";
 import type { Fixture } from "../../testing/python-fixture.ts";
+import { redactSecrets } from "../redaction.ts";
 import { SILENT } from "../../testing/silent-logger.ts";
 
 /*
@@ -94,4 +95,15 @@ test("what a build says at its end is read to its end, however long it is", asyn
   );
   const probe = await fixture.runtime.probe(version);
   expect(probe).toMatchObject({ ok: true, inputSchema: { type: "object" } });
+});
+
+test("a schema that no code can walk to its end is not read: the build fails as one whose import ended, also where secrets are taken out", async () => {
+  const deep = '{"event":"probed","mode":"fork","reason":null,"output":null,"input":{"a":%s}}';
+  const version = fixture.createVersion(`${SAY}
+levels = 1_000_000
+os.write(3, b'${deep}\\n' % (b"[" * levels + b"]" * levels))
+os._exit(0)
+`);
+  const probe = await redactSecrets(fixture.runtime).probe({ ...version, secrets: ["s3cr3t-value"] });
+  expect(probe).toMatchObject({ ok: false, code: "STARTUP_ERROR" });
 });

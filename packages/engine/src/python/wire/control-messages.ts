@@ -1,8 +1,8 @@
 /** Control messages between Node and a zygote: JSON objects, one per line. User code may have written what comes from a zygote. */
 
-import { isRecord } from "../../base/json.ts";
+import { isDeeperThan, isRecord } from "../../base/json.ts";
 import type { Isolation } from "../sandbox/sandbox.ts";
-import { readCause } from "./untrusted-text.ts";
+import { readCause, readDetail } from "./untrusted-text.ts";
 
 /** The first order, once: what to import, and within which limits. */
 interface BootOrder {
@@ -82,8 +82,12 @@ export function encodeOrder(order: Order): string {
   return `${JSON.stringify(order)}\n`;
 }
 
+/** Not even an honest one that is too deep to be stored (`input-schema/bounds.ts`) comes near: Python's own JSON goes no further. */
+const MAX_SCHEMA_DEPTH = 1000;
+
+/** What is read may be walked by recursion. */
 function isSchema(value: unknown): value is Record<string, unknown> | null {
-  return value === null || isRecord(value);
+  return value === null || (isRecord(value) && !isDeeperThan(value, MAX_SCHEMA_DEPTH));
 }
 
 function isCount(value: unknown): value is number {
@@ -137,7 +141,7 @@ function readReady({ mode }: Record<string, unknown>): ZygoteEvent | null {
 }
 
 function readUnsafe({ reason }: Record<string, unknown>): ZygoteEvent | null {
-  return typeof reason === "string" ? { event: "unsafe", reason } : null;
+  return typeof reason === "string" ? { event: "unsafe", reason: readDetail(reason) } : null;
 }
 
 function readFailed({ code, detail, traceback }: Record<string, unknown>): ZygoteEvent | null {
@@ -158,7 +162,8 @@ function readExit({ id, code, signal }: Record<string, unknown>): ZygoteEvent | 
 }
 
 function readRefused({ id, reason }: Record<string, unknown>): ZygoteEvent | null {
-  return isCount(id) && typeof reason === "string" ? { event: "refused", id, reason } : null;
+  if (!isCount(id) || typeof reason !== "string") return null;
+  return { event: "refused", id, reason: readDetail(reason) };
 }
 
 function readGone({ id }: Record<string, unknown>): ZygoteEvent | null {

@@ -13,8 +13,13 @@ interface Cause {
 export function readCause({ code, detail }: Cause): Cause {
   return {
     code: cleanText(toWellFormed(code.slice(0, MAX_CODE_LENGTH))),
-    detail: cleanText(toWellFormed(shorten(detail))),
+    detail: readDetail(detail),
   };
+}
+
+/** A sentence of a process that runs user code, cut as that of a cause. */
+export function readDetail(detail: string): string {
+  return cleanText(toWellFormed(shorten(detail)));
 }
 
 /** As the runner marks what it has cut (failure.py). */

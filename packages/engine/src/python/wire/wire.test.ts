@@ -28,6 +28,11 @@ function readSamples<T>(name: string): T[] {
 const frames = readSamples<FrameSample>("frames.json");
 const lines = readSamples<LineSample>("lines.json");
 
+/** An object of so many levels. */
+function nest(levels: number): string {
+  return `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+}
+
 describe("the golden messages, seen from Node", () => {
   test.each(frames)("prints and parses the frame: $name", (sample) => {
     const bytes = Buffer.from(sample.hex, "hex");
@@ -119,5 +124,21 @@ describe("the golden messages, seen from Node", () => {
       detail: `${"B\u{FFFD}".repeat(4000).slice(0, -1)}\u2026`,
       traceback: null,
     });
+  });
+
+  test.each(["unsafe", "refused"])("so is the reason of %s", (event) => {
+    expect(decodeEvent(JSON.stringify({ event, id: 1, reason: "B\0".repeat(100_000) }))).toMatchObject({
+      event,
+      reason: `${"B\u{FFFD}".repeat(4000).slice(0, -1)}\u2026`,
+    });
+  });
+
+  test.each(["input", "output"])("a schema that no code can walk to its end is no %s", (name) => {
+    const event = { event: "probed", input: null, output: null, mode: "fork", reason: null };
+    const say = (levels: number) =>
+      decodeEvent(JSON.stringify(event).replace(`"${name}":null`, `"${name}":${nest(levels)}`));
+    expect(say(1000)).toMatchObject({ event: "probed" });
+    expect(say(1001)).toBeNull();
+    expect(say(1_000_000)).toBeNull();
   });
 });
