@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from "typebox";
-import type { Action } from "./permissions.ts";
+import type { Action } from "./actions.ts";
 import type { ProblemCode } from "./problems.ts";
 
 /** One successful (or 304) response of an operation. */

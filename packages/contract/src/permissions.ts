@@ -1,12 +1,6 @@
+import { ACTIONS } from "./actions.ts";
+import type { Action } from "./actions.ts";
 import type { Operation } from "./operation.ts";
-
-/**
- * What may be done to the resources of an organisation: `read` them; `run` services; `deploy` services and versions; `edit`
- * applications, keys, subscriptions and settings; `administer` the organisation, which includes deleting for good.
- */
-const ACTIONS = ["read", "run", "deploy", "edit", "administer"] as const;
-/** See `ACTIONS`. */
-export type Action = (typeof ACTIONS)[number];
 
 /** What each role of an organisation may do, the least role first. */
 export const ROLE_ACTIONS = {

@@ -1,11 +1,9 @@
 import { removeTree } from "../files/remove-tree.ts";
-import type { Group } from "../python/sandbox/cgroups/cgroups.ts";
 import type { Epoll } from "../python/sandbox/seccomp/filters.ts";
 import { formatBytes } from "../project/limits.ts";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
 import { ProjectError } from "../project/project-error.ts";
 import { findAccessFault } from "./access.ts";
-import type { SystemUser } from "./access.ts";
 import { runBuildCommand } from "./build-command.ts";
 import type { BuildContext } from "./build-command.ts";
 import { createBuildConfinement } from "./build-confinement.ts";
@@ -18,43 +16,11 @@ import { createBuildSandbox } from "./build-sandbox.ts";
 import { chooseEpoll } from "./build-step.ts";
 import type { BuildStep } from "./build-step.ts";
 import { createBuildVariables } from "./build-variables.ts";
-import type { IndexAccess } from "./index-access.ts";
-import type { Interpreter } from "./interpreter.ts";
+import type { EnvironmentBuild } from "./environment-build.ts";
 import { createPipSteps } from "./pip-steps.ts";
 import { publishTree } from "./publish-tree.ts";
 import { REQUIREMENTS_FILE } from "./requirements.ts";
-import type { Requirements } from "./requirements.ts";
 import { createUvSteps } from "./uv-steps.ts";
-
-/** The inputs of one build; put together in `shared-build.ts`. */
-export interface EnvironmentBuild {
-  /** An empty folder of its own, at its final place: the scripts of an environment name their interpreter by absolute path. */
-  readonly directory: string;
-  readonly projectDirectory: string;
-  /** Folder of the Python half, which has the program that downloads. */
-  readonly runnerDirectory: string;
-  readonly requirements: Requirements;
-  readonly interpreter: Interpreter;
-  /** Null: venv and pip are used. */
-  readonly uv: TrustedExecutable | null;
-  /** Null: builds run without a sandbox. */
-  readonly bubblewrap: TrustedExecutable | null;
-  /** Whether, without a sandbox, Landlock keeps them to their folders. */
-  readonly confined: boolean;
-  /** The user that the installers run as; null: the user of this process. */
-  readonly user: SystemUser | null;
-  /** Folder of downloads that the fetch steps of an owner share; null: downloads are not kept. */
-  readonly cacheDirectory: string | null;
-  /** Whether packages may be built from source, which runs their code. */
-  readonly sourceBuilds: boolean;
-  readonly indexAccess: IndexAccess;
-  readonly limits: BuildLimits;
-  /** The control group of this build's processes; null: each has limits of its own only. */
-  readonly group: Group | null;
-  readonly log: BuildLog;
-  /** Stops the build; its running step is killed. */
-  readonly signal: AbortSignal;
-}
 
 /**
  * Creates a virtual environment with the requirements in `build.directory`. Afterwards it belongs to the user of this process and is readable

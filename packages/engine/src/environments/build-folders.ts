@@ -4,7 +4,7 @@ import { copyRunner } from "../python/sandbox/runner-files.ts";
 import { writeAccounts } from "../python/sandbox/system-view.ts";
 import { listProjectFiles } from "../project/list-files.ts";
 import type { SystemUser } from "./access.ts";
-import type { EnvironmentBuild } from "./build-environment.ts";
+import type { EnvironmentBuild } from "./environment-build.ts";
 import { CONSTRAINTS_FILE, PROJECT_FOLDER, REQUIREMENTS_FILE } from "./requirements.ts";
 
 /** The folders of one build, below its own; all but the environment are removed at its end. */

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ProjectError } from "../project/project-error.ts";
 import type { BuildCommand } from "./build-command.ts";
-import type { EnvironmentBuild } from "./build-environment.ts";
+import type { EnvironmentBuild } from "./environment-build.ts";
 import { getEnvironmentFolder, getEnvironmentPython } from "./build-folders.ts";
 import type { BuildFolders } from "./build-folders.ts";
 import { CREATION_FAILURE, INSTALLATION_FAILURE, WHEELS_FAILURE, listInputs } from "./build-step.ts";

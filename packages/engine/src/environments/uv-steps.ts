@@ -1,4 +1,4 @@
-import type { EnvironmentBuild } from "./build-environment.ts";
+import type { EnvironmentBuild } from "./environment-build.ts";
 import { getEnvironmentFolder, getEnvironmentPython } from "./build-folders.ts";
 import type { BuildFolders } from "./build-folders.ts";
 import { CREATION_FAILURE, WHEELS_FAILURE, listInputs } from "./build-step.ts";

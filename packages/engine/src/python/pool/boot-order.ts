@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { GIGABYTE } from "../../base/bytes.ts";
 import type { SandboxLaunch } from "../sandbox/sandbox.ts";
 import type { Order } from "../wire/control-messages.ts";
-import type { ZygoteOptions } from "./zygote.ts";
+import type { ZygoteOptions } from "./zygote-options.ts";
 
 const SHARED_TEMPORARY_FOLDERS = ["/tmp/", "/dev/shm/"];
 

@@ -3,7 +3,7 @@ import { findUppermost } from "../watch/family.ts";
 import type { Watch, Watcher } from "../watch/watcher.ts";
 import type { ZygoteEvent } from "../wire/control-messages.ts";
 import { ZYGOTE_RESERVE_BYTES } from "./zygote-groups.ts";
-import type { ZygoteOptions } from "./zygote.ts";
+import type { ZygoteOptions } from "./zygote-options.ts";
 
 /** Events with which an import has ended well. */
 const ENDS: ReadonlySet<ZygoteEvent["event"]> = new Set(["ready", "unsafe", "probed"]);

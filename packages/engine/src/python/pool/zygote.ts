@@ -27,6 +27,7 @@ import type { LogLine, RunnableVersion } from "../port/runtime.ts";
 import { BOOT_LINE_BYTES, BOOT_LOG_BYTES, describeLargeImport } from "./start-failure.ts";
 import { FIRST_DESCRIPTOR, STATUS_FD } from "../sandbox/sandbox.ts";
 import type { Sandbox, SandboxLaunch } from "../sandbox/sandbox.ts";
+import type { ZygoteOptions } from "./zygote-options.ts";
 import { watchImport } from "./watched-import.ts";
 import type { Launched } from "./watched-import.ts";
 import { isOver } from "../watch/process-files.ts";
@@ -54,19 +55,6 @@ export interface ZygoteHost {
   readonly logger: Logger;
   /** Limits imports and executions where there are no control groups; null: it is not needed, or cannot be. */
   readonly watcher: Watcher | null;
-}
-
-/** What one zygote runs, and who reads what it writes. */
-export interface ZygoteOptions {
-  readonly version: RunnableVersion;
-  readonly startMode: RunnableVersion["startMode"];
-  /** Whether it only describes `run` and ends, instead of waiting for orders. */
-  readonly probe: boolean;
-  /** Children that can exist at the same time. */
-  readonly maxChildren: number;
-  readonly onEvent: (event: ZygoteEvent) => void;
-  /** Its own output: of user code at import, and warnings of the runner. */
-  readonly onOutput: (lines: readonly LogLine[]) => void;
 }
 
 /** The processes of a zygote that the host knows. */

@@ -5,7 +5,7 @@ import { prepareBubblewrap } from "./bubblewrap.ts";
 import { findCgroups } from "./cgroups/find-cgroups.ts";
 import { prepareConfined } from "./confined.ts";
 import { describeMissing, gradeSandbox, isNeeded } from "./grade.ts";
-import type { EgressTools } from "./network/egress.ts";
+import type { EgressTools } from "./network/egress-tools.ts";
 import { explainNetwork } from "./network/explain-network.ts";
 import { findEgress, tryEgress } from "./network/find-egress.ts";
 import { DEFAULT_NETWORK_POLICY } from "./network/network-policy.ts";

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { SECOND } from "../../../base/time.ts";
 import { killLaunched } from "../../../host/kill-launched.ts";
 import type { ChildProcess } from "../../../host/processes.ts";
-import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
+import type { EgressTools } from "./egress-tools.ts";
 import { holdNamespaces, NETWORK_FD, spawnWithRights } from "./namespaces.ts";
-import type { HeldNamespaces, LaunchTools, NamespaceOwner } from "./namespaces.ts";
+import type { HeldNamespaces } from "./namespaces.ts";
 import { listChanges, listCommands } from "./network-plan.ts";
 import type { NetworkPlan } from "./network-plan.ts";
 import { startSlirp, waitUntilReady } from "./slirp.ts";
@@ -13,15 +13,6 @@ import { startSlirp, waitUntilReady } from "./slirp.ts";
 const SETUP_TIMEOUT_MS = 10 * SECOND;
 /** Time between the end of a slirp4netns and the start of the next one. */
 const RESTART_MS = 1 * SECOND;
-
-/** The programs that give a sandbox a way out, and whose namespaces it has. */
-export interface EgressTools extends LaunchTools {
-  readonly owner: NamespaceOwner;
-  readonly ip: TrustedExecutable;
-  readonly nsenter: TrustedExecutable;
-  readonly slirp: TrustedExecutable;
-  readonly unshare: TrustedExecutable;
-}
 
 /** The way out of one network namespace. */
 export interface Egress {

@@ -7,7 +7,7 @@ import { spawnTrusted } from "../../../host/processes.ts";
 import type { ChildProcess } from "../../../host/processes.ts";
 import type { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import { openEgress } from "./egress.ts";
-import type { EgressTools } from "./egress.ts";
+import type { EgressTools } from "./egress-tools.ts";
 import { enterNetwork } from "./namespaces.ts";
 import type { NamespaceOwner } from "./namespaces.ts";
 import { planNetwork } from "./network-plan.ts";

@@ -4,7 +4,7 @@ import { NETWORK_FD, OWN_FD, spawnWithRights } from "./namespaces.ts";
 import type { HeldNamespaces } from "./namespaces.ts";
 import { DEVICE, MTU, NETWORK } from "./network-plan.ts";
 import type { NetworkPlan } from "./network-plan.ts";
-import type { EgressTools } from "./egress.ts";
+import type { EgressTools } from "./egress-tools.ts";
 
 const SETUP_TIMEOUT_MS = 10 * SECOND;
 const READY_FD = OWN_FD;
