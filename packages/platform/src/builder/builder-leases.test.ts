@@ -99,7 +99,7 @@ describe("a build", () => {
       },
     };
     const logger = createRecordingLogger();
-    const builder = createBuilder({ ...scene.deps, builds, logger }, { leaseSeconds: 1, pollMs: HOUR });
+    const builder = createBuilder({ ...scene.deps, builds, logger }, { leaseSeconds: 6, pollMs: HOUR });
     await waitUntil(() => renewals.lost > 0);
     await builder.drain();
     expect(await scene.readBuild(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
