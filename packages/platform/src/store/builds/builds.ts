@@ -9,6 +9,7 @@ import type { BuildQuota } from "./build-quota.ts";
 import { ACCESS_CHANNEL, BUILDS_CHANNEL } from "../base/channels.ts";
 import { formatVersion, isUniqueViolation, parseVersion, selectMilliseconds } from "../base/columns.ts";
 import type { VersionNumber } from "../base/columns.ts";
+import { readLog } from "./read-log.ts";
 import { createSteadyClock } from "../base/steady-clock.ts";
 import type { SteadyClock } from "../base/steady-clock.ts";
 import { VERSION_COLUMNS, toVersionValues } from "../versions/versions.ts";
@@ -84,7 +85,7 @@ export interface BuildStore {
   readonly giveBack: (claim: ClaimKey) => Promise<boolean>;
   /** Adds lines at the end; dropped when the claim is no longer held. */
   readonly appendLog: (claim: ClaimKey, lines: readonly string[]) => Promise<void>;
-  /** Lines from `offset` on, counted from 0; at most `MAX_LOG_LINES`. None when the build is not the organisation's. */
+  /** Lines from `offset` on, counted from 0; at most 5,000. None when the build is not the organisation's. */
   readonly readLog: (
     organisationId: string,
     buildId: string,
@@ -104,7 +105,6 @@ export interface BuildStore {
 
 const MAX_ATTEMPTS = 3;
 const DEFAULT_LEASE_SECONDS = 30;
-const MAX_LOG_LINES = 5000;
 
 interface Row extends VersionNumber, Omit<BuildClaim, "version" | "failure"> {
   readonly failureCode: string | null;
@@ -336,22 +336,6 @@ async function appendLog(database: Database, claim: ClaimKey, lines: readonly st
       from build b cross join unnest($4::text[]) with ordinality as l (text, position) where ${IS_HELD}`,
     values: [claim.id, claim.attempt, claim.workerId, lines.map((line) => line.replaceAll("\0", "\u{FFFD}"))],
   });
-}
-
-async function readLog(
-  database: Database,
-  organisationId: string,
-  buildId: string,
-  offset: number,
-): Promise<{ lines: readonly string[]; nextOffset: number }> {
-  if (!isUuid(buildId)) return { lines: [], nextOffset: offset };
-  const rows = await database.query<{ text: string }>({
-    text: `select l.text from build_log l join build b on b.id = l.build_id join service s on s.key = b.service_key
-      where l.build_id = $1 and s.organisation_id = $2 and l.line >= $3 order by l.line limit ${MAX_LOG_LINES}`,
-    values: [buildId, organisationId, offset],
-    idempotent: true,
-  });
-  return { lines: rows.map(({ text }) => text), nextOffset: offset + rows.length };
 }
 
 async function findLatest(
