@@ -1,7 +1,9 @@
 import type { Readable } from "node:stream";
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
-import type { Build, SERVICES_API } from "@platform/contract/platform-api/services";
+import { listRoles } from "@platform/contract/permissions";
+import { SERVICES_API } from "@platform/contract/platform-api/services";
+import type { Build } from "@platform/contract/platform-api/services";
 import { ProjectError } from "@platform/engine/project/project-error";
 import type { OperationHandlers } from "@platform/engine/http/types";
 import { createDiskProblem } from "../disk/disk-guard.ts";
@@ -207,7 +209,7 @@ async function createBuild(deps: Deps, order: BuildOrder): Promise<BuildRecord> 
   }
 }
 
-/** @throws Problem CONFLICT, SERVICE_NOT_FOUND, QUOTA_EXCEEDED */
+/** Who was demoted since they were asked is refused, too. @throws Problem CONFLICT, SERVICE_NOT_FOUND, QUOTA_EXCEEDED, FORBIDDEN */
 async function storeBuild(
   { builds }: Deps,
   { caller, service, upload, isForced }: BuildOrder,
@@ -223,7 +225,10 @@ async function storeBuild(
     requestedBy: caller.userId,
   };
   noteAudit({ target: [service.key, version] });
-  const build = await builds.create(wanted, upload.archive.bytes + upload.content.bytes);
+  const build = await builds.create(wanted, {
+    storedBytes: upload.archive.bytes + upload.content.bytes,
+    roles: listRoles(SERVICES_API.createVersion),
+  });
   if (!build) throw new Problem("SERVICE_NOT_FOUND");
   return build;
 }

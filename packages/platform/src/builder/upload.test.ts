@@ -5,6 +5,8 @@ import { watchDisk } from "../disk/disk-guard.ts";
 import { guardBuilds } from "../disk/guarded-stores.ts";
 import { openBuildScene, returning } from "../testing/build-scene.ts";
 import type { BuildScene } from "../testing/build-scene.ts";
+import { createTestMember } from "../testing/fixtures.ts";
+import { startAtOnce } from "../testing/held-lock.ts";
 import { createRecordingLogger } from "../testing/test-database.ts";
 
 let scene: BuildScene;
@@ -50,6 +52,31 @@ describe("an upload", () => {
         (await scene.upload(key, await scene.pack(name, returning(3)), "?version=1.0.0")).statusCode,
       ).toBe(409);
       expect(await scene.listStored()).toEqual(before);
+    });
+
+    test("for a member who is demoted after the last look at their role", async () => {
+      const { key, name } = await scene.createService();
+      const { organisationId } = scene.owner;
+      const former = await createTestMember(scene.instance, organisationId, "maintainer");
+      const headers = {
+        authorization: `Bearer ${former.token}`,
+        "x-organizationid": organisationId,
+        "content-type": "application/zip",
+      };
+      const url = `/api/services/${key}`;
+      expect((await scene.instance.api.inject({ url, headers })).statusCode).toBe(200);
+      const payload = await scene.pack(name);
+      const demotion = {
+        text: "update member set role = 'viewer' where organisation_id = $1 and user_id = $2",
+        values: [organisationId, former.userId],
+      };
+      const [response] = await startAtOnce(scene.home, demotion, () => [
+        scene.instance.api.inject({ method: "POST", url: `${url}/versions`, headers, payload }),
+      ]);
+      expect([response?.statusCode, response?.json().code]).toEqual([403, "FORBIDDEN"]);
+      expect(
+        (await scene.instance.api.inject({ url: `${url}/versions/1.0.0/build`, headers })).statusCode,
+      ).toBe(404);
     });
 
     test("while the disk is low, with 503 and when to try again; builds that wait go on waiting", async () => {

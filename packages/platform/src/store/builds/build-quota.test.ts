@@ -84,7 +84,7 @@ describe("an organisation", () => {
     const deployer = await createDeployer();
     const { organisationId } = deployer.user;
     const make = async (patch: number, archiveHash: string, bytes: number) => {
-      await builds.create(request(deployer, patch, archiveHash), bytes);
+      await builds.create(request(deployer, patch, archiveHash), { storedBytes: bytes });
       const claim = await builds.claim("builder", 60);
       if (!claim) throw new Error("There is no build to claim.");
       const version = {
@@ -106,15 +106,17 @@ describe("an organisation", () => {
     };
     await make(0, "large", 600);
     await make(1, "large", 600);
-    const refused = await builds.create(request(deployer, 2), 401).catch((error: unknown) => error);
+    const refused = await builds
+      .create(request(deployer, 2), { storedBytes: 401 })
+      .catch((error: unknown) => error);
     expect(refused).toMatchObject({
       code: "QUOTA_EXCEEDED",
       message: expect.stringContaining("retire versions"),
     });
-    expect(await builds.create(request(deployer, 2), 400)).not.toBeNull();
+    expect(await builds.create(request(deployer, 2), { storedBytes: 400 })).not.toBeNull();
     await claimAll();
     for (const version of ["1.0.0", "1.0.1"]) await versions.retire(organisationId, deployer.key, version);
-    expect(await builds.create(request(deployer, 3), 600)).not.toBeNull();
+    expect(await builds.create(request(deployer, 3), { storedBytes: 600 })).not.toBeNull();
     await claimAll();
   });
 

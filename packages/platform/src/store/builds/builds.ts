@@ -1,3 +1,4 @@
+import type { Role } from "@platform/contract/permissions";
 import { Problem } from "@platform/contract/problems";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
@@ -6,6 +7,7 @@ import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { DEFAULT_BUILD_QUOTA, checkQuota, lockQuota } from "./build-quota.ts";
 import type { BuildQuota } from "./build-quota.ts";
+import { holdRole } from "./hold-role.ts";
 import { ACCESS_CHANNEL, BUILDS_CHANNEL } from "../base/channels.ts";
 import { formatVersion, isUniqueViolation, parseVersion, selectMilliseconds } from "../base/columns.ts";
 import type { VersionNumber } from "../base/columns.ts";
@@ -40,6 +42,14 @@ export interface NewBuild {
   readonly requestedBy: string;
 }
 
+/** What the statement that stores a build needs besides. */
+interface Upload {
+  /** Size of archive and unpacked project on the disk; default 0. */
+  readonly storedBytes?: number;
+  /** Roles of which who requests it must still have one; absent: not asked. */
+  readonly roles?: readonly Role[];
+}
+
 /** A build; times in milliseconds since the epoch, null before they are reached. */
 export interface BuildRecord extends NewBuild {
   readonly id: string;
@@ -65,11 +75,11 @@ export type BuildOutcome =
 /** The builds of all organisations. Reads and writes for a caller name the organisation; writes of a builder name its claim. */
 export interface BuildStore {
   /**
-   * `storedBytes`: size of archive and unpacked project on the disk. Null when the service is not the organisation's.
+   * Null when the service is not the organisation's.
    *
-   * @throws Problem CONFLICT while the same version is being built, QUOTA_EXCEEDED
+   * @throws Problem CONFLICT while the same version is being built, QUOTA_EXCEEDED, FORBIDDEN
    */
-  readonly create: (build: NewBuild, storedBytes?: number) => Promise<BuildRecord | null>;
+  readonly create: (build: NewBuild, upload?: Upload) => Promise<BuildRecord | null>;
   /** Checks whether the organisation may have another build. @throws Problem QUOTA_EXCEEDED */
   readonly checkQuota: (organisationId: string) => Promise<void>;
   /**
@@ -133,7 +143,7 @@ export function createBuildStore(database: Database, options: BuildStoreOptions 
   const { quota = DEFAULT_BUILD_QUOTA, leaseSeconds: clockHoldSeconds = DEFAULT_LEASE_SECONDS } = options;
   const clock = createSteadyClock(clockHoldSeconds * SECOND);
   return {
-    create: (build, storedBytes = 0) => insertBuild(database, quota, build, storedBytes),
+    create: (build, upload = {}) => insertBuild(database, quota, build, upload),
     checkQuota: (organisationId) => checkQuota(database.query, organisationId, quota, null),
     claim: (workerId, leaseSeconds) => claimBuild({ database, clock }, workerId, leaseSeconds),
     renew: (claims, leaseSeconds) => renewBuilds(database, claims, leaseSeconds),
@@ -163,7 +173,7 @@ async function insertBuild(
   database: Database,
   quota: BuildQuota,
   build: NewBuild,
-  storedBytes: number,
+  { storedBytes = 0, roles }: Upload,
 ): Promise<BuildRecord | null> {
   const number = parseVersion(build.version);
   if (number === null) throw new TypeError(`${build.version} is not MAJOR.MINOR.PATCH`);
@@ -174,6 +184,8 @@ async function insertBuild(
       // Until the commit: a concurrent build of this organisation is counted after this one is visible.
       await lockQuota(run, build.organisationId);
       await checkQuota(run, build.organisationId, quota, { archiveHash: build.archiveHash, storedBytes });
+      const { organisationId, requestedBy: userId } = build;
+      if (roles !== undefined) await holdRole(run, { organisationId, userId, roles });
       return run<Row>({
         text: `with b as (
           insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, is_forced, requested_by, stored_bytes)
