@@ -130,7 +130,8 @@ def _put_back(path: str, descriptor: int) -> None:
 def explain_refusal(error: OSError) -> str:
     """Why no process could be started, with the remedy where the text of the system has none."""
     if error.errno == errno.ENOSPC:
-        return f"{error}: the user namespaces are used up, raise user.max_user_namespaces"
+        remedy = "by this version at import, or raise user.max_user_namespaces"
+        return f"{error}: the user namespaces are used up: {remedy}"
     if error.errno == errno.EPERM:
         return f"{error}: the sandbox must allow nested user namespaces"
     return str(error)

@@ -118,8 +118,9 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outside:
         self.assertEqual(printed[1:], ["Network is unreachable"])
 
     def test_the_text_of_a_refusal_says_what_to_do(self) -> None:
+        used_up = "by this version at import, or raise user.max_user_namespaces"
         for code, remedy in (
-            (errno.ENOSPC, "the user namespaces are used up, raise user.max_user_namespaces"),
+            (errno.ENOSPC, f"the user namespaces are used up: {used_up}"),
             (errno.EPERM, "the sandbox must allow nested user namespaces"),
         ):
             text = namespaces.explain_refusal(OSError(code, "clone"))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ORDINARY_RUNNERS } from "../testing/ordinary-user.ts";
+import { createLimitedRunner, ORDINARY_RUNNERS } from "../testing/ordinary-user.ts";
 import type { VersionRunner } from "../testing/version-runner.ts";
 
 /* Versions that have no user of their own: what the kernel counts for the user of the worker, and they could take from it. */
@@ -94,5 +94,99 @@ describe.each(ORDINARY_RUNNERS)("run by an ordinary user, %s", (_how, createRunn
 
   test("a version takes no leases of the worker's files, which other versions and the worker would wait for", async () => {
     expect((await runner.run({ program: LEASES })).result).toEqual({ value: [] });
+  });
+});
+
+const FEW = { namespaces: 300, processes: 900 };
+
+/** An import that takes all that it can get, in a process that it leaves behind, but what an execution of its own needs. */
+const GREEDY = `
+import ctypes, os, resource, signal, time
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+NAMESPACES = 0x10000000 | 0x00020000 | 0x08000000 | 0x20000000
+NETWORK = 0x40000000  # one of the two is what the filter allows
+FOR_EXECUTIONS = 3
+
+def hold_namespace():
+    reader, writer = os.pipe()
+    for flags in (NAMESPACES, NAMESPACES | NETWORK):
+        pid = LIBC.syscall(CLONE, flags | signal.SIGCHLD, 0, 0, 0, 0)
+        if pid >= 0:
+            break
+    else:
+        raise OSError(ctypes.get_errno(), "clone")
+    if pid == 0:
+        os.close(writer)
+        os.read(reader, 1)
+        os._exit(0)
+    held = os.open(f"/proc/{pid}/ns/user", os.O_RDONLY)
+    os.close(reader), os.close(writer)
+    os.waitpid(pid, 0)
+    return held
+
+def hold_process():
+    pid = os.fork()
+    if pid == 0:
+        time.sleep(60)
+        os._exit(0)
+    return pid
+
+def take(hold):
+    held = []
+    try:
+        while len(held) < 5000:
+            held.append(hold())
+    except OSError:
+        pass
+    return held
+
+def take_all(said):
+    _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    resource.setrlimit(resource.RLIMIT_NPROC, (hard, hard))
+    namespaces = take(hold_namespace)
+    for held in namespaces[:FOR_EXECUTIONS]:
+        os.close(held)
+    processes = take(hold_process)
+    for pid in processes[:FOR_EXECUTIONS]:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    os.write(said, b"%d %d" % (len(namespaces), len(processes)))
+
+LIBC.prctl(36, 0, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: the zygote would adopt it, and so find it
+listener, said = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        take_all(said)
+        os.close(said)
+        time.sleep(60)
+    os._exit(0)
+os.wait()
+os.close(said)
+TAKEN = [int(word) for word in os.read(listener, 100).split()]
+os.close(listener)
+
+def run():
+    return TAKEN
+`;
+
+describe.runIf(process.getuid?.() === 0)("run by an ordinary user who may have little", () => {
+  test("an import that takes all namespaces and processes that it can get keeps no other version from starting", async () => {
+    const runner = await createLimitedRunner(FEW.namespaces, FEW.processes);
+    try {
+      const greedy = await runner.run({ program: GREEDY });
+      const modest = await runner.run({ program: "def run():\n    return 7\n" });
+      expect([greedy, modest]).toMatchObject([
+        { outcome: { status: "SUCCEEDED" } },
+        { result: { value: 7 } },
+      ]);
+      const { value } = greedy.result as { readonly value: readonly [number, number] };
+      expect(value[0]).toBeLessThan(FEW.namespaces / 2);
+      expect(value[1]).toBeLessThan(FEW.processes / 3);
+    } finally {
+      await runner.close();
+    }
   });
 });

@@ -70,6 +70,18 @@ export const RUNNERS: readonly Runner[] =
       ]
     : [["the user of this process", () => createVersionRunner()]];
 
+const FEW = `
+echo "$1" > /proc/sys/user/max_user_namespaces
+shift
+exec unshare --user --map-current-user prlimit "$@"
+`;
+
+/** Runs versions as an ordinary user who may have so many user namespaces and processes, all together. Needs root. */
+export function createLimitedRunner(namespaces: number, processes: number): Promise<VersionRunner> {
+  const own = ["unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-e", "-c", FEW] as const;
+  return createRunner(USER, "", [...own, "sh", String(namespaces), `--nproc=${processes}`, ...RUN]);
+}
+
 /** Versions that are run by an ordinary user, with the namespaces that the kernel gives and, at level C, without. */
 export const ORDINARY_RUNNERS: readonly Runner[] =
   process.getuid?.() === 0

@@ -7,9 +7,8 @@ import type { Settings } from "../port/settings.ts";
 import type { Cgroups, Group, GroupLimits } from "../sandbox/cgroups/cgroups.ts";
 import { joinFirst } from "../sandbox/cgroups/join-first.ts";
 import type { Command } from "../sandbox/cgroups/join-first.ts";
+import { PROCESS_LIMIT } from "../sandbox/sandbox.ts";
 
-/** Processes and threads of one execution, and of an import. */
-const PROCESS_LIMIT = 256;
 /** Beside the limit of a version: enough for a MemoryError to be raised and reported before the kernel kills. The runner's own limits leave as much. */
 const RUN_RESERVE_BYTES = 32 * MEGABYTE;
 /** The interpreter and the runner, and the page tables of the children, before they are in groups of their own. */

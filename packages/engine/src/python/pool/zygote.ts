@@ -124,7 +124,8 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
   }
   try {
     const onNotice = (message: string): void => host.logger.warn({ versionId: version.id }, message);
-    launch = await host.sandbox.prepare({ ...version, runnerDirectory, zygoteDirectory, onNotice });
+    const request = { runnerDirectory, zygoteDirectory, children: maxChildren, onNotice };
+    launch = await host.sandbox.prepare({ ...version, ...request });
     home = await openHomeSocket(join(zygoteDirectory, "home"), host.paces);
     if (host.sandbox.cgroups !== null)
       groups = createZygoteGroups(host.sandbox.cgroups, version, {

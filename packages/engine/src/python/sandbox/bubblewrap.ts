@@ -10,6 +10,7 @@ import type { Architecture } from "./seccomp/syscalls.ts";
 import { BASE_ENVIRONMENT, FIRST_DESCRIPTOR, STATUS_FD } from "./sandbox.ts";
 import type { SandboxLaunch, SandboxRequest } from "./sandbox.ts";
 import { bind, bindAccounts, isBelow, listSystem, writeAccounts } from "./system-view.ts";
+import type { UserBounds } from "./user-bounds.ts";
 import type { SandboxUser, TakeUser } from "./users.ts";
 
 /** Inside, the project and the runner are at fixed paths, so that tracebacks do not disclose paths of the host. */
@@ -25,6 +26,8 @@ export interface BubblewrapOptions {
   readonly architecture: Architecture;
   /** Root must never start bwrap as itself: with a user namespace the inner uid would be the host's root. */
   readonly takeUser: TakeUser;
+  /** Null: versions have users of their own, their code is trusted, or this machine cannot bound what they have. */
+  readonly bounds: UserBounds | null;
   readonly networks: Networks;
 }
 
@@ -62,7 +65,8 @@ async function prepareLaunch(
   });
   const isolation = listArguments(request, bubblewrapArguments);
   let egress: ConnectedNetwork | null = null;
-  const { architecture } = options;
+  const { architecture, bounds, executable } = options;
+  const enter = own === null ? undefined : (command: readonly string[]) => own.enter(user, command);
   return {
     view: {
       project: PROJECT,
@@ -78,8 +82,9 @@ async function prepareLaunch(
     },
     wrap: (command) => {
       const args = [...isolation, "--", ...command];
-      if (own === null) return { executable: options.executable, args };
-      return { executable: own.launcher, args: own.enter(user, [options.executable.path, ...args]) };
+      if (bounds !== null) return bounds.bound(request.children, [executable.path, ...args], enter);
+      if (own === null) return { executable, args };
+      return { executable: own.launcher, args: own.enter(user, [executable.path, ...args]) };
     },
     environment: BASE_ENVIRONMENT,
     // bwrap(1): written only when the program inside was executed and has ended.

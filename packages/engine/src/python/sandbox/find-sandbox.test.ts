@@ -144,6 +144,7 @@ const PATHS = {
   projectDirectory: "/p",
   runnerDirectory: "/r",
   readablePaths: ["/usr/lib/x", "/opt/env"],
+  children: 1,
   network: null,
   resources: { cpu: 1, memory: 1 },
   onNotice: () => undefined,
@@ -154,6 +155,7 @@ function createSandbox(uid: number) {
     architecture: "x86_64",
     executable: TrustedExecutable.vouchFor("/usr/bin/bwrap", "named by the operator"),
     takeUser: createSandboxUsers({ uidBase: 300_000, uidCount: 2, uid, gid: uid, trustsCode: false }),
+    bounds: null,
     networks: { policy: DEFAULT_NETWORK_POLICY, egress: null, fallback: "none" },
   } as const;
   return async (zygoteDirectory = mkdtempSync(join(directory, "zygote-"))): Promise<SandboxLaunch> => {

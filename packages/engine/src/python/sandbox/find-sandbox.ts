@@ -1,5 +1,5 @@
 import { arch, platform } from "node:process";
-import type { MissingPiece, SandboxLevel } from "@platform/contract/sandbox";
+import type { MissingPiece } from "@platform/contract/sandbox";
 import { getMessage } from "../../base/thrown.ts";
 import { prepareBubblewrap } from "./bubblewrap.ts";
 import { findCgroups } from "./cgroups/find-cgroups.ts";
@@ -22,26 +22,14 @@ import type { PieceTrial, TrialTools } from "./trials.ts";
 import { TRIAL_TIMES } from "../../host/try-twice.ts";
 import type { TrialTimes } from "../../host/try-twice.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
+import { describeSharedUser } from "./describe-shared-user.ts";
+import { findUserBounds } from "./user-bounds.ts";
+import type { UserBounds } from "./user-bounds.ts";
 import { createSandboxUsers } from "./users.ts";
 import type { TakeUser } from "./users.ts";
 
 const DEFAULT_UID_BASE = 200_000;
 const DEFAULT_UID_COUNT = 10_000;
-
-/** The kernel counts what epoll watches for each user alone. */
-const NO_EPOLL =
-  "They get no epoll (ENOSYS), with which one could end this worker: asyncio falls back to poll; what needs epoll (uvloop, Node.js) fails.";
-/** At level C nothing else keeps a version from what Landlock does not judge. */
-const SHARED_FILES =
-  " They may change the permissions, times and attributes of all its files, and the limits and priorities of its processes: all deployed code must be trusted.";
-
-function describeSharedUser(level: SandboxLevel): MissingPiece {
-  return {
-    piece: "users of their own",
-    why: `Versions run as the user of this process. ${NO_EPOLL}${level === "C" ? SHARED_FILES : ""}`,
-    remedy: "Run the worker as root: each version then has a user of its own.",
-  };
-}
 
 /** What the sandbox is made with, and as whom versions run. */
 export interface FindSandboxOptions {
@@ -78,7 +66,8 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   const { tools, takeUser } = chooseUsers(options);
   const bubblewrap = await findBubblewrap(options);
   const architecture = findArchitecture(arch);
-  const trials = listTrials(bubblewrap, architecture, takeUser);
+  const bounds = await chooseBounds(bubblewrap, tools, options);
+  const trials = listTrials({ bubblewrap, architecture, takeUser, bounds: readBounds(bounds) });
   const [faults, outside, { cgroups, missing }] = await Promise.all([
     tryPieces(tools, trials),
     tryNetwork(bubblewrap, options),
@@ -88,7 +77,8 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   const others = [missing, isMissing(egress) ? egress : null].filter((piece) => piece !== null);
   const graded = gradeSandbox([...faults, ...others]);
   if (graded.level === "D" || architecture === null) return createNoSandbox(graded);
-  const shared = tools.user === null && options.trustsCode !== true ? [describeSharedUser(graded.level)] : [];
+  const unbounded = typeof bounds === "string" ? bounds : null;
+  const shared = sharesUser(tools, options) ? [describeSharedUser(graded.level, unbounded)] : [];
   const report = { ...graded, missing: [...graded.missing, ...shared] };
   const needed = trials.filter(({ piece }) => isNeeded(piece, report.level));
   const networks = createNetworks(options, egress);
@@ -107,7 +97,7 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
     },
   };
   if (report.level !== "C" && bubblewrap instanceof TrustedExecutable) {
-    const found = { ...parts, executable: bubblewrap };
+    const found = { ...parts, executable: bubblewrap, bounds: readBounds(bounds) };
     return { ...common, report, prepare: (request) => prepareBubblewrap(found, request) };
   }
   const confined = { ...parts, interpreter, siblings: await judgeSiblings(tools) };
@@ -153,6 +143,25 @@ function chooseUsers(options: FindSandboxOptions): { tools: TrialTools; takeUser
   return { tools, takeUser };
 }
 
+/** Whether code that is not trusted runs as the user of this process. */
+function sharesUser({ user }: TrialTools, { trustsCode = false }: FindSandboxOptions): boolean {
+  return user === null && !trustsCode;
+}
+
+/** Null: there is nothing to bound. A string: why what there is cannot be bounded. */
+async function chooseBounds(
+  bubblewrap: Awaited<ReturnType<typeof findBubblewrap>>,
+  tools: TrialTools,
+  options: FindSandboxOptions,
+): Promise<UserBounds | string | null> {
+  if (!(bubblewrap instanceof TrustedExecutable) || !sharesUser(tools, options)) return null;
+  return findUserBounds(bubblewrap, { searchPath: options.searchPath, times: tools.times });
+}
+
+function readBounds(bounds: UserBounds | string | null): UserBounds | null {
+  return typeof bounds === "string" ? null : bounds;
+}
+
 function createNetworks(
   { networkPolicy = DEFAULT_NETWORK_POLICY, trustsCode = false, networkLookMs }: FindSandboxOptions,
   egress: EgressTools | MissingPiece,
@@ -170,11 +179,17 @@ function isMissing(found: EgressTools | MissingPiece): found is MissingPiece {
 }
 
 /** The remedies are those of `docs/guide/isolation.md`, in short. */
-function listTrials(
-  bubblewrap: Awaited<ReturnType<typeof findBubblewrap>>,
-  architecture: Architecture | null,
-  takeUser: TakeUser,
-): readonly PieceTrial[] {
+function listTrials({
+  bubblewrap,
+  architecture,
+  takeUser,
+  bounds,
+}: {
+  readonly bubblewrap: Awaited<ReturnType<typeof findBubblewrap>>;
+  readonly architecture: Architecture | null;
+  readonly takeUser: TakeUser;
+  readonly bounds: UserBounds | null;
+}): readonly PieceTrial[] {
   if (platform !== "linux")
     return refuseAll(`It is a part of Linux, and this is ${platform}.`, "Run workers on Linux.");
   if (architecture === null)
@@ -191,7 +206,7 @@ function listTrials(
       ...(bubblewrap instanceof TrustedExecutable
         ? {
             attempt: (tools, attempt) =>
-              tryBubblewrap({ executable: bubblewrap, architecture, takeUser }, tools, attempt),
+              tryBubblewrap({ executable: bubblewrap, architecture, takeUser, bounds }, tools, attempt),
           }
         : { attempt: async () => bubblewrap.why, remedy: bubblewrap.remedy }),
     },

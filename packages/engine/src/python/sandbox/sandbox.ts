@@ -10,6 +10,9 @@ export const STATUS_FD = 4;
 /** The first of `SandboxLaunch.descriptors`. */
 export const FIRST_DESCRIPTOR = 5;
 
+/** Processes and threads of one execution, and of an import. */
+export const PROCESS_LIMIT = 256;
+
 /** The files that one zygote needs to see; absolute host paths. */
 export interface SandboxRequest {
   readonly projectDirectory: string;
@@ -19,6 +22,8 @@ export interface SandboxRequest {
   readonly zygoteDirectory: string;
   /** Each file system in memory that the zygote may write to holds at most the memory, which its children do not count. */
   readonly resources: Resources;
+  /** Executions and prepared children of the zygote that can exist at the same time. */
+  readonly children: number;
   /** What its processes ask to reach; null: what the operator has set for such versions. */
   readonly network: Network | null;
   /** Informed, in sentences for the log, of what does not work as the version asks for it, also later. */

@@ -124,7 +124,7 @@ export async function findBubblewrap({
 }
 
 /** What an empty sandbox is made with. */
-type Parts = Pick<BubblewrapOptions, "executable" | "architecture" | "takeUser">;
+type Parts = Pick<BubblewrapOptions, "executable" | "architecture" | "takeUser" | "bounds">;
 
 /**
  * Starts a sandbox as that of a version, and in it a child as that of an execution (`trial.py`): bwrap may work where the namespaces below its
@@ -143,6 +143,7 @@ export async function tryBubblewrap(
     {
       network: "none",
       resources: { cpu: 1, memory: 1 },
+      children: 1,
       projectDirectory: runner,
       runnerDirectory: runner,
       readablePaths,

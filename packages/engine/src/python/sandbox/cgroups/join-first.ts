@@ -3,7 +3,7 @@ import { TrustedExecutable } from "../../../host/trusted-executable.ts";
 /** The shell knows descriptors of one digit only. */
 const MAX_FD = 9;
 /** What shells export by themselves: the program gets the environment that it was given. */
-const SHELL_VARIABLES = "PWD OLDPWD SHLVL";
+export const SHELL_VARIABLES = "PWD OLDPWD SHLVL";
 
 /** A program and its arguments. */
 export interface Command {

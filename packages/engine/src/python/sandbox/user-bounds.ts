@@ -1,0 +1,142 @@
+import { getMessage } from "../../base/thrown.ts";
+import { findExecutables, SYSTEM_FOLDERS } from "../../host/find-executables.ts";
+import { runTrusted } from "../../host/processes.ts";
+import type { TrustedExecutable } from "../../host/trusted-executable.ts";
+import { tryTwice } from "../../host/try-twice.ts";
+import type { TrialTimes } from "../../host/try-twice.ts";
+import { SHELL_VARIABLES } from "./cgroups/join-first.ts";
+import { readProcessRoom } from "./process-room.ts";
+import { PROCESS_LIMIT } from "./sandbox.ts";
+
+/*
+ * Versions that run as the user of this process share what the kernel counts for that user. Of user namespaces and processes code at import could
+ * take all, and nothing of any other version would start. The kernel counts both for each user namespace as well, and for all that are made below it:
+ * what is bounded in one above the sandbox holds for the whole version, whatever it does.
+ */
+
+/** Starts programs that may have a bounded part of the user's namespaces and processes, with all that they start. */
+export interface UserBounds {
+  /**
+   * The command that becomes the given one, bounded.
+   *
+   * @param children of a zygote, that can exist at the same time
+   * @param enter the arguments with which unshare(1) starts a program in a user namespace of its own, as this user
+   */
+  readonly bound: (
+    children: number,
+    command: readonly string[],
+    enter?: (command: readonly string[]) => readonly string[],
+  ) => { readonly executable: TrustedExecutable; readonly args: readonly string[] };
+}
+
+/** Of the namespaces that a version needs without children: those of unshare and of bubblewrap, which makes two. */
+const OWN_NAMESPACES = 3;
+/** The kernel frees those of children that have ended a moment later. */
+const SPARE_NAMESPACES = 61;
+/** Of the user's processes. */
+const FAIR_PART = 1 / 4;
+/** The sandbox and a few executions, where the user may have very few. */
+const LEAST_PROCESSES = 64;
+
+/** Its first program has all capabilities over the namespace that it is in, and nothing of the host's: those it starts next have none. */
+const AS_OWNER = ["--user", "--map-current-user", "--keep-caps", "--", "/bin/sh", "-c"];
+const WRITE_LIMIT = `echo "$0" > /proc/sys/user/max_user_namespaces && unset ${SHELL_VARIABLES} && exec "$@"`;
+
+interface Tools {
+  readonly unshare: TrustedExecutable;
+  readonly prlimit: TrustedExecutable;
+}
+
+/** What may be bounded of a command. */
+interface Most {
+  readonly namespaces: number;
+  readonly processes: number;
+}
+
+/**
+ * Finds what bounds a version, and tries it with an empty sandbox.
+ *
+ * @param room processes that the user may have
+ * @returns why it does not work, as a sentence, where it does not
+ */
+export async function findUserBounds(
+  bubblewrap: TrustedExecutable,
+  { searchPath = "", times }: { readonly searchPath?: string | undefined; readonly times: TrialTimes },
+  room = readProcessRoom,
+): Promise<UserBounds | string> {
+  const folders = `${searchPath}:${SYSTEM_FOLDERS}`;
+  const [[unshare], [prlimit]] = await Promise.all([
+    findExecutables("unshare", folders),
+    findExecutables("prlimit", folders),
+  ]);
+  if (!unshare || !prlimit) return `unshare or prlimit is neither on PATH nor in ${SYSTEM_FOLDERS}.`;
+  const tools = { unshare, prlimit };
+  try {
+    const fault = await tryTwice(times, (timeout) => tryBounds(tools, bubblewrap, timeout));
+    if (fault !== null) return fault;
+    const part = Math.max(LEAST_PROCESSES, Math.floor(room() * FAIR_PART));
+    return {
+      bound: (children, command, enter = enterPlain) =>
+        boundCommand(
+          tools,
+          {
+            namespaces: OWN_NAMESPACES + 2 * children + SPARE_NAMESPACES,
+            processes: Math.min(part, PROCESS_LIMIT * (1 + children)),
+          },
+          enter,
+          command,
+        ),
+    };
+  } catch (error) {
+    return `They could not be bounded (${getMessage(error)}).`;
+  }
+}
+
+function enterPlain(command: readonly string[]): readonly string[] {
+  return ["--user", "--map-current-user", "--", ...command];
+}
+
+/**
+ * Two namespaces: in the upper one the number of those below it is written; of the lower one the processes are counted against the limit that is
+ * set in it. What the host starts in the lower one, for its network, is not kept from starting by what the version has.
+ */
+function boundCommand(
+  { unshare, prlimit }: Tools,
+  { namespaces, processes }: Most,
+  enter: typeof enterPlain,
+  command: readonly string[],
+): ReturnType<UserBounds["bound"]> {
+  const limited = [prlimit.path, `--nproc=${processes}:${processes}`, "--", ...command];
+  const args = [...AS_OWNER, WRITE_LIMIT, String(namespaces), unshare.path, ...enter(limited)];
+  return { executable: unshare, args };
+}
+
+/** A bound works when a sandbox starts below it, and none does where it is too low. */
+async function tryBounds(
+  tools: Tools,
+  bubblewrap: TrustedExecutable,
+  timeout: number,
+): Promise<string | null> {
+  const sandbox = [
+    "--unshare-user",
+    "--unshare-pid",
+    "--ro-bind",
+    "/",
+    "/",
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+  ];
+  const command = [bubblewrap.path, ...sandbox, "--", "/bin/true"];
+  const attempt = (namespaces: number): Promise<string> => {
+    const bounded = boundCommand(tools, { namespaces, processes: LEAST_PROCESSES }, enterPlain, command);
+    return runTrusted(bounded.executable, bounded.args, { env: {}, cwd: "/", timeout });
+  };
+  await attempt(OWN_NAMESPACES);
+  const isRefused = await attempt(1).then(
+    () => false,
+    () => true,
+  );
+  return isRefused ? null : "The kernel accepted a bound, and let a namespace be made beyond it.";
+}
