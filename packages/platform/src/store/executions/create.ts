@@ -12,7 +12,7 @@ import type { NewClaim, NewClaims } from "./claim-new.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
 import { CREATE } from "./create-statement.ts";
-import { refuseBeyondLimit, toQuota } from "./hold.ts";
+import { refuseBeyondLimit, describeLeft } from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
 import { findExecution } from "./read.ts";
 import { toNewRecord } from "./record.ts";
@@ -76,7 +76,7 @@ async function answer(
   const { row } = tried;
   if (row === undefined || row.createdAt === null) return findRepeated(database, execution, tried);
   const record = toNewRecord(execution, row.createdAt);
-  const quota = row.quota && toQuota(row.quota, row.started);
+  const quota = row.quota && describeLeft(row.quota, row.started);
   return quota === undefined ? record : { ...record, quota };
 }
 

@@ -84,7 +84,7 @@ export interface QuotaRow {
 }
 
 /** What a caller is told of the quota after `started` executions more; undefined: there is no cap. */
-export function toQuota(row: QuotaRow, started: number): ExecutionQuota | undefined {
+export function describeLeft(row: QuotaRow, started: number): ExecutionQuota | undefined {
   const { cap, cpuCap, renewsAt } = row;
   if (cap !== null) return { unit: "execution", cap, left: Math.max(0, cap - row.used - started), renewsAt };
   if (cpuCap === null) return undefined;
@@ -99,7 +99,7 @@ export function refuseBeyondLimit(row: QuotaRow, started: number): Problem | und
       "NOT_SUBSCRIBED",
       "The subscription was cancelled meanwhile; if there is a new one, start again.",
     );
-  const quota = toQuota(row, started);
+  const quota = describeLeft(row, started);
   if (quota?.left === 0) return refuseBeyondCap(row, quota);
   const { concurrent, unended } = row;
   if (concurrent === null || unended + started < concurrent) return undefined;

@@ -21,12 +21,12 @@ export function toLimits(row: QuotaRow | null): SubscriptionLimits {
   if (row === null) return { quota: null, concurrency: null };
   const { concurrent, unended } = row;
   return {
-    quota: toQuota(row),
+    quota: describeUsed(row),
     concurrency: concurrent === null ? null : { used: unended, limit: concurrent },
   };
 }
 
-function toQuota({ cap, used, cpuCap, cpuUsed, renewsAt }: QuotaRow): SubscriptionLimits["quota"] {
+function describeUsed({ cap, used, cpuCap, cpuUsed, renewsAt }: QuotaRow): SubscriptionLimits["quota"] {
   if (cap !== null) return { unit: "execution", used, limit: cap, resetsAt: renewsAt };
   if (cpuCap === null) return null;
   const [usedSeconds, limit] = [cpuUsed / MICROSECONDS, cpuCap / MICROSECONDS];
