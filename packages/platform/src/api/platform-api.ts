@@ -8,7 +8,7 @@ import { registerOperations } from "@platform/engine/http/pipeline";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { Identity } from "../accounts/identity.ts";
-import { createStartReserve } from "../metering/start-reserve.ts";
+import { createRateReserve } from "../metering/rate-reserve.ts";
 import { createWriteLimits } from "../metering/write-limits.ts";
 import type { WriteLimits } from "../metering/write-limits.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
@@ -76,7 +76,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   const maxArchiveBytes = deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES;
   const variables = createVariables(deps.variables, deps.secret);
   const audit = createAuditStage(deps.auditLog);
-  const reserve = createStartReserve({ store: deps.startBuckets });
+  const reserve = createRateReserve({ store: deps.rateBuckets });
   const limits = createWriteLimits({ ...deps, reserve });
   const unwatch = deps.identity.watch();
   app.addHook("onClose", async () => unwatch());

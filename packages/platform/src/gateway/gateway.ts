@@ -16,14 +16,14 @@ import { createAccess, requireLogs, toTarget } from "../access/grants.ts";
 import type { Endpoint, ServiceCaller } from "../access/grants.ts";
 import { createStartLimits } from "../metering/start-limits.ts";
 import type { StartLimits } from "../metering/start-limits.ts";
-import { createStartReserve } from "../metering/start-reserve.ts";
+import { createRateReserve } from "../metering/rate-reserve.ts";
 import { registerServiceDocs } from "./service-docs.ts";
 import { registerTokenEndpoint } from "./token-endpoint.ts";
 
 /** What the gateway works with. */
 export interface GatewayDeps extends Pick<
   Stores,
-  "access" | "accessKeys" | "auditLog" | "signingKeys" | "startBuckets"
+  "access" | "accessKeys" | "auditLog" | "signingKeys" | "rateBuckets"
 > {
   readonly executions: Executions;
   /** The platform's secret: the private signing keys are encrypted with a key derived from it. */
@@ -72,7 +72,7 @@ export async function registerGateway(app: FastifyInstance, deps: GatewayDeps): 
     endpointOf: readEndpoint,
   });
   const limitStarts = createStartLimits({
-    reserve: createStartReserve({ store: deps.startBuckets }),
+    reserve: createRateReserve({ store: deps.rateBuckets }),
     startsPerSecond: deps.startsPerSecond,
   });
   await registerServiceApi(app, {

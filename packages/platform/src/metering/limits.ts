@@ -1,6 +1,6 @@
 import { Problem } from "@platform/contract/problems";
-import type { StartAllowance } from "../store/start-buckets.ts";
-import type { StartReserve, Standing } from "./start-reserve.ts";
+import type { RateAllowance } from "../store/rate-buckets.ts";
+import type { RateReserve, Standing } from "./rate-reserve.ts";
 
 /** Headers of an answer, by their names in lower case. */
 export type LimitHeaders = Readonly<Record<string, string>>;
@@ -10,14 +10,14 @@ export interface Limit {
   readonly name: string;
   /** Why a request beyond it is refused, as a sentence without its period. */
   readonly refusal: string;
-  readonly allowance: StartAllowance;
+  readonly allowance: RateAllowance;
 }
 
 /** So many seconds of what is allowed in the long run can be made at once. */
 const BURST_SECONDS = 10;
 
 /** What is allowed to a subject in the long run, and as much at once as in ten seconds. */
-export function allowPerSecond(subject: string, perSecond: number): StartAllowance {
+export function allowPerSecond(subject: string, perSecond: number): RateAllowance {
   return { subject, burst: Math.max(1, Math.ceil(perSecond * BURST_SECONDS)), perSecond };
 }
 
@@ -27,7 +27,7 @@ export function allowPerSecond(subject: string, perSecond: number): StartAllowan
  * @throws Problem RATE_LIMITED, UNAVAILABLE
  */
 export function takeFromAll(
-  reserve: StartReserve,
+  reserve: RateReserve,
   limits: readonly Limit[],
   taken: readonly Standing[] = [],
 ): LimitHeaders | Promise<LimitHeaders> {

@@ -1,6 +1,6 @@
 import { allowPerSecond, takeFromAll } from "./limits.ts";
 import type { Limit, LimitHeaders } from "./limits.ts";
-import type { StartReserve } from "./start-reserve.ts";
+import type { RateReserve } from "./rate-reserve.ts";
 
 /** Who starts. */
 interface Starter {
@@ -15,7 +15,7 @@ export type StartLimits = (starter: Starter) => LimitHeaders | Promise<LimitHead
 
 /** What the limits are. */
 export interface StartLimitsOptions {
-  readonly reserve: StartReserve;
+  readonly reserve: RateReserve;
   /** Starts of one application in the long run. */
   readonly startsPerSecond: number;
 }

@@ -1,7 +1,7 @@
 import type { RateClass } from "@platform/contract/operation";
 import { allowPerSecond, takeFromAll } from "./limits.ts";
 import type { Limit, LimitHeaders } from "./limits.ts";
-import type { StartReserve } from "./start-reserve.ts";
+import type { RateReserve } from "./rate-reserve.ts";
 
 /** Who calls the platform API. */
 interface Writer {
@@ -14,7 +14,7 @@ export type WriteLimits = (writer: Writer, rate: RateClass) => LimitHeaders | Pr
 
 /** What the limits are. */
 export interface WriteLimitsOptions {
-  readonly reserve: StartReserve;
+  readonly reserve: RateReserve;
   /** Changes of one user in the long run. */
   readonly writesPerSecond: number;
   /** Jobs of one organisation that are started in the long run. */

@@ -11,7 +11,7 @@ import { createMarketplaceStore } from "./marketplace.ts";
 import { createPlanStore } from "./plans.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
-import { createStartBucketStore } from "./start-buckets.ts";
+import { createRateBucketStore } from "./rate-buckets.ts";
 import { createSubscriptionStore } from "./subscriptions.ts";
 import { createUsageStore } from "./usage/usage.ts";
 import { createVersionStore } from "./versions/versions.ts";
@@ -34,7 +34,7 @@ export function createStores(given: Database, options: BuildStoreOptions = {}) {
     accessKeys: createAccessKeyStore(database),
     subscriptions: createSubscriptionStore(database),
     signingKeys: createSigningKeyStore(database),
-    startBuckets: createStartBucketStore(given),
+    rateBuckets: createRateBucketStore(given),
     access: createAccessStore(database),
     usage: createUsageStore(database),
     auditLog: createAuditLog(database),

@@ -2,15 +2,15 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
-import { createStartBucketStore } from "./start-buckets.ts";
-import type { StartBucketStore } from "./start-buckets.ts";
+import { createRateBucketStore } from "./rate-buckets.ts";
+import type { RateBucketStore } from "./rate-buckets.ts";
 
 let home: TestDatabase;
-let store: StartBucketStore;
+let store: RateBucketStore;
 
 beforeAll(async () => {
   home = await createTestDatabase();
-  store = createStartBucketStore(home.database);
+  store = createRateBucketStore(home.database);
 });
 afterAll(() => home.close());
 

@@ -1,7 +1,7 @@
 import type { Database } from "../postgres/database.ts";
 
 /** What a subject may start, or change: so many at once, and so many a second in the long run. */
-export interface StartAllowance {
+export interface RateAllowance {
   /** `application:<id>`, `subscription:<id of the application>/<key of the service>`, and of the platform API `user:<id>`, `organisation:<id>` and `jobs:<id of the organisation>`. */
   readonly subject: string;
   readonly burst: number;
@@ -10,7 +10,7 @@ export interface StartAllowance {
 
 /** What a gateway takes from a bucket. */
 interface Withdrawal {
-  /** Tokens of starts that were let through already: taken also from an empty bucket. Below zero: tokens that are put back. */
+  /** Tokens of requests that were let through already: taken also from an empty bucket. Below zero: tokens that are put back. */
   readonly owed: number;
   /** Tokens to reserve, as far as they are there. */
   readonly wanted: number;
@@ -23,14 +23,14 @@ interface BucketState {
   readonly level: number;
 }
 
-/** Buckets of tokens that all gateways share. */
-export interface StartBucketStore {
+/** Buckets of tokens that all gateways share. The table has its name from starts, which were counted first. */
+export interface RateBucketStore {
   /** @throws Problem UNAVAILABLE */
-  readonly withdraw: (allowance: StartAllowance, withdrawal: Withdrawal) => Promise<BucketState>;
+  readonly withdraw: (allowance: RateAllowance, withdrawal: Withdrawal) => Promise<BucketState>;
 }
 
 /** The buckets in PostgreSQL, by its clock. */
-export function createStartBucketStore(database: Database): StartBucketStore {
+export function createRateBucketStore(database: Database): RateBucketStore {
   return { withdraw: (allowance, withdrawal) => withdraw(database, allowance, withdrawal) };
 }
 
@@ -44,11 +44,11 @@ const GRANT = "lateral (select least($5::int, greatest(0, floor(level)))::int as
  */
 async function withdraw(
   database: Database,
-  { subject, burst, perSecond }: StartAllowance,
+  { subject, burst, perSecond }: RateAllowance,
   { owed, wanted }: Withdrawal,
 ): Promise<BucketState> {
   const [row] = await database.query<BucketState>({
-    name: "start-bucket-withdraw",
+    name: "rate-bucket-withdraw",
     text: `insert into start_bucket as b (subject, level, granted, at)
       select $1, level - granted, granted, clock_timestamp()
         from (select least($2::float8, $2::float8 - $4::float8) as level) as full_bucket, ${GRANT}

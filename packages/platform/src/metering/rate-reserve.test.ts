@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createStartBucketStore } from "../store/start-buckets.ts";
-import type { StartAllowance, StartBucketStore } from "../store/start-buckets.ts";
+import { createRateBucketStore } from "../store/rate-buckets.ts";
+import type { RateAllowance, RateBucketStore } from "../store/rate-buckets.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
-import { createStartReserve } from "./start-reserve.ts";
+import { createRateReserve } from "./rate-reserve.ts";
 
 let home: TestDatabase;
 
@@ -15,26 +15,26 @@ afterAll(() => home.close());
 
 /** A gateway whose time stands still until it is moved; counts what it asks the database. */
 function createGateway() {
-  const store = createStartBucketStore(home.database);
+  const store = createRateBucketStore(home.database);
   const clock = { ms: 1_000_000, queries: 0 };
-  const counted: StartBucketStore = {
+  const counted: RateBucketStore = {
     withdraw: async (allowance, withdrawal) => {
       const state = await store.withdraw(allowance, withdrawal);
       clock.queries += 1;
       return state;
     },
   };
-  const reserve = createStartReserve({ store: counted, now: () => clock.ms, draw: () => 0 });
+  const reserve = createRateReserve({ store: counted, now: () => clock.ms, draw: () => 0 });
   return { ...reserve, clock };
 }
 
-function createAllowance(burst: number, perSecond: number): StartAllowance {
+function createAllowance(burst: number, perSecond: number): RateAllowance {
   return { subject: `application:${randomUUID()}`, burst, perSecond };
 }
 
 async function countStarted(
   gateway: ReturnType<typeof createGateway>,
-  allowance: StartAllowance,
+  allowance: RateAllowance,
   tries: number,
 ) {
   let started = 0;
@@ -76,7 +76,7 @@ test("a start after a second of quiet does not wait for the database, and costs 
   expect(await countStarted(createGateway(), allowance, 5)).toBeLessThanOrEqual(1);
 });
 
-async function readLevel({ subject }: StartAllowance): Promise<number> {
+async function readLevel({ subject }: RateAllowance): Promise<number> {
   const rows = await home.database.query<{ level: number }>({
     text: "select level from start_bucket where subject = $1",
     values: [subject],
@@ -107,9 +107,9 @@ test("whoever is refused may start again after the seconds that the refusal name
 });
 
 test("a start that was let through without the database is paid by a later one when the database was away", async () => {
-  const store = createStartBucketStore(home.database);
+  const store = createRateBucketStore(home.database);
   const fate: { isAway: boolean } = { isAway: true };
-  const reserve = createStartReserve({
+  const reserve = createRateReserve({
     store: {
       withdraw: async (allowance, withdrawal) => {
         if (fate.isAway) throw new Error("The database is away.");

@@ -2,34 +2,34 @@ import { createCache } from "@platform/engine/base/cache";
 import type { Cache } from "@platform/engine/base/cache";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND } from "@platform/engine/base/time";
-import type { StartAllowance, StartBucketStore } from "../store/start-buckets.ts";
+import type { RateAllowance, RateBucketStore } from "../store/rate-buckets.ts";
 
-/** How a subject stands after a start was counted. Numbers of starts, and whole seconds. */
+/** How a subject stands after a request was counted. Numbers of requests, and whole seconds. */
 export interface Standing {
-  /** 0: it may start; else after how many seconds it may. */
+  /** 0: it goes ahead; else after how many seconds the next one may. */
   readonly refusedSeconds: number;
-  /** Starts that are left, as far as this gateway knows. */
+  /** Requests that are left, as far as this gateway knows. */
   readonly left: number;
   /** Until all of them are there again. */
   readonly fullSeconds: number;
 }
 
-/** Counts starts against buckets that all gateways share. */
-export interface StartReserve {
+/** Counts requests, such as starts and changes, against buckets that all gateways share. */
+export interface RateReserve {
   /**
-   * Counts a start. Returns without a promise while tokens are reserved; waits for a reservation only where the last ones were used
+   * Counts a request. Returns without a promise while tokens are reserved; waits for a reservation only where the last ones were used
    * within a second.
    *
    * @throws Problem UNAVAILABLE
    */
-  readonly take: (allowance: StartAllowance) => Standing | Promise<Standing>;
-  /** Takes back the last start of a subject, which was refused for another reason. */
-  readonly giveBack: (allowance: StartAllowance) => void;
+  readonly take: (allowance: RateAllowance) => Standing | Promise<Standing>;
+  /** Takes back the last request of a subject, which was refused for another reason. */
+  readonly giveBack: (allowance: RateAllowance) => void;
 }
 
 /** What a reserve works with. */
-export interface StartReserveOptions {
-  readonly store: StartBucketStore;
+export interface RateReserveOptions {
+  readonly store: RateBucketStore;
   /** Milliseconds since any fixed moment; default: the monotonic clock. */
   readonly now?: () => number;
   /** At least 0, below 1: parts gateways that wait for the same bucket. Default: at random. */
@@ -52,7 +52,7 @@ interface Holding {
   asking: Promise<void> | null;
 }
 
-/** A reservation is what the subject may start in this time: several gateways share a bucket in such parts. */
+/** A reservation is what the subject may do in this time: several gateways share a bucket in such parts. */
 const BATCH_MS = 100;
 /** After so long without a reservation the bucket has most likely been refilled. */
 const RESTED_MS = 1 * SECOND;
@@ -60,11 +60,11 @@ const RESTED_MS = 1 * SECOND;
 const MAX_SUBJECTS = 20_000;
 
 /**
- * The part of each bucket that this gateway has reserved. The limit holds for all gateways together but for one start of each
+ * The part of each bucket that this gateway has reserved. The limit holds for all gateways together but for one request of each
  * after a second without any: that one does not wait for the database, and is paid with the next reservation. A gateway that is
  * killed takes with it what it had reserved.
  */
-export function createStartReserve(options: StartReserveOptions): StartReserve {
+export function createRateReserve(options: RateReserveOptions): RateReserve {
   const { store, now = readMonotonic, draw = Math.random } = options;
   const tools = { store, now, draw, holdings: createCache<Holding>({ maxEntries: MAX_SUBJECTS, now }) };
   return {
@@ -82,7 +82,7 @@ export function createStartReserve(options: StartReserveOptions): StartReserve {
   };
 }
 
-interface Tools extends Required<StartReserveOptions> {
+interface Tools extends Required<RateReserveOptions> {
   readonly holdings: Cache<Holding>;
 }
 
@@ -90,30 +90,30 @@ function canGoAhead({ askedAt, emptyUntil, asking, owed }: Holding, at: number):
   return at - askedAt >= RESTED_MS && at >= emptyUntil && asking === null && owed === 0;
 }
 
-/** Lets a start through that is paid with the reservation that it begins. */
-function goAhead(tools: Tools, holding: Holding, allowance: StartAllowance): Standing {
+/** Lets a request through that is paid with the reservation that it begins. */
+function goAhead(tools: Tools, holding: Holding, allowance: RateAllowance): Standing {
   // What is left of the last reservation goes back.
   holding.owed = 1 - holding.left;
   holding.left = 0;
   tools.holdings.set(allowance.subject, holding);
   const standing = describe(holding, allowance, tools.now());
-  // If it fails, the next start pays for both, and is told the error.
+  // If it fails, the next request pays for both, and is told the error.
   ask(tools, holding, allowance).catch(() => undefined);
   return standing;
 }
 
-function use({ now }: Tools, holding: Holding, allowance: StartAllowance): Standing {
+function use({ now }: Tools, holding: Holding, allowance: RateAllowance): Standing {
   holding.left -= 1;
   return describe(holding, allowance, now());
 }
 
-function refuse({ now }: Tools, holding: Holding, allowance: StartAllowance): Standing {
+function refuse({ now }: Tools, holding: Holding, allowance: RateAllowance): Standing {
   const at = now();
   const refusedSeconds = Math.max(1, Math.ceil((holding.emptyUntil - at) / SECOND));
   return { ...describe(holding, allowance, at), refusedSeconds, left: 0 };
 }
 
-async function settle(tools: Tools, holding: Holding, allowance: StartAllowance): Promise<Standing> {
+async function settle(tools: Tools, holding: Holding, allowance: RateAllowance): Promise<Standing> {
   holding.waiting += 1;
   try {
     while (holding.left < 1 && tools.now() >= holding.emptyUntil) await ask(tools, holding, allowance);
@@ -125,14 +125,14 @@ async function settle(tools: Tools, holding: Holding, allowance: StartAllowance)
 }
 
 /** One reservation at a time for each subject. */
-function ask(tools: Tools, holding: Holding, allowance: StartAllowance): Promise<void> {
+function ask(tools: Tools, holding: Holding, allowance: RateAllowance): Promise<void> {
   return (holding.asking ??= reserve(tools, holding, allowance));
 }
 
 async function reserve(
   { store, holdings, now, draw }: Tools,
   holding: Holding,
-  allowance: StartAllowance,
+  allowance: RateAllowance,
 ): Promise<void> {
   const { owed } = holding;
   const wanted = Math.ceil(Math.min(allowance.burst, batchOf(allowance) + holding.waiting));
@@ -150,22 +150,22 @@ async function reserve(
   }
 }
 
-function createHolding({ burst }: StartAllowance): Holding {
+function createHolding({ burst }: RateAllowance): Holding {
   return { left: 0, owed: 0, level: burst, askedAt: -Infinity, emptyUntil: 0, waiting: 0, asking: null };
 }
 
 /** Tokens of one reservation. */
-function batchOf({ burst, perSecond }: StartAllowance): number {
+function batchOf({ burst, perSecond }: RateAllowance): number {
   return Math.min(Math.ceil(burst / 4), Math.max(1, Math.ceil((perSecond * BATCH_MS) / SECOND)));
 }
 
 /** Milliseconds until the bucket has a batch again, and a share of the time of a batch, so that no gateway is always the first. */
-function computeRest(allowance: StartAllowance, level: number, share: number): number {
+function computeRest(allowance: RateAllowance, level: number, share: number): number {
   const missing = Math.max(0, batchOf(allowance) - level);
   return (missing / allowance.perSecond) * SECOND + share * BATCH_MS;
 }
 
-function describe(holding: Holding, { burst, perSecond }: StartAllowance, at: number): Standing {
+function describe(holding: Holding, { burst, perSecond }: RateAllowance, at: number): Standing {
   const refilled = Math.max(0, (at - holding.askedAt) / SECOND) * perSecond;
   const left = Math.max(0, Math.min(burst, holding.left + holding.level + refilled) - holding.owed);
   return { refusedSeconds: 0, left: Math.floor(left), fullSeconds: Math.ceil((burst - left) / perSecond) };
