@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import type { TSchema } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { Nullable, Timestamp, pageOf } from "../schemas.ts";
@@ -28,28 +29,33 @@ export const ServiceNameParams = Type.Object({ ...KeyParams.properties, name: Se
 /** How many characters a secret has: what is shorter could not be removed from logs. */
 export const SECRET_LENGTH = { min: 8, max: 8_192 } as const;
 
-const PUT = {
-  ...WRITES,
-  allows: "edit",
-  method: "PUT",
-  body: Type.Object(
-    {
-      value: Type.String({
-        minLength: SECRET_LENGTH.min,
-        maxLength: SECRET_LENGTH.max,
-        description: "8 to 8,192 characters: what is shorter could not be removed from logs",
-      }),
-    },
-    { additionalProperties: false, title: "PutSecretRequest", description: "The new value" },
-  ),
-  responses: { 200: { description: "Set", schema: SecretSchema } },
-} as const;
+/** What is common to operations that set a secret or a variable. */
+export function describePut<V extends TSchema, A extends TSchema>(title: string, value: V, answer: A) {
+  return {
+    ...WRITES,
+    allows: "edit",
+    method: "PUT",
+    body: Type.Object({ value }, { additionalProperties: false, title, description: "The new value" }),
+    responses: { 200: { description: "Set", schema: answer } },
+  } as const;
+}
 
-const REMOVE = {
+/** What is common to operations that delete a secret or a variable. */
+export const REMOVE_VARIABLE = {
   ...REMOVES,
   allows: "edit",
   responses: { 204: { description: "Deleted" } },
 } as const;
+
+const PUT = describePut(
+  "PutSecretRequest",
+  Type.String({
+    minLength: SECRET_LENGTH.min,
+    maxLength: SECRET_LENGTH.max,
+    description: "8 to 8,192 characters: what is shorter could not be removed from logs",
+  }),
+  SecretSchema,
+);
 
 /** Secrets of services and organisations: variables of the environment of runs whose values are write-only. */
 export const SECRETS_API = {
@@ -74,7 +80,7 @@ export const SECRETS_API = {
     problems: ["SERVICE_NOT_FOUND", "CONFLICT", "QUOTA_EXCEEDED"],
   },
   deleteSecret: {
-    ...REMOVE,
+    ...REMOVE_VARIABLE,
     path: "/services/{key}/secrets/{name}",
     audit: "secret.delete",
     summary: "Delete a secret of a service",
@@ -101,7 +107,7 @@ export const SECRETS_API = {
     problems: ["CONFLICT", "QUOTA_EXCEEDED"],
   },
   deleteOrganizationSecret: {
-    ...REMOVE,
+    ...REMOVE_VARIABLE,
     path: "/secrets/{name}",
     audit: "organization-secret.delete",
     summary: "Delete a secret of the organisation",

@@ -2,8 +2,15 @@ import { Type } from "typebox";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
 import { pageOf } from "../schemas.ts";
-import { KeyParams, READS, REMOVES, WRITES } from "./common.ts";
-import { NameParams, SECRETS_API, SecretSchema, ServiceNameParams } from "./secrets.ts";
+import { KeyParams, READS } from "./common.ts";
+import {
+  NameParams,
+  REMOVE_VARIABLE,
+  SECRETS_API,
+  SecretSchema,
+  ServiceNameParams,
+  describePut,
+} from "./secrets.ts";
 
 const VariableSchema = Type.Object(
   { ...SecretSchema.properties, value: Type.String({ description: "The value" }) },
@@ -12,22 +19,11 @@ const VariableSchema = Type.Object(
 
 const VariablePage = { 200: { description: "One page", schema: pageOf("VariablePage", VariableSchema) } };
 
-const PUT = {
-  ...WRITES,
-  allows: "edit",
-  method: "PUT",
-  body: Type.Object(
-    { value: Type.String({ maxLength: 8_192, description: "At most 8,192 characters; may be empty" }) },
-    { additionalProperties: false, title: "PutVariableRequest", description: "The new value" },
-  ),
-  responses: { 200: { description: "Set", schema: VariableSchema } },
-} as const;
-
-const REMOVE = {
-  ...REMOVES,
-  allows: "edit",
-  responses: { 204: { description: "Deleted" } },
-} as const;
+const PUT = describePut(
+  "PutVariableRequest",
+  Type.String({ maxLength: 8_192, description: "At most 8,192 characters; may be empty" }),
+  VariableSchema,
+);
 
 /** Variables of services and organisations that are no secrets: members can read their values, and logs show them. */
 export const VARIABLES_API = {
@@ -52,7 +48,7 @@ export const VARIABLES_API = {
     problems: SECRETS_API.putSecret.problems,
   },
   deleteVariable: {
-    ...REMOVE,
+    ...REMOVE_VARIABLE,
     path: "/services/{key}/variables/{name}",
     audit: "variable.delete",
     summary: "Delete a variable of a service",
@@ -79,7 +75,7 @@ export const VARIABLES_API = {
     problems: ["CONFLICT", "QUOTA_EXCEEDED"],
   },
   deleteOrganizationVariable: {
-    ...REMOVE,
+    ...REMOVE_VARIABLE,
     path: "/variables/{name}",
     audit: "organization-variable.delete",
     summary: "Delete a variable of the organisation",
