@@ -1,5 +1,4 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
-import type { RateClass } from "@platform/contract/operation";
+import type { FastifyInstance } from "fastify";
 import { PLATFORM_API_PREFIX, createPlatformOpenApi } from "@platform/contract/platform-api/openapi";
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
 import type { Executions } from "@platform/engine/executions/executions";
@@ -8,9 +7,9 @@ import { registerOperations } from "@platform/engine/http/pipeline";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { Identity } from "../accounts/identity.ts";
+import { addLimitHeaders } from "../metering/limits.ts";
 import { createRateReserve } from "../metering/rate-reserve.ts";
 import { createWriteLimits } from "../metering/write-limits.ts";
-import type { WriteLimits } from "../metering/write-limits.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import type { Stores } from "../store/stores.ts";
 import { createAccountHandlers } from "./account.ts";
@@ -19,7 +18,7 @@ import { createAuditHandlers } from "./audit.ts";
 import { createAuditStage } from "./audit-stage.ts";
 import { createBuildHandlers } from "./builds.ts";
 import { authenticateCaller, authorizeCaller } from "./caller.ts";
-import type { CallerDeps, PlatformCaller } from "./caller.ts";
+import type { CallerDeps } from "./caller.ts";
 import { readClientAddress } from "../base/client-address.ts";
 import { registerDevicePage } from "./device-page.ts";
 import { createDeviceHandlers } from "./device.ts";
@@ -90,7 +89,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       return authenticateCaller({ identity: deps.identity, cookie, onForgery }, request);
     },
     authorize: authorizeCaller,
-    limit: (caller, rate, reply) => limitCaller(limits, caller, { rate, reply }),
+    limit: (caller, rate, reply) => addLimitHeaders(reply, limits(caller, rate)),
     audit,
     validate: refuseNullCharacters,
     handlers: {
@@ -117,16 +116,4 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createJobHandlers({ ...deps, noteStart: audit.noteStart, basePath: `${PLATFORM_API_PREFIX}/jobs` }),
     },
   });
-}
-
-/** Refusals of later stages have the headers as well. */
-function limitCaller(
-  limits: WriteLimits,
-  caller: PlatformCaller,
-  { rate, reply }: { readonly rate: RateClass; readonly reply: FastifyReply },
-): void | Promise<void> {
-  const headers = limits(caller, rate);
-  if (headers instanceof Promise) return headers.then((later) => void reply.headers(later));
-  if (headers !== null) reply.headers(headers);
-  return undefined;
 }

@@ -14,6 +14,7 @@ import type { Stores } from "../store/stores.ts";
 import { createAccessKeyAuthenticator } from "../access/access-keys.ts";
 import { createAccess, requireLogs, toTarget } from "../access/grants.ts";
 import type { Endpoint, ServiceCaller } from "../access/grants.ts";
+import { addLimitHeaders } from "../metering/limits.ts";
 import { createStartLimits } from "../metering/start-limits.ts";
 import type { StartLimits } from "../metering/start-limits.ts";
 import { createRateReserve } from "../metering/rate-reserve.ts";
@@ -110,14 +111,10 @@ function describeWrongSecret(
   };
 }
 
-/** Refusals of later stages have the headers as well. */
 function limitStart(limit: StartLimits, caller: ServiceCaller, reply: FastifyReply): void | Promise<void> {
   const { applicationId, startsPerMinute } = caller;
   const { serviceKey } = readEndpoint(reply.request);
-  const headers = limit({ applicationId, serviceKey, startsPerMinute });
-  if (headers instanceof Promise) return headers.then((later) => void reply.headers(later));
-  reply.headers(headers);
-  return undefined;
+  return addLimitHeaders(reply, limit({ applicationId, serviceKey, startsPerMinute }));
 }
 
 /** Every route below PREFIX has these three parameters. */

@@ -1,9 +1,20 @@
+import type { FastifyReply } from "fastify";
 import { Problem } from "@platform/contract/problems";
 import type { RateAllowance } from "../store/rate-buckets.ts";
 import type { RateReserve, Standing } from "./rate-reserve.ts";
 
 /** Headers of an answer, by their names in lower case. */
 export type LimitHeaders = Readonly<Record<string, string>>;
+
+/** Puts what is left on the answer; refusals of later stages have the headers as well. Null: nothing was counted. */
+export function addLimitHeaders(
+  reply: FastifyReply,
+  headers: LimitHeaders | Promise<LimitHeaders> | null,
+): void | Promise<void> {
+  if (headers instanceof Promise) return headers.then((later) => void reply.headers(later));
+  if (headers !== null) reply.headers(headers);
+  return undefined;
+}
 
 /** A limit as callers know it. */
 export interface Limit {
