@@ -191,6 +191,9 @@ async function putVariable(
   scope: VariableScope,
   variable: NewVariable & { readonly name: string },
 ): Promise<VariableRecord | "other kind" | null> {
+  // In the order of those who delete an organisation: the new row refers to it, too.
+  const organisation = { ...scope, serviceKey: null };
+  if (scope.serviceKey !== null && !(await isOwn(run, organisation, "for key share"))) return null;
   if (!(await isOwn(run, scope, "for no key update"))) return null;
   const { kind, name, by } = variable;
   const scopeId = toScopeId(scope);
