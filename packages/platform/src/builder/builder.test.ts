@@ -231,20 +231,21 @@ describe("a build", () => {
   });
 
   describe("that subscriptions call", () => {
-    test("does not go live where it would break one that it moves, and names it; what is pinned or follows another major does not count", async () => {
+    test("does not go live where it would break one that it moves, and names nobody; what is pinned or follows another major does not count", async () => {
       const { key, name } = await scene.createService();
       await scene.deploy(key, await scene.pack(name, typed("int")));
       await subscribeAll(key, { shop: {}, lab: { version: "1" }, pinned: { version: "1.0.0" } });
       const refused = await scene.deploy(key, await scene.pack(name, typed("str")));
       expect(refused).toMatchObject({ status: "FAILED", code: "INVALID_PROJECT" });
       expect(refused.detail).toContain(
-        'It would break 2 subscriptions that call 1.0.0 (/data/n was integer and is now string): "shop" of Somebody, "lab" of Somebody.',
+        'It would break 2 subscriptions that call 1.0.0 (/data/n was integer and is now string).',
       );
       const major = await scene.deploy(key, await scene.pack(name, typed("str")), "?bump=major");
       expect(major).toMatchObject({ status: "SUCCEEDED", version: "2.0.0" });
       expect(major.log.join("\n")).toContain(
-        'Version 2.0.0 breaks 1 subscription that calls 1.0.0 (/data/n was integer and is now string): "shop" of Somebody.',
+        'Version 2.0.0 breaks 1 subscription that calls 1.0.0 (/data/n was integer and is now string).',
       );
+      expect(`${refused.detail} ${major.log.join(" ")}`).not.toMatch(/shop|lab|Somebody/u);
       // A version of the first major number moves "lab" alone, and takes what it sends.
       const older = await scene.deploy(key, await scene.pack(name, typed("float")), "?version=1.1.0");
       expect(older).toMatchObject({ status: "SUCCEEDED", version: "1.1.0" });

@@ -23,7 +23,7 @@ export interface Upgrade {
 /**
  * Why the new version must not be what its number says, as sentences; null: it may. Within a major number it takes what the
  * version before took, and what subscriptions send that it moves to itself. With another number, or by force, subscriptions
- * may break: the log names them.
+ * may break: the log counts them. Nobody is named, since whoever may read builds may not list subscribers.
  */
 export async function checkUpgrade(versions: VersionStore, upgrade: Upgrade): Promise<string | null> {
   const { claim, schema, onLog } = upgrade;
@@ -47,7 +47,6 @@ export async function checkUpgrade(versions: VersionStore, upgrade: Upgrade): Pr
   return faults.length === 0 ? null : [...faults, "Increase the major version, or use force."].join(" ");
 }
 
-function describe({ called: { version, count, names }, change }: Break): string {
-  const more = count > names.length ? `, and ${count - names.length} more` : "";
-  return `${count === 1 ? "1 subscription that calls" : `${count} subscriptions that call`} ${version} (${change}): ${names.join(", ")}${more}.`;
+function describe({ called: { version, count }, change }: Break): string {
+  return `${count === 1 ? "1 subscription that calls" : `${count} subscriptions that call`} ${version} (${change}).`;
 }

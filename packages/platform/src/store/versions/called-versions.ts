@@ -10,11 +10,7 @@ export interface CalledVersion {
   readonly inputSchema: Record<string, unknown> | null;
   /** How many subscriptions call it. */
   readonly count: number;
-  /** At most MAX_NAMED of them: application and organisation. */
-  readonly names: readonly string[];
 }
-
-const MAX_NAMED = 10;
 
 /**
  * What subscriptions call whose endpoint URL would name the new version `$3.$4.$5`: those that are not pinned, follow its major number
@@ -23,10 +19,8 @@ const MAX_NAMED = 10;
  *
  * One look into the index for each status, since `execution_owner_status` has the order by id only within one.
  */
-const CALLED = `select concat_ws('.', v.major, v.minor, v.patch) as version, v.major, v.input_schema as "inputSchema", count(*)::int,
-    (array_agg(format('"%s" of %s', a.name, o.name) order by b.id))[1:${MAX_NAMED}] as names
+const CALLED = `select concat_ws('.', v.major, v.minor, v.patch) as version, v.major, v.input_schema as "inputSchema", count(*)::int
   from service s join subscription b on b.service_key = s.key
-  join application a on a.id = b.application_id join organisation o on o.id = a.organisation_id
   left join lateral (select n.* from version n
     where n.service_key = s.key and n.retired_at is null and (b.major is null or n.major = b.major)
     order by n.major desc, n.minor desc, n.patch desc limit 1) named on true
