@@ -53,7 +53,7 @@ export interface Operation {
   readonly audit: string | null;
   readonly rate: RateClass;
   readonly bodyMode: BodyMode;
-  /** The body may also be a form, whose fields are strings: for clients of a standard that says so. */
+  /** For clients of OAuth: the body may also be a form, whose fields are strings, and refusals have `error`. */
   readonly acceptsForm?: true;
   /**
    * How the response body is written. `json`: serialised by the schema of its status. `bytes`: the handler returns JSON text;

@@ -115,14 +115,6 @@ export const PROBLEMS = {
 /** Code of a refused request. */
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** Codes that OAuth has as well, in small letters (RFC 8628, section 3.5). */
-const OAUTH_CODES: ReadonlySet<string> = new Set<ProblemCode>([
-  "AUTHORIZATION_PENDING",
-  "SLOW_DOWN",
-  "EXPIRED_TOKEN",
-  "ACCESS_DENIED",
-]);
-
 /** Codes and default texts of executions that ended FAILED or UNKNOWN. A service may raise errors with codes of its own. */
 export const FAILURES = {
   EXECUTION_ERROR: "The user code raised an exception or ended its process.",
@@ -177,7 +169,7 @@ export const ProblemSchema = Type.Object(
       Type.Array(FieldErrorSchema, { description: "The invalid fields, if they are known" }),
     ),
     error: Type.Optional(
-      Type.String({ description: "The code as OAuth writes it (answers to questions for a token only)" }),
+      Type.String({ description: "The code as OAuth writes it (logins of programs only)" }),
     ),
     requestId: Type.Optional(
       Type.String({ description: "Identifies the request in the operator's log (5xx only)" }),
@@ -223,7 +215,6 @@ export class Problem extends Error {
       code: this.code,
       detail: this.message,
       ...(this.errors ? { errors: [...this.errors] } : {}),
-      ...(OAUTH_CODES.has(this.code) ? { error: this.code.toLowerCase() } : {}),
     };
   }
 }

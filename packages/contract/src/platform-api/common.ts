@@ -16,23 +16,38 @@ const INVISIBLE =
  */
 export const VISIBLE = `[^${INVISIBLE}]*$`;
 
+const NAME = { maxLength: 120, pattern: `^(?=.*\\S)${VISIBLE}` };
+
 /** Name of a user, an organisation, an application or a token: at most 120 characters in one line, not blank. */
 export const DisplayName = Type.String({
+  ...NAME,
   minLength: 1,
-  maxLength: 120,
-  pattern: `^(?=.*\\S)${VISIBLE}`,
   description: "Display name, one line",
 });
 
 const EMAIL_LETTERS = `[^\\s@<>(),:;"\\\\${INVISIBLE}]+`;
+const EMAIL = { maxLength: 254, pattern: `^${EMAIL_LETTERS}@${EMAIL_LETTERS}$` };
 
 /** An email address as far as it can be judged without sending to it: one, no more than one line, and all of it is seen: it stands for its user in the audit log. */
 export const EmailAddress = Type.String({
-  maxLength: 254,
-  pattern: `^${EMAIL_LETTERS}@${EMAIL_LETTERS}$`,
+  ...EMAIL,
   description: "Email address",
   examples: ["ada@example.org"],
 });
+
+/** Whether a text is such an address; for one that comes from elsewhere than a body, which the schema judges. */
+export function isEmailAddress(text: string): boolean {
+  return matches(EMAIL, text);
+}
+
+/** Whether a text is such a name, likewise. */
+export function isDisplayName(text: string): boolean {
+  return matches(NAME, text);
+}
+
+function matches({ maxLength, pattern }: typeof EMAIL, text: string): boolean {
+  return text.length <= maxLength && new RegExp(pattern, "u").test(text);
+}
 
 /** A password to be set. */
 export const NewPassword = Type.String({

@@ -104,7 +104,7 @@ export const INVITATIONS_API = {
         ),
       },
     },
-    problems: ["NOT_FOUND", "LINK_EXPIRED"],
+    problems: ["NOT_FOUND", "LINK_EXPIRED", "RATE_LIMITED"],
   },
   acceptInvitation: {
     ...WRITES,

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
-import type { ProblemCode } from "@platform/contract/problems";
+import type { ProblemBody, ProblemCode } from "@platform/contract/problems";
 import { toFieldErrors } from "./field-errors.ts";
 
 const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
@@ -31,9 +31,15 @@ export function toProblem(error: unknown, request: FastifyRequest): Problem {
   return new Problem("INTERNAL_ERROR", undefined, { cause: error });
 }
 
-/** Sends the problem as JSON with its status and headers. From status 500 on, the body names the request id. */
-export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const body = problem.status >= 500 ? { ...problem.toBody(), requestId: request.id } : problem.toBody();
+/** Sends the problem as JSON with its status and headers. From status 500 on, the body names the request id. `more`: further fields. */
+export function sendProblem(
+  problem: Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  more: Partial<ProblemBody> = {},
+): FastifyReply {
+  const requestId = problem.status >= 500 ? { requestId: request.id } : {};
+  const body = { ...problem.toBody(), ...more, ...requestId };
   return reply
     .code(problem.status)
     .headers(problem.headers)

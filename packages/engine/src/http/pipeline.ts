@@ -10,6 +10,7 @@ import { readMonotonic } from "../base/monotonic.ts";
 import { refuseIdempotencyKey, requireBodyType, requireJsonAccepted } from "./accept.ts";
 import { pickBody, readBodiesAs } from "./bodies.ts";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
+import { sendOAuthProblem } from "./oauth-problem.ts";
 import type { AuditStage, OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
 import { describeChecks } from "./validation.ts";
 
@@ -97,6 +98,7 @@ function registerRoute<C>(
     method: operation.method,
     url: toRoutePath(operation.path),
     onRequest: createGate(operation, guards),
+    ...(operation.acceptsForm ? { errorHandler: sendOAuthProblem } : {}),
     ...describeChecks(operation, guards.validate),
     handler: createHandler(operation, handle, guards),
   });

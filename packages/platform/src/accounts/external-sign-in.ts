@@ -1,3 +1,4 @@
+import { isEmailAddress } from "@platform/contract/platform-api/common";
 import { Problem } from "@platform/contract/problems";
 import type { SignUpMode } from "../config/accounts.ts";
 import type { ExternalLoginStore } from "../store/accounts/external-logins.ts";
@@ -53,7 +54,7 @@ async function findOrCreate(deps: ExternalSignInDeps, external: ExternalUser): P
   const { logins, userStore } = deps;
   const known = await logins.find(external);
   if (known !== null) return known;
-  if (external.verifiedEmail === null || !hasPlainCapitals(external.verifiedEmail))
+  if (external.verifiedEmail === null || !isPlain(external.verifiedEmail))
     throw new Problem("FORBIDDEN", "The identity provider does not confirm an email address of yours.");
   const email = normaliseEmail(external.verifiedEmail);
   const secret = await userStore.findSecret(email);
@@ -68,6 +69,11 @@ async function findOrCreate(deps: ExternalSignInDeps, external: ExternalUser): P
       "There is an account with your email address, which is not verified; sign in with its password and verify it first.",
     );
   return user.id;
+}
+
+/** As an address that is typed at sign-up: strangers are shown it. */
+function isPlain(email: string): boolean {
+  return isEmailAddress(email) && hasPlainCapitals(email);
 }
 
 async function createUser({ users, mode }: ExternalSignInDeps, external: ExternalUser, email: string) {

@@ -1,4 +1,5 @@
 import type { Configuration } from "openid-client";
+import { isDisplayName } from "@platform/contract/platform-api/common";
 import { Problem } from "@platform/contract/problems";
 import { getMessage } from "@platform/engine/base/thrown";
 import type { OidcSettings } from "../config/accounts.ts";
@@ -9,7 +10,7 @@ export interface ExternalUser {
   readonly subject: string;
   /** Null: the provider does not say that an address is theirs. */
   readonly verifiedEmail: string | null;
-  /** Null: not said. */
+  /** Null: not said, or none that users may have here. */
   readonly name: string | null;
 }
 
@@ -113,8 +114,13 @@ async function readUser(configuration: Configuration, returned: URL, secret: Sec
     issuer: claims.iss,
     subject: claims.sub,
     verifiedEmail: typeof email === "string" && isVerified === true ? email : null,
-    name: typeof name === "string" && name.trim() !== "" ? name.slice(0, MAX_NAME_LENGTH) : null,
+    name: typeof name === "string" ? readName(name) : null,
   };
+}
+
+function readName(said: string): string | null {
+  const name = said.slice(0, MAX_NAME_LENGTH);
+  return isDisplayName(name) ? name : null;
 }
 
 /** @throws Problem INVALID_INPUT */

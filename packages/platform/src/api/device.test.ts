@@ -164,13 +164,39 @@ test("a client of the standard, which sends forms, gets a token of the scope tha
 });
 
 test.each([
-  ["a field twice", "client_id=a&client_id=b"],
-  ["a field that there is not", "client_id=a&decision=approved"],
-  ["a scope that is none", "scope=everything"],
-])("a form with %s begins nothing", async (_what, payload) => {
+  ["a field twice", "client_id=a&client_id=b", "invalid_request"],
+  ["a field that there is not", "client_id=a&decision=approved", "invalid_request"],
+  ["a scope that is none", "scope=everything", "invalid_scope"],
+])("a form with %s begins nothing, and is refused as OAuth has it", async (_what, payload, error) => {
   const headers = { "content-type": FORM, ...nextClient() };
   const answer = await here.api.inject({ method: "POST", url: "/api/device/code", headers, payload });
-  expect(answer.statusCode).toBe(400);
+  expect([answer.statusCode, answer.json()]).toMatchObject([400, { error }]);
+});
+
+test.each([
+  ["a field twice", "client_id=a&client_id=b", FORM, "invalid_request"],
+  ["no code", "client_id=a", FORM, "invalid_request"],
+  ["broken JSON", "{", JSON_TYPE, "invalid_request"],
+  ["another media type", "device_code=x", "text/plain", "invalid_request"],
+  ["another grant", "device_code=x&grant_type=password", FORM, "unsupported_grant_type"],
+])("a question with %s is refused as OAuth has it", async (_what, payload, type, error) => {
+  const headers = { "content-type": type, ...nextClient() };
+  const answer = await here.api.inject({ method: "POST", url: "/api/device/token", headers, payload });
+  expect(answer.json()).toMatchObject({ error, detail: expect.any(String) });
+});
+
+test("one client that asks too often, whatever it asks about, is told to slow down", async () => {
+  const headers = { "x-forwarded-for": "203.0.113.78" };
+  const request = {
+    method: "POST",
+    url: "/api/device/token",
+    headers,
+    payload: { device_code: "x" },
+  } as const;
+  const answers = await Promise.all(Array.from({ length: 250 }, () => here.api.inject(request)));
+  const errors = answers.map((answer) => answer.json<{ error: string }>().error);
+  expect(errors.filter((error) => error === "expired_token").length).toBeGreaterThanOrEqual(80);
+  expect(answers[errors.indexOf("slow_down")]?.headers["retry-after"]).toBe("1");
 });
 
 test("other operations take no forms: a page of another site could send them", async () => {

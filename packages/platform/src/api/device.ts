@@ -1,10 +1,9 @@
 import type { DEVICE_API } from "@platform/contract/platform-api/device";
-import { Problem } from "@platform/contract/problems";
 import type { OperationHandlers } from "@platform/engine/http/types";
-import { createRequestLimit } from "../access/request-limit.ts";
 import type { DeviceLogins } from "../accounts/device-login.ts";
-import { nameNetwork, readClientAddress } from "../base/client-address.ts";
+import { readClientAddress } from "../base/client-address.ts";
 import type { PlatformCaller } from "./caller.ts";
+import { createClientLimit } from "./client-limit.ts";
 import { DEVICE_PATH } from "./device-page.ts";
 
 /** What the handlers work with. */
@@ -16,6 +15,8 @@ interface Deps {
 
 /** Logins that one client begins: each is a row for a day. */
 const START_LIMIT = { burst: 20, perSecond: 0.1 };
+/** Questions of one client: of as many logins as it may have begun in their ten minutes, each asked about every five seconds. */
+const ASK_LIMIT = { burst: 80, perSecond: 16 };
 const SECRET_HEADERS = { "cache-control": "no-store" };
 
 /** Handlers of device logins, as far as programs call them. */
@@ -23,14 +24,15 @@ export function createDeviceHandlers({
   identity,
   apiUrl,
 }: Deps): OperationHandlers<typeof DEVICE_API, PlatformCaller> {
-  const limitStart = createRequestLimit(START_LIMIT);
+  const limitStart = createClientLimit(START_LIMIT);
+  // Programs that ask know this code of their standard, and ask less often.
+  const limitAsk = createClientLimit(ASK_LIMIT, "SLOW_DOWN");
   return {
     startDeviceLogin: async ({ body, http }) => {
-      const ip = readClientAddress(http);
-      refuseBeyond(limitStart(nameNetwork(ip)));
+      limitStart(http);
       const login = await identity.startDeviceLogin({
         name: body.client_name ?? body.client_id ?? "A program",
-        ip,
+        ip: readClientAddress(http),
         scopes: body.scope?.split(" ") ?? ["admin"],
       });
       const { deviceCode, userCode, expiresInSeconds, intervalSeconds } = login;
@@ -48,7 +50,8 @@ export function createDeviceHandlers({
         headers: SECRET_HEADERS,
       };
     },
-    finishDeviceLogin: async ({ body }) => {
+    finishDeviceLogin: async ({ body, http }) => {
+      limitAsk(http);
       const { token, scopes, expiresInSeconds } = await identity.finishDeviceLogin(body.device_code);
       return {
         status: 200,
@@ -62,12 +65,4 @@ export function createDeviceHandlers({
       };
     },
   };
-}
-
-/** @throws Problem RATE_LIMITED unless `seconds` is 0 */
-function refuseBeyond(seconds: number): void {
-  if (seconds === 0) return;
-  throw new Problem("RATE_LIMITED", `Too many requests; try again in ${seconds} seconds.`, {
-    headers: { "retry-after": String(seconds) },
-  });
 }

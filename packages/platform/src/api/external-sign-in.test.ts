@@ -137,6 +137,20 @@ test("an address that is another's only in lower case opens and makes nothing", 
   }
 });
 
+test.each([
+  ["is not seen", "\u200b"],
+  ["turns the direction", "\u202e"],
+  ["controls a terminal", "\u0007"],
+])(
+  "an address with a character that %s opens and makes nothing, and a name with it is not taken",
+  async (_what, character) => {
+    provider.users.set(subject, { email: `a${character}da-${email}`, email_verified: true });
+    expect((await signIn()).json().code).toBe("FORBIDDEN");
+    provider.users.set(subject, { email, email_verified: true, name: `Ada${character}` });
+    expect((await signIn()).json()).toMatchObject({ email, name: email });
+  },
+);
+
 test("one client brings back sixty answers at once, not more: the provider would limit all of the platform", async () => {
   const { cookie } = await start();
   const codes: string[] = [];

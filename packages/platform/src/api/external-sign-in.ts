@@ -1,10 +1,9 @@
 import { Problem } from "@platform/contract/problems";
 import type { SESSION_API } from "@platform/contract/platform-api/session";
 import type { OperationHandlers } from "@platform/engine/http/types";
-import { createRequestLimit } from "../access/request-limit.ts";
 import type { Identity } from "../accounts/identity.ts";
-import { nameNetwork, readClientAddress } from "../base/client-address.ts";
 import type { PlatformCaller } from "./caller.ts";
+import { createClientLimit } from "./client-limit.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 import { startSession } from "./start-session.ts";
 
@@ -28,7 +27,7 @@ export function createExternalSignInHandlers({
   OperationHandlers<typeof SESSION_API, PlatformCaller>,
   "startExternalSignIn" | "finishExternalSignIn"
 > {
-  const limitFinish = createRequestLimit(FINISH_LIMIT);
+  const limitFinish = createClientLimit(FINISH_LIMIT);
   return {
     startExternalSignIn: async ({ http }) => {
       cookie.requireProof(http.method, http.headers);
@@ -46,11 +45,7 @@ export function createExternalSignInHandlers({
           "INVALID_CREDENTIALS",
           "This browser began no sign-in, or longer than ten minutes ago; sign in again.",
         );
-      const seconds = limitFinish(nameNetwork(readClientAddress(http)));
-      if (seconds > 0)
-        throw new Problem("RATE_LIMITED", `Too many tries to sign in; try again in ${seconds} seconds.`, {
-          headers: { "retry-after": String(seconds) },
-        });
+      limitFinish(http);
       const former = cookie.read(http.headers);
       const userId = await identity.finishExternal(body.parameters, secret);
       const { me, value } = await startSession({ identity }, http, { userId, former });

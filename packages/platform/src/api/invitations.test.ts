@@ -102,6 +102,18 @@ describe("an invitation", () => {
     expect(listed.json()).toEqual({ items: [], nextCursor: null });
   });
 
+  test("is looked at by one client sixty times at once, not more; by others all the same", async () => {
+    const { token } = await makeLink();
+    const look = async (client: string) =>
+      (await send(here, "GET", `/invitations/${token}`, { headers: { "x-forwarded-for": client } }))
+        .statusCode;
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 75; tries++) statuses.push(await look("203.0.113.9"));
+    expect(statuses.slice(0, 60)).toEqual(Array.from({ length: 60 }, () => 200));
+    expect(statuses).toContain(429);
+    expect(await look("203.0.113.10")).toBe(200);
+  });
+
   test("is listed without its link, and revoked by its organisation only", async () => {
     const { id, token } = await makeLink({ email: "new@example.org", role: "owner", expiresInDays: 30 });
     const listed = await send(here, "GET", "/invitations", { headers: as(owner) });

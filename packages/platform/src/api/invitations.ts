@@ -6,7 +6,11 @@ import type { OperationHandlers } from "@platform/engine/http/types";
 import type { Identity } from "../accounts/identity.ts";
 import type { Invitation } from "../accounts/invitations.ts";
 import type { PlatformCaller } from "./caller.ts";
+import { createClientLimit } from "./client-limit.ts";
 import { describeOrganisation } from "./organizations.ts";
+
+/** Invitations that one client looks at, behind which may be many people. */
+const VIEW_LIMIT = { burst: 60, perSecond: 1 };
 
 /** Handlers of invitations. `apiUrl`: origin of the links, from the settings and never from a request's `Host`. */
 export function createInvitationHandlers({
@@ -16,6 +20,7 @@ export function createInvitationHandlers({
   readonly identity: Identity;
   readonly apiUrl: string;
 }): OperationHandlers<typeof INVITATIONS_API, PlatformCaller> {
+  const limitView = createClientLimit(VIEW_LIMIT);
   return {
     listInvitations: async ({ caller, query }) => {
       const page = readOffsetPage(query);
@@ -43,7 +48,8 @@ export function createInvitationHandlers({
       if (await identity.revokeInvitation(caller.organisationId, params.invitation)) return { status: 204 };
       throw new Problem("NOT_FOUND", "There is no such open invitation.");
     },
-    getInvitation: async ({ params }) => {
+    getInvitation: async ({ params, http }) => {
+      limitView(http);
       const { organisationName, role, invitedBy, expiresAt } = await identity.viewInvitation(
         params.invitation,
       );

@@ -238,12 +238,12 @@ describe("a build", () => {
       const refused = await scene.deploy(key, await scene.pack(name, typed("str")));
       expect(refused).toMatchObject({ status: "FAILED", code: "INVALID_PROJECT" });
       expect(refused.detail).toContain(
-        'It would break 2 subscriptions that call 1.0.0 (/data/n was integer and is now string).',
+        "It would break 2 subscriptions that call 1.0.0 (/data/n was integer and is now string).",
       );
       const major = await scene.deploy(key, await scene.pack(name, typed("str")), "?bump=major");
       expect(major).toMatchObject({ status: "SUCCEEDED", version: "2.0.0" });
       expect(major.log.join("\n")).toContain(
-        'Version 2.0.0 breaks 1 subscription that calls 1.0.0 (/data/n was integer and is now string).',
+        "Version 2.0.0 breaks 1 subscription that calls 1.0.0 (/data/n was integer and is now string).",
       );
       expect(`${refused.detail} ${major.log.join(" ")}`).not.toMatch(/shop|lab|Somebody/u);
       // A version of the first major number moves "lab" alone, and takes what it sends.
