@@ -1,11 +1,14 @@
 import { spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { findExecutables, SYSTEM_FOLDERS } from "../../../host/find-executables.ts";
+import { TrustedExecutable } from "../../../host/trusted-executable.ts";
 import { waitUntil } from "../../../testing/wait-until.ts";
 import { listChildren } from "../../watch/process-files.ts";
 import { openEgress } from "./egress.ts";
+import type { EgressTools } from "./egress-tools.ts";
 import { findEgress } from "./find-egress.ts";
 import { enterNetwork } from "./namespaces.ts";
 import { planNetwork } from "./network-plan.ts";
@@ -30,14 +33,20 @@ function findSlirps(pids: readonly number[]): readonly number[] {
   });
 }
 
+/** A process in namespaces of its own, as that of a version. */
+async function startHolder({ unshare, owner }: EgressTools): Promise<ChildProcessWithoutNullStreams> {
+  const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const holder = spawn(unshare.path, enterNetwork(owner, user, ["/bin/cat"]));
+  holder.stdin.write("\n");
+  await once(holder.stdout, "data");
+  return holder;
+}
+
 test.runIf(tools !== null)(
   "the processes of a way out are known, also after the first was replaced",
   async () => {
     if (tools === null) return;
-    const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-    const holder = spawn(tools.unshare.path, enterNetwork(tools.owner, user, ["/bin/cat"]));
-    holder.stdin.write("\n");
-    await once(holder.stdout, "data");
+    const holder = await startHolder(tools);
     const egress = await openEgress(tools, holder.pid ?? 0, planNetwork(null, []));
     try {
       const [first, ...others] = findSlirps(egress.listProcesses());
@@ -48,5 +57,19 @@ test.runIf(tools !== null)(
       egress.close();
       holder.kill("SIGKILL");
     }
+  },
+);
+
+test.runIf(tools !== null)(
+  "of a way out that cannot be opened no process is left: not the one either that waits to set it up",
+  async () => {
+    if (tools === null) return;
+    const holder = await startHolder(tools);
+    const before = listChildren(process.pid);
+    const slirp = TrustedExecutable.vouchFor("/bin/false", "named by the operator");
+    const opening = openEgress({ ...tools, slirp }, holder.pid ?? 0, planNetwork(null, []));
+    await expect(opening).rejects.toThrow("slirp4netns ended");
+    await waitUntil(() => listChildren(process.pid).every((pid) => before.includes(pid)));
+    holder.kill("SIGKILL");
   },
 );

@@ -54,8 +54,8 @@ export async function openEgress(tools: EgressTools, pid: number, first: Network
   async function connect(): Promise<void> {
     slirp = startSlirp(tools, namespaces, plan);
     slirp.once("exit", reconnectLater);
-    await waitUntilReady(slirp);
-    await configure(tools, namespaces, listCommands(plan, existsSync("/proc/net/if_inet6")));
+    const commands = listCommands(plan, existsSync("/proc/net/if_inet6"));
+    await runWhenReady(startSetup(tools, namespaces), slirp, commands);
   }
 
   function reconnectLater(): void {
@@ -73,7 +73,7 @@ export async function openEgress(tools: EgressTools, pid: number, first: Network
   async function change(next: NetworkPlan): Promise<void> {
     const commands = listChanges(plan, next);
     plan = next;
-    if (commands.length > 0) await configure(tools, namespaces, commands);
+    if (commands.length > 0) await startSetup(tools, namespaces).run(commands);
   }
 
   try {
@@ -100,26 +100,48 @@ function createTurns(): (step: () => Promise<void>) => Promise<void> {
   };
 }
 
-/** Has ip-batch(8) execute the commands in the namespace. @throws Error with what it said */
-async function configure(
-  { nsenter, ip, ...tools }: EgressTools,
-  namespaces: HeldNamespaces,
-  commands: readonly string[],
-): Promise<void> {
+/** An ip-batch(8) in the namespace, which waits for its commands. */
+interface Setup {
+  /** Has it execute the commands, once. @throws Error with what it said */
+  readonly run: (commands: readonly string[]) => Promise<void>;
+  /** Ends it; nothing is executed. */
+  readonly cancel: () => void;
+}
+
+/** It was started beside slirp4netns, and waits for it: the import of the version waits for both. */
+async function runWhenReady(setup: Setup, slirp: ChildProcess, commands: readonly string[]): Promise<void> {
+  try {
+    await waitUntilReady(slirp);
+  } catch (error) {
+    setup.cancel();
+    throw error;
+  }
+  await setup.run(commands);
+}
+
+function startSetup({ nsenter, ip, ...tools }: EgressTools, namespaces: HeldNamespaces): Setup {
   const enter = [nsenter.path, `--net=/proc/self/fd/${NETWORK_FD}`, "--", ip.path, "-batch", "-"];
   const child = spawnWithRights(tools, namespaces, enter, {
     capabilities: ["SYS_ADMIN", "NET_ADMIN"],
     shows: [],
   });
-  const timer = setTimeout(() => killLaunched(child), SETUP_TIMEOUT_MS);
+  const closed = once(child, "close");
+  closed.catch(() => undefined); // `run` says why it could not be started
   let said = "";
   child.stderr?.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-1000)));
-  child.stdin?.on("error", () => undefined).end(commands.map((command) => `${command}\n`).join(""));
-  try {
-    const [code] = (await once(child, "close")) as [number | null];
-    if (code !== 0)
-      throw new Error(`ip could not set it up: ${said.trim().split("\n").at(-1) || "no message"}`);
-  } finally {
-    clearTimeout(timer);
-  }
+  child.stdin?.on("error", () => undefined);
+  return {
+    run: async (commands) => {
+      const timer = setTimeout(() => killLaunched(child), SETUP_TIMEOUT_MS);
+      child.stdin?.end(commands.map((command) => `${command}\n`).join(""));
+      try {
+        const [code] = (await closed) as [number | null];
+        if (code !== 0)
+          throw new Error(`ip could not set it up: ${said.trim().split("\n").at(-1) || "no message"}`);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    cancel: () => killLaunched(child),
+  };
 }
