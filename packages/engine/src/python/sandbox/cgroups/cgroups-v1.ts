@@ -16,12 +16,8 @@ import type { GroupFile } from "./group-files.ts";
 import { createDoors, createMover } from "./mover.ts";
 import type { Mover } from "./mover.ts";
 import { removeGroups, removeTrees } from "./remove-groups.ts";
-
-/** The hierarchies that limit or measure a run; some systems mount `cpu` and `cpuacct` as one. */
-export const V1_CONTROLLERS = ["memory", "cpu", "cpuacct", "pids"] as const;
-
-/** A path for each controller. */
-export type V1Folders = Readonly<Record<(typeof V1_CONTROLLERS)[number], string>>;
+import { V1_CONTROLLERS } from "./v1-controllers.ts";
+import type { V1Folders } from "./v1-controllers.ts";
 
 const PERIOD_MICROSECONDS = 100_000;
 /** The kernel refuses less. */

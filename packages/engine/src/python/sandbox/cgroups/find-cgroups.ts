@@ -9,7 +9,6 @@ import type { TrialTimes } from "../../../host/try-twice.ts";
 import type { MissingPiece } from "@platform/contract/sandbox";
 import type { Cgroups, Group } from "./cgroups.ts";
 import { createCgroupsV1, listFolders } from "./cgroups-v1.ts";
-import type { V1Folders } from "./cgroups-v1.ts";
 import { createCgroupsV2 } from "./cgroups-v2.ts";
 import { delegateV2 } from "./delegate-v2.ts";
 import { joinFirst } from "./join-first.ts";
@@ -17,6 +16,7 @@ import { locateGroups } from "./locate.ts";
 import type { OwnGroups } from "./locate.ts";
 import { nameWorker, readStartTime } from "./names.ts";
 import { sweepLeftOvers } from "./remove-groups.ts";
+import type { V1Folders } from "./v1-controllers.ts";
 
 const TRIAL_LIMITS = { memoryBytes: 64 << 20, cpus: 1, processes: 16 };
 /** After the standard ones. */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { V1_CONTROLLERS } from "./cgroups-v1.ts";
-import type { V1Folders } from "./cgroups-v1.ts";
+import { V1_CONTROLLERS } from "./v1-controllers.ts";
+import type { V1Folders } from "./v1-controllers.ts";
 
 /** The folders of the groups that this process is in. */
 export type OwnGroups =
