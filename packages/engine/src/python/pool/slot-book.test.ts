@@ -54,6 +54,7 @@ function createWorld(maxChildren = 3) {
     descriptors: [],
     closeDescriptors: () => undefined,
     join: (command) => command,
+    expectChild: () => undefined,
     createSlot,
     isOpen: () => groups === "open",
     hasExceeded: () => false,

@@ -34,7 +34,7 @@ function createCounted(refusal: Refusal) {
       remove: async () => left.delete(name),
     };
   };
-  const cgroups: Cgroups = { version: 2, create, close: async () => true };
+  const cgroups: Cgroups = { version: 2, create, expectEntry: () => undefined, close: async () => true };
   return { cgroups, left, opened };
 }
 
@@ -60,4 +60,19 @@ test.each(["group", "limit"] as const)("a slot whose %s is refused is not left",
   await groups.remove();
   expect([left.size, groups.isOpen()]).toEqual([0, false]);
   for (const descriptor of opened) expect(() => fstatSync(descriptor)).toThrow("EBADF");
+});
+
+test("the entry of a zygote is expected before its groups are made, and that of a child when it is asked for", async () => {
+  const { cgroups } = createCounted({ what: "group", number: 9 });
+  const done: string[] = [];
+  const told: Cgroups = {
+    ...cgroups,
+    create: (name) => (done.push("create"), cgroups.create(name)),
+    expectEntry: () => void done.push("expect"),
+  };
+  const groups = createZygoteGroups(told, version, { maxChildren: 5, first: 6 });
+  groups.expectChild();
+  groups.closeDescriptors();
+  await groups.remove();
+  expect(done).toEqual(["expect", "create", "expect"]);
 });

@@ -47,6 +47,8 @@ export interface ZygoteGroups {
   readonly closeDescriptors: () => void;
   /** The command, begun in the zygote's own group. */
   readonly join: (command: Command) => Command;
+  /** A child enters its slot soon: see `Cgroups`. */
+  readonly expectChild: () => void;
   /** Another group for a child. Throws the system's error when it is refused. */
   readonly createSlot: () => Group;
   /** False once they are being removed. */
@@ -68,6 +70,8 @@ export function createZygoteGroups(
   { resources }: Pick<RunnableVersion, "resources">,
   { maxChildren, first }: { readonly maxChildren: number; readonly first: number },
 ): ZygoteGroups {
+  // The zygote joins when its process is started, which takes that long.
+  cgroups.expectEntry();
   const name = randomBytes(6).toString("hex");
   const own = createGroup(cgroups, name, {
     memoryBytes:
@@ -86,6 +90,7 @@ export function createZygoteGroups(
     descriptors,
     closeDescriptors: () => descriptors.forEach((descriptor) => closeSync(descriptor)),
     join: (command) => joinFirst(command, first, descriptors.length),
+    expectChild: cgroups.expectEntry,
     createSlot: () => {
       const limits = { ...limitRun(resources), processes: PROCESS_LIMIT };
       const slot = createGroup(cgroups, `${name}-${(created += 1)}`, limits);

@@ -161,9 +161,8 @@ function attendZygote(
   const timers = createTimers<"leave" | "hangUp">();
   const imported = watchImport(watcher, options, nameLaunched(child, launch, status), orders.release);
 
-  /** The zygote opens the socket before it says hello. User code runs only later: it can never reach the path. */
   function hear(event: ZygoteEvent): void {
-    if (event.event === "hello" && platform === "linux") home.hide();
+    attendEvent(event, { home, groups });
     imported.hear(event);
   }
 
@@ -203,6 +202,13 @@ function attendZygote(
   const booting = boot();
   const processes = nameProcesses(child, launch);
   return { processes, home, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
+}
+
+function attendEvent({ event }: ZygoteEvent, { home, groups }: Pick<Holdings, "home" | "groups">): void {
+  // The zygote opens the socket before it says hello. User code runs only later: it can never reach the path.
+  if (event === "hello" && platform === "linux") home.hide();
+  // Twice, since the kernel does not remember it for as long as many an import takes.
+  if (event === "hello" || event === "ready") groups?.expectChild();
 }
 
 function nameLaunched(

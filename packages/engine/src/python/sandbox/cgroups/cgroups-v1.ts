@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
+import { createForerunner } from "./forerunner.ts";
 import {
   createGroupFile,
   killProcesses,
@@ -29,6 +30,7 @@ const SHARES_OF_A_PROCESSOR = 1024;
 /** @param own the folder of this worker in each hierarchy; see admin-guide/cgroup-v1 of the kernel's documentation */
 export function createCgroupsV1(own: V1Folders): Cgroups {
   const mover = createMover();
+  const expectEntry = createForerunner();
   return {
     version: 1,
     create: (name) => {
@@ -38,6 +40,7 @@ export function createCgroupsV1(own: V1Folders): Cgroups {
       mover.prepare();
       return createGroup(name, own, mover);
     },
+    expectEntry,
     close: async () => {
       await mover.close();
       return removeTrees(listFolders(own));

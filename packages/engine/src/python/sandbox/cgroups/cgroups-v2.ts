@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { getCode } from "../../../base/thrown.ts";
 import type { Cgroups, Group, GroupLimits } from "./cgroups.ts";
+import { createForerunner } from "./forerunner.ts";
 import { createGroupFile, killProcesses, readCount, readHeld, writeIfPresent } from "./group-files.ts";
 import type { GroupFile } from "./group-files.ts";
 import { createDoors, createMover } from "./mover.ts";
@@ -24,6 +25,7 @@ const MAX_WEIGHT = 10_000;
 /** @param own the folder of this worker, below one that `delegateV2` prepared; see admin-guide/cgroup-v2 of the kernel's documentation */
 export function createCgroupsV2(own: string, controllers: readonly string[] = V2_CONTROLLERS): Cgroups {
   const mover = createMover();
+  const expectEntry = createForerunner();
   return {
     version: 2,
     create: (name) => {
@@ -35,6 +37,7 @@ export function createCgroupsV2(own: string, controllers: readonly string[] = V2
       mover.prepare();
       return createGroup(join(own, name), mover);
     },
+    expectEntry,
     close: async () => {
       await mover.close();
       return removeTrees([own]);

@@ -52,6 +52,8 @@ export interface Group {
 export interface Cgroups {
   readonly version: 1 | 2;
   readonly create: (name: string) => Group;
+  /** A process enters or joins one of the groups in 10 to 20 ms, and shall not wait then. Never throws. */
+  readonly expectEntry: () => void;
   /** Removes the worker's own group with all those that were created in it. It exists from the first `create` on, again after this. */
   readonly close: () => Promise<boolean>;
 }
