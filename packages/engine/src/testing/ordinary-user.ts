@@ -73,7 +73,7 @@ export const RUNNERS: readonly Runner[] =
 const FEW = `
 echo "$1" > /proc/sys/user/max_user_namespaces
 shift
-exec unshare --user --map-current-user prlimit "$@"
+exec setpriv --ambient-caps=-all --inh-caps=-all prlimit "$@"
 `;
 
 /** Runs versions as an ordinary user who may have so many user namespaces and processes, all together. Needs root. */

@@ -12,13 +12,13 @@ const LIMITS = [
   "grep -o 'Max processes *[0-9]* *[0-9]*' /proc/self/limits; grep CapEff /proc/self/status; id -u; env",
 ];
 
-function find(bubblewrap: string, room = 4000): ReturnType<typeof findUserBounds> {
+function find(bubblewrap: string, processes = 4000, namespaces = 4000): ReturnType<typeof findUserBounds> {
   const executable = TrustedExecutable.vouchFor(bubblewrap, "named by the operator");
-  return findUserBounds(executable, { times: TRIAL_TIMES }, () => room);
+  return findUserBounds(executable, { times: TRIAL_TIMES }, () => ({ processes, namespaces }));
 }
 
-async function startBounded(room: number, children: number): Promise<string> {
-  const bounds = await find("/usr/bin/bwrap", room);
+async function startBounded(processes: number, children: number): Promise<string> {
+  const bounds = await find("/usr/bin/bwrap", processes);
   if (typeof bounds === "string") throw new Error(bounds);
   const { executable, args } = bounds.bound(children, LIMITS);
   return execFileSync(executable.path, args, { encoding: "utf8", env: { OWN: "1" } });
@@ -33,6 +33,19 @@ describe("of the processes that a user may have", () => {
     expect(await startBounded(room, children)).toMatch(
       new RegExp(`^Max processes +${processes} +${processes}\n`, "u"),
     );
+  });
+});
+
+describe("of the user namespaces that a user may have", () => {
+  test.each([
+    ["what its executions need, and a quarter", 1000, 32, 285],
+    ["no more than executions need that end and begin at once", 100_000, 32, 547],
+    ["enough for its executions", 20, 32, 99],
+  ])("a version gets %s", async (_, room, children, namespaces) => {
+    const bounds = await find("/usr/bin/bwrap", 4000, room);
+    if (typeof bounds === "string") throw new Error(bounds);
+    const { args } = bounds.bound(children, ["/bin/true"]);
+    expect(args).toContain(String(namespaces));
   });
 });
 

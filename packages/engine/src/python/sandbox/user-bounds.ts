@@ -5,8 +5,9 @@ import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { tryTwice } from "../../host/try-twice.ts";
 import type { TrialTimes } from "../../host/try-twice.ts";
 import { SHELL_VARIABLES } from "./cgroups/join-first.ts";
-import { readProcessRoom } from "./process-room.ts";
 import { PROCESS_LIMIT } from "./sandbox.ts";
+import { readUserRoom } from "./user-room.ts";
+import type { UserRoom } from "./user-room.ts";
 
 /*
  * Versions that run as the user of this process share what the kernel counts for that user. Of user namespaces and processes code at import could
@@ -31,9 +32,12 @@ export interface UserBounds {
 
 /** Of the namespaces that a version needs without children: those of unshare and of bubblewrap, which makes two. */
 const OWN_NAMESPACES = 3;
-/** The kernel frees those of children that have ended a moment later. */
-const SPARE_NAMESPACES = 61;
-/** Of the user's processes. */
+/**
+ * Those of children that have ended exist for a moment longer, most of all with networks of their own: of 110 children in a second, 70 and more
+ * (2 cores with a load of 10, Linux 6.18, 2026-11-22).
+ */
+const LINGERING_NAMESPACES = { least: 64, most: 512 };
+/** Of what the user has. */
 const FAIR_PART = 1 / 4;
 /** The sandbox and a few executions, where the user may have very few. */
 const LEAST_PROCESSES = 64;
@@ -56,13 +60,13 @@ interface Most {
 /**
  * Finds what bounds a version, and tries it with an empty sandbox.
  *
- * @param room processes that the user may have
+ * @param readRoom what the user may have
  * @returns why it does not work, as a sentence, where it does not
  */
 export async function findUserBounds(
   bubblewrap: TrustedExecutable,
   { searchPath = "", times }: { readonly searchPath?: string | undefined; readonly times: TrialTimes },
-  room = readProcessRoom,
+  readRoom: () => UserRoom = readUserRoom,
 ): Promise<UserBounds | string> {
   const folders = `${searchPath}:${SYSTEM_FOLDERS}`;
   const [[unshare], [prlimit]] = await Promise.all([
@@ -74,22 +78,24 @@ export async function findUserBounds(
   try {
     const fault = await tryTwice(times, (timeout) => tryBounds(tools, bubblewrap, timeout));
     if (fault !== null) return fault;
-    const part = Math.max(LEAST_PROCESSES, Math.floor(room() * FAIR_PART));
+    const room = readRoom();
     return {
       bound: (children, command, enter = enterPlain) =>
-        boundCommand(
-          tools,
-          {
-            namespaces: OWN_NAMESPACES + 2 * children + SPARE_NAMESPACES,
-            processes: Math.min(part, PROCESS_LIMIT * (1 + children)),
-          },
-          enter,
-          command,
-        ),
+        boundCommand(tools, decideMost(room, children), enter, command),
     };
   } catch (error) {
     return `They could not be bounded (${getMessage(error)}).`;
   }
+}
+
+function decideMost(room: UserRoom, children: number): Most {
+  const { least, most } = LINGERING_NAMESPACES;
+  const lingering = Math.max(least, Math.min(most, Math.floor(room.namespaces * FAIR_PART)));
+  const processes = Math.min(Math.floor(room.processes * FAIR_PART), PROCESS_LIMIT * (1 + children));
+  return {
+    namespaces: OWN_NAMESPACES + children + lingering,
+    processes: Math.max(LEAST_PROCESSES, processes),
+  };
 }
 
 function enterPlain(command: readonly string[]): readonly string[] {

@@ -2,15 +2,25 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { locateGroups } from "./cgroups/locate.ts";
 
+const NAMESPACES = "/proc/sys/user/max_user_namespaces";
 const PER_HOST = ["/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max"];
 
-/**
- * Processes and threads that the user of this process may have, at most: what is left of them is not known. The least of the limit of this process
- * (`ulimit -u`), those of its control groups (TasksMax= of systemd, --pids-limit of a container), and that of the host.
- *
- * @param read the text of a file; throws where there is none
- */
-export function readProcessRoom(read = readText): number {
+/** What the user of this process may have, at most: what is left of it is not known. */
+export interface UserRoom {
+  readonly namespaces: number;
+  /**
+   * Processes and threads. The least of the limit of this process (`ulimit -u`), those of its control groups (TasksMax= of systemd, --pids-limit of
+   * a container), and that of the host.
+   */
+  readonly processes: number;
+}
+
+/** @param read the text of a file; throws where there is none */
+export function readUserRoom(read = readText): UserRoom {
+  return { namespaces: readNumber(NAMESPACES, read), processes: readProcesses(read) };
+}
+
+function readProcesses(read: typeof readText): number {
   const limits = [...PER_HOST, ...listGroupLimits(read)].map((path) => readNumber(path, read));
   const own = /^Max processes +(\d+)/mu.exec(read("/proc/self/limits"))?.[1];
   return Math.min(...limits, own === undefined ? Infinity : Number(own));

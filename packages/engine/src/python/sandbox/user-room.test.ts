@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { readProcessRoom } from "./process-room.ts";
+import { readUserRoom } from "./user-room.ts";
 
 const FILES = {
   "/proc/self/limits": "Max file size  unlimited  unlimited  bytes\nMax processes  9000  9500  processes\n",
+  "/proc/sys/user/max_user_namespaces": "7000\n",
   "/proc/sys/kernel/pid_max": "32768\n",
   "/proc/sys/kernel/threads-max": "20000\n",
   "/proc/self/mountinfo": "36 31 0:33 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
@@ -26,5 +27,5 @@ test.each([
   [512, "that of a group above", { "/sys/fs/cgroup/system.slice/pids.max": "512\n" }],
   [9000, "its own where no groups are mounted", { "/proc/self/mountinfo": "" }],
 ])("a user may have %i processes where the least limit is %s", (room, _, changed) => {
-  expect(readProcessRoom(readFrom({ ...FILES, ...changed }))).toBe(room);
+  expect(readUserRoom(readFrom({ ...FILES, ...changed }))).toEqual({ namespaces: 7000, processes: room });
 });
