@@ -165,14 +165,20 @@ describe("a platform process", () => {
       [0, null],
       expect.stringContaining("no signing key was there to replace"),
     ]);
-    const check = await spawnPlatform({
-      dataDirectory: world.dataDirectory,
-      command: ["npm", "start", "--silent", "--", "check-usage"],
-    });
-    expect([await once(check.process, "close"), check.readLog()]).toEqual([
-      [0, null],
-      expect.stringContaining("usage is what the executions that are still stored add up to"),
-    ]);
+    const usage = {
+      "add-usage": "the usage that was missing was added",
+      "check-usage": "usage is what the executions that are still stored add up to",
+    };
+    for (const [command, text] of Object.entries(usage)) {
+      const ended = await spawnPlatform({
+        dataDirectory: world.dataDirectory,
+        command: ["npm", "start", "--silent", "--", command],
+      });
+      expect([await once(ended.process, "close"), ended.readLog()]).toEqual([
+        [0, null],
+        expect.stringContaining(text),
+      ]);
+    }
   });
 
   test("works on the server that DATABASE_URL names, beside others on it", async () => {

@@ -19,7 +19,7 @@ import { startRoles } from "./roles/roles.ts";
 import { createShared, openData } from "./roles/shared.ts";
 import type { Shared } from "./roles/shared.ts";
 import { resealAll } from "./secrets/reseal.ts";
-import { checkUsage } from "./store/usage/check.ts";
+import { addMissingUsage, checkUsage } from "./store/usage/check.ts";
 
 async function main(): Promise<void> {
   if (isHelpWanted()) return void process.stdout.write(describeSettings());
@@ -103,6 +103,15 @@ async function reportUsage(host: HostProcess): Promise<void> {
   await host.closers.closeAll();
 }
 
+/** The command `add-usage`. */
+async function addUsage(host: HostProcess): Promise<void> {
+  await requirePlatform(host.config);
+  const { maintenance } = await createShared(host, await openData(host));
+  const lines = await addMissingUsage(maintenance);
+  host.logger.info({ lines }, "the usage that was missing was added; check-usage names what still differs");
+  await host.closers.closeAll();
+}
+
 /** The command `reseal`. */
 async function reseal(host: HostProcess): Promise<void> {
   await requirePlatform(host.config);
@@ -126,6 +135,7 @@ const COMMANDS: Readonly<Record<Command, (host: HostProcess) => Promise<void>>> 
   "rotate-signing-key": (host) => rotateKey(host, "when unused"),
   "retire-signing-keys": (host) => rotateKey(host, "now"),
   "check-usage": reportUsage,
+  "add-usage": addUsage,
   reseal,
 };
 

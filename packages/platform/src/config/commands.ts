@@ -8,6 +8,8 @@ export const COMMANDS = {
     "The same for keys that leaked: the others are retired now, and all access tokens issued so far refused",
   "check-usage":
     "Count usage again from the executions that are still stored, and name where it differs from what is kept; nothing is changed",
+  "add-usage":
+    "Add the usage that check-usage finds missing, such as that of executions which a process of a former release ended during an upgrade",
   reseal:
     "Encrypt with --secret what is encrypted with --other-secret: secrets of services and organisations, and signing keys",
 } as const;

@@ -5,7 +5,7 @@ import type { Outcome } from "@platform/engine/python/port/runtime";
 import { createExecution, createOwner } from "@platform/engine/testing/execution-fixtures";
 import { createTestStore } from "../../testing/test-store.ts";
 import type { TestStore } from "../../testing/test-store.ts";
-import { checkUsage } from "./check.ts";
+import { addMissingUsage, checkUsage } from "./check.ts";
 import { rollUpUsage } from "./roll-up.ts";
 
 let scene: TestStore;
@@ -179,6 +179,35 @@ test("usage is what the executions add up to; a line that was changed is named",
       counted: { succeeded: "1", cpu_micros: "250000" },
     },
   ]);
+});
+
+test("usage that a process of a former release did not count is added once, by several at once, and nothing where a line has too much", async () => {
+  const { database } = scene.home;
+  const [owner, other] = [createOwner(), createOwner()];
+  const execution = createExecution({ owner });
+  const runs = [execution, { ...createExecution({ owner }), versionId: execution.versionId }];
+  for (const run of [...runs, createExecution({ owner: other })])
+    await scene.store.finish(await start(run), { ...RESULT, ...CPU });
+  await rollUpUsage(database);
+  // As it would be with one of the two uncounted, and with another under a plan that it has not had.
+  await database.query({
+    text: "update usage_day set succeeded = 1, cpu_micros = 250000, gb_micros = 0 where owner_id = $1",
+    values: [owner.id],
+  });
+  await database.query({
+    text: "update usage_day set plan_id = gen_random_uuid() where owner_id = $1",
+    values: [other.id],
+  });
+  const added = await Promise.all([1, 2, 3].map(() => addMissingUsage(database)));
+  expect(added.toSorted((one, next) => one - next)).toEqual([0, 0, 1]);
+  expect(await readSums(owner.id)).toMatchObject({ succeeded: 2, cpu: 500_000 });
+  expect(await readSums(other.id)).toMatchObject({ succeeded: 1, cpu: 250_000 });
+  expect(await addMissingUsage(database)).toBe(0);
+  await rollUpUsage(database);
+  await database.query({
+    text: "update usage_day set plan_id = null where owner_id = $1",
+    values: [other.id],
+  });
 });
 
 test("a subscription has each plan from its moment on, and each execution that of its start", async () => {
