@@ -4,7 +4,8 @@ Trusted code: the base installation's interpreter runs it (`-I -S`, standard lib
 anything of the version is loaded. It splits in two. One process gives up its rights and becomes the
 version's interpreter. The other stays behind as the warden of the version's processes: it adopts
 those whose parents have ended, and ends all of them on SIGTERM, with Node, or when the interpreter
-has ended. The filter of the version keeps it from the warden's limits and priority.
+has ended. The filter of the version keeps it from the warden's limits and priority, and before
+Linux 6.12, where Landlock judges no signals, from sending it any.
 
 A third process, the steward, connects the version's executions to Node: the version itself may make
 no sockets that reach others, since it can name those of the host. It also removes the folders of
@@ -91,6 +92,7 @@ def _become(order: ConfineOrder, line: int, writer: int) -> NoReturn:
     try:
         os.dup2(line, LINE)  # in the place of STATUS
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        os.setsid()  # a signal to its own group must not reach the warden
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         limit_processes(order["processes"])
         os.chdir(order["directory"])

@@ -18,8 +18,15 @@ _OPERAND_OFFSET = 4
 _PROGRAM = struct.Struct("@HP")
 """struct sock_fprog (linux/filter.h): the number of instructions, and where they are."""
 _OPERAND = struct.Struct("<I")
-_STAND_INS = {0x7FFFFFF1: os.getpid, 0x7FFFFFF2: os.getppid}
-"""`OWN_PID` and `PARENT_PID` in `judged-calls.ts`: which process ids they stand for."""
+
+
+def _name_parent_group() -> int:
+    """The process group of the parent, as kill(2) takes it, in 32 bits."""
+    return -os.getpgid(os.getppid()) & 0xFFFFFFFF
+
+
+_STAND_INS = {0x7FFFFFF1: os.getpid, 0x7FFFFFF2: os.getppid, 0x7FFFFFF3: _name_parent_group}
+"""`OWN_PID`, `PARENT_PID` and `PARENT_GROUP` in `judged-calls.ts`: what they stand for."""
 
 
 class Filter:

@@ -13,6 +13,7 @@ LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, EPERM = 0x7FFF0000, 0x00050001
 KILL = {"x86_64": 62, "aarch64": 129}
 OWN_PID = 0x7FFFFFF1
+PARENT_GROUP = 0x7FFFFFF3
 
 INSTALLED = """
 import os, sys, threading
@@ -63,6 +64,31 @@ print(attempt(parent))
 """
         once = "allowed refused\nrefused\nrefused\n"
         self.assertEqual(read_output(INSTALLED + program, text), f"{once}{once}allowed\n")
+
+    def test_a_filter_knows_the_group_of_the_process_that_started_the_one_that_installs_it(
+        self,
+    ) -> None:
+        """`kill` with any number but that."""
+        text = assemble(
+            (LOAD, 0, 0, 0),
+            (EQUAL, 0, 3, KILL[os.uname().machine]),
+            (LOAD, 0, 0, 16),
+            (EQUAL, 0, 1, PARENT_GROUP),
+            (RETURN, 0, 0, EPERM),
+            (RETURN, 0, 0, ALLOW),
+        )
+        program = """
+os.setsid()
+if os.fork() == 0:
+    os.setsid()
+    filter.install()
+    print(attempt(parent), attempt(-parent), attempt(-os.getpid()), attempt(0), flush=True)
+    os._exit(0)
+os.wait()
+print(attempt(-parent))
+"""
+        printed = read_output(INSTALLED + program, text)
+        self.assertEqual(printed, "allowed refused allowed allowed\nallowed\n")
 
     def test_a_program_that_the_kernel_refuses_is_an_error(self) -> None:
         program = """

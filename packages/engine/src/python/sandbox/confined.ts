@@ -20,6 +20,9 @@ const PROCESS_STEP = 1024;
 /** What the launcher reports when it has executed the interpreter: `BEGUN` in `confine.py`. */
 const BEGUN = "begun";
 
+/** There is no pid namespace. */
+export type ConfinedSiblings = Exclude<Siblings, "hidden">;
+
 /** What the sandbox of level C is made of; found by `findSandbox`. */
 interface ConfinedOptions {
   /** The base installation's interpreter, which runs the launcher: never a version's own. */
@@ -28,8 +31,8 @@ interface ConfinedOptions {
   readonly networks: Networks;
   /** Whose system calls are filtered. */
   readonly architecture: Architecture;
-  /** Whether Landlock keeps the signals of an execution from its siblings. */
-  readonly siblings: Exclude<Siblings, "hidden">;
+  /** Whether Landlock keeps the signals of an execution from its siblings, and those of a version from its warden. */
+  readonly siblings: ConfinedSiblings;
 }
 
 /**
@@ -64,7 +67,7 @@ function prepareLaunch(
   // Without a namespace of its own a version has the host's network or none.
   const isOpen = networks.fallback === "host" && decideNetwork(networks.policy, request.network) !== "none";
   const network = isOpen ? "shared" : "refused";
-  const filter = createConfinedFilter(architecture, { network, epoll }).toString("base64");
+  const filter = createConfinedFilter(architecture, { network, epoll, siblings }).toString("base64");
   const home = join(zygoteDirectory, "home");
   const rights = { readable, used: DEVICES, owned: [scratch], filter, processes: PROCESS_STEP };
   return {

@@ -4,6 +4,7 @@ import { getMessage } from "../../base/thrown.ts";
 import { prepareBubblewrap } from "./bubblewrap.ts";
 import { findCgroups } from "./cgroups/find-cgroups.ts";
 import { prepareConfined } from "./confined.ts";
+import type { ConfinedSiblings } from "./confined.ts";
 import { describeMissing, gradeSandbox, isNeeded } from "./grade.ts";
 import type { EgressTools } from "./network/egress-tools.ts";
 import { explainNetwork } from "./network/explain-network.ts";
@@ -78,7 +79,10 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   const graded = gradeSandbox([...faults, ...others]);
   if (graded.level === "D" || architecture === null) return createNoSandbox(graded);
   const unbounded = typeof bounds === "string" ? bounds : null;
-  const shared = sharesUser(tools, options) ? [describeSharedUser(graded.level, unbounded)] : [];
+  const siblings = graded.level === "C" ? await judgeSiblings(tools) : "unsignalled";
+  const shared = sharesUser(tools, options)
+    ? [describeSharedUser(graded.level, { unbounded, siblings })]
+    : [];
   const report = { ...graded, missing: [...graded.missing, ...shared] };
   const needed = trials.filter(({ piece }) => isNeeded(piece, report.level));
   const networks = createNetworks(options, egress);
@@ -100,7 +104,7 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
     const found = { ...parts, executable: bubblewrap, bounds: readBounds(bounds) };
     return { ...common, report, prepare: (request) => prepareBubblewrap(found, request) };
   }
-  const confined = { ...parts, interpreter, siblings: await judgeSiblings(tools) };
+  const confined = { ...parts, interpreter, siblings };
   return { ...common, report, prepare: (request) => prepareConfined(confined, request) };
 }
 
@@ -234,7 +238,7 @@ function refuseAll(why: string, remedy: string): readonly PieceTrial[] {
 }
 
 /** From version 6 on, Landlock keeps signals inside an execution. */
-async function judgeSiblings(tools: TrialTools): Promise<"unsignalled" | "exposed"> {
+async function judgeSiblings(tools: TrialTools): Promise<ConfinedSiblings> {
   const [old] = await tryPieces(tools, [
     {
       piece: "Landlock",

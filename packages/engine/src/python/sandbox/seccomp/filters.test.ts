@@ -76,6 +76,7 @@ function judge(program: Buffer, name: keyof typeof SYSCALLS, args: readonly (num
 }
 
 const REFUSAL = { errno: 1 };
+const CONFINED = { epoll: "allowed", siblings: "unsignalled" } as const;
 const base = createBaseFilter("x86_64", { network: "shared", epoll: "allowed" });
 const own = createBaseFilter("x86_64", { network: "own", epoll: "allowed" });
 const child = createChildFilter("x86_64", "hidden");
@@ -112,7 +113,7 @@ describe.each(ARCHITECTURES)("on %s", (architecture, audit) => {
       for (const program of [
         createBaseFilter(architecture, { network: "shared", epoll }),
         createBaseFilter(architecture, { network: "own", epoll }),
-        createConfinedFilter(architecture, { network: "refused", epoll }),
+        createConfinedFilter(architecture, { network: "refused", epoll, siblings: "exposed" }),
         createClosedFilter(architecture, epoll),
       ])
         for (const number of architecture === "x86_64" ? [213, 291] : [20])
@@ -184,7 +185,7 @@ test("a run and a build add no filters; what prepares a run does", () => {
     expect(judge(program, "seccomp", [1])).toEqual({ errno: ERRNO.ENOSYS });
     expect(judge(program, "prctl", [15])).toBe("allow");
   }
-  for (const program of [base, own, createConfinedFilter("x86_64", { network: "refused", epoll: "allowed" })])
+  for (const program of [base, own, createConfinedFilter("x86_64", { ...CONFINED, network: "refused" })])
     for (const call of ["prctl", "seccomp"] as const) expect(judge(program, call, [22])).toBe("allow");
 });
 
@@ -279,8 +280,8 @@ test("where runs make networks of their own, no routes can be set", () => {
 });
 
 test("without a mount namespace, sockets are connected pairs, and the network where there is one", () => {
-  const open = createConfinedFilter("x86_64", { network: "shared", epoll: "allowed" });
-  const shut = createConfinedFilter("x86_64", { network: "refused", epoll: "allowed" });
+  const open = createConfinedFilter("x86_64", { ...CONFINED, network: "shared" });
+  const shut = createConfinedFilter("x86_64", { ...CONFINED, network: "refused" });
   for (const program of [open, shut]) {
     for (const type of [1, 2, 5]) expect(judge(program, "socket", [1, type, 0])).toEqual(REFUSAL);
     for (const type of [1, 5, 0x80801]) expect(judge(program, "socketpair", [1, type, 0])).toBe("allow");
@@ -305,7 +306,7 @@ const SET_BY_NUMBER = [
 ] as const;
 
 test("without a pid namespace a version changes no limits and priorities of the process that started it", () => {
-  const program = createConfinedFilter("x86_64", { network: "refused", epoll: "allowed" });
+  const program = createConfinedFilter("x86_64", { ...CONFINED, network: "refused" });
   for (const name of SET_BY_NUMBER) {
     for (const other of [0, OWN_PID, 4242]) expect(judge(program, name, [other])).toBe("allow");
     expect(judge(program, name, [PARENT_PID])).toEqual(REFUSAL);
@@ -355,7 +356,7 @@ test("without Landlock's scopes too, a run signals itself only", () => {
 });
 
 test("takes no leases of files, which those who open them wait for", () => {
-  const confined = createConfinedFilter("x86_64", { network: "refused", epoll: "allowed" });
+  const confined = createConfinedFilter("x86_64", { ...CONFINED, network: "refused" });
   for (const program of [base, own, build, confined]) {
     for (const lease of [1024, 1040]) expect(judge(program, "fcntl", [3, lease, 1])).toEqual(REFUSAL);
     for (const other of [0, 1, 2, 3, 4, 6, 7, 8, 37, 1025, 1030, 1031, 1033])
@@ -364,7 +365,7 @@ test("takes no leases of files, which those who open them wait for", () => {
 });
 
 test("without an IPC namespace there are no objects that belong to the whole host", () => {
-  const confined = createConfinedFilter("x86_64", { network: "refused", epoll: "allowed" });
+  const confined = createConfinedFilter("x86_64", { ...CONFINED, network: "refused" });
   for (const call of ["shmget", "shmat", "semget", "semop", "msgget", "msgrcv", "mq_open"] as const) {
     expect(judge(confined, call, [])).toEqual({ errno: 38 });
     expect(judge(build, call, [])).toBe("allow");

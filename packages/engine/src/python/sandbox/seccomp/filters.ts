@@ -10,6 +10,7 @@ import {
   SETTINGS_OF_PARENT,
   SHARED_IPC,
   SIGNALS_TO_OTHERS,
+  SIGNALS_TO_PARENT,
 } from "./judged-calls.ts";
 import { assembleProgram } from "./program.ts";
 import type { Rule } from "./program.ts";
@@ -27,6 +28,11 @@ interface FilteredSandbox<Network> {
   readonly network: Network;
   /** `refused` where user code runs as the user of this process. */
   readonly epoll: Epoll;
+}
+
+interface ConfinedSandbox extends FilteredSandbox<"shared" | "refused"> {
+  /** Where Landlock keeps no signals in, it does not keep them from the warden either. */
+  readonly siblings: Exclude<Siblings, "hidden">;
 }
 
 /** Whether a sandbox may watch descriptors by epoll, which the kernel counts for each user of the host. */
@@ -64,9 +70,10 @@ export function createClosedFilter(architecture: Architecture, epoll: Epoll): Bu
 /** The filter of a sandbox that has no namespaces: a closed one that also keeps from what these would have separated, and from the warden. */
 export function createConfinedFilter(
   architecture: Architecture,
-  { network, epoll }: FilteredSandbox<"shared" | "refused">,
+  { network, epoll, siblings }: ConfinedSandbox,
 ): Buffer {
-  const rules = [SHARED_IPC, ...SETTINGS_OF_PARENT, ...CLOSED_RULES, ...judgeEpoll(epoll)];
+  const signals = siblings === "exposed" ? SIGNALS_TO_PARENT : [];
+  const rules = [SHARED_IPC, ...SETTINGS_OF_PARENT, ...signals, ...CLOSED_RULES, ...judgeEpoll(epoll)];
   return assembleProgram([...rules, ...judgeSocketsByPath(network)], architecture);
 }
 

@@ -80,11 +80,7 @@ const TIOCSETD = 0x5423;
  * line disciplines for modems, which are rarely tested. The kernel ignores the upper half of the argument, and so does this
  * (CVE-2019-10063).
  */
-const TERMINALS: Rule = {
-  calls: ["ioctl"],
-  clauses: [{ when: [{ argument: 1, isOneOf: [TIOCSTI, TIOCLINUX, TIOCSETD] }], verdict: "EPERM" }],
-  otherwise: "allow",
-};
+const TERMINALS: Rule = refuseValues("ioctl", [TIOCSTI, TIOCLINUX, TIOCSETD]);
 
 const AF_UNIX = 1;
 const AF_INET = 2;
@@ -232,11 +228,16 @@ const F_SETDELEG = 1040;
  * Who has a lease of a file keeps others waiting who open it, 45 s for each (fs.lease-break-time). An owner may have one: where versions run as the
  * user of the platform, an execution that had those of the runner let no other version start, and of other files could stop the worker itself.
  */
-const LEASES: Rule = {
-  calls: ["fcntl"],
-  clauses: [{ when: [{ argument: 1, isOneOf: [F_SETLEASE, F_SETDELEG] }], verdict: "EPERM" }],
-  otherwise: "allow",
-};
+const LEASES: Rule = refuseValues("fcntl", [F_SETLEASE, F_SETDELEG]);
+
+/** By the second argument. */
+function refuseValues(call: "fcntl" | "ioctl", values: readonly number[]): Rule {
+  return {
+    calls: [call],
+    clauses: [{ when: [{ argument: 1, isOneOf: values }], verdict: "EPERM" }],
+    otherwise: "allow",
+  };
+}
 
 const MAP_HUGETLB = 0x4_0000;
 const MFD_HUGETLB = 0x4;
@@ -274,6 +275,8 @@ const OWN_PID = 0x7fff_fff1;
 const SELF = [0, OWN_PID];
 /** Stands for the process id of the parent of the process that installs the filter, in the same way. */
 const PARENT_PID = 0x7fff_fff2;
+/** Stands for the process group of that parent, as kill(2) takes it: its negative number. */
+const PARENT_GROUP = 0x7fff_fff3;
 
 /**
  * Without an IPC namespace these are objects of the whole host, by keys and numbers that anybody can guess: siblings, which are one
@@ -362,14 +365,27 @@ export const SIGNALS_TO_OTHERS: readonly Rule[] = [
     otherwise: "EPERM",
   },
   { calls: ["tkill", "pidfd_open", "pidfd_send_signal"], verdict: "EPERM" },
+  refuseValues("fcntl", [F_SETOWN, F_SETOWN_EX]),
+  refuseValues("ioctl", [FIOSETOWN, SIOCSPGRP]),
+];
+
+/** kill(2) with -1. */
+const EVERYBODY = 0xffff_ffff;
+
+/**
+ * Where Landlock does not keep signals from the warden: code at import could end or stop it, and what it has started would live on. The zygote
+ * signals its children, so who may be signalled cannot be listed, only who may not: the warden is one process with one thread, in a group that
+ * the version is not in. A descriptor names a process that is not seen here (pidfd_open(2), a folder of /proc), as the owner of a file may do.
+ *
+ * To stand ahead of `JUDGED_CALLS`, of which it repeats what concerns the same calls.
+ */
+export const SIGNALS_TO_PARENT: readonly Rule[] = [
   {
-    calls: ["fcntl"],
-    clauses: [{ when: [{ argument: 1, isOneOf: [F_SETOWN, F_SETOWN_EX] }], verdict: "EPERM" }],
+    calls: ["kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"],
+    clauses: [{ when: [{ argument: 0, isOneOf: [PARENT_PID, PARENT_GROUP, EVERYBODY] }], verdict: "EPERM" }],
     otherwise: "allow",
   },
-  {
-    calls: ["ioctl"],
-    clauses: [{ when: [{ argument: 1, isOneOf: [FIOSETOWN, SIOCSPGRP] }], verdict: "EPERM" }],
-    otherwise: "allow",
-  },
+  { calls: ["pidfd_send_signal"], verdict: "EPERM" },
+  refuseValues("fcntl", [F_SETLEASE, F_SETDELEG, F_SETOWN, F_SETOWN_EX]),
+  refuseValues("ioctl", [TIOCSTI, TIOCLINUX, TIOCSETD, FIOSETOWN, SIOCSPGRP]),
 ];
