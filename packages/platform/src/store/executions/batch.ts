@@ -177,3 +177,8 @@ export function concatenate(parts: readonly Uint8Array[]): Slices {
   }
   return { bytes: Buffer.concat(parts), starts, lengths };
 }
+
+/** The columns of rows, each an array, as SQL's `unnest` takes them. At least one row. */
+export function toArrays(rows: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
+  return (rows[0] ?? []).map((_, index) => rows.map((row) => row[index]));
+}

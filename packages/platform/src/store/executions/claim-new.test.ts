@@ -75,7 +75,7 @@ test("what finds an idle worker is created as claimed by it, in one statement th
   expect(record).toMatchObject({ status: "PENDING", startedAt: null });
   const { claims, isDrained } = (await answers[0]) ?? { claims: [] };
   expect([claims, isDrained]).toEqual([[{ ...execution, attempt: 1, workerId: "idle", setbacks: 0 }], true]);
-  expect(statements.filter((name) => name !== "execution-oldest")).toEqual(["execution-create"]);
+  expect(statements.filter((name) => name !== "execution-oldest")).toEqual(["execution-create-claimed"]);
   const running = { ...record, status: "RUNNING", startedAt: record.createdAt, sandboxLevel: "B" };
   expect(await read(execution)).toEqual(running);
   expect(events).toEqual([{ type: "changed", id: execution.id, record: running }]);
@@ -128,6 +128,28 @@ test("what waits already has its turn before: the new one waits as well", async 
   await Promise.all(claims.map((claim) => home.store.finish(claim, SUCCEEDED)));
 });
 
+test.each([1, 2])(
+  "%i claimed as they are created stand behind what runs, so that nobody comes before what waits later",
+  async (count) => {
+    const answers = createIdleWorker(home.store, { ...REQUEST, free: { cpu: 100, memory: 100 } });
+    const waves = [];
+    for (let wave = 0; wave < 3; wave++) {
+      const executions = Array.from({ length: count }, () => createExecution());
+      await Promise.all(executions.map((execution) => home.store.create(execution)));
+      const [row] = await home.database.query<{ rank: number }>({
+        text: "select min(rank)::int as rank from execution where id = any ($1)",
+        values: [executions.map(({ id }) => id)],
+      });
+      waves.push(row?.rank);
+    }
+    expect(waves).toEqual([0, 1, 2]);
+    const answered = await Promise.all(answers.map(async (answer) => (await answer)?.claims ?? []));
+    const claims = answered.flat();
+    expect(claims).toHaveLength(3 * count);
+    await Promise.all(claims.map((claim) => home.store.finish(claim, SUCCEEDED)));
+  },
+);
+
 const EXCLUDED = randomUUID();
 
 test.each<[string, Partial<ClaimRequest>]>([
@@ -178,7 +200,7 @@ test("a start that is refused makes nobody look for what it has claimed", async 
 test("what was claimed by a try whose answer was lost is handed out by the next claim, once", async () => {
   const store = createPostgresExecutionStore({
     database: disturb((run) => async (statement) => {
-      if (statement.name === "execution-create") await run(statement);
+      if (statement.name === "execution-create-claimed") await run(statement);
       return run(statement);
     }),
   });
@@ -199,7 +221,7 @@ test("it is handed out as well if the database cannot say then whether it is the
   const failures = [new Problem("UNAVAILABLE")];
   const store = createPostgresExecutionStore({
     database: disturb((run) => async (statement) => {
-      if (statement.name === "execution-create") await run(statement);
+      if (statement.name === "execution-create-claimed") await run(statement);
       else if (statement.name !== "execution-oldest") for (const failure of failures.splice(0)) throw failure;
       return run(statement);
     }),
@@ -217,7 +239,7 @@ test("what is claimed by a statement that goes on in the server after its connec
   const late: (() => Promise<unknown>)[] = [];
   const store = createPostgresExecutionStore({
     database: disturb((run) => async (statement) => {
-      if (statement.name !== "execution-create") return run(statement);
+      if (statement.name !== "execution-create-claimed") return run(statement);
       late.push(() => run(statement));
       throw new FateUnknown(new Error("Connection terminated"));
     }),

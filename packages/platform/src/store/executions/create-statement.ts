@@ -1,6 +1,16 @@
 import { selectMilliseconds } from "../base/columns.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
-import { HOLD, LOCK_QUOTAS, NO_QUOTA, QUOTA_COLUMNS, THIS_MONTH } from "./hold.ts";
+import {
+  CPU_HELD,
+  HOLD,
+  HOLD_ONE,
+  LOCK_QUOTAS,
+  NO_QUOTA,
+  PLACES,
+  QUOTA_COLUMNS,
+  SELECT_QUOTAS,
+  THIS_MONTH,
+} from "./hold.ts";
 
 /*
  * Fair share between owners is decided when executions are created (start-time fair queueing: Goyal, Vin, Cheng 1996).
@@ -27,7 +37,7 @@ import { HOLD, LOCK_QUOTAS, NO_QUOTA, QUOTA_COLUMNS, THIS_MONTH } from "./hold.t
  * The bounds on the id make PostgreSQL skip the partitions of days before the oldest execution that waits or runs
  * (queue-horizon.ts), and of days after tomorrow.
  */
-const RECENT = "e.priority = 0 and e.id >= $14 and e.id < $15";
+const RECENT = "e.priority = 0 and e.id >= $1 and e.id < $2";
 
 /** How many of the first pending executions are searched for one that is no larger. */
 const HEAD = 256;
@@ -48,17 +58,21 @@ const FIRST_PENDING_NOT_LARGER = `(select head.rank from (
       where e.status = 'PENDING' and ${RECENT} order by e.rank, e.id limit ${HEAD}
     ) head where head.cpu_milli <= t.cpu_milli and head.memory_milli <= t.memory_milli limit 1)`;
 
-/** Whether the executions are claimed as they are created: by the worker $16, unless something else is pending, whose turn would be before. */
-const IS_CLAIMED = "$16::text is not null and not exists (select 1 from execution where status = 'PENDING')";
+/** Something else waits, whose turn would be before. */
+const IS_ANY_PENDING =
+  "exists (select 1 from execution e where e.status = 'PENDING' and e.id >= $1 and e.id < $2)";
+
+/** Whether the executions are claimed as they are created, by the worker $3. */
+const IS_CLAIMED = `$3::text is not null and not ${IS_ANY_PENDING}`;
 
 /**
- * SQL: inserts what is new, up to the limits of the owners. Parameters: arrays of the columns of `input`, bodies ($12), origin of events,
- * lowest id in the queue, lowest id of the day after tomorrow, worker, claim id, lease in seconds and sandbox level of a claim (null:
- * there is none).
+ * SQL: inserts what is new, up to the limits of the owners. Parameters: lowest id in the queue, lowest id of the day after tomorrow,
+ * worker, claim id, lease in seconds and sandbox level of a claim (null: there is none), arrays of the first columns of `input`,
+ * bodies ($16), origin of events, starts and lengths in the bodies.
  */
 export const CREATE = `with input as (
-    select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::int[], $7::int[], $8::int[], $9::text[],
-        $10::int[], $11::int[])
+    select * from unnest($7::uuid[], $8::text[], $9::uuid[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::text[],
+        $18::int[], $19::int[])
       -- The position keeps the order in which the executions of an owner were added.
       with ordinality
       as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, position)
@@ -92,18 +106,41 @@ export const CREATE = `with input as (
       rank, quota_month, cpu_held, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
     select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank, quota_month,
       cpu_held, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
-      case when is_claimed then $16 end, case when is_claimed then $17::uuid end, case when is_claimed then now() end,
-      case when is_claimed then now() + make_interval(secs => $18) end, case when is_claimed then $19 end
+      case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then now() end,
+      case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end
     from allowed cross join claim on conflict do nothing returning id, owner_id, created_at, quota_month, cpu_held, status
   ), ${HOLD}, bodies as (
     -- The body of an id that exists is there already, and stays.
     insert into execution_input (id, body, "references")
-    select id, substr($12::bytea, start, length), refs::jsonb from allowed on conflict do nothing
+    select id, substr($16::bytea, start, length), refs::jsonb from allowed on conflict do nothing
   ), notified as materialized (
     -- PostgreSQL evaluates this only because the query below refers to it.
-    select pg_notify('${EXECUTIONS_CHANNEL}', $13 || ':pending') where exists (select 1 from created where status = 'PENDING')
+    select pg_notify('${EXECUTIONS_CHANNEL}', $17 || ':pending') where exists (select 1 from created where status = 'PENDING')
   )
   -- The quotas of the owners, and what was created. Two lists: joining them would be quadratic.
   select null::uuid as id, null::float8 as "createdAt", null::boolean as "isClaimed", ${QUOTA_COLUMNS} from quotas
   union all
   select id, ${selectMilliseconds("created_at")}, status = 'RUNNING', owner_id, ${NO_QUOTA} from created left join notified on true`;
+
+/**
+ * SQL: the same for one execution that a worker claims as it is created, with a third of the plan: nothing is pending that it has to
+ * be placed among. Parameters: the first 16, those of `input` as values. One row; "isAnyPending": nothing was changed, CREATE decides.
+ */
+export const CREATE_CLAIMED = `with pending as materialized (
+    select ${IS_ANY_PENDING} as is_any
+  ), quotas as materialized (
+    ${SELECT_QUOTAS} where q.subscription_id = $9::uuid and $8::text = 'subscription' for no key update
+  ), created as (
+    insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
+      rank, quota_month, cpu_held, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+    select $7::uuid, $8, $9, $10::uuid, $11::uuid, t.cpu_milli, t.memory_milli, $14::int, coalesce(${BEHIND_RUNNING}, 0),
+      case when subscription_id is not null then ${THIS_MONTH} end, ${CPU_HELD}, 'RUNNING', 1, $3::text, $4::uuid, now(),
+      now() + make_interval(secs => $5), $6::text
+    from pending cross join (select $12::int as cpu_milli, $13::int as memory_milli) t left join quotas on true
+    where not is_any and (${PLACES} > 0) is not false on conflict do nothing
+    returning id, owner_id, created_at, quota_month, cpu_held
+  ), ${HOLD_ONE}, bodies as (
+    insert into execution_input (id, body, "references") select id, $16::bytea, $15::text::jsonb from created
+  )
+  select pending.is_any as "isAnyPending", ${selectMilliseconds("created_at")} as "createdAt", ${QUOTA_COLUMNS}
+  from pending left join created on true left join quotas on true`;

@@ -6,12 +6,12 @@ import { getLowestUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { FateUnknown } from "../../postgres/retry.ts";
 import { toStoredResources } from "../base/columns.ts";
-import { concatenate, createBatcher } from "./batch.ts";
+import { concatenate, createBatcher, toArrays } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
 import type { NewClaim, NewClaims } from "./claim-new.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
-import { CREATE } from "./create-statement.ts";
+import { CREATE, CREATE_CLAIMED } from "./create-statement.ts";
 import { refuseBeyondLimit, describeLeft } from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
 import { findExecution } from "./read.ts";
@@ -119,6 +119,12 @@ type Row =
       readonly ownerId: string;
     };
 
+/** `createdAt`: milliseconds since the epoch; null: not created. An owner's id only where there is a quota. */
+type ClaimedRow = { readonly isAnyPending: boolean; readonly createdAt: number | null } & (
+  | QuotaRow
+  | { readonly ownerId: null }
+);
+
 /** What the statement has done for an execution. */
 interface Created {
   /** Milliseconds since the epoch; null: not created, since the id exists or a limit is reached. */
@@ -141,40 +147,72 @@ interface Creation {
 /** Inserts what is new, up to the limits of the owners. By id. */
 async function insertExecutions(
   database: Database,
-  { origin, horizon, claim }: Creation,
+  creation: Creation,
   executions: readonly NewExecution[],
 ): Promise<ReadonlyMap<string, Created>> {
+  const [execution] = executions;
+  if (execution !== undefined && executions.length === 1 && creation.claim !== null) {
+    const created = await insertClaimed(database, creation, execution);
+    if (created !== null) return new Map([[execution.id, created]]);
+  }
   const bodies = concatenate(executions.map(({ body }) => body));
-  const resources = executions.map((execution) => toStoredResources(execution.resources));
-  const today = Math.floor(Date.now() / DAY) * DAY;
   const rows = await database.query<Row>({
     name: "execution-create",
     text: CREATE,
     values: [
-      executions.map(({ id }) => id),
-      executions.map(({ owner }) => owner.kind),
-      executions.map(({ owner }) => owner.id),
-      executions.map(({ owner }) => owner.organisationId),
-      executions.map(({ versionId }) => versionId),
-      resources.map(({ cpu_milli }) => cpu_milli),
-      resources.map(({ memory_milli }) => memory_milli),
-      executions.map(({ timeoutSeconds }) => timeoutSeconds),
-      executions.map(({ references }) => (hasReferences(references) ? JSON.stringify(references) : null)),
+      ...toParameters(creation),
+      ...toArrays(executions.map(toColumns)),
+      bodies.bytes,
+      creation.origin,
       bodies.starts,
       bodies.lengths,
-      bodies.bytes,
-      origin,
-      horizon,
-      getLowestUuid(today + 2 * DAY),
-      claim?.request.workerId,
-      claim?.id,
-      claim?.request.leaseSeconds,
-      claim?.request.sandboxLevel,
     ],
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
     idempotent: true,
   });
   return readCreated(executions, rows);
+}
+
+/** Null: something is pending, and nothing was inserted. */
+async function insertClaimed(
+  database: Database,
+  creation: Creation,
+  execution: NewExecution,
+): Promise<Created | null> {
+  const [row] = await database.query<ClaimedRow>({
+    name: "execution-create-claimed",
+    text: CREATE_CLAIMED,
+    values: [...toParameters(creation), ...toColumns(execution), execution.body],
+    idempotent: true,
+  });
+  if (row === undefined || row.isAnyPending) return null;
+  const { createdAt } = row;
+  const quota = row.ownerId === null ? undefined : row;
+  return { createdAt, isClaimed: createdAt !== null, quota, started: createdAt === null ? 0 : 1 };
+}
+
+function toParameters({ horizon, claim }: Creation): readonly unknown[] {
+  const today = Math.floor(Date.now() / DAY) * DAY;
+  const { workerId, leaseSeconds, sandboxLevel } = claim?.request ?? {};
+  return [horizon, getLowestUuid(today + 2 * DAY), workerId, claim?.id, leaseSeconds, sandboxLevel];
+}
+
+/** In the order of the parameters. */
+function toColumns(execution: NewExecution): readonly unknown[] {
+  const { id, owner, versionId, timeoutSeconds, references } = execution;
+  const { cpu_milli, memory_milli } = toStoredResources(execution.resources);
+  const kept = hasReferences(references) ? JSON.stringify(references) : null;
+  return [
+    id,
+    owner.kind,
+    owner.id,
+    owner.organisationId,
+    versionId,
+    cpu_milli,
+    memory_milli,
+    timeoutSeconds,
+    kept,
+  ];
 }
 
 function readCreated(

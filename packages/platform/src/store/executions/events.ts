@@ -55,9 +55,14 @@ export function createEvents(database: Database): Events {
   };
 }
 
+/** SQL for an id in the form that payloads have. */
+export function encodeId(column: string): string {
+  return `encode(uuid_send(${column}), 'base64')`;
+}
+
 /** SQL that aggregates the ids of a relation into the form that payloads have. */
 export function selectPayloadIds(column: string): string {
-  return `string_agg(encode(uuid_send(${column}), 'base64'), ',')`;
+  return `string_agg(${encodeId(column)}, ',')`;
 }
 
 function parsePayload(payload: string, ownOrigin: string): readonly StoreEvent[] {

@@ -237,6 +237,8 @@ test("no statement reads more than what it names, however many executions have f
   await freshStore.renew("worker", [claim], 60);
   await freshStore.appendLog(claim, [{ time: 0, severity: "INFO", message: "one" }]);
   await freshStore.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
+  freshStore.onCreate?.((claimNew) => void claimNew(REQUEST));
+  await freshStore.create(createExecution());
   await freshStore.find(execution.id, execution.owner.id);
   await freshStore.readResult(execution.id, execution.owner.id);
   await freshStore.readLog(execution.id, execution.owner.id);

@@ -14,7 +14,7 @@ import type { RecordRow } from "./record.ts";
  * pass the fence any more.
  */
 const TEXT = `with ended as (
-    -- The fence of finish.ts: only the holder of this attempt, only while it is RUNNING. A cancellation that was
+    -- The fence of finish-statement.ts: only the holder of this attempt, only while it is RUNNING. A cancellation that was
     -- requested meanwhile takes effect here: user code has not begun, so the execution ends instead of being claimed
     -- again. A null pause ($4) is that of a worker that stops: no setback is counted, and another may claim at once.
     update execution e set

@@ -27,6 +27,14 @@ export const SELECT_QUOTAS = `select q.subscription_id, q.cap, case when q.month
       q.cpu_cap, case when q.month = ${THIS_MONTH} then q.cpu_used else 0 end as cpu_used, q.cpu_expected, q.concurrent, q.unended
     from quota q`;
 
+/** SQL: how many more executions a row of SELECT_QUOTAS allows; null: any number. "least" ignores null. */
+export const PLACES = `least(cap - used, concurrent - unended,
+        case when cpu_used < cpu_cap then (cpu_cap - cpu_used - 1) / cpu_expected + 1 when cpu_cap is not null then 0 end)`;
+
+/** SQL: how much CPU time each of these holds; null: it is not settled. */
+export const CPU_HELD =
+  "case when cpu_cap is not null then cpu_expected when concurrent is not null then 0 end";
+
 /**
  * CTEs: the quotas of the owners in `input`, which has the columns owner_kind and owner_id, as a list, and in `room` as arrays: how many
  * more executions each may have (null: any number), and how much CPU time each of these holds (null: it is not settled). Arrays,
@@ -37,22 +45,28 @@ export const LOCK_QUOTAS = `quotas as materialized (
     ${SELECT_QUOTAS} where q.subscription_id = any (array(select distinct i.owner_id from input i where i.owner_kind = 'subscription'))
     order by q.subscription_id for no key update
   ), room as materialized (
-    -- "least" ignores null.
-    select array_agg(subscription_id) as owners, array_agg(least(cap - used, concurrent - unended,
-        case when cpu_used < cpu_cap then (cpu_cap - cpu_used - 1) / cpu_expected + 1 when cpu_cap is not null then 0 end)) as places,
-      array_agg(case when cpu_cap is not null then cpu_expected when concurrent is not null then 0 end) as holds
-    from quotas
+    select array_agg(subscription_id) as owners, array_agg(${PLACES}) as places, array_agg(${CPU_HELD}) as holds from quotas
   )`;
+
+const COUNT_ADDED = `update quota q set month = ${THIS_MONTH}, unended = q.unended + added.unended,
+      used = case when q.month = ${THIS_MONTH} then q.used else 0 end + added.units,
+      cpu_used = case when q.month = ${THIS_MONTH} then q.cpu_used else 0 end + added.cpu
+    from added where q.subscription_id = added.owner_id`;
 
 /** CTEs: count the rows of `created`, which has the columns owner_id, quota_month and cpu_held. */
 export const HOLD = `added as materialized (
     select owner_id, count(*) as units, count(cpu_held) as unended, coalesce(sum(cpu_held), 0)::bigint as cpu
     from created where quota_month is not null group by owner_id
   ), held as (
-    update quota q set month = ${THIS_MONTH}, unended = q.unended + added.unended,
-      used = case when q.month = ${THIS_MONTH} then q.used else 0 end + added.units,
-      cpu_used = case when q.month = ${THIS_MONTH} then q.cpu_used else 0 end + added.cpu
-    from added where q.subscription_id = added.owner_id
+    ${COUNT_ADDED}
+  )`;
+
+/** The same where `created` has one row at most: a shorter plan. */
+export const HOLD_ONE = `added as (
+    select owner_id, 1 as units, num_nonnulls(cpu_held) as unended, coalesce(cpu_held, 0) as cpu
+    from created where quota_month is not null
+  ), held as (
+    ${COUNT_ADDED}
   )`;
 
 /** SQL: the columns of a QuotaRow, from SELECT_QUOTAS. */
@@ -138,31 +152,41 @@ export const IS_UNCOUNTED = `(coalesce(failure_code, '') in (${FAILED_BY_PLATFOR
 /** The expected CPU time of an execution is about the mean of so many that ended last. */
 const REMEMBERED = 16;
 
+/** What each of `ended` changes of its owner's counts; none where nothing is to be changed. */
+const SETTLED_EACH = `select owner_id, num_nonnulls(cpu_held) as unended, (is_this_month and is_uncounted)::int as units,
+      case when is_this_month and cpu_held is not null
+        then case when is_uncounted then 0 else coalesce(cpu_micros, cpu_held) end - cpu_held else 0 end as cpu,
+      (is_measured and cpu_micros is not null)::int as measured,
+      case when is_measured then coalesce(cpu_micros, 0) else 0 end as cpu_measured
+    from (
+      select *, quota_month = ${THIS_MONTH} as is_this_month, ${IS_UNCOUNTED} as is_uncounted,
+        cpu_held is not null and not ${IS_UNCOUNTED} as is_measured
+      from ended where quota_month is not null and ended_at is not null
+    ) counted where cpu_held is not null or is_uncounted`;
+
+/** Of `settled` s. */
+const RELEASE = `update quota q set unended = greatest(0, q.unended - s.unended),
+      used = case when q.month = ${THIS_MONTH} then greatest(0, q.used - s.units) else q.used end,
+      cpu_used = case when q.month = ${THIS_MONTH} then greatest(0, q.cpu_used + s.cpu) else q.cpu_used end,
+      cpu_expected = greatest(1, q.cpu_expected + (s.cpu_measured - s.measured * q.cpu_expected) / (s.measured + ${REMEMBERED - 1}))
+    from settled s where q.subscription_id = s.owner_id`;
+
 /**
  * CTEs: those of `ended` (rows of execution) that have ended are no longer counted as such that have not; those that the
  * platform has failed, or that never ran, are not counted at all; for the others, the CPU time that was measured takes the
  * place of what was held, which stays if none was measured. A month that is over is not changed.
  */
 export const SETTLE = `settled as materialized (
-    select owner_id, count(cpu_held) as unended,
-      count(*) filter (where is_this_month and is_uncounted) as units,
-      coalesce(sum(case when is_uncounted then 0 else coalesce(cpu_micros, cpu_held) end - cpu_held)
-        filter (where is_this_month), 0)::bigint as cpu,
-      count(cpu_micros) filter (where is_measured) as measured,
-      coalesce(sum(cpu_micros) filter (where is_measured), 0)::bigint as cpu_measured
-    from (
-      select *, quota_month = ${THIS_MONTH} as is_this_month, ${IS_UNCOUNTED} as is_uncounted,
-        cpu_held is not null and not ${IS_UNCOUNTED} as is_measured
-      from ended where quota_month is not null and ended_at is not null
-    ) counted where cpu_held is not null or is_uncounted group by owner_id
+    select owner_id, sum(unended) as unended, sum(units) as units, sum(cpu)::bigint as cpu, sum(measured) as measured,
+      sum(cpu_measured)::bigint as cpu_measured
+    from (${SETTLED_EACH}) each group by owner_id
   ), locked as materialized (
     select q.subscription_id from quota q
     where q.subscription_id = any (array(select owner_id from settled)) order by q.subscription_id for no key update
   ), released as (
-    update quota q set unended = greatest(0, q.unended - s.unended),
-      used = case when q.month = ${THIS_MONTH} then greatest(0, q.used - s.units) else q.used end,
-      cpu_used = case when q.month = ${THIS_MONTH} then greatest(0, q.cpu_used + s.cpu) else q.cpu_used end,
-      cpu_expected = greatest(1, q.cpu_expected + (s.cpu_measured - s.measured * q.cpu_expected) / (s.measured + ${REMEMBERED - 1}))
     -- The count makes PostgreSQL lock all first.
-    from settled s where q.subscription_id = s.owner_id and (select count(*) from locked) > 0
+    ${RELEASE} and (select count(*) from locked) > 0
   )`;
+
+/** The same where `ended` has one row at most: a shorter plan. */
+export const SETTLE_ONE = `settled as (${SETTLED_EACH}), released as (${RELEASE})`;

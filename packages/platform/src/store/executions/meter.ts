@@ -22,28 +22,35 @@ const OVERHEAD_SECONDS = 300;
 const RAN_MS = `least((timeout_seconds + ${OVERHEAD_SECONDS}) * 1000::bigint,
         greatest(0, (extract(epoch from ended_at - started_at) * 1000)::bigint))`;
 
+/** A line of usage for each row of `rows` that has ended. */
+function selectUsageOfEach(rows: string): string {
+  return `select (created_at at time zone 'UTC')::date as day, organisation_id, owner_id, version_id, (
+        select t.plan_id from subscription_term t where t.subscription_id = r.owner_id and t.since <= r.created_at
+        order by t.since desc limit 1
+      ) as plan_id,
+      (status = 'SUCCEEDED')::int as succeeded, (status = 'FAILED')::int as failed, (status = 'UNKNOWN')::int as unknown,
+      is_uncounted::int as uncounted, case when is_uncounted then 0 else coalesce(cpu_micros, 0) end as cpu_micros,
+      case when is_uncounted then 0 else memory_milli * ${RAN_MS} end as gb_micros
+    from (select *, ${IS_UNCOUNTED} as is_uncounted from ${rows} where ended_at is not null) r`;
+}
+
 /**
  * SQL: lines of usage of the rows of `execution` in `rows`; those that have not ended are left out. What decides about day and plan is
  * when the execution was created: a month has the executions that its quota has.
  */
 export function selectUsage(rows: string): string {
-  return `select ${USAGE_KEYS}, count(*) filter (where status = 'SUCCEEDED') as succeeded,
-      count(*) filter (where status = 'FAILED') as failed, count(*) filter (where status = 'UNKNOWN') as unknown,
-      count(*) filter (where is_uncounted) as uncounted,
-      coalesce(sum(cpu_micros) filter (where not is_uncounted), 0)::bigint as cpu_micros,
-      coalesce(sum(memory_milli * ${RAN_MS})
-        filter (where not is_uncounted), 0)::bigint as gb_micros
-    from (
-      select (created_at at time zone 'UTC')::date as day, organisation_id, owner_id, version_id, status, cpu_micros,
-        memory_milli, timeout_seconds, started_at, ended_at, ${IS_UNCOUNTED} as is_uncounted, (
-          select t.plan_id from subscription_term t where t.subscription_id = r.owner_id and t.since <= r.created_at
-          order by t.since desc limit 1
-        ) as plan_id
-      from ${rows} r where ended_at is not null
-    ) counted group by ${USAGE_KEYS}`;
+  return `select ${USAGE_KEYS}, ${USAGE_SUMS.map((name) => `sum(${name})::bigint as ${name}`).join(", ")}
+    from (${selectUsageOfEach(rows)}) each group by ${USAGE_KEYS}`;
 }
+
+const ADD_USAGE = `insert into usage_entry (${USAGE_KEYS}, ${USAGE_SUMS.join(", ")})`;
 
 /** CTE: counts those of `ended` (rows of execution) that have ended. */
 export const COUNT_USAGE = `metered as (
-    insert into usage_entry (${USAGE_KEYS}, ${USAGE_SUMS.join(", ")}) ${selectUsage("ended")}
+    ${ADD_USAGE} ${selectUsage("ended")}
+  )`;
+
+/** The same where `ended` has one row at most: a shorter plan. */
+export const COUNT_USAGE_ONE = `metered as (
+    ${ADD_USAGE} ${selectUsageOfEach("ended")}
   )`;

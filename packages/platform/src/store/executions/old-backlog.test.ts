@@ -88,3 +88,17 @@ test("a backlog of days goes on beside those who come one after another", async 
   expect(new Set(begun).size).toBeLessThan(18);
   await gateway.close();
 });
+
+test("what a worker would claim as it is created waits behind an execution that has waited for days", async () => {
+  await home.database.query({ text: "delete from execution where status = 'PENDING'" });
+  await start(randomUUID());
+  await age(1, 3);
+  const gateway = createPostgresExecutionStore({ database });
+  const free = { cpu: 1, memory: 1 };
+  const idle = { workerId: "idle", sandboxLevel: "B" as const, limit: 1, free, leaseSeconds: 60 };
+  const answers: unknown[] = [];
+  gateway.onCreate?.((claim) => void answers.push(claim({ ...idle, excludedVersionIds: [] })));
+  await start(randomUUID(), gateway);
+  expect(await Promise.all(answers)).toEqual([{ claims: [], isDrained: false }]);
+  await gateway.close();
+});
