@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createFixture, findTestSandbox, waitFor } from "../testing/python-fixture.ts";
+import { createFixture, findTestSandbox, INTERPRETER, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import { listChildren } from "./watch/process-files.ts";
 
@@ -37,6 +38,15 @@ time.sleep(60)`;
 /** Two processes, since a machine may have two processors only. */
 const HOGS =
   "others = [subprocess.Popen([sys.executable, '-I', '-c', 'while True: pass']) for _ in range(2)]";
+
+/** Of a version, where the capacity of the worker is not known: 256 for the import and for each of 32 children. */
+const MOST_PROCESSES = 256 * 33;
+/** Says by its exit code whether it may have more processes than that, whatever it raises. */
+const TELL_PROCESSES = `
+import resource, sys
+_, most = resource.getrlimit(resource.RLIMIT_NPROC)
+sys.exit(3 if 0 < most <= ${MOST_PROCESSES} else 4)
+`;
 
 const LEVELS = ["B", "C"] as const;
 
@@ -111,6 +121,20 @@ while True: pass`;
     expect(outcome).toMatchObject({ code: "TIMEOUT" });
     await waitFor("none is stopped", () => listStopped().length <= before);
   });
+});
+
+test("an interpreter that a version brings along has no more processes than its executions may have", async () => {
+  const fixture = await createFixture({ sandbox: { ...(await findTestSandbox()), cgroups: null } });
+  try {
+    const own = fixture.createVersion("", {}, { python: `#!${INTERPRETER}\n${TELL_PROCESSES}` });
+    const interpreter = join(own.projectDirectory, "python");
+    chmodSync(interpreter, 0o755);
+    const version = { ...own, interpreter, readablePaths: [own.projectDirectory] };
+    const { outcome } = await fixture.finish(version, { data: {} });
+    expect(outcome).toMatchObject({ detail: expect.stringContaining("ended with exit code 3 ") });
+  } finally {
+    await fixture.close();
+  }
 });
 
 /** The processes below this one that are stopped. */

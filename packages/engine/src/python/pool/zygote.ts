@@ -124,8 +124,14 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
   }
   try {
     const onNotice = (message: string): void => host.logger.warn({ versionId: version.id }, message);
-    const request = { runnerDirectory, zygoteDirectory, children: maxChildren, onNotice };
-    launch = await host.sandbox.prepare({ ...version, ...request });
+    launch = await host.sandbox.prepare({
+      ...version,
+      runnerDirectory,
+      zygoteDirectory,
+      children: maxChildren,
+      isGrouped: host.sandbox.cgroups !== null,
+      onNotice,
+    });
     home = await openHomeSocket(join(zygoteDirectory, "home"), host.paces);
     if (host.sandbox.cgroups !== null)
       groups = createZygoteGroups(host.sandbox.cgroups, version, {

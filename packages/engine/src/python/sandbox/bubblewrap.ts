@@ -26,7 +26,7 @@ export interface BubblewrapOptions {
   readonly architecture: Architecture;
   /** Root must never start bwrap as itself: with a user namespace the inner uid would be the host's root. */
   readonly takeUser: TakeUser;
-  /** Null: versions have users of their own, their code is trusted, or this machine cannot bound what they have. */
+  /** Null: the code of versions is trusted, or this machine cannot bound what they have. */
   readonly bounds: UserBounds | null;
   readonly networks: Networks;
 }
@@ -65,8 +65,10 @@ async function prepareLaunch(
   });
   const isolation = listArguments(request, bubblewrapArguments);
   let egress: ConnectedNetwork | null = null;
-  const { architecture, bounds, executable } = options;
-  const enter = own === null ? undefined : (command: readonly string[]) => own.enter(user, command);
+  const { architecture, executable } = options;
+  const bounds = user.isOwn && request.isGrouped ? null : options.bounds;
+  const enter =
+    own && ((inside: readonly string[]) => ({ executable: own.launcher, args: own.enter(user, inside) }));
   return {
     view: {
       project: PROJECT,
@@ -82,9 +84,9 @@ async function prepareLaunch(
     },
     wrap: (command) => {
       const args = [...isolation, "--", ...command];
-      if (bounds !== null) return bounds.bound(request.children, [executable.path, ...args], enter);
-      if (own === null) return { executable, args };
-      return { executable: own.launcher, args: own.enter(user, [executable.path, ...args]) };
+      const inside = [executable.path, ...args];
+      if (bounds !== null) return bounds.bound(request.children, inside, enter);
+      return enter === null ? { executable, args } : enter(inside);
     },
     environment: BASE_ENVIRONMENT,
     // bwrap(1): written only when the program inside was executed and has ended.

@@ -145,6 +145,7 @@ const PATHS = {
   runnerDirectory: "/r",
   readablePaths: ["/usr/lib/x", "/opt/env"],
   children: 1,
+  isGrouped: true,
   network: null,
   resources: { cpu: 1, memory: 1 },
   onNotice: () => undefined,

@@ -24,7 +24,7 @@ import { TRIAL_TIMES } from "../../host/try-twice.ts";
 import type { TrialTimes } from "../../host/try-twice.ts";
 import { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { describeSharedUser } from "./describe-shared-user.ts";
-import { findUserBounds } from "./user-bounds.ts";
+import { findProcessBounds, findUserBounds } from "./user-bounds.ts";
 import type { UserBounds } from "./user-bounds.ts";
 import { createSandboxUsers } from "./users.ts";
 import type { TakeUser } from "./users.ts";
@@ -158,7 +158,8 @@ async function chooseBounds(
   tools: TrialTools,
   options: FindSandboxOptions,
 ): Promise<UserBounds | string | null> {
-  if (!(bubblewrap instanceof TrustedExecutable) || !sharesUser(tools, options)) return null;
+  if (!(bubblewrap instanceof TrustedExecutable) || options.trustsCode === true) return null;
+  if (!sharesUser(tools, options)) return findProcessBounds(options.searchPath);
   return findUserBounds(bubblewrap, { searchPath: options.searchPath, times: tools.times });
 }
 

@@ -24,6 +24,8 @@ export interface SandboxRequest {
   readonly resources: Resources;
   /** Executions and prepared children of the zygote that can exist at the same time. */
   readonly children: number;
+  /** Whether control groups bound its processes. */
+  readonly isGrouped: boolean;
   /** What its processes ask to reach; null: what the operator has set for such versions. */
   readonly network: Network | null;
   /** Informed, in sentences for the log, of what does not work as the version asks for it, also later. */

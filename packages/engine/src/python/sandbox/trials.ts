@@ -144,6 +144,7 @@ export async function tryBubblewrap(
       network: "none",
       resources: { cpu: 1, memory: 1 },
       children: 1,
+      isGrouped: false,
       projectDirectory: runner,
       runnerDirectory: runner,
       readablePaths,
@@ -163,7 +164,7 @@ export async function tryBubblewrap(
       "namespaces",
       isolation,
     ] as const;
-    await runLaunch(launch, command, timeout);
+    await runLaunch(parts.executable, launch, command, timeout);
     return null;
   } catch (error) {
     if (error instanceof TimeLimitError) throw error;
@@ -173,8 +174,14 @@ export async function tryBubblewrap(
   }
 }
 
-/** Runs a command in the sandbox to its end. @throws Error with the last line of its error output when it fails; TimeLimitError */
+/**
+ * Runs a command in the sandbox to its end.
+ *
+ * @param starter what a text about its time names: what is launched may be a program that starts it
+ * @throws Error with the last line of its error output when it fails; TimeLimitError
+ */
 async function runLaunch(
+  starter: TrustedExecutable,
   launch: SandboxLaunch,
   command: readonly [string, ...string[]],
   timeout: number,
@@ -201,7 +208,7 @@ async function runLaunch(
       said = (said + chunk.toString()).slice(-MAX_SAID);
     });
     const [code] = (await once(child, "close")) as [number | null];
-    if (isLate) throw new TimeLimitError(basename(executable.path), timeout);
+    if (isLate) throw new TimeLimitError(basename(starter.path), timeout);
     if (code !== 0) throw new Error(said.trim().split("\n").at(-1) || `it ended with ${code ?? "a signal"}`);
   } finally {
     clearTimeout(timer);

@@ -20,7 +20,7 @@ function find(bubblewrap: string, processes = 4000, namespaces = 4000): ReturnTy
 async function startBounded(processes: number, children: number): Promise<string> {
   const bounds = await find("/usr/bin/bwrap", processes);
   if (typeof bounds === "string") throw new Error(bounds);
-  const { executable, args } = bounds.bound(children, LIMITS);
+  const { executable, args } = bounds.bound(children, LIMITS, null);
   return execFileSync(executable.path, args, { encoding: "utf8", env: { OWN: "1" } });
 }
 
@@ -44,7 +44,7 @@ describe("of the user namespaces that a user may have", () => {
   ])("a version gets %s", async (_, room, children, namespaces) => {
     const bounds = await find("/usr/bin/bwrap", 4000, room);
     if (typeof bounds === "string") throw new Error(bounds);
-    const { args } = bounds.bound(children, ["/bin/true"]);
+    const { args } = bounds.bound(children, ["/bin/true"], null);
     expect(args).toContain(String(namespaces));
   });
 });
@@ -74,7 +74,7 @@ for pid in started:
 test("programs for the network of a version start also where it has all processes that it may have", async () => {
   const bounds = await find("/usr/bin/bwrap");
   if (typeof bounds === "string") throw new Error(bounds);
-  const { executable, args } = bounds.bound(0, [INTERPRETER, "-I", "-S", "-c", GREEDY]);
+  const { executable, args } = bounds.bound(0, [INTERPRETER, "-I", "-S", "-c", GREEDY], null);
   const greedy = spawn(AS, [...AS_ARGUMENTS, executable.path, ...args], {
     stdio: ["pipe", "pipe", "inherit"],
   });

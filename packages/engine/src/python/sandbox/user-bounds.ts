@@ -5,6 +5,7 @@ import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import { tryTwice } from "../../host/try-twice.ts";
 import type { TrialTimes } from "../../host/try-twice.ts";
 import { SHELL_VARIABLES } from "./cgroups/join-first.ts";
+import type { Command } from "./cgroups/join-first.ts";
 import { PROCESS_LIMIT } from "./sandbox.ts";
 import { readUserRoom } from "./user-room.ts";
 import type { UserRoom } from "./user-room.ts";
@@ -21,14 +22,13 @@ export interface UserBounds {
    * The command that becomes the given one, bounded.
    *
    * @param children of a zygote, that can exist at the same time
-   * @param enter the arguments with which unshare(1) starts a program in a user namespace of its own, as this user
+   * @param enter starts a program in the network of the version, and an ordinary user's in a user namespace of its own; null: there is none to enter
    */
-  readonly bound: (
-    children: number,
-    command: readonly string[],
-    enter?: (command: readonly string[]) => readonly string[],
-  ) => { readonly executable: TrustedExecutable; readonly args: readonly string[] };
+  readonly bound: (children: number, command: readonly string[], enter: Enter | null) => Command;
 }
+
+/** The command that becomes the given one, elsewhere. */
+type Enter = (command: readonly string[]) => Command;
 
 /** Of the namespaces that a version needs without children: those of unshare and of bubblewrap, which makes two. */
 const OWN_NAMESPACES = 3;
@@ -80,8 +80,7 @@ export async function findUserBounds(
     if (fault !== null) return fault;
     const room = readRoom();
     return {
-      bound: (children, command, enter = enterPlain) =>
-        boundCommand(tools, decideMost(room, children), enter, command),
+      bound: (children, command, enter) => boundCommand(tools, decideMost(room, children), enter, command),
     };
   } catch (error) {
     return `They could not be bounded (${getMessage(error)}).`;
@@ -98,8 +97,27 @@ function decideMost(room: UserRoom, children: number): Most {
   };
 }
 
-function enterPlain(command: readonly string[]): readonly string[] {
-  return ["--user", "--map-current-user", "--", ...command];
+/**
+ * The same for versions with users of their own, which take nothing of anybody but numbers of processes, of which the host has few (`kernel.pid_max`).
+ * Null: there is no prlimit.
+ */
+export async function findProcessBounds(
+  searchPath = "",
+  readRoom = readUserRoom,
+): Promise<UserBounds | null> {
+  const [prlimit] = await findExecutables("prlimit", `${searchPath}:${SYSTEM_FOLDERS}`);
+  if (prlimit === undefined) return null;
+  const room = readRoom();
+  return {
+    bound: (children, command, enter) => {
+      const args = limitProcesses(decideMost(room, children), command);
+      return enter === null ? { executable: prlimit, args } : enter([prlimit.path, ...args]);
+    },
+  };
+}
+
+function limitProcesses({ processes }: Most, command: readonly string[]): readonly string[] {
+  return [`--nproc=${processes}:${processes}`, "--", ...command];
 }
 
 /**
@@ -108,13 +126,15 @@ function enterPlain(command: readonly string[]): readonly string[] {
  */
 function boundCommand(
   { unshare, prlimit }: Tools,
-  { namespaces, processes }: Most,
-  enter: typeof enterPlain,
+  most: Most,
+  enter: Enter | null,
   command: readonly string[],
-): ReturnType<UserBounds["bound"]> {
-  const limited = [prlimit.path, `--nproc=${processes}:${processes}`, "--", ...command];
-  const args = [...AS_OWNER, WRITE_LIMIT, String(namespaces), unshare.path, ...enter(limited)];
-  return { executable: unshare, args };
+): Command {
+  const limited = [prlimit.path, ...limitProcesses(most, command)];
+  const plain = { executable: unshare, args: ["--user", "--map-current-user", "--", ...limited] };
+  const { executable, args } = enter === null ? plain : enter(limited);
+  const owner = [...AS_OWNER, WRITE_LIMIT, String(most.namespaces)];
+  return { executable: unshare, args: [...owner, executable.path, ...args] };
 }
 
 /** A bound works when a sandbox starts below it, and none does where it is too low. */
@@ -136,7 +156,7 @@ async function tryBounds(
   ];
   const command = [bubblewrap.path, ...sandbox, "--", "/bin/true"];
   const attempt = (namespaces: number): Promise<string> => {
-    const bounded = boundCommand(tools, { namespaces, processes: LEAST_PROCESSES }, enterPlain, command);
+    const bounded = boundCommand(tools, { namespaces, processes: LEAST_PROCESSES }, null, command);
     return runTrusted(bounded.executable, bounded.args, { env: {}, cwd: "/", timeout });
   };
   await attempt(OWN_NAMESPACES);
