@@ -11,7 +11,8 @@ import { selectMilliseconds } from "../base/columns.ts";
  * unless the platform is to blame for it.
  *
  * Of CPU time, a start holds what executions of the subscription have taken lately; the end puts what was measured in its
- * place. A start is let through while anything is left: what is already running may take more than it holds.
+ * place. A start is let through while anything is left: what is already running may take more than it holds,
+ * which the number of executions at one time bounds: a plan with such a cap always has it.
  *
  * Rows of `quota` are locked in the order of their ids: two statements that change several never wait for each other.
  */
