@@ -88,7 +88,7 @@ export const AUDIT_API = {
     path: "/audit-events",
     summary: "List the audit log of the organisation",
     description:
-      "Newest first: who changed what, when, from where; and who was refused. What a user does to their own account stands in the log of their own organisation. Starts of jobs are not in it: the jobs themselves are listed.",
+      "Newest first: who changed what, when, from where; and who was refused. What a user does to their own account stands in the log of their own organisation. Starts of jobs are not in it: the jobs themselves are listed. With a filter, a page is of the next 20,000 entries: it may be empty while `nextCursor` leads to more.",
     query: Type.Object({
       ...PageQuery.properties,
       actor: Type.Optional(Word("Only what this user did: identifier or email address")),

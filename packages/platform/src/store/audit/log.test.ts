@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase } from "../../testing/test-database.ts";
 import type { TestDatabase } from "../../testing/test-database.ts";
-import { createAuditLog } from "./log.ts";
+import { SCANNED, createAuditLog } from "./log.ts";
 import type { AuditLog } from "./log.ts";
 import type { NewAuditEntry } from "./trail.ts";
 
@@ -91,6 +91,27 @@ test("a log of more than one part is compared part by part", async () => {
     firstBroken: null,
     nextCursor: null,
   });
+});
+
+test("a page of a filtered list looks at a bounded part of the log, and the next ones at the rest", async () => {
+  const organisationId = randomUUID();
+  await log.append(createEntry(organisationId, { action: "rare.create" }));
+  await tamper(
+    `insert into audit_entry (organisation_id, sequence, at, actor_kind, actor_name, action, outcome, ip, changes, hash)
+      select $1, 1 + i, now(), 'user', '', 'thing.update', 'done', '', '[]', '' from generate_series(1, $2::int) i`,
+    organisationId,
+    String(SCANNED),
+  );
+  await tamper(
+    "update audit_chain set sequence = 1 + $2::int where organisation_id = $1",
+    organisationId,
+    String(SCANNED),
+  );
+  const filter = { action: "rare.create", limit: 10 };
+  const first = await log.list(organisationId, filter);
+  expect(first).toEqual({ items: [], nextCursor: expect.any(String) });
+  const second = await log.list(organisationId, { ...filter, cursor: first.nextCursor ?? "" });
+  expect([second.items.map(({ sequence }) => sequence), second.nextCursor]).toEqual([["1"], null]);
 });
 
 test.each([

@@ -59,13 +59,15 @@ interface Verification {
 export interface AuditLog {
   /** Writes an entry that no change takes with it. */
   readonly append: (entry: NewAuditEntry) => Promise<void>;
-  /** Newest first. */
+  /** Newest first. A page with a filter looks at `SCANNED` entries, and may be short, or empty, with more behind it. */
   readonly list: (organisationId: string, filter: AuditFilter) => Promise<Page<AuditRecord>>;
   /** Computes the hashes of one part again, from the first entry on, and compares the last one with the chain's. */
   readonly verify: (organisationId: string, cursor: string | undefined) => Promise<Verification>;
 }
 
 const PART = 1_000;
+/** One page of a filtered list looks at so many entries: a log has no end, and a filter may find nothing in it. */
+export const SCANNED = 20_000;
 const GENESIS = "0".repeat(64);
 const DIGITS = /^\d{1,18}$/u;
 const HASH = /^[0-9a-f]{64}$/u;
@@ -88,11 +90,14 @@ async function listEntries(
   organisationId: string,
   filter: AuditFilter,
 ): Promise<Page<AuditRecord>> {
-  const [before] = decodeCursor(filter.cursor, [(key) => DIGITS.test(key)]) ?? [null];
-  const { actor, action, targetType, targetId, limit } = filter;
+  const { actor, action, targetType, targetId, after, limit } = filter;
+  const [cursor] = decodeCursor(filter.cursor, [(key) => DIGITS.test(key)]) ?? [];
+  const before =
+    cursor === undefined ? (await readEnd(database, organisationId)).sequence + 1n : BigInt(cursor);
+  const lowest = before - BigInt(SCANNED);
   const rows = await database.query<AuditRecord>({
     text: `select ${COLUMNS} from audit_entry e
-      where organisation_id = $1 and ($2::bigint is null or sequence < $2)
+      where organisation_id = $1 and sequence < $2 and sequence >= $10
         and ($3::text is null or actor_id::text = lower($3) or actor_name = lower($3))
         and ($4::text is null or action = $4)
         and ($5::text is null or split_part(action, '.', 1) = $5)
@@ -101,18 +106,20 @@ async function listEntries(
       order by e.sequence desc limit $9`,
     values: [
       organisationId,
-      before,
+      String(before),
       actor ?? null,
       action ?? null,
       targetType ?? null,
       targetId ?? null,
-      filter.after ?? null,
+      after ?? null,
       filter.before ?? null,
       limit + 1,
+      String(lowest),
     ],
     idempotent: true,
   });
-  return cutPage(rows, limit, (row) => [row.sequence]);
+  const { items, nextCursor } = cutPage(rows, limit, (row) => [row.sequence]);
+  return { items, nextCursor: nextCursor ?? (lowest > 1n ? encodeCursor([String(lowest)]) : null) };
 }
 
 /** Where a verification has come to: the last entry that was as it should be. */
