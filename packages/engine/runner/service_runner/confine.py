@@ -93,7 +93,7 @@ def _become(order: ConfineOrder, line: int, writer: int) -> NoReturn:
         os.dup2(line, LINE)  # in the place of STATUS
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.setsid()  # a signal to its own group must not reach the warden
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        isolation.limit_core()
         limit_processes(order["processes"])
         os.chdir(order["directory"])
         isolation.die_first()

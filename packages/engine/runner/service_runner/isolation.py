@@ -24,6 +24,10 @@ _NAME_BYTES = 16
 NOFILE_LIMIT = 4096
 PROCESSES_OF_ZYGOTE = 128
 """What an execution that takes all processes leaves to the zygote, for the next ones."""
+NO_CORE = (1, 1)
+"""Bytes. Where dumps go to a program of the host, the kernel starts that with a limit of 0 too, not
+with this one (fs/coredump.c), which is too small for a file. A filter keeps it.
+"""
 MEMORY_RESERVE = 32 << 20
 """Bytes between the soft and the hard limit, so that a MemoryError can still be reported."""
 
@@ -87,7 +91,7 @@ def list_limits(memory: int, processes: int | None) -> Limits:
     `processes` is limited only in a user namespace of the child's own.
     """
     limits = [
-        (resource.RLIMIT_CORE, (0, 0)),
+        _lower(resource.RLIMIT_CORE, *NO_CORE),
         _lower(resource.RLIMIT_NOFILE, NOFILE_LIMIT, NOFILE_LIMIT),
     ]
     if kernel.LINUX:
@@ -96,6 +100,11 @@ def list_limits(memory: int, processes: int | None) -> Limits:
     if processes is not None:
         limits.append(_lower(resource.RLIMIT_NPROC, processes, processes))
     return limits
+
+
+def limit_core() -> None:
+    """Before code of the version begins."""
+    resource.setrlimit(*_lower(resource.RLIMIT_CORE, *NO_CORE))
 
 
 def limit_resources(limits: Limits) -> None:

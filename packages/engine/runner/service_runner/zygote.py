@@ -85,6 +85,7 @@ def _prepare_process(boot: BootOrder) -> None:
     os.environ.update(boot["variables"])
     os.environ.setdefault("LOG_LEVEL", "INFO")
     is_private = boot["isolation"]["namespaces"]
+    isolation.limit_core()
     isolation.limit_import(boot["memory"])
     if is_private:
         isolation.name_folders("/tmp")

@@ -37,7 +37,7 @@ try:
 except MemoryError:
     print("refused")
 """
-        expected = "[100, 132] [(7, 7), (0, 0)]\n[132, 132]\nrefused\n"
+        expected = "[100, 132] [(7, 7), (1, 1)]\n[132, 132]\nrefused\n"
         self.assertEqual(read_output(SOFT_AND_HARD + program), expected)
 
     @unittest.skipUnless(LINUX, "only Linux counts RLIMIT_DATA as this needs it")

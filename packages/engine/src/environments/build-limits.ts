@@ -24,7 +24,8 @@ const OPEN_FILES = 4096;
 
 /**
  * Sets limits, then becomes the command. Processes are counted for each user namespace (since Linux 5.14), so those of other builds do not
- * count. The kernel, when it is out of memory, ends a build before anything else.
+ * count. The kernel, when it is out of memory, ends a build before anything else. With a core limit of 1 it starts no program of the host for a
+ * crash, as it does with 0 (kernel.core_pattern).
  *
  * Not where nobody reads what it prints: Node was killed before bubblewrap had set its parent-death signal (some 15 ms), and nothing else would
  * end it.
@@ -37,7 +38,7 @@ if reader.poll(0):
     os._exit(126)
 memory, processes, size, files = map(int, sys.argv[1:5])
 for kind, most in (
-    (resource.RLIMIT_CORE, 0),
+    (resource.RLIMIT_CORE, 1),
     (resource.RLIMIT_DATA, memory),
     (resource.RLIMIT_NPROC, processes),
     (resource.RLIMIT_FSIZE, size),

@@ -129,4 +129,19 @@ describe.each(ATTACKED_LEVELS)("at level %s", (level) => {
       expect([victims.visits(), victims.isAlive()]).toEqual([0, true]);
     },
   );
+
+  test("a run keeps the core limit with which the kernel starts no program of the host for its crash", async () => {
+    const program = `
+import ctypes, resource, os
+LIBC = ctypes.CDLL(None)
+NOTHING = (ctypes.c_uint64 * 2)(0, 0)
+def run():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.prlimit(os.getpid(), resource.RLIMIT_CORE, (0, 0))
+    LIBC.syscall({"x86_64": 160, "aarch64": 164}[os.uname().machine], resource.RLIMIT_CORE, NOTHING)
+    return resource.getrlimit(resource.RLIMIT_CORE)
+`;
+    const { result } = await fixture.finish(fixture.createVersion(program));
+    expect(result).toEqual({ value: [1, 1] });
+  });
 });

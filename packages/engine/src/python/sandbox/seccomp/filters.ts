@@ -1,3 +1,4 @@
+import { CORE_LIMITS } from "./core-limit.ts";
 import {
   JUDGED_CALLS,
   judgeClone,
@@ -91,7 +92,7 @@ const CHILD_RULES: readonly Rule[] = [
 const CLOSED_RULES: readonly Rule[] = [...EVERYWHERE, ...CHILD_RULES];
 
 const PROTECT_SIBLINGS: Readonly<Record<Siblings, readonly Rule[]>> = {
-  hidden: [],
+  hidden: CORE_LIMITS,
   unsignalled: SETTINGS_OF_OTHERS,
   exposed: [...SETTINGS_OF_OTHERS, ...SIGNALS_TO_OTHERS],
 };

@@ -1,3 +1,4 @@
+import { CORE_LIMIT, OLD_CORE_LIMIT } from "./core-limit.ts";
 import type { Clause, Rule } from "./program.ts";
 
 /*
@@ -292,8 +293,9 @@ export const SHARED_IPC: Rule = {
 
 const PRIO_PROCESS = 0;
 const IOPRIO_WHO_PROCESS = 1;
+const OF_SELF: Clause = { when: [{ argument: 0, isOneOf: SELF }], verdict: "allow" };
+const OF_PARENT: Clause = { when: [{ argument: 0, isOneOf: [PARENT_PID] }], verdict: "EPERM" };
 const SETTINGS_BY_NUMBER = [
-  "prlimit64",
   "sched_setaffinity",
   "sched_setattr",
   "sched_setparam",
@@ -305,11 +307,9 @@ const SETTINGS_BY_NUMBER = [
  * its user, which 0 stands for.
  */
 export const SETTINGS_OF_OTHERS: readonly Rule[] = [
-  {
-    calls: SETTINGS_BY_NUMBER,
-    clauses: [{ when: [{ argument: 0, isOneOf: SELF }], verdict: "allow" }],
-    otherwise: "EPERM",
-  },
+  { calls: ["prlimit64"], clauses: [...CORE_LIMIT, OF_SELF], otherwise: "EPERM" },
+  OLD_CORE_LIMIT,
+  { calls: SETTINGS_BY_NUMBER, clauses: [OF_SELF], otherwise: "EPERM" },
   allowForSelf("setpriority", PRIO_PROCESS),
   allowForSelf("ioprio_set", IOPRIO_WHO_PROCESS),
 ];
@@ -327,11 +327,9 @@ function allowForSelf(call: "setpriority" | "ioprio_set", process: number): Rule
  * kills it, or its priority, so that it never runs. What it has started would live on. Landlock does not judge either.
  */
 export const SETTINGS_OF_PARENT: readonly Rule[] = [
-  {
-    calls: SETTINGS_BY_NUMBER,
-    clauses: [{ when: [{ argument: 0, isOneOf: [PARENT_PID] }], verdict: "EPERM" }],
-    otherwise: "allow",
-  },
+  { calls: ["prlimit64"], clauses: [OF_PARENT, ...CORE_LIMIT], otherwise: "allow" },
+  OLD_CORE_LIMIT,
+  { calls: SETTINGS_BY_NUMBER, clauses: [OF_PARENT], otherwise: "allow" },
   refuseForParent("setpriority", PRIO_PROCESS),
   refuseForParent("ioprio_set", IOPRIO_WHO_PROCESS),
 ];

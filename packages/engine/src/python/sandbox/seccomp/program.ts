@@ -18,12 +18,14 @@ type Verdict = "allow" | "done" | "EPERM" | "ENOSYS" | "EAFNOSUPPORT" | "EPROTON
 
 /**
  * Whether an argument has one of these values; with a mask, whether its bits below the mask have. Only the lower 32 bits are
- * compared, as the kernel itself takes no more of the arguments that rules look at. What a pointer points to cannot be seen.
+ * compared, or the upper ones: the kernel itself takes no more of most arguments that rules look at. What a pointer points to cannot be seen.
  */
 interface Condition {
   /** 0 to 5. */
   readonly argument: number;
   readonly mask?: number;
+  /** Default: the lower. */
+  readonly half?: "upper";
   readonly isOneOf: readonly number[];
 }
 
@@ -150,9 +152,10 @@ function assembleClause({ when, verdict }: Clause): Instruction[] {
   );
 }
 
-function assembleCondition({ argument, mask, isOneOf }: Condition, skipped: number): Instruction[] {
+function assembleCondition({ argument, mask, half, isOneOf }: Condition, skipped: number): Instruction[] {
+  const offset = half === undefined ? 0 : ARGUMENT_BYTES / 2;
   return [
-    load(ARGUMENTS_OFFSET + argument * ARGUMENT_BYTES),
+    load(ARGUMENTS_OFFSET + argument * ARGUMENT_BYTES + offset),
     ...(mask === undefined ? [] : [{ code: AND, whenTrue: 0, whenFalse: 0, operand: mask }]),
     ...isOneOf.map((value, index) => test(JUMP_IF_EQUAL, value, isOneOf.length - index, 0)),
     { code: JUMP, whenTrue: 0, whenFalse: 0, operand: skipped },

@@ -115,6 +115,7 @@ export const SYSCALLS = {
   sethostname: [170, 161],
   setns: [308, 268],
   setpriority: [141, 140],
+  setrlimit: [160, 164],
   setsockopt: [54, 208],
   settimeofday: [164, 170],
   shmat: [30, 196],
