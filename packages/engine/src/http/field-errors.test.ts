@@ -21,6 +21,11 @@ const body = Type.Partial(
   { additionalProperties: false },
 );
 app.post("/things", { schema: { body } }, () => ({}));
+const named = Type.Object(
+  { name: Type.String(), days: Type.Optional(Type.Integer()) },
+  { additionalProperties: false },
+);
+app.post("/named", { schema: { body: named } }, () => ({}));
 
 afterAll(() => app.close());
 
@@ -48,5 +53,17 @@ test("a refused field is told what may be there: its values, or that there is no
     "body/kind must be plan.",
     "body must not have the property role.",
     `body must not have the property ${"x".repeat(50)}.`,
+  ]);
+});
+
+test("where a property is missing, those that are misspelt are named as well, and what they may mean", async () => {
+  const said: unknown[] = [];
+  for (const payload of [{ nmae: "a" }, { color: 1 }, { name: "a", dasy: 1 }, { a1: 1, a2: 1, a3: 1, a4: 1 }])
+    said.push((await app.inject({ method: "POST", url: "/named", payload })).json().detail);
+  expect(said).toEqual([
+    "body must have required property 'name'. body must not have the property nmae (did you mean name?).",
+    "body must have required property 'name'. body must not have the property color.",
+    "body must not have the property dasy (did you mean days?).",
+    `body must have required property 'name'. ${["a1", "a2", "a3"].map((name) => `body must not have the property ${name}.`).join(" ")}`,
   ]);
 });

@@ -1,4 +1,6 @@
 import type { FieldError } from "@platform/contract/problems";
+import { isRecord } from "../base/json.ts";
+import { findSimilar } from "../base/similar.ts";
 
 /** What ajv says of a value that a schema refuses, as far as Fastify declares it. */
 interface Fault {
@@ -10,13 +12,32 @@ interface Fault {
 
 /** Of a name that the sender has chosen. */
 const MAX_NAME_LENGTH = 50;
+/** Of those that a sender has made up. */
+const MAX_MISSPELT = 3;
 
 /** The faults of a request for its sender: what is expected in place of a pattern, and nothing of null where another fault says more. */
 export function toFieldErrors(faults: readonly Fault[]): readonly FieldError[] {
   const isFault = (fault: Fault) => fault.keyword !== "anyOf" && !isNullBranch(fault);
   const hasMore = faults.some((fault) => isFault(fault) && fault.keyword !== "type");
   const shown = hasMore ? faults.filter(isFault) : faults;
-  return shown.map((fault) => ({ path: fault.instancePath, message: `${describeFault(fault)}.` }));
+  return shown
+    .flatMap((fault) => [fault, ...listMisspelt(fault)])
+    .map((fault) => ({ path: fault.instancePath, message: `${describeFault(fault)}.` }));
+}
+
+/** Where a property is missing, ajv looks at no other: one that may be that property, misspelt, is a fault as well. */
+function listMisspelt(fault: Fault): readonly Fault[] {
+  const { properties, isClosed } = readSchema(fault);
+  const data = readPart(fault, "data");
+  if (fault.keyword !== "required" || !isClosed || !isRecord(data)) return [];
+  const unknown = Object.keys(data)
+    .filter((name) => !properties.includes(name))
+    .slice(0, MAX_MISSPELT);
+  return unknown.map((name) => ({
+    ...fault,
+    keyword: "additionalProperties",
+    params: { additionalProperty: name },
+  }));
 }
 
 /** A field that may be null is a union: what is neither is refused by both. */
@@ -38,10 +59,27 @@ function describeFault(fault: Fault): string {
     case "const":
       return `must be ${String(params["allowedValue"])}`;
     case "additionalProperties":
-      return `must not have the property ${String(params["additionalProperty"]).slice(0, MAX_NAME_LENGTH)}`;
+      return describeUnknown(String(params["additionalProperty"]).slice(0, MAX_NAME_LENGTH), fault);
     default:
       return message;
   }
+}
+
+function describeUnknown(name: string, fault: Fault): string {
+  const meant = findSimilar(name, readSchema(fault).properties);
+  return `must not have the property ${name}${meant === null ? "" : ` (did you mean ${meant}?)`}`;
+}
+
+/** What the schema says of an object; needs `verbose` of ajv. */
+function readSchema(fault: Fault): { readonly properties: readonly string[]; readonly isClosed: boolean } {
+  const schema = readPart(fault, "parentSchema");
+  if (!isRecord(schema)) return { properties: [], isClosed: false };
+  const properties = isRecord(schema["properties"]) ? Object.keys(schema["properties"]) : [];
+  return { properties, isClosed: schema["additionalProperties"] === false };
+}
+
+function readPart(fault: Fault, name: "data" | "parentSchema"): unknown {
+  return Object.entries(fault).find(([key]) => key === name)?.[1];
 }
 
 /** The description of the field; needs `verbose` of ajv, which adds the schema. */
