@@ -45,3 +45,10 @@ test("usage --csv has a column for each currency, and leaves nothing for a sprea
     "subscription-2,Lab / planner / tsp,1,1,0,0,0,0,0,0,0",
   ]);
 });
+
+test("usage from a day after the last one is refused before it is asked for", async () => {
+  const { exitCode, stderr } = await run("--from", "2026-10-31", "--to", "2026-10-01");
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("--from 2026-10-31 is after --to 2026-10-01.");
+  expect(peer.requests).toEqual([]);
+});

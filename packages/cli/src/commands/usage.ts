@@ -2,6 +2,7 @@ import { USAGE_DIMENSIONS, USAGE_SIDES } from "@platform/contract/platform-api/u
 import type { Usage } from "@platform/contract/platform-api/usage";
 import { defineCommand } from "../base/command.ts";
 import { formatCsv } from "../base/csv.ts";
+import { createUsageError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
 
@@ -42,6 +43,11 @@ export const usageCommand = defineCommand({
     },
   ],
   run: async (context, { options: { from, to, by, side, csv } }) => {
+    if (from !== undefined && to !== undefined && from > to)
+      throw createUsageError(
+        `--from ${cleanText(from)} is after --to ${cleanText(to)}.`,
+        "--from is the first day, --to the last one, as YYYY-MM-DD.",
+      );
     const { client } = await openSession(context);
     const filter = {
       ...(from === undefined ? {} : { from }),

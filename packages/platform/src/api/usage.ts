@@ -37,7 +37,11 @@ function readPeriod(
   const last = readDay("to", to) ?? today;
   const first = readDay("from", from) ?? `${last.slice(0, 8)}01`;
   const days = (Date.parse(last) - Date.parse(first)) / DAY + 1;
-  if (days < 1) throw refuseParameter("from", "must not be after the last day");
+  if (days < 1)
+    throw refuseParameter(
+      "from",
+      to === undefined ? `is ${first}, after today, ${last}` : `is ${first}, after "to", ${last}`,
+    );
   if (days > MOST_DAYS) throw refuseParameter("from", `must be at most ${MOST_DAYS} days before the end`);
   return { from: first, to: last };
 }
