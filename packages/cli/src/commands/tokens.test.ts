@@ -38,3 +38,10 @@ test("tokens rm revokes by id, and fails where there is no such token", async ()
   expect(await run("rm", "token-1")).toMatchObject({ exitCode: 0, stdout: "Revoked.\n" });
   expect((await run("rm", "token-2")).exitCode).toBe(1);
 });
+
+test("tokens create says when a token lives shorter than was asked for", async () => {
+  const { exitCode, stdout, stderr } = await run("create", "ci", "--days", "3650");
+  expect([exitCode, stdout]).toEqual([0, `${NEW_TOKEN}\n`]);
+  expect(stderr).toContain("It does not live 3650 days");
+  expect((await run("create", "ci", "--days", "90")).stderr).not.toContain("does not live");
+});

@@ -1,5 +1,6 @@
 import { TOKEN_SCOPES } from "@platform/contract/permissions";
 import type { TokenScope } from "@platform/contract/permissions";
+import { DAY, MINUTE } from "@platform/engine/base/time";
 import { defineCommand } from "../base/command.ts";
 import { createUsageError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
@@ -42,6 +43,10 @@ export const createTokenCommand = defineCommand({
       body: { name, scopes, expiresInDays: options.days },
     });
     context.output.print(created.token);
+    if (isShorter(created, options.days))
+      context.output.warn(
+        `It does not live ${options.days} days: a token expires with the one that it is made with at the latest, here that of this login. 'platform tokens ls' shows when they expire.`,
+      );
     context.output.note(
       `Token ${created.id} (${created.scopes.join(", ")}) expires ${created.expiresAt ?? "never"}. Its value is not shown again.`,
     );
@@ -89,6 +94,19 @@ export const removeTokenCommand = defineCommand({
     return { json: { id, revoked: true }, succeeded: true };
   },
 });
+
+/** By the platform's clock; it counts in seconds. */
+function isShorter(
+  { createdAt, expiresAt }: { readonly createdAt: string; readonly expiresAt: string | null },
+  days: number,
+): boolean {
+  return expiresAt !== null && readTime(expiresAt) < readTime(createdAt) + days * DAY - MINUTE;
+}
+
+/** Of a time as the API has it: `2026-11-20 21:17:00`, in UTC. */
+function readTime(text: string): number {
+  return Date.parse(`${text.replace(" ", "T")}Z`);
+}
 
 function readScope(text: string): TokenScope {
   const scope = TOKEN_SCOPES.find((known) => known === text.trim());
