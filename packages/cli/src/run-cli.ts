@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { getMessage } from "@platform/engine/base/thrown";
-import type { CommandGroup, CommandResult } from "./base/command.ts";
+import type { Command, CommandGroup, CommandResult } from "./base/command.ts";
 import type { CommandContext } from "./base/context.ts";
 import { EXIT_CODES, UserError } from "./base/errors.ts";
 import type { ExitCode } from "./base/errors.ts";
@@ -28,12 +28,14 @@ export async function runCli(words: readonly string[], options: CliOptions): Pro
   const { output } = context;
   let exitCode: ExitCode = EXIT_CODES.success;
   const usage: string[] = [];
+  let running: Command | null = null;
   const program = createProgram({
     groups: options.groups,
     version: options.version,
     writeOut: (text) => output.write(text),
     writeErr: (text) => usage.push(text),
     execute: async (command, input) => {
+      running = command;
       const result = await command.run(context, input);
       printJson(output, result);
       if (!result.succeeded) exitCode = EXIT_CODES.failure;
@@ -44,7 +46,8 @@ export async function runCli(words: readonly string[], options: CliOptions): Pro
     await program.parseAsync(words, { from: "user" });
     return exitCode;
   } catch (error) {
-    if (!(error instanceof CommanderError)) return reportError(error, context);
+    if (!(error instanceof CommanderError))
+      return reportError(error, context, findListCommand(options.groups, running));
     if (isHelpOrVersion(error)) return EXIT_CODES.success;
     reportUsage(usage.join("").trimEnd() || error.message, output);
     return EXIT_CODES.usage;
@@ -62,11 +65,29 @@ function reportUsage(text: string, output: Output): void {
   printError(output, { code: "USAGE", detail: text.replace(/^error: /, "").split("\n")[0] ?? "" });
 }
 
-async function reportError(error: unknown, context: CommandContext): Promise<ExitCode> {
+/** How the things that a command is about are listed: `platform keys ls <application>` for `keys rm`. */
+function findListCommand(groups: readonly CommandGroup[], running: Command | null): string | undefined {
+  const name = `${running?.name.split(" ")[0]} ls`;
+  const list = groups.flatMap(({ commands }) => commands).find((command) => command.name === name);
+  if (list === undefined || list === running) return undefined;
+  const required = Object.entries(list.arguments).filter(([, argument]) => argument.required);
+  return ["platform", name, ...required.map(([argument]) => `<${argument}>`)].join(" ");
+}
+
+async function reportError(
+  error: unknown,
+  context: CommandContext,
+  listCommand: string | undefined,
+): Promise<ExitCode> {
   const { output, settings } = context;
   const endpoint = await findEndpointForMessage(context);
   const explained =
-    explainError(error, { endpoint, isInterrupted: context.signal.aborted }) ??
+    explainError(error, {
+      endpoint,
+      isInterrupted: context.signal.aborted,
+      ...(settings.personalAccessToken === undefined ? {} : { tokenFrom: "variable" }),
+      listCommand,
+    }) ??
     explainProjectError(error) ??
     createBugError(error);
   output.note(`${output.paintNote("red", "error:")} ${cleanText(explained.message)}`);

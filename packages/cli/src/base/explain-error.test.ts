@@ -56,3 +56,13 @@ test("who reaches a limit is given the platform's advice alone, since it is anot
   const explained = explainError(refused, { endpoint: "http://localhost", isInterrupted: false });
   expect([explained?.message, explained?.hint]).toEqual([detail, undefined]);
 });
+
+test("who has a bad token is advised on the place that it comes from", () => {
+  const refused = new RequestRefused(401, { code: "UNAUTHENTICATED", detail: "It is not valid." });
+  const here = { endpoint: "http://localhost", isInterrupted: false };
+  const advise = (more: { readonly tokenFrom?: "variable" | "login" }) =>
+    explainError(refused, { ...here, ...more })?.hint;
+  expect(advise({ tokenFrom: "variable" })).toContain("unset it");
+  expect(advise({ tokenFrom: "login" })).toContain("Copy the whole token");
+  expect(advise({})).toContain("Log in again with 'platform login'");
+});

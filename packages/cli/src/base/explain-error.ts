@@ -3,29 +3,33 @@ import type { FieldError } from "@platform/contract/problems";
 import { getCode, getMessage } from "@platform/engine/base/thrown";
 import { EXIT_CODES, UserError, createInterruption } from "./errors.ts";
 
-/**
- * Converts an error of a command, the platform, the network or a file into an error for the user; null for any other. `endpoint`: address of
- * the platform in use, for messages. `isInterrupted`: the command was interrupted; most errors are then only its consequence.
- */
-export function explainError(
-  error: unknown,
-  { endpoint, isInterrupted }: { readonly endpoint: string; readonly isInterrupted: boolean },
-): UserError | null {
-  if (error instanceof UserError) return error;
-  if (isInterrupted) return createInterruption();
-  if (error instanceof RequestRefused) return explainRefusal(error);
-  return explainNetworkError(error, endpoint) ?? explainFileError(error);
+/** What an explanation depends on besides the error. */
+export interface Circumstances {
+  /** Address of the platform in use. */
+  readonly endpoint: string;
+  /** The command was interrupted; most errors are then only its consequence. */
+  readonly isInterrupted: boolean;
+  /** Where the personal access token in use comes from; missing: the stored login. */
+  readonly tokenFrom?: "variable" | "login";
+  /** The command that lists the things which the one that failed is about; missing: there is none, or it failed itself. */
+  readonly listCommand?: string | undefined;
 }
 
+/** Converts an error of a command, the platform, the network or a file into an error for the user; null for any other. */
+export function explainError(error: unknown, circumstances: Circumstances): UserError | null {
+  if (error instanceof UserError) return error;
+  if (circumstances.isInterrupted) return createInterruption();
+  if (error instanceof RequestRefused) return explainRefusal(error, circumstances);
+  return explainNetworkError(error, circumstances.endpoint) ?? explainFileError(error);
+}
+
+const WHOAMI = "'platform whoami' shows the user and the organisation in use.";
+
 const HINTS: Readonly<Record<string, string>> = {
-  UNAUTHENTICATED:
-    "Log in again with 'platform login', or set PLATFORM_PERSONAL_ACCESS_TOKEN. The stored login was kept.",
   FORBIDDEN:
     "See 'platform whoami' for the user and the organisation in use. 'platform set-context' chooses another organisation; 'platform login' makes a token that may do all that its user may.",
   SERVICE_NOT_FOUND:
     "See 'platform services' and 'platform versions' for those of this organisation, 'platform marketplace search' and 'platform marketplace show' for all that it can subscribe to, and 'platform whoami' for the organisation.",
-  NOT_FOUND:
-    "The command 'ls' of the same subject lists what there is, as 'platform subscriptions ls'; 'platform whoami' shows the user and the organisation in use.",
   EXECUTION_NOT_FOUND: "Jobs belong to an organisation: see 'platform whoami' for the one in use.",
   RESULT_NOT_READY: "See 'platform status <id>'.",
   INPUT_TOO_LARGE:
@@ -34,10 +38,26 @@ const HINTS: Readonly<Record<string, string>> = {
   UNAVAILABLE: "Nothing was stored. Try again in a moment.",
 };
 
-function explainRefusal(refused: RequestRefused): UserError {
+const ADVICE_ON_TOKENS = {
+  variable:
+    "The token is that of the variable PLATFORM_PERSONAL_ACCESS_TOKEN, which takes precedence over the stored login: set it to a valid one, or unset it and run 'platform login'.",
+  login:
+    "Copy the whole token, or run 'platform login' without --token to have one made. The stored login was kept.",
+  stored:
+    "Log in again with 'platform login', or set PLATFORM_PERSONAL_ACCESS_TOKEN. The stored login was kept.",
+} as const;
+
+function findHint(code: string, circumstances: Circumstances): string | undefined {
+  if (code === "UNAUTHENTICATED") return ADVICE_ON_TOKENS[circumstances.tokenFrom ?? "stored"];
+  if (code !== "NOT_FOUND") return HINTS[code];
+  const { listCommand } = circumstances;
+  return listCommand === undefined ? WHOAMI : `'${listCommand}' lists what there is; ${WHOAMI}`;
+}
+
+function explainRefusal(refused: RequestRefused, circumstances: Circumstances): UserError {
   const { code, detail, errors, requestId } = refused.problem;
   const hint =
-    HINTS[code] ??
+    findHint(code, circumstances) ??
     (refused.status >= 500
       ? "The error occurred on the platform. Try again; if it persists, ask its operator."
       : undefined);

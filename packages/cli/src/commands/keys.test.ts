@@ -23,7 +23,9 @@ test("a rotation gives a day to change over unless told otherwise", async () => 
   const urgent = await run("keys", "rotate", "shop", "plat_key_old", "--overlap", "0", "--json");
   expect(JSON.parse(urgent.stdout)).toMatchObject({ name: "after 0 h" });
   expect((await run("keys", "rotate", "shop", "plat_key_old", "--overlap", "2")).exitCode).toBe(2);
-  expect((await run("keys", "rotate", "shop", "unknown")).exitCode).toBe(1);
+  const unknown = await run("keys", "rotate", "shop", "unknown");
+  expect(unknown.exitCode).toBe(1);
+  expect(unknown.stderr).toContain("'platform keys ls <application>' lists what there is;");
 });
 
 test("an application is found by name or id; a name of several is refused with their ids", async () => {

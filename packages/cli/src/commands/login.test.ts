@@ -103,7 +103,7 @@ test("a refused token says to log in again and keeps the login", async () => {
   });
 
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("platform login");
+  expect(stderr).toContain("unset it and run 'platform login'");
   expect(await readStored()).toBe(before);
 });
 

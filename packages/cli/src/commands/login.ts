@@ -72,7 +72,7 @@ function explainLogin(error: unknown, endpoint: string, isInterrupted: boolean):
       cause: error,
       hint: "Use the address of the platform API (by default port 8090), not of the gateway.",
     });
-  return explainError(error, { endpoint, isInterrupted }) ?? error;
+  return explainError(error, { endpoint, isInterrupted, tokenFrom: "login" }) ?? error;
 }
 
 interface Wish {
