@@ -49,6 +49,8 @@ async function serve(host: HostProcess): Promise<void> {
     }),
   );
   await servers.listen();
+  // Who starts something meanwhile waits no longer than without; where it fails, the first start does it.
+  shared.executionStore.warmUp().catch((error: unknown) => logger.debug({ err: error }, "not warmed up"));
   logger.info(
     {
       version: manifest.version,

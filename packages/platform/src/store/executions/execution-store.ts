@@ -15,6 +15,7 @@ import { createLogWriter } from "./log.ts";
 import { readLog } from "./read-log.ts";
 import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
 import { createSweep } from "./sweep.ts";
+import { warmUp } from "./warm-up.ts";
 import { listWorkers, removeWorker, reportWorker } from "./workers.ts";
 
 /**
@@ -58,6 +59,8 @@ const DEFAULT_LEASE_SECONDS = 30;
 
 /** The store of executions in PostgreSQL. */
 export interface PostgresExecutionStore extends ExecutionStore {
+  /** Prepares connections for the first start and its end; see warm-up.ts. */
+  readonly warmUp: () => Promise<void>;
   /** Waits for what is being written. The caller closes the databases. */
   readonly close: () => Promise<void>;
 }
@@ -111,6 +114,7 @@ export function createPostgresExecutionStore({
     leave: (workerId) => removeWorker(vital, workerId),
     listWorkers: () => listWorkers(database),
     subscribe: events.subscribe,
+    warmUp: async () => warmUp(database, vital),
     close: async () => {
       await Promise.all([creator.drain(), finisher.drain(), log.drain()]);
       events.close();
