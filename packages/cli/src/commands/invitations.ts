@@ -1,8 +1,9 @@
 import { RequestRefused } from "@platform/contract/client";
 import { defineCommand } from "../base/command.ts";
-import { UserError, createUsageError } from "../base/errors.ts";
+import { UserError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
+import { readLinkToken } from "./link-token.ts";
 
 /** `platform invitations`: lists open invitations, revokes one, or accepts one. */
 export const invitationsCommand = defineCommand({
@@ -33,7 +34,7 @@ export const invitationsCommand = defineCommand({
     const { client } = await openSession(context);
     if (accept !== undefined) {
       const joined = await client
-        .acceptInvitation({ params: { invitation: readToken(accept) } })
+        .acceptInvitation({ params: { invitation: readLinkToken(accept) } })
         .catch(refuseLink);
       context.output.print(`You are a member of ${cleanText(joined.name)}, as ${joined.role}.`);
       return { json: joined, succeeded: true };
@@ -68,11 +69,4 @@ function refuseLink(error: unknown): never {
     cause: error,
     hint: "Copy the whole link, or ask who sent it for a new one.",
   });
-}
-
-/** The last part of the link, or what is no link as it is. */
-function readToken(link: string): string {
-  const token = link.trim().replace(/\/+$/u, "").split("/").at(-1) ?? "";
-  if (token !== "") return token;
-  throw createUsageError("The link of the invitation is required.", "'platform invite' prints it.");
 }
