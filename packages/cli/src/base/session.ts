@@ -89,6 +89,8 @@ export function parseEndpoint(text: string): string {
 interface ResponseObserver {
   /** Called with the status of each response, before its body is read. */
   readonly onStatus?: (status: number) => void;
+  /** Called with the headers of each response, before its body is read. */
+  readonly onHeaders?: (headers: Headers) => void;
   /** Called with the body of each response, before it is parsed. */
   readonly onText?: (text: string) => void;
 }
@@ -103,6 +105,8 @@ export interface PlatformClientOptions extends ResponseObserver {
   readonly organizationId: string | null;
   /** Aborts all requests. */
   readonly signal: AbortSignal;
+  /** More headers of each request. */
+  readonly headers?: () => Readonly<Record<string, string>>;
 }
 
 /** Creates a client of the platform API. Besides the errors of `createClient`, its functions reject with UserError NOT_A_PLATFORM. */
@@ -113,11 +117,12 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
   };
   return createClient(PLATFORM_API, {
     baseUrl: `${options.endpoint}/api`,
-    headers: () => headers,
+    headers: () => ({ ...headers, ...options.headers?.() }),
     fetch: async (input, init) => {
       // Following a redirect would send the token to another server and turn a POST into a GET.
       const response = await fetch(input, { signal: options.signal, redirect: "manual", ...init });
       options.onStatus?.(response.status);
+      options.onHeaders?.(response.headers);
       checkIsPlatform(response, options.endpoint);
       if (options.onText !== undefined) options.onText(await response.clone().text());
       return response;

@@ -17,6 +17,7 @@ import { logoutCommand } from "./logout.ts";
 import { logsCommand } from "./logs.ts";
 import { searchMarketplaceCommand, showMarketplaceCommand } from "./marketplace.ts";
 import { membersCommand } from "./members.ts";
+import { createOrganisationCommand, listOrganisationsCommand } from "./organisations.ts";
 import { listPlansCommand, putPlanCommand, removePlanCommand } from "./plans.ts";
 import { publishCommand } from "./publish.ts";
 import { resultCommand } from "./result.ts";
@@ -25,6 +26,7 @@ import { listSecretsCommand, removeSecretCommand, setSecretCommand } from "./sec
 import { serveCommand } from "./serve.ts";
 import { servicesCommand } from "./services.ts";
 import { setContextCommand } from "./set-context.ts";
+import { signUpCommand } from "./sign-up.ts";
 import { statusCommand } from "./status.ts";
 import { createTokenCommand, listTokensCommand, removeTokenCommand } from "./tokens.ts";
 import { subscribeCommand } from "./subscribe.ts";
@@ -44,7 +46,7 @@ import { whoamiCommand } from "./whoami.ts";
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Login",
-    commands: [loginCommand, logoutCommand, whoamiCommand, setContextCommand],
+    commands: [loginCommand, signUpCommand, logoutCommand, whoamiCommand, setContextCommand],
   },
   {
     title: "Projects",
@@ -100,7 +102,15 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Organisation",
-    commands: [membersCommand, inviteCommand, invitationsCommand, usageCommand, auditCommand],
+    commands: [
+      listOrganisationsCommand,
+      createOrganisationCommand,
+      membersCommand,
+      inviteCommand,
+      invitationsCommand,
+      usageCommand,
+      auditCommand,
+    ],
   },
 ];
 

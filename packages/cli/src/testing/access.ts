@@ -51,7 +51,6 @@ const CONFIGURATION = {
   productName: "Platform",
   version: "1.0.0",
   gatewayUrl: "https://gateway.example.org",
-  signUp: "closed" as const,
   identityProvider: null,
   publicMarketplace: false,
   mail: false,
@@ -59,9 +58,11 @@ const CONFIGURATION = {
 };
 
 /** Three applications, and as many keys as are wanted; one personal access token, and as many new ones as are wanted. */
-export function createAccess(): OperationHandlers<typeof ACCESS_TABLE, null> {
+export function createAccess(
+  signUp: "open" | "invitation" | "closed" = "closed",
+): OperationHandlers<typeof ACCESS_TABLE, null> {
   return {
-    getConfiguration: () => ({ status: 200, body: CONFIGURATION }),
+    getConfiguration: () => ({ status: 200, body: { ...CONFIGURATION, signUp } }),
     listApplications: () => ({ status: 200, body: { items: APPLICATIONS, nextCursor: null } }),
     putApplication: ({ params, body }) => ({
       status: 200,

@@ -10,6 +10,7 @@ const JOINED = { joinedAt: "2026-11-20 21:17:00", lastSeenAt: null };
 /** Two members and the invitations that a test makes. */
 export function createPeople(): Pick<
   Handlers,
+  | "createOrganization"
   | "listMembers"
   | "putMember"
   | "removeMember"
@@ -34,6 +35,10 @@ export function createPeople(): Pick<
     return found;
   };
   return {
+    createOrganization: ({ body: { name, slug = "lab" } }) => ({
+      status: 201,
+      body: { id: `organization-${slug}`, slug, name, role: "owner", isPersonal: false },
+    }),
     listMembers: () => ({ status: 200, body: { items: [...members], nextCursor: null } }),
     putMember: ({ params, body }) => ({ status: 200, body: { ...findMember(params.userId), ...body } }),
     removeMember: ({ params }) => {

@@ -21,6 +21,7 @@ import { DEVICE_API } from "@platform/contract/platform-api/device";
 import { createDevice } from "./device.ts";
 import { MARKET_TABLE, createMarket } from "./market.ts";
 import { createPeople } from "./people.ts";
+import { SESSION_COOKIE, SIGN_UP_TABLE, createSignUp } from "./sign-up.ts";
 import { USAGE } from "./usage.ts";
 
 export const TOKEN = "plat_test_token";
@@ -29,6 +30,7 @@ const KEY = "0198c1de-7a53-4000-8000-000000000001";
 
 const { getMe, listOrganizations, listServices, createService, getService } = PLATFORM_API;
 const { createVersion, getBuild, listVersions } = PLATFORM_API;
+const { createOrganization } = PLATFORM_API;
 const { listMembers, putMember, removeMember, leaveOrganization } = PLATFORM_API;
 const { listInvitations, createInvitation, revokeInvitation, acceptInvitation } = PLATFORM_API;
 const { getUsage, listAuditEvents, verifyAuditLog } = PLATFORM_API;
@@ -41,6 +43,7 @@ const TABLE = {
   createVersion,
   getBuild,
   listVersions,
+  createOrganization,
   listMembers,
   putMember,
   removeMember,
@@ -50,6 +53,7 @@ const TABLE = {
   revokeInvitation,
   acceptInvitation,
   ...ACCESS_TABLE,
+  ...SIGN_UP_TABLE,
   ...SECRETS_TABLE,
   getUsage,
   listAuditEvents,
@@ -111,6 +115,8 @@ const NAMELESS_EVENT = {
 interface PeerOptions {
   /** What each question of a device login is answered; missing: there is no such login. */
   readonly device?: Parameters<typeof createDevice>[1];
+  /** Who can sign up; missing: nobody. */
+  readonly signUp?: "open" | "invitation";
 }
 
 const ORGANIZATIONS = [
@@ -192,7 +198,8 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
       getBuild: async () => ok(nextStep()),
       listVersions: async () => ok({ items: [], nextCursor: null }),
       ...createPeople(),
-      ...createAccess(),
+      ...createAccess(options.signUp),
+      ...createSignUp(),
       ...createSecrets(secrets),
       getUsage: async () => ok({ items: USAGE, nextCursor: null }),
       listAuditEvents: async ({ query }) =>
@@ -253,7 +260,8 @@ function ok<T>(body: T) {
 }
 
 function authenticate(request: FastifyRequest): null {
-  if (request.headers.authorization !== `Bearer ${TOKEN}`)
+  const { authorization, cookie } = request.headers;
+  if (authorization !== `Bearer ${TOKEN}` && cookie !== SESSION_COOKIE)
     throw new Problem("UNAUTHENTICATED", "The token is not valid.");
   return null;
 }
