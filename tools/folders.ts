@@ -152,6 +152,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/access",
     "platform/config",
     "platform/postgres",
+    "platform/store",
     "platform/store/accounts",
     "platform/store/audit",
     "platform/store/base",

@@ -12,6 +12,7 @@ import { createAttemptStore } from "../store/accounts/sign-in-attempts.ts";
 import { createUserStore } from "../store/accounts/users.ts";
 import { auditChanges } from "../store/audit/trail.ts";
 import { ACCOUNTS_CHANNEL } from "../store/base/channels.ts";
+import { createRateBucketStore } from "../store/rate-buckets.ts";
 import { createAttempts } from "./attempts.ts";
 import { bootstrap } from "./bootstrap.ts";
 import type { BootstrapOptions, Bootstrapped } from "./bootstrap.ts";
@@ -96,7 +97,7 @@ export function createIdentity(options: IdentityOptions): Identity {
   const userStore = createUserStore(database);
   const passwords = createPasswords();
   const users = createUsers(userStore, passwords);
-  const attempts = createAttempts(createAttemptStore(database));
+  const attempts = createAttempts(createAttemptStore(database), createRateBucketStore(database));
   const invitations = createInvitationStore(database);
   const sessionStore = createSessionStore(database);
   const { changePassword, ...signIn } = createSignIn({

@@ -66,16 +66,14 @@ export function createSignIn({ users, attempts, passwords, sessions }: SignInDep
   return {
     checkPassword: async ({ email: given, password, ip }) => {
       const email = normaliseEmail(given);
-      // In this order: a client that is refused must not be able to lock accounts.
-      const tryId = await attempts.takeOfClient("sign-in", ip);
-      const network = await findKnownNetwork(sessions, email, ip);
-      await attempts.takeOfAccount("sign-in", email, network);
+      const guess = await attempts.takeGuess({
+        email,
+        ip,
+        isKnown: await isKnownNetwork(sessions, email, ip),
+      });
       const checked = await check(email, password);
       if (checked === null) throw new Problem("INVALID_CREDENTIALS");
-      await Promise.all([
-        attempts.forgetAccount("sign-in", email, network),
-        attempts.giveBackOfClient(ip, tryId),
-      ]);
+      await guess.wasRight();
       return checked;
     },
     changePassword: async ({ userId, current, next, keptSessionId }) => {
@@ -95,18 +93,11 @@ export function createSignIn({ users, attempts, passwords, sessions }: SignInDep
   };
 }
 
-/**
- * The client's network, if the user has signed in from there: tries from it are counted by themselves, so that nobody elsewhere locks a
- * known address out. All others are counted together, so that many networks get no more tries than one.
- */
-async function findKnownNetwork(
-  sessions: SignInDeps["sessions"],
-  email: string,
-  ip: string,
-): Promise<string | undefined> {
+/** Whether the user has signed in from the client's network: strangers elsewhere do not keep them from signing in there. */
+async function isKnownNetwork(sessions: SignInDeps["sessions"], email: string, ip: string): Promise<boolean> {
   const network = nameNetwork(ip);
   const clients = await sessions.listClients(email);
-  return clients.some((client) => nameNetwork(client) === network) ? network : undefined;
+  return clients.some((client) => nameNetwork(client) === network);
 }
 
 function refuseCurrent(): Problem {

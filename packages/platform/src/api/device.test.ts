@@ -36,6 +36,7 @@ afterAll(async () => {
 beforeEach(async () => {
   user = await createTestUser(here);
   await home.database.query({ text: "delete from sign_in_attempt" });
+  await home.database.query({ text: "delete from start_bucket" });
 });
 
 interface Begun {

@@ -37,6 +37,7 @@ afterAll(async () => {
 beforeEach(async () => {
   owner = await createTestUser(open);
   await home.database.query({ text: "delete from sign_in_attempt" });
+  await home.database.query({ text: "delete from start_bucket" });
 });
 
 const newEmail = () => `${randomUUID()}@example.org`;

@@ -40,11 +40,14 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   schema_migration: { bounds: [], rest: "One for each change of the schema." },
   service: { bounds: ["services"], rest: "None." },
   session: { bounds: ["sessions"], rest: ENDED },
-  sign_in_attempt: { bounds: [], rest: "One for each address that is tried; removed after a day." },
+  sign_in_attempt: {
+    bounds: [],
+    rest: "One for each address that is tried, and network that tries it, a hundred at once for a network; removed after a day.",
+  },
   signing_key: { bounds: [], rest: "Made by operators only." },
   start_bucket: {
     bounds: [],
-    rest: "One for each application, subscription, user and organisation; removed after a day.",
+    rest: "One for each application, subscription, user, organisation, client that tries to sign in and address that is invited; removed after a day.",
   },
   subscription: {
     bounds: ["subscriptions"],

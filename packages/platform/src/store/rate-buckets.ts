@@ -2,7 +2,7 @@ import type { Database } from "../postgres/database.ts";
 
 /** What a subject may start, or change: so many at once, and so many a second in the long run. */
 export interface RateAllowance {
-  /** `application:<id>`, `subscription:<id of the application>/<key of the service>`, and of the platform API `user:<id>`, `organisation:<id>` and `jobs:<id of the organisation>`. */
+  /** `application:<id>`, `subscription:<id of the application>/<key of the service>`, and of the platform API `user:<id>`, `organisation:<id>`, `jobs:<id of the organisation>`, and those of `accounts/attempts.ts`: `sign-in:<network of a client>` and the like, `invitation:<hash of an address>`. */
   readonly subject: string;
   readonly burst: number;
   readonly perSecond: number;

@@ -46,6 +46,7 @@ const nextClient = () => `198.51.100.${(clients += 1) % 250}`;
 export async function createBrowser(instance: TestInstance): Promise<Browser> {
   const user = await createTestUser(instance);
   await instance.database.query({ text: "delete from sign_in_attempt" });
+  await instance.database.query({ text: "delete from start_bucket" });
   const signIn: Browser["signIn"] = (email, options = {}) =>
     send(options.instance ?? instance, "POST", "/session", {
       headers: { "x-forwarded-for": nextClient(), "user-agent": "Test/1.0", ...(options.headers ?? PROOF) },

@@ -17,7 +17,8 @@ afterAll(() => home.close());
 async function tryTimes(subject: string, count: number): Promise<readonly number[]> {
   const store = createAttemptStore(home.database);
   const waits: number[] = [];
-  for (let tries = 0; tries < count; tries++) waits.push(await store.take(subject, randomUUID(), LIMIT));
+  for (let tries = 0; tries < count; tries++)
+    waits.push((await store.take(subject, randomUUID(), LIMIT)).waitSeconds);
   return waits;
 }
 
@@ -29,14 +30,14 @@ function setBack(subject: string, interval: string) {
   });
 }
 
-test("waits grow to the longest, refused tries do not prolong them, and an hour of quiet forgets all", async () => {
+test("waits grow to the longest, refused tries do not prolong them, and a day of quiet forgets all", async () => {
   const subject = randomUUID();
   expect(await tryTimes(subject, 6)).toEqual([0, 0, 0, 10, 10, 10]);
   for (const wait of [20, 35, 35]) {
     await setBack(subject, "36 seconds");
     expect(await tryTimes(subject, 3)).toEqual([0, wait, wait]);
   }
-  await setBack(subject, "61 minutes");
+  await setBack(subject, "25 hours");
   expect(await tryTimes(subject, 4)).toEqual([0, 0, 0, 10]);
 });
 
@@ -53,14 +54,14 @@ test("a try that is given back lifts the wait that it began, and none that anoth
   const subject = randomUUID();
   await tryTimes(subject, 2);
   const right = randomUUID();
-  expect(await store.take(subject, right, LIMIT)).toBe(0);
+  expect(await store.take(subject, right, LIMIT)).toEqual({ waitSeconds: 0, tries: 3 });
   expect(await tryTimes(subject, 1)).toEqual([10]);
   await store.giveBack(subject, right);
   expect(await tryTimes(subject, 2)).toEqual([0, 10]);
 
   const other = randomUUID();
   await tryTimes(other, 1);
-  expect(await store.take(other, right, LIMIT)).toBe(0);
+  expect(await store.take(other, right, LIMIT)).toMatchObject({ waitSeconds: 0 });
   const guess = await tryTimes(other, 1);
   await store.giveBack(other, right);
   expect([...guess, ...(await tryTimes(other, 1))]).toEqual([0, 10]);
@@ -74,5 +75,5 @@ test("tries at the same time get no more than tries one after the other", async 
       (index % 2 === 0 ? here : there).take(subject, randomUUID(), LIMIT),
     ),
   );
-  expect(waits.filter((wait) => wait === 0)).toHaveLength(3);
+  expect(waits.filter(({ waitSeconds }) => waitSeconds === 0)).toHaveLength(3);
 });

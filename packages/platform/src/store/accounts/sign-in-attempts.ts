@@ -9,13 +9,21 @@ export interface AttemptLimit {
   readonly longestWaitSeconds: number;
 }
 
+/** A try that was counted, or refused. */
+interface Take {
+  /** 0: it was counted. Otherwise for how many seconds no try is let through. */
+  readonly waitSeconds: number;
+  /** Tries within the memory, this one among them. */
+  readonly tries: number;
+}
+
 /** Counts tries to sign in; all processes count together. */
 export interface AttemptStore {
   /**
-   * Counts a try before it is made, so that tries at the same time cannot exceed the limit; `tryId` is a UUID of its own. Returns 0,
-   * or for how many seconds no try is let through; a try that is refused does not count.
+   * Counts a try before it is made, so that tries at the same time cannot exceed the limit; `tryId` is a UUID of its own. A
+   * try that is refused does not count.
    */
-  readonly take: (subject: string, tryId: string, limit: AttemptLimit) => Promise<number>;
+  readonly take: (subject: string, tryId: string, limit: AttemptLimit) => Promise<Take>;
   /** Forgets the tries of a subject, and of those that are named after it with an @. */
   readonly forget: (subject: string) => Promise<void>;
   /** Takes a try back, which was no guess, and the wait that it began; not one that a later try began. */
@@ -23,7 +31,7 @@ export interface AttemptStore {
 }
 
 /** After so long without a try all is forgotten. */
-const MEMORY = "interval '1 hour'";
+const MEMORY = "interval '1 day'";
 
 /** The counters in PostgreSQL. */
 export function createAttemptStore(database: Database): AttemptStore {
@@ -52,8 +60,8 @@ async function takeAttempt(
   subject: string,
   tryId: string,
   limit: AttemptLimit,
-): Promise<number> {
-  const [row] = await database.query<{ isTaken: boolean; wait: number }>({
+): Promise<Take> {
+  const [row] = await database.query<{ isTaken: boolean; wait: number; tries: number }>({
     name: "sign-in-attempt-take",
     text: `insert into sign_in_attempt as a (subject, tries, try_id) values ($1, 1, $2)
       on conflict (subject) do update set (tries, try_id, tried_at, blocked_until) = (
@@ -69,9 +77,9 @@ async function takeAttempt(
           coalesce(a.blocked_until > now(), false) as is_blocked,
           case when a.tried_at < now() - ${MEMORY} then 1 else a.tries + 1 end as tries) as next
       )
-      returning try_id = $2 as "isTaken", ceil(extract(epoch from a.blocked_until - now()))::int as wait`,
+      returning try_id = $2 as "isTaken", tries, ceil(extract(epoch from a.blocked_until - now()))::int as wait`,
     values: [subject, tryId, limit.freeTries, limit.firstWaitSeconds, limit.longestWaitSeconds],
   });
   if (row === undefined) throw new Error("The insert returned no row.");
-  return row.isTaken ? 0 : Math.max(1, row.wait);
+  return { waitSeconds: row.isTaken ? 0 : Math.max(1, row.wait), tries: row.tries };
 }
