@@ -50,7 +50,8 @@ export interface StartOptions {
 
 export const REPOSITORY = fileURLToPath(new URL("..", import.meta.url));
 const MAIN = join(REPOSITORY, "packages/platform/src/main.ts");
-export const PLATFORM_COMMAND: readonly [string, ...string[]] = [execPath, MAIN];
+/** As `npm start` does it. */
+export const PLATFORM_COMMAND: readonly [string, ...string[]] = [execPath, "--max-semi-space-size=8", MAIN];
 const SECOND = 1_000;
 const READY_WITHIN = 180 * SECOND;
 const LOG_KEPT = 64 * 1024;
