@@ -1,6 +1,6 @@
 /** Control messages between Node and a zygote: JSON objects, one per line. User code may have written what comes from a zygote. */
 
-import { isDeeperThan, isRecord } from "../../base/json.ts";
+import { isRecord, isTextDeeperThan } from "../../base/json.ts";
 import type { Isolation } from "../sandbox/sandbox.ts";
 import { readCause, readDetail } from "./untrusted-text.ts";
 
@@ -85,9 +85,8 @@ export function encodeOrder(order: Order): string {
 /** Not even an honest one that is too deep to be stored (`input-schema/bounds.ts`) comes near: Python's own JSON goes no further. */
 const MAX_SCHEMA_DEPTH = 1000;
 
-/** What is read may be walked by recursion. */
 function isSchema(value: unknown): value is Record<string, unknown> | null {
-  return value === null || (isRecord(value) && !isDeeperThan(value, MAX_SCHEMA_DEPTH));
+  return value === null || isRecord(value);
 }
 
 function isCount(value: unknown): value is number {
@@ -106,8 +105,9 @@ function readTextOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** The event of a line; null when the line is not a valid event. */
+/** The event of a line; null when the line is not a valid event. What is in it may be walked by recursion. */
 export function decodeEvent(line: string): ZygoteEvent | null {
+  if (isTextDeeperThan(line, 1 + MAX_SCHEMA_DEPTH)) return null;
   let value: unknown;
   try {
     value = JSON.parse(line);

@@ -7,8 +7,19 @@ import type { Consumer } from "./paced-reader.ts";
 const LINE_COST = 512;
 /** A line that comes byte by byte must not become a list of millions of buffers. */
 const MAX_PARTS = 1024;
+/** What a zygote says once in its life. */
+const SAID_ONCE: ReadonlySet<ZygoteEvent["event"]> = new Set([
+  "hello",
+  "ready",
+  "unsafe",
+  "failed",
+  "probed",
+]);
 
-/** Splits the stream of one zygote into events; calls `onBroken` once when a line exceeds `maxBytes`. Lines that are no events are dropped. */
+/**
+ * Splits the stream of one zygote into events; calls `onBroken` once when a line exceeds `maxBytes`. Lines that are no events are dropped,
+ * and so is what it says once in its life, from the second time on: it is looked for in /proc when it says hello, which takes milliseconds.
+ */
 export function createEventReader(
   maxBytes: number,
   onEvent: (event: ZygoteEvent) => void,
@@ -17,6 +28,7 @@ export function createEventReader(
   let parts: Buffer[] = [];
   let size = 0;
   let broken = false;
+  const said = new Set<ZygoteEvent["event"]>();
 
   function take(part: Buffer): boolean {
     size += part.length;
@@ -37,7 +49,9 @@ export function createEventReader(
     const event = decodeEvent(Buffer.concat(parts).toString("utf8"));
     parts = [];
     size = 0;
-    if (event !== null) onEvent(event);
+    if (event === null || said.has(event.event)) return true;
+    if (SAID_ONCE.has(event.event)) said.add(event.event);
+    onEvent(event);
     return true;
   }
 

@@ -87,6 +87,26 @@ describe("the golden messages, seen from Node", () => {
     expect(broken).toBe(1);
   });
 
+  test("what a zygote says once in its life is heard once: it may be repeated without end", () => {
+    const events: string[] = [];
+    const read = createEventReader(
+      100,
+      ({ event }) => events.push(event),
+      () => undefined,
+    );
+    const lines = [
+      '{"event":"hello","pid":7}',
+      '{"event":"ready","mode":"fork"}',
+      '{"event":"unsafe","reason":"because"}',
+      '{"event":"failed","code":"A","detail":"b"}',
+      '{"event":"probed","input":null,"output":null,"mode":"fork"}',
+      '{"event":"exit","id":1,"code":0,"signal":null}',
+      '{"event":"gone","id":1}',
+    ];
+    read(Buffer.from(`${lines.join("\n")}\n`.repeat(2)), ALLOWANCE);
+    expect(events.join(" ")).toBe("hello ready unsafe failed probed exit gone exit gone");
+  });
+
   test("a frame that comes byte by byte is copied twice, not with each part of it", () => {
     const size = 64 * 1024;
     const concat = vi.spyOn(Buffer, "concat");
