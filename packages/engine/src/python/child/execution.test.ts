@@ -16,6 +16,7 @@ import type { Connections, HomeSocket } from "../wire/home-socket.ts";
 import { createPaces } from "../wire/pace.ts";
 import { createExecution } from "./execution.ts";
 import type { Execution } from "./execution.ts";
+import type { Usage } from "./usage.ts";
 
 /* An execution and real connections; the other end of them is played by the test, as user code may play it. */
 
@@ -109,10 +110,14 @@ function create(changes: Partial<RunRequest> = {}, settings = SETTINGS): Executi
   return createExecution({ ...REQUEST, ...changes }, settings, () => asked.push("leave the queue"));
 }
 
-function handOver(execution: Execution, connections: Connections): void {
+function handOver(
+  execution: Execution,
+  connections: Connections,
+  measure: () => Usage | null = () => null,
+): void {
   execution.handOver(connections, {
     signal: (signal) => asked.push(`signal ${signal}`),
-    measure: () => null,
+    measure,
     needsLive: false,
     explainNetwork: () => null,
     onAnswered: () => asked.push("answered"),
@@ -169,6 +174,17 @@ test("an answer that is read only when no process is left counts, and nothing is
   expect(await execution.run.outcome).toEqual(SUCCEEDED);
   execution.run.kill({ code: "CANCELLED", detail: "late" });
   expect(asked).toEqual(["answered"]);
+});
+
+test("what is used until the answer counts, also where the zygote has said before that the process has ended", async () => {
+  const { control, connections } = await dialAll();
+  const execution = create();
+  let cpuSeconds = 0.01;
+  handOver(execution, connections, () => ({ cpuSeconds, peakMemoryBytes: null, outOfMemoryKills: 0 }));
+  execution.onExit(EXIT);
+  cpuSeconds = 0.6;
+  control.write(encodeFrame(FRAME.result, RESULT));
+  expect(await execution.run.outcome).toMatchObject({ status: "SUCCEEDED", cpuSeconds: 0.6 });
 });
 
 test("the outcome waits until everything that was printed is stored", async () => {

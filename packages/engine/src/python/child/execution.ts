@@ -109,7 +109,8 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
     refuse: (refused, lines = []) => dispatch({ type: "refused", outcome: refused, lines }),
     checkMemory: () => checkMemory(meter, dispatch),
     onExit: ({ code, signal }) => {
-      meter.take(); // the answer may be read only when the processes are gone, and with them what is measured
+      // The answer may be read only when the processes are gone, and with them what is measured. Not `take`: code at import may have said it.
+      meter.look();
       dispatch({ type: "exit", exit: { code, signal } });
     },
     onGone: () => dispatch({ type: "gone" }),

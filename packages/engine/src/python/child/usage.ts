@@ -43,7 +43,7 @@ export function applyUsage(
 export interface Meter {
   /** @param read what it has used until now; null: it is not measured, or its processes are gone */
   readonly attach: (read: () => Usage | null) => void;
-  /** Before its processes are asked to end, or killed: what can only be read of live processes is not lost. */
+  /** Before its processes are asked to end, or killed, or when they are said to have ended: what can only be read of live ones is not lost. */
   readonly look: () => void;
   /** Keeps what it has used until now, at its outcome; the first that can be read counts. */
   readonly take: () => void;
