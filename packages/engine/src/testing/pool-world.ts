@@ -289,7 +289,7 @@ export class PoolWorld {
     const { execution } = effect;
     if (effect.type === "refuse") this.#outcomes[execution] = effect.outcome;
     if (effect.type === "refuse") return this.#turn(execution, "refused", "waiting");
-    if (effect.type === "exit") return this.#turn(execution, "exited", "running", "exited");
+    if (effect.type === "exit") return this.#turn(execution, "exited", "running");
     if (effect.type === "gone") return this.#turn(execution, "gone", "exited");
     demand(this.#move === "closed", "nothing is lost before the zygote has ended");
     this.#turn(execution, "lost", "running", "exited");

@@ -239,9 +239,9 @@ function exit(turn: Turn, child: Child, report: Extract<BootReport, { readonly e
     case "idle":
       return disconnect(turn, child);
     case "running":
-    case "exited":
       move(turn, child, { stage: "exited", execution: child.execution });
       return void turn.effects.push({ type: "exit", execution: child.execution, exit: report });
+    case "exited": // once: it is measured then
     case "failed":
     case "unused":
   }
