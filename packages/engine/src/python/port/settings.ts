@@ -96,7 +96,7 @@ const DEFAULT_LIMITS: Limits = {
 };
 const DEFAULT_TIMES: Times = {
   graceMs: 2 * SECOND,
-  exitMs: 3 * SECOND,
+  exitMs: 500,
   confirmMs: 10 * SECOND,
   drainMs: 250,
   helloMs: 60 * SECOND,
