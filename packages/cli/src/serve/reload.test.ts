@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -126,16 +126,20 @@ test("a requirement that does not exist is reported with the message of the inst
 }, 120_000);
 
 test("Ctrl-C ends running executions, the server and its folders, with success", async () => {
-  const before = await readdir(tmpdir());
-  project = await serveProject("import time\n\ndef run():\n    time.sleep(600)\n");
+  const temporary = await mkdtemp(join(tmpdir(), "platform-cli-"));
+  await chmod(temporary, 0o755);
+  project = await serveProject("import time\n\ndef run():\n    time.sleep(600)\n", {
+    variables: { TMPDIR: temporary },
+  });
   await project.start({});
+  expect(await readdir(temporary)).not.toEqual([]);
   project.running.interrupt();
   const { exitCode } = await project.running.ended;
 
   expect(exitCode).toBe(0);
   await expect(fetch(project.url)).rejects.toThrow("fetch failed");
-  const left = (await readdir(tmpdir())).filter((name) => /^platform-[A-Za-z0-9]{6}$/.test(name));
-  expect(left.filter((name) => !before.includes(name))).toEqual([]);
+  expect(await readdir(temporary)).toEqual([]);
+  await rm(temporary, { recursive: true });
 });
 
 /** The smallest wheel (PEP 427): one module and its metadata. */
