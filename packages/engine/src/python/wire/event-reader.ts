@@ -1,3 +1,4 @@
+import { KILOBYTE } from "../../base/bytes.ts";
 import { decodeEvent } from "./control-messages.ts";
 import type { ZygoteEvent } from "./control-messages.ts";
 import { CHUNK_COST } from "./pace.ts";
@@ -16,6 +17,11 @@ const SAID_ONCE: ReadonlySet<ZygoteEvent["event"]> = new Set([
   "probed",
 ]);
 
+/** Only what is said once is longer: descriptions of `run`, tracebacks. */
+const SHORT_BYTES = 64 * KILOBYTE;
+/** So many longer lines are read of a zygote: parsing 4 MB of different names holds up the thread for 0.1 s. */
+const MAX_LONG_LINES = SAID_ONCE.size;
+
 /**
  * Splits the stream of one zygote into events; calls `onBroken` once when a line exceeds `maxBytes`. Lines that are no events are dropped,
  * and so is what it says once in its life, from the second time on: it is looked for in /proc when it says hello, which takes milliseconds.
@@ -28,6 +34,7 @@ export function createEventReader(
   let parts: Buffer[] = [];
   let size = 0;
   let broken = false;
+  let longLines = 0;
   const said = new Set<ZygoteEvent["event"]>();
 
   function take(part: Buffer): boolean {
@@ -46,7 +53,9 @@ export function createEventReader(
   function takePart(part: Buffer, isEnd: boolean): boolean {
     if (broken || !take(part)) return false;
     if (!isEnd) return true;
-    const event = decodeEvent(Buffer.concat(parts).toString("utf8"));
+    if (size > SHORT_BYTES) longLines += 1;
+    const isRead = size <= SHORT_BYTES || longLines <= MAX_LONG_LINES;
+    const event = isRead ? decodeEvent(Buffer.concat(parts).toString("utf8")) : null;
     parts = [];
     size = 0;
     if (event === null || said.has(event.event)) return true;

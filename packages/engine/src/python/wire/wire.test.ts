@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
+import { MEGABYTE } from "../../base/bytes.ts";
 import { decodeEvent, encodeOrder } from "./control-messages.ts";
 import type { Order, ZygoteEvent } from "./control-messages.ts";
 import { createEventReader } from "./event-reader.ts";
@@ -105,6 +106,20 @@ describe("the golden messages, seen from Node", () => {
     ];
     read(Buffer.from(`${lines.join("\n")}\n`.repeat(2)), ALLOWANCE);
     expect(events.join(" ")).toBe("hello ready unsafe failed probed exit gone exit gone");
+  });
+
+  test("only so many long lines are read of a zygote as it says long things once; short ones after them are", () => {
+    const heard: number[] = [];
+    const read = createEventReader(
+      MEGABYTE,
+      (event) => heard.push(event.event === "exit" ? event.id : -1),
+      () => undefined,
+    );
+    const lines = [1, 2, 3, 4, 5, 6, 7, 8].map((id) =>
+      `{"event":"exit","id":${id},"code":0,"signal":null}`.padEnd(id === 8 ? 0 : 100 * 1024),
+    );
+    read(Buffer.from(`${lines.join("\n")}\n`), 10 * MEGABYTE);
+    expect(heard).toEqual([1, 2, 3, 4, 5, 8]);
   });
 
   test("a frame that comes byte by byte is copied twice, not with each part of it", () => {
