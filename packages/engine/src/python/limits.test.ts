@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findZygote, listChildren } from "../testing/find-zygote.ts";
 import { createLimitedFixture, LIMITED_LEVELS } from "../testing/limited-levels.ts";
+import { LOWEST_SHARE } from "../testing/lowest-share.ts";
 import { findTestSandbox, INTERPRETER, waitFor } from "../testing/python-fixture.ts";
 import type { Fixture } from "../testing/python-fixture.ts";
 import type { RunnableVersion } from "./port/runtime.ts";
@@ -10,7 +11,7 @@ import type { RunnableVersion } from "./port/runtime.ts";
 const { cgroups } = await findTestSandbox();
 
 /** Runs what `data.code` says, as user code that is not trusted; without it, it stays for a second. */
-const PROGRAM = `
+const PROGRAM = `${LOWEST_SHARE}
 import mmap, os, resource, socket, tempfile, threading, time
 
 PAGE = 4096
@@ -363,7 +364,6 @@ with open("large", "rb", buffering=0) as file:
     [0.1, 0.1],
   ])("four threads that spin get the %d vCPU of the version", async (cpu, most) => {
     const spinning = fixture.createVersion(PROGRAM, { resources: { cpu, memory: 0.5 } });
-    // Where it looks only now and then, a run is ahead between two looks, and pays for it later.
     const seconds = hasGroups ? 1.5 : 5;
     const code = `
 import hashlib
@@ -371,10 +371,9 @@ end = time.monotonic() + ${seconds}
 def spin():
     while time.monotonic() < end: hashlib.sha256(bytes(1 << 20)).digest()
 threads = [threading.Thread(target=spin) for _ in range(4)]
-begun = time.monotonic(), time.process_time()
 for thread in threads: thread.start()
-for thread in threads: thread.join()
-result = (time.process_time() - begun[1]) / (time.monotonic() - begun[0])`;
+result = lowest_share([os.getpid()], ${seconds})
+for thread in threads: thread.join()`;
     const { result } = await fixture.finish(spinning, { data: { code } });
     const { value } = result as { readonly value: number };
     expect(value).toBeLessThan(most * 1.15);
