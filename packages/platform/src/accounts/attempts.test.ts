@@ -82,12 +82,12 @@ describe("wrong passwords", () => {
   });
 });
 
-/** How many of so many invitations of an organisation go. */
-async function inviteTimes(count: number, organisationId: string = randomUUID()) {
+/** How many of so many invitations of one user go. */
+async function inviteTimes(count: number, invitedBy: string = randomUUID()) {
   let sent = 0;
   for (let index = 0; index < count; index++)
     sent += await pick()
-      .takeInvitation(email, organisationId)
+      .takeInvitation(email, invitedBy)
       .then(
         () => 1,
         () => 0,
@@ -96,12 +96,12 @@ async function inviteTimes(count: number, organisationId: string = randomUUID())
 }
 
 describe("invitations by mail to one address", () => {
-  test("are five of an organisation, which keep no other organisation from five of its own", async () => {
+  test("are five of a user, who keeps no other user from five of their own", async () => {
     expect(await inviteTimes(7)).toBe(5);
     expect(await inviteTimes(7)).toBe(5);
   });
 
-  test("are bounded over all organisations, but for the first one of each", async () => {
+  test("are bounded over all users, but for the first one of each", async () => {
     for (let index = 0; index < 5; index++) expect(await inviteTimes(5)).toBe(5);
     expect(await inviteTimes(5)).toBe(1);
     expect(await inviteTimes(5)).toBe(1);

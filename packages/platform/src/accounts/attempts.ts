@@ -23,8 +23,8 @@ export interface Attempts {
   readonly forgetAccount: (kind: Kind, email: string) => Promise<void>;
   /** Counts a password before it is checked. @throws Problem RATE_LIMITED */
   readonly takeGuess: (guess: Guess) => Promise<TakenGuess>;
-  /** Counts an invitation by mail. @throws Problem RATE_LIMITED */
-  readonly takeInvitation: (email: string, organisationId: string) => Promise<void>;
+  /** Counts an invitation by mail, by the user who invites: anybody has as many organisations as they like. @throws Problem RATE_LIMITED */
+  readonly takeInvitation: (email: string, invitedBy: string) => Promise<void>;
 }
 
 /** A password that somebody tries. */
@@ -44,7 +44,7 @@ interface TakenGuess {
 }
 
 const WAITS = { firstWaitSeconds: 15, longestWaitSeconds: 15 * 60 };
-/** For an address; for one that a network, or an organisation, is concerned with. */
+/** For an address; for one that a network, or who invites, is concerned with. */
 const FEW: AttemptLimit = { freeTries: 5, ...WAITS };
 /** For an address, from all networks that are new to its user: no twenty of them together hold up the user's own. */
 const ANYWHERE: AttemptLimit = { freeTries: 100, ...WAITS };
@@ -55,7 +55,7 @@ const CLIENT_RATES: Readonly<Record<ClientKind, { readonly burst: number; readon
   "sign-up": { burst: 20, perSecond: 1 / (15 * 60) },
   reset: { burst: 20, perSecond: 1 / (15 * 60) },
 };
-/** Of mails to one address by organisations that have sent it one within the day; one organisation sends a fifth of it in the long run. */
+/** Of mails to one address by users who have sent it one within the day; one user sends a fifth of it in the long run. */
 const INVITED_RATE = { burst: 20, perSecond: 1 / (3 * 60) };
 
 const WHAT: Readonly<Record<Kind, string>> = {
@@ -107,10 +107,10 @@ export function createAttempts(store: AttemptStore, buckets: RateBucketStore): A
         },
       };
     },
-    takeInvitation: async (email, organisationId) => {
+    takeInvitation: async (email, invitedBy) => {
       const account = nameAccount("invitation", email);
-      const { tries, giveBack } = await take("invitation", `${account}@${organisationId}`, FEW);
-      // The first one of an organisation waits for no other organisation.
+      const { tries, giveBack } = await take("invitation", `${account}@${invitedBy}`, FEW);
+      // The first one of a user waits for no other user.
       if (tries === 1) return;
       try {
         await draw("invitation", account, INVITED_RATE);

@@ -29,7 +29,7 @@ export interface Links {
     readonly invitedBy: string;
   }) => void;
   /** Whether an invitation may be sent to the address now; counts it. @throws Problem RATE_LIMITED */
-  readonly takeInvitation: (email: string, organisationId: string) => Promise<void>;
+  readonly takeInvitation: (email: string, invitedBy: string) => Promise<void>;
 }
 
 /** What links work with. */
@@ -58,7 +58,7 @@ function createMails({
 }: LinkDeps): Pick<Links, "sendsMail" | "sendInvitation" | "takeInvitation"> {
   return {
     sendsMail: mailer.sendsMail,
-    takeInvitation: (email, organisationId) => attempts.takeInvitation(normaliseEmail(email), organisationId),
+    takeInvitation: (email, invitedBy) => attempts.takeInvitation(normaliseEmail(email), invitedBy),
     sendInvitation: ({ email, url, organisationName, invitedBy }) => {
       if (!mailer.sendsMail) return;
       mailer.send({

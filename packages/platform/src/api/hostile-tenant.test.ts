@@ -333,7 +333,7 @@ describe("who locks somebody out of signing in", () => {
   test("does not keep them from the mail that sets a password by other mails to their address", async () => {
     const { userId, email } = await createTestUser(here);
     const { identity } = here;
-    const invite = () => identity.takeInvitation(email, stranger.organisationId);
+    const invite = () => identity.takeInvitation(email, stranger.userId);
     const verify = () => identity.sendVerification({ userId, email });
     for (const send of [invite, verify]) {
       for (let tries = 0; tries < 5; tries++) await send();

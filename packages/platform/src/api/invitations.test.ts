@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createMailer } from "../accounts/mailer.ts";
 import { send } from "../testing/browser.ts";
 import { createTestMember, createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { startAtOnce } from "../testing/held-lock.ts";
 import { TEST_API_URL, createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
+import { startMailServer } from "../testing/mail-server.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 
@@ -31,9 +33,9 @@ const as = ({ token }: TestUser, organisationId?: string) => ({
   ...(organisationId === undefined ? {} : { "x-organizationid": organisationId }),
 });
 
-function invite(payload: object = {}, by: TestUser = owner) {
-  const headers = as(by, owner.organisationId);
-  return send(here, "POST", "/invitations", { headers, payload: { role: "viewer", ...payload } });
+function invite(payload: object = {}, { by = owner, organisationId = owner.organisationId, at = here } = {}) {
+  const headers = as(by, organisationId);
+  return send(at, "POST", "/invitations", { headers, payload: { role: "viewer", ...payload } });
 }
 
 /** Returns id and token of a new invitation. */
@@ -143,7 +145,7 @@ describe("an invitation", () => {
     ["is disabled", "update platform_user set disabled_at = now() where id = $1"],
   ])("opens nothing when who made it %s", async (_what, text) => {
     const inviter = await createTestMember(here, owner.organisationId, "owner");
-    const { url }: { url: string } = (await invite({ role: "owner" }, inviter)).json();
+    const { url }: { url: string } = (await invite({ role: "owner" }, { by: inviter })).json();
     const values = text.includes("$2") ? [inviter.userId, owner.organisationId] : [inviter.userId];
     await home.database.query({ text, values });
     expect((await accept(guest, url.split("/").at(-1) ?? "")).json().code).toBe("LINK_EXPIRED");
@@ -185,5 +187,25 @@ describe("an invitation", () => {
       values: [owner.organisationId, owner.userId],
     });
     expect((await invite()).json().code).toBe("QUOTA_EXCEEDED");
+  });
+
+  test("to one address goes by mail five times, however many organisations who invites makes for it", async () => {
+    const mail = await startMailServer();
+    const mailer = createMailer({ smtpUrl: mail.url, from: "platform@example.org" }, home.logger);
+    const at = await createTestInstance({ database: home.database, mailer });
+    try {
+      for (let sent = 0; sent < 6; sent++) {
+        const made = await send(at, "POST", "/organizations", {
+          headers: as(owner),
+          payload: { name: "Lab" },
+        });
+        const { id: organisationId } = made.json();
+        const answer = await invite({ email: guest.email }, { organisationId, at });
+        expect(answer.json()).toMatchObject(sent < 5 ? { role: "viewer" } : { code: "RATE_LIMITED" });
+        await send(at, "DELETE", `/organizations/${organisationId}`, { headers: as(owner, organisationId) });
+      }
+    } finally {
+      await Promise.all([at.close(), mail.close()]);
+    }
   });
 });

@@ -30,7 +30,7 @@ export function createInvitationHandlers({
     createInvitation: async ({ caller, body }) => {
       const { organisationId, userId: invitedBy } = caller;
       const { email } = body;
-      if (email !== undefined && identity.sendsMail) await identity.takeInvitation(email, organisationId);
+      if (email !== undefined && identity.sendsMail) await identity.takeInvitation(email, invitedBy);
       const created = await identity.createInvitation({ ...body, organisationId, invitedBy });
       const url = `${apiUrl}/invitations/${created.token}`;
       if (created.email !== null) {
