@@ -11,7 +11,7 @@ import type { DiskGuard } from "../disk/disk-guard.ts";
 import { readArchivedProject } from "@platform/engine/project/read-project";
 import { hashArchive } from "@platform/engine/project/unpack";
 import type { UnpackedProject } from "@platform/engine/project/unpack";
-import { ObjectTooLarge } from "../objects/object-store.ts";
+import { ObjectTooLarge, StoreFull } from "../objects/object-store.ts";
 import type { ObjectStore, ReceivedObject } from "../objects/object-store.ts";
 import { noteAudit, noteUnchanged } from "../store/audit/trail.ts";
 import type { BuildRecord } from "../store/builds/builds.ts";
@@ -111,7 +111,7 @@ async function createVersion(
   }
 }
 
-/** @throws Problem ARCHIVE_TOO_LARGE */
+/** @throws Problem ARCHIVE_TOO_LARGE, UNAVAILABLE */
 async function receiveArchive(
   deps: Deps,
   body: Readable,
@@ -123,6 +123,7 @@ async function receiveArchive(
     return await deps.objects.receive(body, limit);
   } catch (error) {
     if (error instanceof ObjectTooLarge) throw tooLarge(limit);
+    if (error instanceof StoreFull) throw createDiskProblem();
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DAY } from "@platform/engine/base/time";
-import { createObjectStore } from "../objects/object-store.ts";
+import { createLocalObjects } from "../objects/local-objects.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
 import { createGarbageStore } from "../store/garbage.ts";
@@ -49,7 +49,7 @@ describe("the collector", () => {
     environments: join(root, "environments"),
     run: join(root, "run", "own"),
   });
-  const objects = () => createObjectStore(folders().objects);
+  const objects = () => createLocalObjects(folders().objects);
   const keepObject = async (content: string) => {
     const received = await objects().receive(Readable.from([content]), 1_000);
     await received.keep();

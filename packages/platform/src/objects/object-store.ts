@@ -1,13 +1,7 @@
-import { createHash, randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { access, mkdir, open, rename, rm, utimes } from "node:fs/promises";
-import type { FileHandle } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
-import { syncDirectory } from "../base/files.ts";
 
 /** Content that is named by its hash. */
-interface StoredObject {
+export interface StoredObject {
   /** SHA-256 of the content in hex: its name. */
   readonly hash: string;
   /** Size. */
@@ -18,21 +12,58 @@ interface StoredObject {
 export interface ReceivedObject extends StoredObject {
   /** Path of the temporary file. */
   readonly path: string;
-  /** Makes it an object, durable when it resolves. The row that names it must be written afterwards, within hours. */
+  /**
+   * Makes it an object, durable when it resolves. The row that names it must be written afterwards, within hours.
+   *
+   * @throws StoreFull, StoreUnavailable
+   */
   readonly keep: () => Promise<void>;
   /** Removes the temporary file; an object that was kept stays. */
   readonly drop: () => Promise<void>;
 }
 
-/** Files named by their content: equal content is stored once, and an object never changes. */
+/** A part of an object, in bytes. */
+export interface ByteRange {
+  readonly start: number;
+  /** The first byte that is not part of it. */
+  readonly end: number;
+}
+
+/** An object as a store lists it. */
+export interface ListedObject extends StoredObject {
+  /** When it was kept, in milliseconds since the epoch; later where it was kept again. */
+  readonly keptAt: number;
+}
+
+/**
+ * Objects named by their content: equal content is stored once, and an object never changes. Nothing is held in memory as a whole, and
+ * no object is seen before all of it is there. Hashes are SHA-256 in hex; anything else names no object.
+ */
 export interface ObjectStore {
-  /** Stores content of at most `limit` bytes. @throws ObjectTooLarge; then nothing is stored, and `content` stays open */
+  /**
+   * Receives content of at most `limit` bytes into a file of this machine.
+   *
+   * @throws ObjectTooLarge; then nothing is stored, and `content` stays open. StoreFull
+   */
   readonly receive: (content: Readable, limit: number) => Promise<ReceivedObject>;
-  /** Path of an object on this machine. @throws a system error when there is none */
-  readonly locate: (hash: string) => Promise<string>;
-  /** The content of an object. @throws a system error when there is none */
-  readonly open: (hash: string) => Promise<Readable>;
-  readonly exists: (hash: string) => Promise<boolean>;
+  /**
+   * The content, or a part of it that is within. Content that is damaged may be given as it is.
+   *
+   * @throws ObjectMissing, StoreUnavailable; the stream may fail with the latter, too
+   */
+  readonly read: (hash: string, range?: ByteRange) => Promise<Readable>;
+  /**
+   * Makes the content a file of this machine that is only read; nothing is at `path` before. It stays when the object is removed.
+   *
+   * @throws ObjectMissing, ObjectDamaged, StoreFull, StoreUnavailable
+   */
+  readonly fetchTo: (hash: string, path: string) => Promise<void>;
+  /** @throws StoreUnavailable */
+  readonly has: (hash: string) => Promise<boolean>;
+  /** Removes an object, or does nothing. @throws StoreUnavailable */
+  readonly remove: (hash: string) => Promise<void>;
+  /** All objects that are there all the time, in no order. @throws StoreUnavailable */
+  readonly list: () => AsyncIterable<ListedObject>;
 }
 
 /** The content exceeds the limit of `receive`. */
@@ -43,84 +74,25 @@ export class ObjectTooLarge extends Error {
   }
 }
 
-const HASH = /^[0-9a-f]{64}$/;
-
-/** An object store in a folder, with two levels: `ab/abcd...`. */
-export function createObjectStore(directory: string): ObjectStore {
-  const pathOf = (hash: string): string => {
-    if (!HASH.test(hash)) throw new Error("An object is named by a SHA-256 in hex.");
-    return join(directory, hash.slice(0, 2), hash);
-  };
-  const locate = async (hash: string): Promise<string> => {
-    const path = pathOf(hash);
-    await access(path);
-    return path;
-  };
-  return {
-    receive: async (content, limit) => {
-      const incoming = join(directory, "incoming");
-      await mkdir(incoming, { recursive: true, mode: 0o700 });
-      const path = join(incoming, randomUUID());
-      const drop = () => rm(path, { force: true });
-      try {
-        const stored = await write(content, path, limit);
-        let kept: Promise<void> | null = null;
-        const keep = () => (kept ??= moveIntoPlace(path, pathOf(stored.hash), directory));
-        return { ...stored, path, keep, drop };
-      } catch (error) {
-        await drop();
-        throw error;
-      }
-    },
-    locate,
-    open: async (hash) => createReadStream(await locate(hash)),
-    exists: async (hash) => {
-      try {
-        await locate(hash);
-        return true;
-      } catch {
-        return false;
-      }
-    },
-  };
-}
-
-async function write(content: Readable, path: string, limit: number): Promise<StoredObject> {
-  const digest = createHash("sha256");
-  let bytes = 0;
-  const file = await open(path, "wx", 0o600);
-  try {
-    // The source stays open when it is too large: a request that is destroyed cannot be answered any more.
-    for await (const chunk of content.iterator({ destroyOnReturn: false })) {
-      const buffer = toBuffer(chunk);
-      bytes += buffer.length;
-      if (bytes > limit) throw new ObjectTooLarge(limit);
-      digest.update(buffer);
-      await writeAll(file, buffer);
-    }
-    await file.sync();
-  } finally {
-    await file.close();
+/** There is no such object. */
+export class ObjectMissing extends Error {
+  constructor(hash: string) {
+    super(`There is no object ${JSON.stringify(hash)}.`);
+    this.name = "ObjectMissing";
   }
-  return { hash: digest.digest("hex"), bytes };
 }
 
-function toBuffer(chunk: unknown): Uint8Array {
-  if (chunk instanceof Uint8Array) return chunk;
-  if (typeof chunk === "string") return Buffer.from(chunk);
-  throw new TypeError("An object is made of bytes.");
+/** There is no room for the content; there may be later. */
+export class StoreFull extends Error {
+  constructor(options: ErrorOptions) {
+    super("There is no room for the content.", options);
+    this.name = "StoreFull";
+  }
 }
 
-async function writeAll(file: FileHandle, buffer: Uint8Array): Promise<void> {
-  for (let done = 0; done < buffer.length;) done += (await file.write(buffer, done)).bytesWritten;
-}
+const HASH = /^[0-9a-f]{64}$/u;
 
-async function moveIntoPlace(temporary: string, path: string, root: string): Promise<void> {
-  const created = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // The garbage collector keeps young files; checking a large archive may have taken a while.
-  const now = new Date();
-  await utimes(temporary, now, now);
-  await rename(temporary, path);
-  await syncDirectory(dirname(path));
-  if (created !== undefined) await syncDirectory(root);
+/** Whether the text can name an object: it is also used as a file name. */
+export function isObjectHash(text: string): boolean {
+  return HASH.test(text);
 }

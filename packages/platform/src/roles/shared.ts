@@ -14,7 +14,7 @@ import { openDataDirectory, readSecret } from "../host/data-directory.ts";
 import type { DataDirectory } from "../host/data-directory.ts";
 import { createReadiness } from "../host/readiness.ts";
 import type { Readiness } from "../host/readiness.ts";
-import { createObjectStore } from "../objects/object-store.ts";
+import { createLocalObjects } from "../objects/local-objects.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { createNoDataPools } from "../pools/no-data-pools.ts";
 import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
@@ -63,7 +63,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   const { leaseSeconds } = config;
   closers.add("sweeper", startSweeper({ store: executionStore, leaseSeconds, logger }));
   const stores = createStores(database, { quota: config.buildQuota, leaseSeconds });
-  const objects = createObjectStore(data.objects);
+  const objects = createLocalObjects(data.objects);
   return {
     ...host,
     data,

@@ -15,7 +15,7 @@ import { waitUntil } from "@platform/engine/testing/wait-until";
 import { createBuilder } from "../builder/builder.ts";
 import type { BuilderDeps } from "../builder/builder.ts";
 import type { DiskGuard } from "../disk/disk-guard.ts";
-import { createObjectStore } from "../objects/object-store.ts";
+import { createLocalObjects } from "../objects/local-objects.ts";
 import { createVersionFiles } from "../versions/version-files.ts";
 import { createTestUser } from "./fixtures.ts";
 import { createVariables } from "../secrets/variables.ts";
@@ -75,7 +75,7 @@ export async function openBuildScene() {
   const python = await createFixture();
   const interpreter = await findInterpreter({ searchPath: "/usr/bin" });
   const environments = createEnvironmentBuilder({ directory: join(directory, "environments"), interpreter });
-  const objects = createObjectStore(join(directory, "objects"));
+  const objects = createLocalObjects(join(directory, "objects"));
   const workers = createMemoryStore();
   const deps: BuilderDeps = {
     ...instance.stores,

@@ -15,7 +15,7 @@ import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
 import type { Mailer } from "../accounts/mailer.ts";
 import type { OidcSettings, SignUpMode } from "../config/accounts.ts";
-import { createObjectStore } from "../objects/object-store.ts";
+import { createLocalObjects } from "../objects/local-objects.ts";
 import type { Database } from "../postgres/database.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
 import { createStores } from "../store/stores.ts";
@@ -76,7 +76,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     store: options.executionStore ?? createMemoryStore(),
     inputs: { check: async () => undefined, read: async () => null },
   });
-  const objects = createObjectStore(join(directory, "objects"));
+  const objects = createLocalObjects(join(directory, "objects"));
   const gateway = createServer();
   await registerGateway(gateway, {
     ...stores,

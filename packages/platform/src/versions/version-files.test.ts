@@ -7,7 +7,7 @@ import { createWorkspace, MINIMAL_PROJECT, writeFiles } from "@platform/engine/t
 import type { Workspace } from "@platform/engine/testing/project-fixtures";
 import { removeUnused } from "@platform/engine/files/remove-unused";
 import { DAY } from "@platform/engine/base/time";
-import { createObjectStore } from "../objects/object-store.ts";
+import { createLocalObjects } from "../objects/local-objects.ts";
 import { createVersionFiles } from "./version-files.ts";
 import type { ArchivedProject, VersionFiles } from "./version-files.ts";
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
     "src/data/large.bin": "x".repeat(100_000),
   });
   const { archive, hash } = await packProject(project);
-  const objects = createObjectStore(join(workspace.path, "objects"));
+  const objects = createLocalObjects(join(workspace.path, "objects"));
   const object = await objects.receive(Readable.from([archive]), archive.length);
   await object.keep();
   archived = { archiveHash: object.hash, contentHash: hash };

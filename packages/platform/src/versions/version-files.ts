@@ -54,13 +54,31 @@ async function ensure(
   const target = join(options.directory, contentHash);
   const isThere = await touch(target);
   if (isThere && verified.has(contentHash)) return target;
-  const archive = await options.objects.locate(archiveHash);
-  if (!isThere || !(await isUnpacked(archive, target))) {
+  await withArchive(options, archiveHash, async (archive) => {
+    if (isThere && (await isUnpacked(archive, target))) return;
     if (isThere) await removeAside(options.directory, target);
     await unpack(options.directory, archive, contentHash);
-  }
+  });
   verified.add(contentHash);
   return target;
+}
+
+/** The archive as a file, in a folder of its own that only this user can enter: what is unpacked can be read by all. */
+async function withArchive(
+  { directory, objects }: VersionFilesOptions,
+  hash: string,
+  use: (path: string) => Promise<void>,
+): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o755 });
+  const folder = nameIncoming(directory);
+  await mkdir(folder, { mode: 0o700 });
+  try {
+    const archive = join(folder, "archive");
+    await objects.fetchTo(hash, archive);
+    await use(archive);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Marks the folder as used, before it is, so that garbage collection keeps it (remove-unused.ts). False: there is none. */
@@ -79,11 +97,10 @@ async function removeAside(directory: string, target: string): Promise<void> {
 }
 
 async function unpack(directory: string, archive: string, contentHash: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o755 });
   const temporary = nameIncoming(directory);
   try {
     const { hash } = await unpackProject(archive, temporary);
-    if (hash !== contentHash) throw new Error(`The archive ${archive} holds ${hash}, not ${contentHash}.`);
+    if (hash !== contentHash) throw new Error(`The archive holds ${hash}, not ${contentHash}.`);
     await moveIntoPlace(temporary, join(directory, contentHash));
     await syncDirectory(directory);
   } catch (error) {

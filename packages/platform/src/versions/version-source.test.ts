@@ -10,7 +10,7 @@ import { ProjectError } from "@platform/engine/project/project-error";
 import { writeFiles } from "@platform/engine/testing/project-fixtures";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createObjectStore } from "../objects/object-store.ts";
+import { createLocalObjects } from "../objects/local-objects.ts";
 import type { OwnedVersionRecord } from "../store/versions/versions.ts";
 import { createVersionFiles } from "./version-files.ts";
 import { createVersionSource } from "./version-source.ts";
@@ -38,7 +38,7 @@ async function createSource(setup: string, requirements = "./package\n") {
     "src/__init__.py": "",
     "src/program.py": "def run(): ...\n",
   });
-  const objects = createObjectStore(join(directory, "objects"));
+  const objects = createLocalObjects(join(directory, "objects"));
   const { archive, hash: contentHash } = await packProject(project);
   const received = await objects.receive(Readable.from([archive]), archive.byteLength);
   await received.keep();

@@ -1,0 +1,38 @@
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { expect, test } from "vitest";
+import { testObjectStore } from "../testing/object-conformance.ts";
+import { INCOMING, createLocalObjects } from "./local-objects.ts";
+
+testObjectStore("the object store on local disk", async (folder) => {
+  const directory = join(folder, "objects");
+  return {
+    store: createLocalObjects(directory),
+    other: createLocalObjects(directory),
+    listIncoming: () => readdir(join(directory, INCOMING)).catch(() => []),
+    close: async () => undefined,
+  };
+});
+
+test.each([
+  ["links to content on the same file system", tmpdir(), true],
+  ["copies it to another one", "/dev/shm", false],
+])("%s", async (_what, target, isLinked) => {
+  const directory = await mkdtemp(join(tmpdir(), "objects-"));
+  const away = await mkdtemp(join(target, "fetched-"));
+  try {
+    const store = createLocalObjects(directory);
+    const received = await store.receive(Readable.from(["content"]), 7);
+    await received.keep();
+    const path = join(away, "file");
+    await store.fetchTo(received.hash, path);
+    expect((await stat(path)).nlink).toBe(isLinked ? 2 : 1);
+    expect((await stat(path)).mode & 0o777).toBe(0o444);
+    expect(await readdir(away)).toEqual(["file"]);
+  } finally {
+    await rm(directory, { recursive: true });
+    await rm(away, { recursive: true });
+  }
+});

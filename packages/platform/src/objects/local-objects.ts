@@ -1,0 +1,124 @@
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { access, copyFile, link, open, opendir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { makeFolder, syncDirectory } from "../base/files.ts";
+import { ObjectMissing, isObjectHash } from "./object-store.ts";
+import type { ByteRange, ListedObject, ObjectStore } from "./object-store.ts";
+import { explainFull, receiveContent } from "./receive-content.ts";
+
+/** The folder, below that of the objects, of what is received. */
+export const INCOMING = "incoming";
+
+const SHARD = /^[0-9a-f]{2}$/u;
+
+/** Objects as files in a folder of this machine, with two levels: `ab/abcd...`. Several processes may share it. */
+export function createLocalObjects(directory: string): ObjectStore {
+  const pathOf = (hash: string): string => {
+    if (!isObjectHash(hash)) throw new ObjectMissing(hash);
+    return join(directory, hash.slice(0, 2), hash);
+  };
+  return {
+    receive: async (content, limit) => {
+      const received = await receiveContent(content, { folder: join(directory, INCOMING), limit });
+      const { hash, bytes, path } = received;
+      let kept: Promise<void> | null = null;
+      return {
+        hash,
+        bytes,
+        path,
+        keep: () =>
+          (kept ??= moveIntoPlace(path, pathOf(hash), directory).catch((error: unknown) => {
+            kept = null;
+            throw explainFull(error);
+          })),
+        drop: () => rm(path, { force: true }),
+      };
+    },
+    read: async (hash, range) => readFrom(hash, pathOf(hash), range),
+    fetchTo: async (hash, path) => {
+      await linkOrCopy(pathOf(hash), path).catch((error: unknown) => {
+        throw isMissing(error) ? new ObjectMissing(hash) : explainFull(error);
+      });
+    },
+    has: async (hash) =>
+      isObjectHash(hash) &&
+      (await access(pathOf(hash)).then(
+        () => true,
+        () => false,
+      )),
+    remove: async (hash) => {
+      if (isObjectHash(hash)) await rm(pathOf(hash), { force: true });
+    },
+    list: () => listObjects(directory),
+  };
+}
+
+async function readFrom(hash: string, path: string, range: ByteRange | undefined) {
+  // Opened here: the stream itself would say that it is missing only when it is read.
+  const file = await open(path).catch((error: unknown) => {
+    throw isMissing(error) ? new ObjectMissing(hash) : error;
+  });
+  if (range === undefined) return file.createReadStream();
+  if (range.start < range.end) return file.createReadStream({ start: range.start, end: range.end - 1 });
+  await file.close();
+  return Readable.from([]);
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+/** A link costs nothing, and leaves the content where it is; it needs the same file system. */
+async function linkOrCopy(source: string, path: string): Promise<void> {
+  try {
+    await link(source, path);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "EXDEV" && code !== "EMLINK" && code !== "EPERM") throw error;
+    await copy(source, path);
+  }
+}
+
+/** Seen when it is whole. */
+async function copy(source: string, path: string): Promise<void> {
+  const temporary = `${path}.${randomUUID()}`;
+  try {
+    await copyFile(source, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function moveIntoPlace(temporary: string, path: string, root: string): Promise<void> {
+  const folder = dirname(path);
+  const isNew = await access(folder).then(
+    () => false,
+    () => true,
+  );
+  await makeFolder(folder, 0o700);
+  // The garbage collector keeps young files; checking a large archive may have taken a while.
+  const now = new Date();
+  await utimes(temporary, now, now);
+  await rename(temporary, path);
+  await syncDirectory(folder);
+  if (isNew) await syncDirectory(root);
+}
+
+async function* listObjects(directory: string): AsyncIterable<ListedObject> {
+  const shards = await readdir(directory).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+  for (const shard of shards.filter((name) => SHARD.test(name))) {
+    for await (const { name: hash } of await opendir(join(directory, shard))) {
+      if (!isObjectHash(hash)) continue;
+      // Removed meanwhile.
+      const found = await stat(join(directory, shard, hash)).catch(() => null);
+      if (found !== null) yield { hash, bytes: found.size, keptAt: found.mtimeMs };
+    }
+  }
+}
