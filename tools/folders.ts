@@ -103,6 +103,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/base",
     "platform/store/executions",
   ],
+  "platform/store/objects": ["platform/postgres", "platform/store/base"],
   "platform/store/accounts": [
     "engine/base",
     "platform/postgres",
@@ -132,7 +133,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/disk",
     "platform/postgres",
   ],
-  "platform/objects": ["engine/base"],
+  "platform/objects": ["engine/base", "platform/store/objects"],
   "platform/pools": ["engine/store"],
   "platform/versions": [
     "engine/base",
@@ -208,9 +209,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/environments",
     "engine/files",
     "platform/host",
+    "platform/objects",
     "platform/postgres",
     "platform/store",
     "platform/store/executions",
+    "platform/store/objects",
     "platform/store/usage",
   ],
   // The composition root: it alone constructs adapters and hands them to what needs them.

@@ -261,6 +261,17 @@ create table member (
 );
 CREATE INDEX member_user ON public.member USING btree (user_id);
 
+create table object (
+  hash text not null,
+  bytes bigint,
+  kept_at timestamp(3) with time zone not null default now(),
+  removing_until timestamp(3) with time zone,
+  constraint object_bytes CHECK ((bytes >= 0)),
+  constraint object_hash CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint object_pkey PRIMARY KEY (hash)
+);
+CREATE INDEX object_kept ON public.object USING btree (kept_at);
+
 create table one_time_token (
   token_hash text not null,
   purpose text not null,

@@ -155,7 +155,7 @@ describe("a platform process", () => {
     await expect.poll(async () => (await consumer.call("GET", "")).status).toBe(401);
   });
 
-  test("says that a rotation of the signing key retired none, as with another database, and that no usage differs", async () => {
+  test("says that a rotation of the signing key retired none, as with another database, that no usage differs, and what is stored", async () => {
     world = await createWorld({ role: "gateway" });
     const rotation = await spawnPlatform({
       dataDirectory: world.dataDirectory,
@@ -168,6 +168,7 @@ describe("a platform process", () => {
     const usage = {
       "add-usage": "the usage that was missing was added",
       "check-usage": "usage is what the executions that are still stored add up to",
+      storage: "nothing was changed",
     };
     for (const [command, text] of Object.entries(usage)) {
       const ended = await spawnPlatform({

@@ -11,6 +11,7 @@ import { requirePlatform } from "./host/data-directory.ts";
 import { checkAddresses } from "./host/listen.ts";
 import { describeStartError, StartError } from "./host/start-error.ts";
 import { startHousekeeping } from "./housekeeping/housekeeping.ts";
+import { checkStorage } from "./objects/sweep.ts";
 import { runProcess } from "./roles/host-process.ts";
 import type { HostProcess } from "./roles/host-process.ts";
 import { createHttpServers, listAddresses } from "./roles/http-servers.ts";
@@ -19,6 +20,7 @@ import { startRoles } from "./roles/roles.ts";
 import { createShared, openData } from "./roles/shared.ts";
 import type { Shared } from "./roles/shared.ts";
 import { resealAll } from "./secrets/reseal.ts";
+import { createObjectRows } from "./store/objects/object-rows.ts";
 import { addMissingUsage, checkUsage } from "./store/usage/check.ts";
 
 async function main(): Promise<void> {
@@ -44,6 +46,7 @@ async function serve(host: HostProcess): Promise<void> {
     startHousekeeping({
       database: shared.maintenance,
       data: shared.data,
+      store: shared.objectStore,
       retentionDays: config.retentionDays,
       logger,
     }),
@@ -114,6 +117,29 @@ async function addUsage(host: HostProcess): Promise<void> {
   await host.closers.closeAll();
 }
 
+/** The command `storage`; ends with 1 where content is missing. */
+async function reportStorage(host: HostProcess): Promise<void> {
+  const { logger } = host;
+  await requirePlatform(host.config);
+  const { maintenance, objectStore: store } = await createShared(host, await openData(host));
+  const rows = createObjectRows(maintenance, host.config.retentionDays);
+  const { unneeded, unknown, missing } = await checkStorage({ store, rows });
+  for (const { hash, bytes } of unneeded) logger.info({ hash, bytes }, "nothing needs this object any more");
+  for (const { hash, bytes } of unknown)
+    logger.info({ hash, bytes }, "this object is not known to the database");
+  for (const { hash } of missing) logger.error({ hash }, "the content of this object is missing");
+  logger.info(
+    { unneeded: addUp(unneeded), unknown: addUp(unknown), missing: missing.length },
+    "the next round of housekeeping removes what nothing needs, and notes what is not known; nothing was changed",
+  );
+  if (missing.length > 0) process.exitCode = 1;
+  await host.closers.closeAll();
+}
+
+function addUp(objects: readonly { readonly bytes: number | null }[]) {
+  return { objects: objects.length, bytes: objects.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0) };
+}
+
 /** The command `reseal`. */
 async function reseal(host: HostProcess): Promise<void> {
   await requirePlatform(host.config);
@@ -138,6 +164,7 @@ const COMMANDS: Readonly<Record<Command, (host: HostProcess) => Promise<void>>> 
   "retire-signing-keys": (host) => rotateKey(host, "now"),
   "check-usage": reportUsage,
   "add-usage": addUsage,
+  storage: reportStorage,
   reseal,
 };
 

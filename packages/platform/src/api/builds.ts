@@ -11,8 +11,8 @@ import type { DiskGuard } from "../disk/disk-guard.ts";
 import { readArchivedProject } from "@platform/engine/project/read-project";
 import { hashArchive } from "@platform/engine/project/unpack";
 import type { UnpackedProject } from "@platform/engine/project/unpack";
-import { ObjectTooLarge, StoreFull } from "../objects/object-store.ts";
-import type { ObjectStore, ReceivedObject } from "../objects/object-store.ts";
+import { ObjectTooLarge, StoreFull, StoreUnavailable } from "../objects/object-store.ts";
+import type { Objects, ReceivedObject } from "../objects/object-store.ts";
 import { noteAudit, noteUnchanged } from "../store/audit/trail.ts";
 import type { BuildRecord } from "../store/builds/builds.ts";
 import type { ServiceRecord } from "../store/services.ts";
@@ -27,7 +27,7 @@ type Handlers = Pick<OperationHandlers<typeof SERVICES_API, PlatformCaller>, "cr
 
 /** What the handlers work with. */
 interface Deps extends Pick<Stores, "services" | "versions" | "builds"> {
-  readonly objects: ObjectStore;
+  readonly objects: Objects;
   readonly disk: Pick<DiskGuard, "isLow">;
   readonly uploads: UploadGate;
   /** Size of the largest archive that is accepted. */
@@ -123,8 +123,7 @@ async function receiveArchive(
     return await deps.objects.receive(body, limit);
   } catch (error) {
     if (error instanceof ObjectTooLarge) throw tooLarge(limit);
-    if (error instanceof StoreFull) throw createDiskProblem();
-    throw error;
+    throw explainStoreError(error);
   }
 }
 
@@ -141,6 +140,17 @@ async function inspectArchive(service: ServiceRecord, path: string): Promise<Unp
   } catch (error) {
     throw error instanceof ProjectError ? toProblem(error) : error;
   }
+}
+
+/** UNAVAILABLE in place of an error that passes. */
+function explainStoreError(error: unknown): unknown {
+  if (error instanceof StoreFull) return createDiskProblem();
+  if (error instanceof StoreUnavailable)
+    return new Problem("UNAVAILABLE", "The archive cannot be stored at present; try again in a minute.", {
+      headers: { "retry-after": "60" },
+      cause: error,
+    });
+  return error;
 }
 
 function tooLarge(limit: number): Problem {
@@ -200,7 +210,9 @@ async function createBuild(deps: Deps, order: BuildOrder): Promise<BuildRecord> 
     if ("version" in requested && (await deps.versions.find(caller.organisationId, service.key, version))) {
       throw new Problem("CONFLICT", `Version ${version} exists already, and versions never change.`);
     }
-    await upload.archive.keep();
+    await upload.archive.keep().catch((error: unknown) => {
+      throw explainStoreError(error);
+    });
     try {
       return await storeBuild(deps, order, version);
     } catch (error) {

@@ -10,7 +10,7 @@ import type { Identity } from "../accounts/identity.ts";
 import { addLimitHeaders } from "../metering/limits.ts";
 import { createRateReserve } from "../metering/rate-reserve.ts";
 import { createWriteLimits } from "../metering/write-limits.ts";
-import type { ObjectStore } from "../objects/object-store.ts";
+import type { Objects } from "../objects/object-store.ts";
 import type { Stores } from "../store/stores.ts";
 import { createAccountHandlers } from "./account.ts";
 import { createApplicationHandlers } from "./applications.ts";
@@ -44,7 +44,7 @@ import type { UploadLimits } from "./upload-gate.ts";
 export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> {
   readonly identity: Identity;
   readonly executions: Executions;
-  readonly objects: ObjectStore;
+  readonly objects: Objects;
   readonly disk: Pick<DiskGuard, "isLow">;
   /** Origin of the gateway as clients see it, without a final slash. */
   readonly gatewayUrl: string;

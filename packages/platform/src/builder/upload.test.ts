@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -77,6 +78,23 @@ describe("an upload", () => {
       expect(
         (await scene.instance.api.inject({ url: `${url}/versions/1.0.0/build`, headers })).statusCode,
       ).toBe(404);
+    });
+
+    test("while equal content is just being removed, with 503; when that is over it is taken", async () => {
+      const { key, name } = await scene.createService();
+      const archive = await scene.pack(name, returning(7));
+      await scene.home.database.query({
+        text: "insert into object (hash, removing_until) values ($1, now() + interval '1 minute')",
+        values: [createHash("sha256").update(archive).digest("hex")],
+      });
+      const refused = await scene.upload(key, archive);
+      expect([refused.statusCode, refused.json().code, refused.headers["retry-after"]]).toEqual([
+        503,
+        "UNAVAILABLE",
+        "60",
+      ]);
+      await scene.home.database.query({ text: "update object set removing_until = now()" });
+      expect((await scene.upload(key, archive)).statusCode).toBe(201);
     });
 
     test("while the disk is low, with 503 and when to try again; builds that wait go on waiting", async () => {

@@ -9,12 +9,14 @@ import { DAY } from "@platform/engine/base/time";
 import { createLocalObjects } from "../objects/local-objects.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
+import { createKeptObjects } from "../objects/kept-objects.ts";
+import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createGarbageStore } from "../store/garbage.ts";
 import { createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
-import { collectGarbage, collectObjects, removeStale } from "./collect-garbage.ts";
+import { collectGarbage, removeStale } from "./collect-garbage.ts";
 
 const RETENTION_DAYS = 30;
 
@@ -49,9 +51,13 @@ describe("the collector", () => {
     environments: join(root, "environments"),
     run: join(root, "run", "own"),
   });
-  const objects = () => createLocalObjects(folders().objects);
+  const objects = () => ({
+    store: createLocalObjects(folders().objects),
+    rows: createObjectRows(home.database, RETENTION_DAYS),
+  });
   const keepObject = async (content: string) => {
-    const received = await objects().receive(Readable.from([content]), 1_000);
+    const { store, rows } = objects();
+    const received = await createKeptObjects(store, rows).receive(Readable.from([content]), 1_000);
     await received.keep();
     return received.hash;
   };
@@ -85,14 +91,18 @@ describe("the collector", () => {
     return row?.id ?? "";
   };
   const collect = () =>
-    collectGarbage({ data: folders(), garbage: createGarbageStore(home.database, RETENTION_DAYS) });
+    collectGarbage({
+      data: folders(),
+      garbage: createGarbageStore(home.database, RETENTION_DAYS),
+      objects: objects(),
+    });
 
   test("removes objects that no version and no build under way needs, and spares the others and what has just come", async () => {
     const names = ["stray", "young", "pending", "failed", "live", "retired", "long-retired", "busy"] as const;
     const hashes = Object.fromEntries(
       await Promise.all(names.map(async (name) => [name, await keepObject(name)] as const)),
     ) as Record<(typeof names)[number], string>;
-    for (const name of names) if (name !== "young") await age(pathOf(hashes[name]), 2);
+    await run("update object set kept_at = now() - interval '25 hours' where hash <> $1", hashes.young);
     await build(hashes.pending);
     const failed = await build(hashes.failed);
     await run(
@@ -120,25 +130,6 @@ describe("the collector", () => {
     expect(await collect()).toMatchObject({ objects: 3 });
     const left = names.filter((name) => existsSync(pathOf(hashes[name])));
     expect(left).toEqual(["young", "pending", "live", "retired", "busy"]);
-  });
-
-  test("spares an old object that an upload brings again while it decides", async () => {
-    const hash = await keepObject("again");
-    await age(pathOf(hash), 2);
-    const other = await keepObject("other");
-    await age(pathOf(other), 2);
-    const cutoff = Date.now() - DAY;
-    const removed = await collectObjects({
-      directory: folders().objects,
-      cutoff,
-      findNeeded: async (hashes) => {
-        // The answer is that nobody needs it; the row that names it comes after the upload.
-        if (hashes.includes(hash)) await keepObject("again");
-        return new Set();
-      },
-    });
-    expect(removed).toBeGreaterThan(0);
-    expect([hash, other].map((name) => existsSync(pathOf(name)))).toEqual([true, false]);
   });
 
   test("removes unpacked versions that no run can be using, after two weeks, and what killed processes left behind", async () => {

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, stat, utimes } from "node:fs/promises";
+import { readdir, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { collectEnvironments } from "@platform/engine/environments/collect-environments";
 import type { DataDirectory } from "../host/data-directory.ts";
+import { INCOMING } from "../objects/local-objects.ts";
+import { sweepObjects } from "../objects/sweep.ts";
 import type { GarbageStore } from "../store/garbage.ts";
 import { removeTree } from "@platform/engine/files/remove-tree";
 import { looksUnused, removeUnused } from "@platform/engine/files/remove-unused";
 import { DAY } from "@platform/engine/base/time";
 
-/** An archive is stored at most minutes before the row that names it. */
-const OBJECT_GRACE = 1 * DAY;
 /**
  * Unpacked projects and environments that were not used for so long are removed, and created again when needed. Longer than
  * the longest run (a week), during which a use is not recorded.
@@ -22,6 +22,7 @@ const STALE_AFTER = 1 * DAY;
 export interface GarbageOptions {
   readonly data: Pick<DataDirectory, "objects" | "versions" | "environments" | "run" | "root">;
   readonly garbage: GarbageStore;
+  readonly objects: Parameters<typeof sweepObjects>[0];
   /** Milliseconds since the epoch. */
   readonly now?: number;
 }
@@ -38,6 +39,7 @@ export type GarbageReport = Readonly<
 export async function collectGarbage({
   data,
   garbage,
+  objects,
   now = Date.now(),
 }: GarbageOptions): Promise<GarbageReport> {
   // Shows that this process is alive: others remove run directories that were not touched for a day.
@@ -45,23 +47,20 @@ export async function collectGarbage({
   const runs = dirname(data.run);
   return {
     leftovers:
-      (await removeStale(join(data.objects, "incoming"), "", now)) +
+      (await removeStale(join(data.objects, INCOMING), "", now)) +
       (await removeStale(data.versions, "incoming-", now)) +
       (basename(runs) === "run" && dirname(runs) === data.root ? await removeStale(runs, "", now) : 0),
     builds: await garbage.removeOldBuilds(),
     signIns: await garbage.removeOldSignIns(),
     access: await garbage.removeEndedAccess(),
     buckets: await garbage.removeFullBuckets(),
-    objects: await collectObjects({
-      directory: data.objects,
-      findNeeded: garbage.findNeededArchives,
-      cutoff: now - OBJECT_GRACE,
-    }),
     versions: await collectVersions(data.versions, now - UNUSED_AFTER),
     environments: await collectEnvironments(data.environments, {
       unusedSince: now - UNUSED_AFTER,
       abandonedSince: now - DAY,
     }),
+    // The last, since their store may be on another machine, and fail.
+    objects: await sweepObjects(objects),
   };
 }
 
@@ -74,43 +73,6 @@ async function collectVersions(directory: string, cutoff: number): Promise<numbe
     const path = join(directory, name);
     if (!(await looksUnused(path, cutoff))) continue;
     if (await removeUnused(path, join(directory, `incoming-${randomUUID()}`), cutoff)) removed += 1;
-  }
-  return removed;
-}
-
-/** Which objects are removed. */
-export interface CollectObjectsOptions {
-  /** The folder of the object store. */
-  readonly directory: string;
-  /** Which of these objects a row names. */
-  readonly findNeeded: (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Milliseconds since the epoch. Younger objects are kept, since the row that names them may not be written yet. */
-  readonly cutoff: number;
-}
-
-const SHARD = /^[0-9a-f]{2}$/;
-
-/** Removes old objects that are not needed; returns how many. */
-export async function collectObjects({
-  directory,
-  findNeeded,
-  cutoff,
-}: CollectObjectsOptions): Promise<number> {
-  const shards = (await readdir(directory).catch(() => [])).filter((name) => SHARD.test(name));
-  let removed = 0;
-  for (const shard of shards) {
-    const old: string[] = [];
-    for (const hash of await readdir(join(directory, shard))) {
-      if (await looksUnused(join(directory, shard, hash), cutoff)) old.push(hash);
-    }
-    const needed = old.length === 0 ? new Set() : await findNeeded(old);
-    for (const hash of old) {
-      if (needed.has(hash)) continue;
-      const incoming = join(directory, "incoming");
-      await mkdir(incoming, { recursive: true, mode: 0o700 });
-      if (await removeUnused(join(directory, shard, hash), join(incoming, randomUUID()), cutoff))
-        removed += 1;
-    }
   }
   return removed;
 }

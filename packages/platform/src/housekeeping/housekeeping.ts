@@ -1,9 +1,12 @@
-import { HOUR, MINUTE, SECOND } from "@platform/engine/base/time";
+import { DAY, HOUR, MINUTE, SECOND } from "@platform/engine/base/time";
 import type { DataDirectory } from "../host/data-directory.ts";
 import type { Database } from "../postgres/database.ts";
 import type { Logger } from "@platform/engine/base/logger";
+import type { ObjectStore } from "../objects/object-store.ts";
+import { adoptObjects } from "../objects/sweep.ts";
 import { maintainPartitions } from "../store/executions/partitions.ts";
 import { createGarbageStore } from "../store/garbage.ts";
+import { createObjectRows } from "../store/objects/object-rows.ts";
 import { rollUpUsage } from "../store/usage/roll-up.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 
@@ -16,24 +19,28 @@ const ROLL_UP_EVERY = MINUTE;
 export interface HousekeepingOptions {
   readonly database: Database;
   readonly data: DataDirectory;
+  /** Where objects are stored. */
+  readonly store: ObjectStore;
   readonly retentionDays: number;
   readonly logger: Logger;
 }
 
 /**
  * Once an hour creates partitions, drops those past retention, updates statistics and removes what is not needed any more
- * (collect-garbage.ts); once a minute rolls up usage. Returns a function that stops both and waits for the current rounds.
+ * (collect-garbage.ts); once a minute rolls up usage; once a day notes what is stored without a row. Returns a function that stops all of it and waits for the current rounds.
  */
 export function startHousekeeping({
   database,
   data,
+  store,
   retentionDays,
   logger,
 }: HousekeepingOptions): () => Promise<void> {
   const garbage = createGarbageStore(database, retentionDays);
+  const objects = { store, rows: createObjectRows(database, retentionDays) };
   const runRound = async (): Promise<void> => {
     const report = await maintainPartitions(database, { logger, retentionDays });
-    const removed = await collectGarbage({ data, garbage });
+    const removed = await collectGarbage({ data, garbage, objects });
     const hasRemoved = Object.values(removed).some((count) => count > 0) || (report?.dropped.length ?? 0) > 0;
     if (hasRemoved) logger.info({ ...report, removed }, "old data was removed");
   };
@@ -45,8 +52,17 @@ export function startHousekeeping({
     { every: ROLL_UP_EVERY, first: ROLL_UP_EVERY },
     (error) => logger.warn({ err: error }, "usage could not be rolled up; trying again in a minute"),
   );
+  const adoptions = startRounds(
+    () => adoptObjects(objects),
+    { every: DAY, first: FIRST_ROUND },
+    (error) =>
+      logger.warn(
+        { err: error },
+        "what is stored could not be compared with the database; trying again tomorrow",
+      ),
+  );
   return async () => {
-    await Promise.all([rounds(), rollUps()]);
+    await Promise.all([rounds(), rollUps(), adoptions()]);
   };
 }
 

@@ -13,7 +13,7 @@ export interface ReceivedObject extends StoredObject {
   /** Path of the temporary file. */
   readonly path: string;
   /**
-   * Makes it an object, durable when it resolves. The row that names it must be written afterwards, within hours.
+   * Makes it an object, durable when it resolves. The row that names it is written afterwards, within a day.
    *
    * @throws StoreFull, StoreUnavailable
    */
@@ -39,7 +39,7 @@ export interface ListedObject extends StoredObject {
  * Objects named by their content: equal content is stored once, and an object never changes. Nothing is held in memory as a whole, and
  * no object is seen before all of it is there. Hashes are SHA-256 in hex; anything else names no object.
  */
-export interface ObjectStore {
+export interface Objects {
   /**
    * Receives content of at most `limit` bytes into a file of this machine.
    *
@@ -55,9 +55,13 @@ export interface ObjectStore {
   /**
    * Makes the content a file of this machine that is only read; nothing is at `path` before. It stays when the object is removed.
    *
-   * @throws ObjectMissing, ObjectDamaged, StoreFull, StoreUnavailable
+   * @throws ObjectMissing, StoreFull, StoreUnavailable
    */
   readonly fetchTo: (hash: string, path: string) => Promise<void>;
+}
+
+/** What stores objects. It keeps and removes what it is told to: the rows of the database say what that is (`kept-objects.ts`, `sweep.ts`). */
+export interface ObjectStore extends Objects {
   /** @throws StoreUnavailable */
   readonly has: (hash: string) => Promise<boolean>;
   /** Removes an object, or does nothing. @throws StoreUnavailable */
@@ -87,6 +91,14 @@ export class StoreFull extends Error {
   constructor(options: ErrorOptions) {
     super("There is no room for the content.", options);
     this.name = "StoreFull";
+  }
+}
+
+/** The store cannot be asked at present, or an object is just being removed; the same may succeed later. */
+export class StoreUnavailable extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = "StoreUnavailable";
   }
 }
 

@@ -15,10 +15,12 @@ import type { DataDirectory } from "../host/data-directory.ts";
 import { createReadiness } from "../host/readiness.ts";
 import type { Readiness } from "../host/readiness.ts";
 import { createLocalObjects } from "../objects/local-objects.ts";
-import type { ObjectStore } from "../objects/object-store.ts";
+import { createKeptObjects } from "../objects/kept-objects.ts";
+import type { ObjectStore, Objects } from "../objects/object-store.ts";
 import { createNoDataPools } from "../pools/no-data-pools.ts";
 import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
 import type { Database } from "../postgres/database.ts";
+import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createStores } from "../store/stores.ts";
 import type { PlatformSecret } from "../secrets/key-ring.ts";
 import type { Stores } from "../store/stores.ts";
@@ -40,7 +42,9 @@ export interface Shared extends HostProcess {
   readonly executionStore: PostgresExecutionStore;
   readonly executions: Executions;
   readonly identity: Identity;
-  readonly objects: ObjectStore;
+  readonly objects: Objects;
+  /** Where they are stored; for housekeeping. */
+  readonly objectStore: ObjectStore;
   readonly files: VersionFiles;
   readonly readiness: Readiness;
 }
@@ -63,7 +67,8 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   const { leaseSeconds } = config;
   closers.add("sweeper", startSweeper({ store: executionStore, leaseSeconds, logger }));
   const stores = createStores(database, { quota: config.buildQuota, leaseSeconds });
-  const objects = createLocalObjects(data.objects);
+  const objectStore = createLocalObjects(data.objects);
+  const objects = createKeptObjects(objectStore, createObjectRows(database, config.retentionDays));
   return {
     ...host,
     data,
@@ -75,6 +80,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     executions: createSharedExecutions(host, executionStore),
     identity: createSharedIdentity(host, database),
     objects,
+    objectStore,
     files: createVersionFiles({ directory: data.versions, objects }),
     readiness: createReadiness({ database, disk, roles: config.roles, stopping: stop.stopping }),
   };

@@ -2,11 +2,6 @@ import type { Database } from "../postgres/database.ts";
 
 /** Finds out what is no longer needed. */
 export interface GarbageStore {
-  /**
-   * Which of these archives are still needed: by a version that is live, was retired within the retention period or has
-   * unfinished executions, or by an unfinished build.
-   */
-  readonly findNeededArchives: (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Removes failed builds, and the logs of successful ones, past the retention period; returns how many of both. */
   readonly removeOldBuilds: () => Promise<number>;
   /** Removes sessions that ended a month ago, and counters of tries to sign in and logins of programs of yesterday; returns how many. */
@@ -25,32 +20,11 @@ const MAX_SMALL_ROWS = 100_000;
 /** The same on PostgreSQL. */
 export function createGarbageStore(database: Database, retentionDays: number): GarbageStore {
   return {
-    findNeededArchives: (hashes) => findNeeded(database, hashes, retentionDays),
     removeOldBuilds: () => removeOldBuilds(database, retentionDays),
     removeOldSignIns: () => removeOldSignIns(database),
     removeEndedAccess: () => removeEndedAccess(database),
     removeFullBuckets: () => removeFullBuckets(database),
   };
-}
-
-async function findNeeded(
-  database: Database,
-  hashes: readonly string[],
-  retentionDays: number,
-): Promise<ReadonlySet<string>> {
-  const rows = await database.query<{ hash: string }>({
-    text: `select h.hash from unnest($1::text[]) as h (hash)
-      where exists (select 1 from build b where b.archive_hash = h.hash and b.status in ('PENDING', 'RUNNING'))
-        or exists (
-          select 1 from version v where v.archive_hash = h.hash and (
-            v.retired_at is null or v.retired_at > now() - make_interval(days => $2)
-            or exists (select 1 from execution e where e.version_id = v.id and e.status in ('PENDING', 'RUNNING'))
-          )
-        )`,
-    values: [hashes, retentionDays],
-    idempotent: true,
-  });
-  return new Set(rows.map(({ hash }) => hash));
 }
 
 async function removeOldSignIns(database: Database): Promise<number> {

@@ -31,6 +31,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   invitation: { bounds: ["invitations"], rest: ENDED },
   listing: { bounds: [], rest: "One for each service, with at most 10 tags." },
   member: { bounds: ["members", "memberships"], rest: "None." },
+  object: { bounds: [], rest: "One for each stored archive; removed a day after nothing needs it." },
   one_time_token: { bounds: [], rest: "Two for each user." },
   organisation: { bounds: ["ownedOrganisations"], rest: DELETED },
   personal_access_token: { bounds: ["tokens"], rest: ENDED },

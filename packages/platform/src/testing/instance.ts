@@ -15,9 +15,11 @@ import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
 import type { Mailer } from "../accounts/mailer.ts";
 import type { OidcSettings, SignUpMode } from "../config/accounts.ts";
+import { createKeptObjects } from "../objects/kept-objects.ts";
 import { createLocalObjects } from "../objects/local-objects.ts";
 import type { Database } from "../postgres/database.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
+import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createStores } from "../store/stores.ts";
 import type { Stores } from "../store/stores.ts";
 import { createRecordingLogger } from "./test-database.ts";
@@ -76,7 +78,10 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     store: options.executionStore ?? createMemoryStore(),
     inputs: { check: async () => undefined, read: async () => null },
   });
-  const objects = createLocalObjects(join(directory, "objects"));
+  const objects = createKeptObjects(
+    createLocalObjects(join(directory, "objects")),
+    createObjectRows(database, 30),
+  );
   const gateway = createServer();
   await registerGateway(gateway, {
     ...stores,

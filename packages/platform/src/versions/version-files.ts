@@ -3,13 +3,13 @@ import { mkdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { isUnpacked, unpackProject } from "@platform/engine/project/unpack";
 import { syncDirectory } from "../base/files.ts";
-import type { ObjectStore } from "../objects/object-store.ts";
+import type { Objects } from "../objects/object-store.ts";
 
 /** Where projects are unpacked from and to. */
 export interface VersionFilesOptions {
   /** Has one folder for each content hash; the sandbox's user must be able to reach it. */
   readonly directory: string;
-  readonly objects: ObjectStore;
+  readonly objects: Objects;
 }
 
 /** A project's archive and its content; two archives may have the same content. */
