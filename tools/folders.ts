@@ -11,6 +11,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "engine/files": ["engine/host"],
   "engine/host": [],
   "engine/input-schema": [],
+  "engine/json-check": [],
   "engine/project": ["engine/files"],
   "engine/python/sandbox/seccomp": [],
   "engine/python/sandbox": [
