@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { waitUntil } from "@platform/engine/testing/wait-until";
+import { PLAN_LOCK } from "../postgres/locks.ts";
 import { createTestOrganisation } from "../testing/fixtures.ts";
 import { startAtOnce } from "../testing/held-lock.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
@@ -86,6 +88,34 @@ test.each(LEAVES)(
     expect((await change(other.id, "trial"))?.plan?.id).toBe("trial");
   },
 );
+
+test("an application does not subscribe anew while what it has ends, whose executions would count for nothing", async () => {
+  const applicationId = await createApplication();
+  const { id } = await subscribe(applicationId, "trial");
+  await run("update quota set unended = 1 where subscription_id = $1", id);
+  const isHeldUp = async () => {
+    const waiting = await run(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
+    );
+    return waiting.length > 0;
+  };
+  const answer = await home.database.transaction(async (hold) => {
+    await hold({
+      text: `select pg_advisory_xact_lock(${PLAN_LOCK}, hashtext($1))`,
+      values: [organisationId],
+    });
+    const anew = subscribe(applicationId, "trial").then(
+      () => "made",
+      (error: unknown) => error,
+    );
+    // It is refused before, or waits for the plan.
+    await Promise.race([anew, waitUntil(isHeldUp).catch(() => undefined)]);
+    await stores.subscriptions.cancel(organisationId, id);
+    return { anew };
+  });
+  expect(await answer.anew).toMatchObject({ code: "CONFLICT" });
+  await expect(subscribe(applicationId, "trial")).rejects.toMatchObject({ code: "CONFLICT" });
+});
 
 test("an application that had the plan this month can have it again", async () => {
   const { id } = await subscribe(await createApplication(), "trial");

@@ -77,12 +77,16 @@ export async function subscribe(run: RunStatement, wanted: NewSubscription): Pro
     return id;
   } catch (error) {
     if (!isUniqueViolation(error, "subscription_one_active")) throw error;
-    throw new Problem(
-      "CONFLICT",
-      "The application is already subscribed to this service; change that subscription, or end it first.",
-      { cause: error },
-    );
+    throw refuseSecond(error);
   }
+}
+
+function refuseSecond(cause?: unknown): Problem {
+  return new Problem(
+    "CONFLICT",
+    "The application is already subscribed to this service; change that subscription, or end it first.",
+    { cause },
+  );
 }
 
 /**
@@ -192,14 +196,15 @@ async function setLimits(run: RunStatement, id: string): Promise<void> {
 
 /**
  * What has not ended is settled with the subscription that it was started under. A new one would begin without it: its limits could be
- * had as often as an application subscribes.
+ * had as often as an application subscribes. A subscription that is active now must not be cancelled meanwhile, with what runs then.
  */
 async function requireEnded(run: RunStatement, applicationId: string, serviceKey: string): Promise<void> {
-  const [row] = await run<{ readonly unended: number }>({
-    text: `select coalesce(sum(q.unended), 0)::int as unended from subscription b join quota q on q.subscription_id = b.id
-      where b.application_id = $1 and b.service_key = $2 and b.cancelled_at is not null`,
+  const [row] = await run<{ readonly unended: number; readonly isActive: boolean | null }>({
+    text: `select coalesce(sum(q.unended), 0)::int as unended, bool_or(b.cancelled_at is null) as "isActive"
+      from subscription b left join quota q on q.subscription_id = b.id where b.application_id = $1 and b.service_key = $2`,
     values: [applicationId, serviceKey],
   });
+  if (row?.isActive) throw refuseSecond();
   const unended = row?.unended ?? 0;
   if (unended === 0) return;
   const what = unended === 1 ? "1 execution has" : `${unended} executions have`;
