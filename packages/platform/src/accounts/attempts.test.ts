@@ -83,11 +83,11 @@ describe("wrong passwords", () => {
 });
 
 /** How many of so many invitations of one user go. */
-async function inviteTimes(count: number, invitedBy: string = randomUUID()) {
+async function inviteTimes(count: number, invitedBy: string = randomUUID(), nameAddress = () => email) {
   let sent = 0;
   for (let index = 0; index < count; index++)
     sent += await pick()
-      .takeInvitation(email, invitedBy)
+      .takeInvitation(nameAddress(), invitedBy)
       .then(
         () => 1,
         () => 0,
@@ -106,4 +106,15 @@ describe("invitations by mail to one address", () => {
     expect(await inviteTimes(5)).toBe(1);
     expect(await inviteTimes(5)).toBe(1);
   });
+});
+
+test("invitations by mail of one user are as many as an organisation has open, to whomever; refused ones do not count", async () => {
+  const [invitedBy, anybody] = [randomUUID(), () => `${randomUUID()}@example.org`];
+  expect(await inviteTimes(50, invitedBy)).toBe(5);
+  expect(await inviteTimes(200, invitedBy, anybody)).toBe(195);
+  await expect(pick().takeInvitation(anybody(), invitedBy)).rejects.toMatchObject({
+    code: "RATE_LIMITED",
+    message: expect.stringContaining("of this user"),
+  });
+  expect(await inviteTimes(1)).toBe(1);
 });

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { Problem } from "@platform/contract/problems";
 import { nameNetwork } from "../base/client-address.ts";
+import { BOUNDS } from "../store/base/bounds.ts";
 import type { AttemptLimit, AttemptStore } from "../store/accounts/sign-in-attempts.ts";
 import type { RateBucketStore } from "../store/rate-buckets.ts";
 
@@ -9,7 +10,7 @@ import type { RateBucketStore } from "../store/rate-buckets.ts";
  * itself: mails that anybody can have sent to an address (invitations, and verifications by who signed up with it) must not keep its owner
  * from the one that sets a password ("mail").
  */
-type Kind = "sign-in" | "sign-up" | "mail" | "invitation" | "verification" | "reset" | "password";
+type Kind = "sign-in" | "sign-up" | "mail" | "invitation" | "inviter" | "verification" | "reset" | "password";
 /** What is counted by client, behind which may be many people. */
 type ClientKind = Extract<Kind, "sign-in" | "sign-up" | "reset">;
 
@@ -23,7 +24,11 @@ export interface Attempts {
   readonly forgetAccount: (kind: Kind, email: string) => Promise<void>;
   /** Counts a password before it is checked. @throws Problem RATE_LIMITED */
   readonly takeGuess: (guess: Guess) => Promise<TakenGuess>;
-  /** Counts an invitation by mail, by the user who invites: anybody has as many organisations as they like. @throws Problem RATE_LIMITED */
+  /**
+   * Counts an invitation by mail: by the user who invites, as anybody has as many organisations as they like, to that address and to any.
+   *
+   * @throws Problem RATE_LIMITED
+   */
   readonly takeInvitation: (email: string, invitedBy: string) => Promise<void>;
 }
 
@@ -57,12 +62,15 @@ const CLIENT_RATES: Readonly<Record<ClientKind, { readonly burst: number; readon
 };
 /** Of mails to one address by users who have sent it one within the day; one user sends a fifth of it in the long run. */
 const INVITED_RATE = { burst: 20, perSecond: 1 / (3 * 60) };
+/** Of mails by one user to whomever: at once, as many invitations as an organisation has open. */
+const INVITER_RATE = { burst: BOUNDS.invitations.limit, perSecond: 1 / (3 * 60) };
 
 const WHAT: Readonly<Record<Kind, string>> = {
   "sign-in": "tries to sign in",
   "sign-up": "tries to sign up",
   mail: "mails to this address",
   invitation: "invitations to this address",
+  inviter: "invitations by mail of this user",
   verification: "mails to verify this address",
   reset: "tries to set a password",
   password: "tries to change the password",
@@ -109,13 +117,15 @@ export function createAttempts(store: AttemptStore, buckets: RateBucketStore): A
     },
     takeInvitation: async (email, invitedBy) => {
       const account = nameAccount("invitation", email);
-      const { tries, giveBack } = await take("invitation", `${account}@${invitedBy}`, FEW);
-      // The first one of a user waits for no other user.
-      if (tries === 1) return;
+      const taken: Returned[] = [];
       try {
-        await draw("invitation", account, INVITED_RATE);
+        taken.push(await draw("inviter", invitedBy, INVITER_RATE));
+        const ofBoth = await take("invitation", `${account}@${invitedBy}`, FEW);
+        taken.push(ofBoth);
+        // The first one of a user waits for no other user.
+        if (ofBoth.tries > 1) await draw("invitation", account, INVITED_RATE);
       } catch (error) {
-        await giveBack();
+        await giveBackAll(taken);
         throw error;
       }
     },
