@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -23,7 +23,7 @@ const reference = (fileId: string) => ({ dataPoolId: POOL, dataSourceDescriptorI
 
 test("ids never lead out of the folder, even if they were not validated before", async () => {
   const files = createLocalFiles(join(root, "pools"));
-  expect(await files.read(reference("../../../secret"), OWNER)).toBeNull();
+  expect(await files.place(reference("../../../secret"), OWNER, join(root, "placed"))).toBe("gone");
   await expect(files.check(reference("../../../secret"), OWNER)).rejects.toMatchObject({
     code: "DATA_REFERENCE_INVALID",
   });
@@ -34,9 +34,26 @@ test("a file that vanishes between start and run is none", async () => {
   const path = join(root, "pools", POOL, POOL, FILE);
   await writeFile(path, '{"a": 1}');
   await files.check(reference(FILE), OWNER);
-  expect(Buffer.from((await files.read(reference(FILE), OWNER)) ?? []).toString()).toBe('{"a": 1}');
   await rm(path);
-  expect(await files.read(reference(FILE), OWNER)).toBeNull();
+  expect(await files.place(reference(FILE), OWNER, join(root, "placed"))).toBe("gone");
+});
+
+test("a run gets a copy: what the developer changes meanwhile is not seen by it", async () => {
+  const path = join(root, "pools", POOL, POOL, FILE);
+  await writeFile(path, '{"a": 1}', { mode: 0o600 });
+  const placed = join(root, "placed");
+  expect(await createLocalFiles(join(root, "pools")).place(reference(FILE), OWNER, placed)).toBe("placed");
+  await writeFile(path, '{"b": 2}');
+  expect(await readFile(placed, "utf8")).toBe('{"a": 1}');
+  expect((await stat(placed)).nlink).toBe(1);
+});
+
+test("a run that cannot get its copy is not told that the file is gone", async () => {
+  await writeFile(join(root, "pools", POOL, POOL, FILE), "{}");
+  const files = createLocalFiles(join(root, "pools"));
+  await expect(files.place(reference(FILE), OWNER, join(root, "absent/placed"))).rejects.toMatchObject({
+    code: "ENOENT",
+  });
 });
 
 test.each([

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { access, constants, copyFile, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { FileReference } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
@@ -14,19 +14,25 @@ import { getMessage } from "@platform/engine/base/thrown";
 export function createLocalFiles(root: string): InputSource {
   return {
     check: async (reference) => {
-      const bytes = await readReferenced(root, reference);
+      const found = await findReferenced(root, reference);
       const path = describePath(root, reference);
-      if (bytes === null) {
+      if (found === null) {
         throw new Problem(
           "DATA_REFERENCE_INVALID",
           `The file of this reference does not exist: the local server reads ${path} or ${path}.json.`,
         );
       }
-      const reason = checkObject(bytes);
+      const reason = checkObject(await readFile(found));
       if (reason !== null)
         throw new Problem("DATA_REFERENCE_INVALID", `The file of this reference ${reason}.`);
     },
-    read: (reference) => readReferenced(root, reference),
+    place: async (reference, _owner, path) => {
+      const found = await findReferenced(root, reference);
+      if (found === null) return "gone";
+      // Never a link: the file is the developer's, who may edit it while the code runs.
+      await copyFile(found, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      return "placed";
+    },
   };
 }
 
@@ -34,20 +40,22 @@ function describePath(root: string, reference: FileReference): string {
   return join(root, reference.dataPoolId, reference.dataSourceDescriptorId, reference.fileId);
 }
 
-async function readReferenced(root: string, reference: FileReference): Promise<Uint8Array | null> {
+/** The path of the file; null if it does not exist or cannot be read: callers treat both alike, as with a real data pool. */
+async function findReferenced(root: string, reference: FileReference): Promise<string | null> {
   const ids = [reference.dataPoolId, reference.dataSourceDescriptorId, reference.fileId];
   // The ids come from the request and become a path: anything but a UUID could lead out of the folder.
   if (!ids.every(isUuid)) return null;
   const path = describePath(root, reference);
-  return (await readOrNull(path)) ?? readOrNull(`${path}.json`);
+  for (const candidate of [path, `${path}.json`]) if (await isReadable(candidate)) return candidate;
+  return null;
 }
 
-/** Null if the file does not exist or cannot be read: callers treat both alike, as with a real data pool. */
-async function readOrNull(path: string): Promise<Uint8Array | null> {
+async function isReadable(path: string): Promise<boolean> {
   try {
-    return await readFile(path);
+    await access(path, constants.R_OK);
+    return (await stat(path)).isFile();
   } catch {
-    return null;
+    return false;
   }
 }
 

@@ -97,7 +97,9 @@ def _become(order: ConfineOrder, line: int, writer: int) -> NoReturn:
         limit_processes(order["processes"])
         os.chdir(order["directory"])
         isolation.die_first()
-        landlock.Confinement(order["readable"], order["used"], order["owned"]).enter()
+        landlock.Confinement(
+            order["readable"], order["used"], order["owned"], opened=order["opened"]
+        ).enter()
         Filter(order["filter"]).install()
         os.execv(order["command"][0], order["command"])
     except BaseException as error:

@@ -6,12 +6,14 @@ import gc
 import json
 import os
 import sys
+from functools import partial
 
 from . import wire
 from .binder import NAMES
 from .capture import flush_streams, release_streams, write_error
 from .connection_errors import read_connection_failure
 from .failure import Failure, InvalidInput, describe_exception, format_traceback
+from .inputs import read_input
 from .isolation import release_reserve
 from .outcome import encode_outcome, read_chosen_failure
 
@@ -23,13 +25,21 @@ if TYPE_CHECKING:
     from .binder import Binder
     from .messages import RequestOptions
 
-    Inputs = dict[str, bytes | bytearray]
-
-_INPUTS = {wire.BODY: "body", wire.DATA: "data", wire.PARAMS: "params"}
-
-
 _SMALL_ANSWER = 1 << 16
 """What is sent in one piece, though that copies it: Node then reads once."""
+
+
+class _Request:
+    __slots__ = ("_body", "options")
+
+    def __init__(self, options: RequestOptions, body: bytes | bytearray) -> None:
+        self.options = options
+        self._body = body
+
+    def read_body(self) -> str:
+        """Once: the bytes are free then. Raises UnicodeDecodeError."""
+        body, self._body = self._body, b""
+        return str(body, "utf-8")
 
 
 def rehearse() -> None:
@@ -38,8 +48,8 @@ def rehearse() -> None:
     So the pages that it changes are this process's own by the time a request comes: copying them
     was half of what the request waited for.
     """
-    wire.decode_request(b'{"executionId":"","resultBytes":2,"memory":0,"linger":false}')
-    _parse_inputs({"body": b'{"data":{},"params":{}}'})
+    options = wire.decode_request(b'{"executionId":"","resultBytes":2,"memory":0,"linger":false}')
+    _parse_inputs(_Request(options, b'{"data":{},"params":{}}'))
     _encode_answer({}, 2)
     flush_streams()
 
@@ -52,11 +62,11 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
     request = _read_request(control)
     if request is None:
         os._exit(0)
-    options, inputs = request
+    options = request.options
     os.environ["SERVICE_EXECUTION_ID"] = options["executionId"]
     own = os.getpid()
     try:
-        frames = _encode_answer(_run(load, inputs), options["resultBytes"])
+        frames = _encode_answer(_run(load, request), options["resultBytes"])
     except BaseException as error:
         frames = [_encode_failure(error, options["memory"])] if os.getpid() == own else []
     release_streams()
@@ -68,9 +78,9 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
     os._exit(0)
 
 
-def _read_request(control: int) -> tuple[RequestOptions, Inputs] | None:
+def _read_request(control: int) -> _Request | None:
     options: RequestOptions | None = None
-    inputs: Inputs = {}
+    body: bytes | bytearray = b""
     frames = wire.FrameReader(control)
     while True:
         frame = frames.read()
@@ -78,16 +88,16 @@ def _read_request(control: int) -> tuple[RequestOptions, Inputs] | None:
             return None
         kind, payload = frame
         if kind == wire.START:
-            return None if options is None else (options, inputs)
+            return None if options is None else _Request(options, body)
         if kind == wire.REQUEST:
             options = wire.decode_request(payload)
-        elif kind in _INPUTS:
-            inputs[_INPUTS[kind]] = payload
+        elif kind == wire.BODY:
+            body = payload
 
 
-def _run(load: Callable[[], Binder], inputs: Inputs) -> Any:
+def _run(load: Callable[[], Binder], request: _Request) -> Any:
     binder = load()
-    values = _parse_inputs(inputs)
+    values = _parse_inputs(request)
     positional, named = binder.bind(values)
     values.clear()
     gc.freeze()
@@ -127,23 +137,28 @@ def _await(value: Awaitable[Any]) -> Any:
     return asyncio.run(wait())
 
 
-def _parse_inputs(inputs: Inputs) -> dict[str, Any]:
+def _parse_inputs(request: _Request) -> dict[str, Any]:
     """`data` and `params`.
 
     The garbage collector is still off: parsing 62 MB takes a quarter of the time without it.
     """
-    body = _parse(inputs.pop("body"), "/")
+    body = _parse(request.read_body, "/")
     if not isinstance(body, dict):
         raise InvalidInput("/", "must be a JSON object")
+    files = request.options["inputs"]
+    if files is None:
+        return {name: body.get(name, {}) for name in NAMES}
     return {
-        name: _parse(inputs.pop(name), "/" + name) if name in inputs else body.get(name, {})
+        name: _parse(partial(read_input, files, name), "/" + name)
+        if name in files["parts"]
+        else body.get(name, {})
         for name in NAMES
     }
 
 
-def _parse(text: bytes | bytearray, pointer: str) -> Any:
+def _parse(read: Callable[[], str], pointer: str) -> Any:
     try:
-        return _DECODER.decode(str(text, "utf-8"))
+        return _DECODER.decode(read())
     except RecursionError:
         raise InvalidInput(pointer, "is nested too deeply") from None
     except ValueError as error:

@@ -75,9 +75,10 @@ class Confinement:
     """What a child may use.
 
     Below `readable`, it may read and execute files; below `used`, write those that exist as well;
-    below `owned`, do everything but make devices. Paths that do not exist when this is made are
-    passed over; the zygote makes it ready for all its children. It connects to abstract sockets of
-    its own processes only, and signals only them (from version 6 on).
+    below `owned`, do everything but make devices; below `opened`, read files and list no folder,
+    also where it may change the permissions of folders. Paths that do not exist when this is made
+    are passed over; the zygote makes it ready for all its children. It connects to abstract sockets
+    of its own processes only, and signals only them (from version 6 on).
     """
 
     __slots__ = ("_calls",)
@@ -88,6 +89,7 @@ class Confinement:
         used: Iterable[str],
         owned: Iterable[str],
         *,
+        opened: Iterable[str] = (),
         version: int | None = None,
     ) -> None:
         known = find_version() if version is None else version
@@ -99,7 +101,12 @@ class Confinement:
         ruleset = self._calls.add_opening(
             "syscall", _CREATE_RULESET, attributes, ctypes.c_size_t(_RULESET.size), 0
         )
-        for paths, allowed in ((readable, _READ), (used, _USE), (owned, _OWN)):
+        for paths, allowed in (
+            (readable, _READ),
+            (used, _USE),
+            (owned, _OWN),
+            (opened, _READ_FILE),
+        ):
             for path in paths:
                 if os.path.exists(path):
                     _add_rule(self._calls, ruleset, path, allowed & rights)

@@ -20,12 +20,14 @@ class Isolation(TypedDict):
     namespace, and with the network `own` its own loopback interface and no other. `filter` is the
     base64 text of a program that filters system calls, None where none are. `landlock` lists
     what each may read besides its own folders, as far as the kernel can confine it; None: all.
+    Below `opened` each may read the files whose paths it knows, and list no folder.
     """
 
     namespaces: bool
     network: Network
     filter: str | None
     landlock: list[str] | None
+    opened: list[str]
 
 
 class BootOrder(TypedDict):
@@ -148,16 +150,28 @@ Event: TypeAlias = (
 )
 
 
+class InputFiles(TypedDict):
+    """Input by reference: files of `folder`, named `data` and `params`, and offset and length.
+
+    On the wire the parts are members beside `folder`. The path is that which the sandbox sees.
+    """
+
+    folder: str
+    parts: dict[str, tuple[int, int]]
+
+
 class RequestOptions(TypedDict):
     """The frame REQUEST. `resultBytes` limits the result; errors name `memory`, in bytes.
 
     `linger`: the process lives until Node has read the answer, and what it has used with it.
+    `inputs` is None where nothing was passed by reference; the member is missing then.
     """
 
     executionId: str
     resultBytes: int
     memory: int
     linger: bool
+    inputs: InputFiles | None
 
 
 class SpawnedStart(TypedDict):
@@ -174,9 +188,9 @@ class SpawnedStart(TypedDict):
 class ConfineOrder(TypedDict):
     """What the launcher of isolation level C gets as its argument.
 
-    `parent` is Node's process id, `home` the path of its socket. Of `readable`, `used` and `owned`
-    says `landlock` what the command may do there. `filter` is the base64 text of a seccomp program.
-    Its user may have `processes` processes and threads more than before, or twice as many.
+    `parent` is Node's process id, `home` the path of its socket. Of `readable`, `used`, `owned` and
+    `opened` says `landlock` what the command may do there. `filter` is the base64 text of a seccomp
+    program. Its user may have `processes` processes and threads more than before, or twice as many.
     """
 
     parent: int
@@ -186,6 +200,7 @@ class ConfineOrder(TypedDict):
     readable: list[str]
     used: list[str]
     owned: list[str]
+    opened: list[str]
     filter: str
     processes: int
 

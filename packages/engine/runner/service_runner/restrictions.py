@@ -26,7 +26,7 @@ place where the machine runs out of memory.
 class Restrictions:
     """Landlock and a system call filter; the zygote makes them ready once for all its children."""
 
-    __slots__ = ("_confinement", "_filter", "_readable", "_version")
+    __slots__ = ("_confinement", "_filter", "_opened", "_readable", "_version")
 
     def __init__(self, isolation: Isolation) -> None:
         program = isolation["filter"]
@@ -36,6 +36,7 @@ class Restrictions:
         if self._version < landlock.LEAST_VERSION:
             readable = None
         self._readable = readable
+        self._opened = isolation["opened"]
         self._confinement = (
             landlock.Confinement(readable, *OWN_MOUNTS, version=self._version)
             if readable is not None and isolation["namespaces"]
@@ -51,6 +52,8 @@ class Restrictions:
             self._confinement.enter()
         elif self._readable is not None:
             home = os.environ["HOME"]
-            landlock.Confinement(self._readable, DEVICES, [home], version=self._version).enter()
+            landlock.Confinement(
+                self._readable, DEVICES, [home], opened=self._opened, version=self._version
+            ).enter()
         if self._filter is not None:
             self._filter.install()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .messages import (
         BootOrder,
         ForkOrder,
+        InputFiles,
         Isolation,
         KillOrder,
         Order,
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 HELLO = 1
 REQUEST = 2
 BODY = 3
-DATA = 4
-PARAMS = 5
 START = 6
 ADMIT = 7
 METADATA = 16
@@ -108,7 +107,23 @@ def decode_request(payload: bytes | bytearray) -> RequestOptions:
         "resultBytes": _read_integer(members, "resultBytes"),
         "memory": _read_integer(members, "memory"),
         "linger": _read_flag(members, "linger"),
+        "inputs": None if "inputs" not in members else _read_inputs(members),
     }
+
+
+def _read_inputs(members: dict[str, Any]) -> InputFiles:
+    inputs = _read_object(members, "inputs")
+    return {
+        "folder": _read_text(inputs, "folder"),
+        "parts": {name: _read_part(inputs, name) for name in inputs if name != "folder"},
+    }
+
+
+def _read_part(members: dict[str, Any], name: str) -> tuple[int, int]:
+    part = _read_integers(members, name)
+    if len(part) != 2 or min(part) < 0:
+        raise ProtocolError(f"{name} must be an offset and a length")
+    return part[0], part[1]
 
 
 def _read_boot(members: dict[str, Any]) -> BootOrder:
@@ -137,6 +152,7 @@ def _read_isolation(members: dict[str, Any]) -> Isolation:
         "network": network,
         "filter": None if members.get("filter") is None else _read_text(members, "filter"),
         "landlock": None if members.get("landlock") is None else _read_texts(members, "landlock"),
+        "opened": _read_texts(members, "opened"),
     }
 
 

@@ -49,6 +49,7 @@ def create_order(command: list[str], parent: int, folder: str) -> dict[str, obje
         "readable": ["/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/proc"],
         "used": ["/dev/null"],
         "owned": [folder],
+        "opened": [],
         "filter": _ALLOW_ALL,
         "home": folder,
         "processes": 1024,

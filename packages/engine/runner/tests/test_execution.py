@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
+import tempfile
 import unittest
 from typing import Any
 
@@ -22,7 +24,12 @@ def load():
     return Binder(run)
 serve_request(int(sys.argv[1]), load)
 """
-OPTIONS = {"executionId": "0192", "resultBytes": 1000, "memory": 1 << 30, "linger": False}
+OPTIONS: dict[str, Any] = {
+    "executionId": "0192",
+    "resultBytes": 1000,
+    "memory": 1 << 30,
+    "linger": False,
+}
 RETURN_DATA = "def run(data): return data"
 
 
@@ -54,14 +61,20 @@ def run(
     definition: str, body: bytes = b'{"data":{"a":1}}', **inputs: bytes
 ) -> tuple[list[tuple[int, Any]], str]:
     """Serves a whole request; `inputs` are the contents of dataRef and paramsRef."""
-    kinds = {"data": wire.DATA, "params": wire.PARAMS}
-    return serve(
-        definition,
-        (wire.REQUEST, json.dumps(OPTIONS).encode()),
-        (wire.BODY, body),
-        *((kinds[name], content) for name, content in inputs.items()),
-        (wire.START, b""),
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        options = dict(OPTIONS)
+        if inputs:
+            parts = {name: [0, len(content)] for name, content in inputs.items()}
+            options["inputs"] = {"folder": folder, **parts}
+        for name, content in inputs.items():
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(content)
+        return serve(
+            definition,
+            (wire.REQUEST, json.dumps(options).encode()),
+            (wire.BODY, body),
+            (wire.START, b""),
+        )
 
 
 class Execution(unittest.TestCase):
@@ -117,6 +130,17 @@ def run(): return Envelope()
         ):
             with self.subTest(detail):
                 [(kind, failure)], _ = run(RETURN_DATA, body)
+                self.assertEqual((kind, failure["code"]), (wire.FAILURE, "INVALID_INPUT"))
+                self.assertEqual(failure["detail"][: len(detail)], detail)
+
+    def test_an_input_by_reference_that_is_not_json_is_refused_with_its_place(self) -> None:
+        for content, detail in (
+            (b"", "/params: is not JSON: Expecting value"),
+            (b"{", "/params: is not JSON: Expecting property name"),
+            (b'{"a":"\xff"}', "/params: is not JSON: 'utf-8' codec can't decode"),
+        ):
+            with self.subTest(detail):
+                [(kind, failure)], _ = run(RETURN_DATA, params=content)
                 self.assertEqual((kind, failure["code"]), (wire.FAILURE, "INVALID_INPUT"))
                 self.assertEqual(failure["detail"][: len(detail)], detail)
 

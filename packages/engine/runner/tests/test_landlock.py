@@ -72,6 +72,25 @@ attempt("mount", lambda: mount(own))
         self.assertEqual({name for name, end in lines.items() if end == "done"}, done)
         self.assertLessEqual(set(lines.values()), {"done", "EACCES", "EPERM", "EXDEV"})
 
+    def test_below_what_is_opened_files_are_read_by_those_who_know_their_names(self) -> None:
+        program = """
+os.mkdir(f"{other}/folder")
+os.rename(f"{other}/old", f"{other}/folder/old")
+confine(opened=[other])
+attempt("read", lambda: read(f"{other}/folder/old"))
+attempt("list", lambda: os.listdir(other))
+os.chmod(other, 0o777)
+attempt("list after chmod", lambda: os.listdir(other))
+attempt("list below", lambda: os.listdir(f"{other}/folder"))
+attempt("write", lambda: write(f"{other}/folder/old"))
+attempt("create", lambda: write(f"{other}/folder/new"))
+"""
+        refused = ("list", "list after chmod", "list below", "write", "create")
+        self.assertEqual(
+            read_output(CONFINED + program),
+            "read done\n" + "".join(f"{name} EACCES\n" for name in refused),
+        )
+
     def test_what_the_child_starts_is_confined_too(self) -> None:
         program = """
 confine()

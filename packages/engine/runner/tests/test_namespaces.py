@@ -16,7 +16,8 @@ from .support import run_python
 NAMESPACES = """
 import os, socket, sys
 from service_runner import child, kernel, namespaces
-separation = {"namespaces": True, "network": sys.argv[1], "filter": None, "landlock": None}
+separation = {"namespaces": True, "network": sys.argv[1], "filter": None}
+separation.update(landlock=None, opened=[])
 boot = {"isolation": separation, "memory": 1 << 20, "children": 4, "keep": sys.argv[2:]}
 parent, user = child.Parent(boot), (os.getuid(), os.getgid())
 try:

@@ -51,7 +51,7 @@ class GoldenFrames(unittest.TestCase):
                 self.assertEqual(wire.FrameReader(ours.fileno()).read(), expected)
 
     def test_frames_that_come_together_are_read_one_by_one_however_large(self) -> None:
-        frames = [(wire.BODY, b"{}"), (wire.DATA, b"x" * 100_000), (wire.START, b"")]
+        frames = [(wire.BODY, b"{}"), (wire.BODY, b"x" * 100_000), (wire.START, b"")]
         ours, theirs = socket.socketpair()
         with ours:
             sender = threading.Thread(
@@ -69,10 +69,29 @@ class GoldenFrames(unittest.TestCase):
         self.assertEqual(wire.encode_hello("c", sample["text"][1:]).hex(), sample["hex"])
 
     def test_a_request_is_parsed_into_its_options(self) -> None:
-        text = next(sample["text"] for sample in FRAMES if sample["type"] == wire.REQUEST)
-        options = wire.decode_request(text.encode())
-        self.assertEqual(options, json.loads(text))
+        plain, referring = (sample["text"] for sample in FRAMES if sample["type"] == wire.REQUEST)
+        options = wire.decode_request(plain.encode())
+        self.assertEqual(options, {**json.loads(plain), "inputs": None})
         self.assertEqual(options.keys(), messages.RequestOptions.__required_keys__)
+        inputs = json.loads(referring)["inputs"]
+        parts = {"data": tuple(inputs["data"]), "params": tuple(inputs["params"])}
+        self.assertEqual(
+            wire.decode_request(referring.encode())["inputs"],
+            {"folder": inputs["folder"], "parts": parts},
+        )
+
+    def test_a_request_whose_inputs_are_not_parts_of_files_is_refused(self) -> None:
+        plain = json.loads(
+            next(sample["text"] for sample in FRAMES if sample["type"] == wire.REQUEST)
+        )
+        for inputs in (
+            None,
+            {},
+            {"folder": "/in", "data": [0]},
+            {"folder": "/in", "data": [-1, 2]},
+        ):
+            with self.subTest(inputs=inputs), self.assertRaises(wire.ProtocolError):
+                wire.decode_request(json.dumps({**plain, "inputs": inputs}).encode())
 
     def test_a_frame_above_the_limit_is_refused_before_its_payload_is_read(self) -> None:
         ours, theirs = socket.socketpair()

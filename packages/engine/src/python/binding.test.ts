@@ -52,7 +52,8 @@ test("missing data and params are empty objects, and references take the place o
     "def run(data, params):\n    return {'data': data, 'params': params}",
   );
   expect((await fixture.finish(version, { body: "{}" })).result).toEqual({ data: {}, params: {} });
-  expect((await fixture.finish(version, { body: "{}", dataRef: '{"from":"file"}' })).result).toEqual({
+  const files = await fixture.stage('{"from":"file"}');
+  expect((await fixture.finish(version, { body: "{}", files })).result).toEqual({
     data: { from: "file" },
     params: {},
   });

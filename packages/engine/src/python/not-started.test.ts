@@ -43,11 +43,21 @@ async function createFixtureWithGate(): Promise<{ readonly refuse: () => void; r
   return { refuse: () => writeFileSync(refusing, ""), allow: () => rmSync(refusing) };
 }
 
+/** The inputs of executions, in the folders of zygotes and on their way there. */
+function listInputs(directory: string): readonly string[] {
+  const folder = join(directory, "run/z");
+  const [zygotes, staged] = [/^\d+$/, /^[0-9a-f]{32}$/].map((form) =>
+    readdirSync(folder).filter((name) => form.test(name)),
+  );
+  return [...(staged ?? []), ...(zygotes ?? []).flatMap((name) => readdirSync(join(folder, name, "in")))];
+}
+
 describe("an execution that the machine could not start is not blamed on the project", () => {
   test("when the sandbox cannot be prepared; nothing is left behind", async () => {
     const sandbox: Sandbox = {
       report: { level: "D", missing: [] },
       cgroups: null,
+      mayLink: false,
       explainNetwork: () => null,
       findFault: async () => null,
       prepare: () => {
@@ -66,6 +76,22 @@ describe("an execution that the machine could not start is not blamed on the pro
     });
     await expect(fixture.runtime.probe(version)).rejects.toThrow("no uid is free");
     await waitFor("the folders are gone", () => readdirSync(join(fixture.directory, "run/z")).length === 0);
+  });
+
+  test("when its input cannot be brought to its process; the next execution finds its own", async () => {
+    fixture = await createFixture();
+    const version = fixture.createVersion("def run(data): return data\n");
+    const files = await fixture.stage('{"a":1}');
+    files.discard();
+    await waitFor("the input is gone", () => readdirSync(join(fixture.directory, "run/z")).length === 0);
+    expect((await fixture.finish(version, { files })).outcome).toMatchObject({
+      status: "NOT_STARTED",
+      scope: "worker",
+      detail: expect.stringContaining("The input could not be brought to its process: ENOENT"),
+    });
+    const others = await fixture.stage('{"a":2}');
+    expect((await fixture.finish(version, { files: others })).result).toEqual({ a: 2 });
+    await waitFor("nothing is left", () => listInputs(fixture.directory).length === 0);
   });
 
   test("when the interpreter cannot be executed", async () => {

@@ -5,6 +5,7 @@ import { createExecution } from "./child/execution.ts";
 import { createPaces } from "./wire/pace.ts";
 import { probeVersion } from "./probe.ts";
 import type { PythonRuntime, Run, RunRequest } from "./port/runtime.ts";
+import { stageInputs } from "./pool/staged-inputs.ts";
 import { createZygoteFolders } from "./pool/zygote-folders.ts";
 import { limitOutput, readSettings } from "./port/settings.ts";
 import type { PythonRuntimeOptions } from "./port/settings.ts";
@@ -42,6 +43,8 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
     if (stopping.signal.aborted)
       execution.refuse(notStarted("worker", "The worker was stopped before the execution began."));
     else pools.find(request.version).submit(execution);
+    const { files } = request.input;
+    if (files !== undefined) void execution.run.ended.then(files.discard);
     return execution.run;
   }
 
@@ -59,6 +62,7 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
 
   return {
     run,
+    stageInputs: (fill) => stageInputs(host, fill),
     probe: (version) => probeVersion(host, version),
     retire: pools.retire,
     close,

@@ -254,8 +254,11 @@ export interface VersionSource {
 export interface InputSource {
   /** Checked at the start: throws Problem DATA_REFERENCE_INVALID when the owner may not read the file or it is not a JSON object. */
   readonly check: (reference: FileReference, owner: Owner) => Promise<void>;
-  /** Read at the run: the content; null when it no longer exists; throws when that cannot be determined now. */
-  readonly read: (reference: FileReference, owner: Owner) => Promise<Uint8Array | null>;
+  /**
+   * At the run: puts the content at this path, where nothing is, as a file of its own or as a hard link to one that never changes (see
+   * `stageInputs` of PythonRuntime). `gone`: it no longer exists. Throws when that cannot be determined now, or the file cannot be made.
+   */
+  readonly place: (reference: FileReference, owner: Owner, path: string) => Promise<"placed" | "gone">;
 }
 
 /** Failure of an execution that was cancelled before user code began. */

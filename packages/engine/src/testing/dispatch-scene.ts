@@ -1,4 +1,4 @@
-import { linkSync } from "node:fs";
+import { linkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createUuidV7 } from "../base/uuid.ts";
 import { createDispatcher } from "../worker/dispatcher.ts";
@@ -63,9 +63,11 @@ export async function createDispatchScene(): Promise<DispatchScene> {
     },
     inputs: {
       check: async () => undefined,
-      read: async ({ fileId }) => {
+      place: async ({ fileId }, _owner, path) => {
         const file = files.get(fileId);
-        return file === undefined ? null : Buffer.from(file);
+        if (file === undefined) return "gone";
+        writeFileSync(path, file);
+        return "placed";
       },
     },
   };

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { TrustedExecutable } from "../host/trusted-executable.ts";
@@ -11,6 +11,7 @@ import type {
   PythonRuntime,
   Run,
   RunnableVersion,
+  StagedInputs,
 } from "../python/port/runtime.ts";
 import { isAtLeast } from "@platform/contract/sandbox";
 import type { SandboxLevel } from "@platform/contract/sandbox";
@@ -37,11 +38,15 @@ interface Finished {
   readonly result: unknown;
 }
 
+/** Of `dataRef`: text, or the path of a file that is linked. */
+type Content = string | { readonly linkTo: string };
+
 interface RunOptions {
   readonly data?: unknown;
   readonly params?: unknown;
   readonly body?: string;
-  readonly dataRef?: string;
+  /** From `stage`; takes the place of `data`. */
+  readonly files?: StagedInputs;
   readonly timeoutSeconds?: number;
 }
 
@@ -54,6 +59,7 @@ export interface Fixture {
     changes?: Partial<RunnableVersion>,
     files?: Record<string, string>,
   ) => RunnableVersion;
+  readonly stage: (content: Content) => Promise<StagedInputs>;
   readonly start: (version: RunnableVersion, options?: RunOptions) => Run & { readonly lines: LogLine[] };
   /** Starts, waits for the outcome and for the end of the processes. */
   readonly finish: (version: RunnableVersion, options?: RunOptions) => Promise<Finished>;
@@ -125,6 +131,13 @@ export async function createFixture(
     };
   }
 
+  function stage(content: Content): Promise<StagedInputs> {
+    return runtime.stageInputs(async (locate) => {
+      if (typeof content === "string") writeFileSync(locate("data"), content);
+      else linkSync(content.linkTo, locate("data"));
+    });
+  }
+
   function start(version: RunnableVersion, given: RunOptions = {}): Run & { readonly lines: LogLine[] } {
     const lines: LogLine[] = [];
     const { data, params } = given;
@@ -132,7 +145,7 @@ export async function createFixture(
     const run = runtime.run({
       executionId: `execution-${(sequence += 1)}`,
       version,
-      input: given.dataRef === undefined ? { body } : { body, data: Buffer.from(given.dataRef) },
+      input: given.files === undefined ? { body } : { body, files: given.files },
       timeoutSeconds: given.timeoutSeconds ?? EXECUTION_SECONDS,
       onLog: async (batch) => void lines.push(...batch),
     });
@@ -152,6 +165,7 @@ export async function createFixture(
     runtime,
     directory,
     createVersion,
+    stage,
     start,
     finish,
     close: async () => {

@@ -44,7 +44,7 @@ export async function openServiceApiScene() {
     retentionDays: RETENTION_DAYS,
     queueLimits: { perOwner: 300, total: 301 },
     now: () => clock.now ?? Date.now(),
-    inputs: { check: async () => undefined, read: async () => null },
+    inputs: { check: async () => undefined, place: async () => "gone" },
   });
   const app = createHttpServer({ logger: pino({ level: "silent" }) });
   for (const { prefix, presenter } of PREFIXES)

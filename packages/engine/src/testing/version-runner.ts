@@ -11,6 +11,8 @@ export interface Order {
   readonly program: string;
   readonly network?: Network | null;
   readonly data?: unknown;
+  /** A file that is linked in the place of `data`. */
+  readonly linkTo?: string;
   /** What an operator has set; missing: nothing. */
   readonly policy?: NetworkPolicy;
 }
@@ -48,12 +50,13 @@ export async function createVersionRunner(): Promise<VersionRunner> {
   const versions = new Map<string, RunnableVersion>();
 
   async function run(order: Order): Promise<Answer> {
-    const { program, network = null, data, policy } = order;
+    const { program, network = null, data, linkTo, policy } = order;
     if (policy !== undefined) return runApart(order, policy);
     const key = JSON.stringify([program, network]);
     const version = versions.get(key) ?? fixture.createVersion(program, { network });
     versions.set(key, version);
-    const { outcome, result } = await fixture.finish(version, { data });
+    const files = linkTo === undefined ? {} : { files: await fixture.stage({ linkTo }) };
+    const { outcome, result } = await fixture.finish(version, { data, ...files });
     const said = notices;
     notices = [];
     return { outcome, result, notices: said };

@@ -51,7 +51,7 @@ describe("what the platform cannot start", () => {
   const SICK: Record<string, () => Partial<DispatcherOptions>> = {
     "cannot unpack anything": () => ({ versions: { prepare: () => Promise.reject(full) } }),
     "cannot read inputs": () => ({
-      inputs: { ...scene.sources.inputs, read: () => Promise.reject(new Problem("UNAVAILABLE")) },
+      inputs: { ...scene.sources.inputs, place: () => Promise.reject(new Problem("UNAVAILABLE")) },
     }),
   };
 
@@ -88,6 +88,7 @@ describe("what the platform cannot start", () => {
       sandbox: {
         report: { level: "D", missing: [] },
         cgroups: null,
+        mayLink: false,
         explainNetwork: () => null,
         findFault: async () => null,
         prepare: () => {
@@ -174,6 +175,27 @@ test("an execution fails when its referenced input is gone, and when its project
   await expect
     .poll(async () => (await scene.find(broken)).failure, WITHIN)
     .toEqual({ code: "STARTUP_ERROR", detail: "There is no package of this name." });
+});
+
+test("the input of an execution that could not be handed over is discarded", async () => {
+  scene.files.set(REFERENCE.fileId, "{}");
+  await scene.start(PROGRAM, { json: { dataRef: REFERENCE }, references: { data: REFERENCE } });
+  const discarded: string[] = [];
+  const { stageInputs } = scene.fixture.runtime;
+  scene
+    .createDispatcher({
+      runtime: {
+        stageInputs: async (fill) => {
+          const staged = await stageInputs(fill);
+          return { ...staged, discard: () => void discarded.push(JSON.stringify(staged.bytes)) };
+        },
+        run: () => {
+          throw new Error("a bug");
+        },
+      },
+    })
+    .start();
+  await expect.poll(() => discarded, WITHIN).toEqual(['{"data":2}']);
 });
 
 describe("while a version is made ready", () => {

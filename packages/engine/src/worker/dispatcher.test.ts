@@ -141,6 +141,7 @@ describe("dispatcher", () => {
   test("the room of a cancelled execution is free only when its processes are confirmed dead", async () => {
     const events: string[] = [];
     const runtime: DispatcherOptions["runtime"] = {
+      ...scene.fixture.runtime,
       run: (request) => {
         events.push("started");
         const run = scene.fixture.runtime.run(request);

@@ -47,7 +47,7 @@ export interface DispatcherOptions {
   readonly versions: VersionSource;
   readonly inputs: InputSource;
   /** Closed by its creator, not by the dispatcher. */
-  readonly runtime: Pick<PythonRuntime, "run">;
+  readonly runtime: Pick<PythonRuntime, "run" | "stageInputs">;
   readonly workerId: string;
   /** How well `runtime` isolates user code. */
   readonly sandboxLevel: SandboxLevel;

@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
-import type { Claim } from "../store/execution-store.ts";
+import { beforeEach, expect, test } from "vitest";
+import type { Claim, InputSource } from "../store/execution-store.ts";
 import { prepareClaim } from "./prepare-claim.ts";
+import type { PrepareDeps } from "./prepare-claim.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { VERSION } from "../testing/version.ts";
 import { createOwner } from "../testing/execution-fixtures.ts";
 import { ProjectError } from "../project/project-error.ts";
 
@@ -18,6 +21,26 @@ const CLAIM: Claim = {
   setbacks: 0,
 };
 
+const GONE: InputSource = { check: async () => undefined, place: async () => "gone" };
+const PLACED: InputSource = { check: async () => undefined, place: async () => "placed" };
+const REFERENCE = { dataPoolId: "pool", dataSourceDescriptorId: "descriptor", fileId: "file" };
+const BY_REFERENCE: Claim = { ...CLAIM, references: { data: REFERENCE } };
+
+const prepare = async () => VERSION;
+const broken = async () => Promise.reject(new ProjectError("BUILD_FAILED", "own==1 is gone."));
+
+let discarded: number;
+const runtime: PrepareDeps["runtime"] = {
+  stageInputs: async (fill) => {
+    await fill((name) => `/folder/${name}`);
+    return { bytes: { data: 2 }, moveTo: () => "folder", discard: () => void (discarded += 1) };
+  },
+};
+
+beforeEach(() => {
+  discarded = 0;
+});
+
 test("a version that never gets ready is given up at the preparation's own limit, and its source is told to stop", async () => {
   const stopped: unknown[] = [];
   const prepared = await prepareClaim(
@@ -28,7 +51,8 @@ test("a version that never gets ready is given up at the preparation's own limit
           return new Promise(() => undefined);
         },
       },
-      inputs: { check: async () => undefined, read: async () => null },
+      inputs: GONE,
+      runtime,
     },
     CLAIM,
     new AbortController().signal,
@@ -49,10 +73,48 @@ test.each([
   const prepared = await prepareClaim(
     {
       versions: { prepare: async () => Promise.reject(error) },
-      inputs: { check: async () => undefined, read: async () => null },
+      inputs: GONE,
+      runtime,
     },
     CLAIM,
     new AbortController().signal,
   );
   expect(prepared).toMatchObject({ kind: "fault", scope, cause: error });
+});
+
+test("what is ready owns its input; what is gone, or cannot be prepared, leaves none behind", async () => {
+  const { signal } = new AbortController();
+  expect(
+    await prepareClaim({ versions: { prepare }, inputs: PLACED, runtime }, BY_REFERENCE, signal),
+  ).toMatchObject({ kind: "ready", input: { files: { bytes: { data: 2 } } } });
+  expect(discarded).toBe(0);
+  expect(
+    await prepareClaim({ versions: { prepare }, inputs: GONE, runtime }, BY_REFERENCE, signal),
+  ).toMatchObject({
+    outcome: { code: "DATA_REFERENCE_UNAVAILABLE", detail: "The file that dataRef names is gone." },
+  });
+  expect(discarded).toBe(1);
+  expect(
+    await prepareClaim({ versions: { prepare: broken }, inputs: PLACED, runtime }, BY_REFERENCE, signal),
+  ).toMatchObject({ outcome: { code: "STARTUP_ERROR" } });
+  await expect.poll(() => discarded).toBe(2);
+});
+
+test("an input that comes after the preparation was given up is discarded", async () => {
+  const giveUp = new AbortController();
+  const placed = createDeferred<"placed">();
+  const prepared = prepareClaim(
+    {
+      versions: { prepare: async () => VERSION },
+      inputs: { ...PLACED, place: () => placed.promise },
+      runtime,
+    },
+    BY_REFERENCE,
+    giveUp.signal,
+  );
+  giveUp.abort(new Error("The execution was cancelled."));
+  expect(await prepared).toMatchObject({ kind: "fault" });
+  expect(discarded).toBe(0);
+  placed.resolve("placed");
+  await expect.poll(() => discarded).toBe(1);
 });

@@ -2,7 +2,16 @@ import { MINUTE } from "../base/time.ts";
 import { untilAborted } from "../base/until-aborted.ts";
 import type { Claim, InputSource, VersionSource } from "../store/execution-store.ts";
 import { ProjectError } from "../project/project-error.ts";
-import type { ExecutionInput, NotStarted, Outcome, RunnableVersion } from "../python/port/runtime.ts";
+import { INPUT_NAMES } from "../python/port/runtime.ts";
+import type {
+  ExecutionInput,
+  InputName,
+  NotStarted,
+  Outcome,
+  PythonRuntime,
+  RunnableVersion,
+  StagedInputs,
+} from "../python/port/runtime.ts";
 
 /** Longer than any build of an environment may take (15 minutes). An execution's own time limit begins with its user code. */
 const PREPARE_WITHIN_MS = 20 * MINUTE;
@@ -15,13 +24,19 @@ export type Preparation =
   /** The cause is the platform, or the version can no longer be prepared here. */
   | { readonly kind: "fault"; readonly scope: NotStarted["scope"]; readonly cause: unknown };
 
-/** Where a claim's code and its input by reference come from. */
+/** Where a claim's code and its input by reference come from, and where that waits. */
 export interface PrepareDeps {
   readonly versions: VersionSource;
   readonly inputs: InputSource;
+  readonly runtime: Pick<PythonRuntime, "stageInputs">;
 }
 
-/** Never rejects, and takes no longer than `signal` or its own time limit allow, whatever the sources do. */
+/** Removes the files of an input that is not passed on to Python. */
+export function discardPreparation(preparation: Preparation): void {
+  if (preparation.kind === "ready") preparation.input.files?.discard();
+}
+
+/** Whoever does not pass on what is ready has to discard it. Never rejects, and takes no longer than `signal` or its own time limit allow, whatever the sources do. */
 export async function prepareClaim(
   deps: PrepareDeps,
   claim: Claim,
@@ -36,9 +51,12 @@ export async function prepareClaim(
     () => giveUp.abort(new Error(`The preparation took longer than ${withinMs / MINUTE} minutes.`)),
     withinMs,
   );
+  const gathering = gather(deps, claim, giveUp.signal);
   try {
-    return await untilAborted(gather(deps, claim, giveUp.signal), giveUp.signal);
+    return await untilAborted(gathering, giveUp.signal);
   } catch (cause) {
+    // Given up, it may come to its end all the same.
+    gathering.then(discardPreparation, () => undefined);
     if (!(cause instanceof ProjectError) || giveUp.signal.aborted)
       return { kind: "fault", scope: findScope(cause), cause };
     return fail("STARTUP_ERROR", cause.detail);
@@ -53,27 +71,48 @@ function findScope(cause: unknown): NotStarted["scope"] {
   return cause instanceof Error && cause.cause instanceof ProjectError ? "version" : "worker";
 }
 
-async function gather(
-  { versions, inputs }: PrepareDeps,
-  claim: Claim,
-  signal: AbortSignal,
-): Promise<Preparation> {
-  const read = async (key: "data" | "params") => {
-    const reference = claim.references[key];
-    return reference === undefined ? undefined : inputs.read(reference, claim.owner);
-  };
-  const [version, data, params] = await Promise.all([
-    versions.prepare(claim.versionId, signal),
-    read("data"),
-    read("params"),
-  ]);
-  if (data === null || params === null)
-    return fail(
-      "DATA_REFERENCE_UNAVAILABLE",
-      `The file that ${data === null ? "dataRef" : "paramsRef"} names is gone.`,
+/** What was asked for by reference; `missing` is what is gone. */
+interface Staged {
+  readonly files: StagedInputs;
+  readonly missing: readonly InputName[];
+}
+
+async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Promise<Preparation> {
+  const staging = stage(deps, claim);
+  try {
+    const [version, staged] = await Promise.all([deps.versions.prepare(claim.versionId, signal), staging]);
+    if (staged === null) return { kind: "ready", version, input: { body: claim.body } };
+    const [missing] = staged.missing;
+    if (missing === undefined)
+      return { kind: "ready", version, input: { body: claim.body, files: staged.files } };
+    staged.files.discard();
+    return fail("DATA_REFERENCE_UNAVAILABLE", `The file that ${missing}Ref names is gone.`);
+  } catch (error) {
+    // The version is what failed, and the input is there or still on its way.
+    Promise.resolve(staging).then(
+      (staged) => staged?.files.discard(),
+      () => undefined,
     );
-  const input = { body: claim.body, ...(data ? { data } : {}), ...(params ? { params } : {}) };
-  return { kind: "ready", version, input };
+    throw error;
+  }
+}
+
+/** Null, without waiting, where nothing is passed by reference. */
+function stage({ inputs, runtime }: PrepareDeps, { references, owner }: Claim): Promise<Staged> | null {
+  const names = INPUT_NAMES.filter((name) => references[name] !== undefined);
+  return names.length === 0 ? null : placeAll();
+
+  async function placeAll(): Promise<Staged> {
+    const missing: InputName[] = [];
+    const files = await runtime.stageInputs(async (locate) => {
+      for (const name of names) {
+        const reference = references[name];
+        if (reference === undefined) continue;
+        if ((await inputs.place(reference, owner, locate(name))) === "gone") missing.push(name);
+      }
+    });
+    return { files, missing };
+  }
 }
 
 function fail(code: "STARTUP_ERROR" | "DATA_REFERENCE_UNAVAILABLE", detail: string): Preparation {

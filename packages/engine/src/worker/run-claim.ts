@@ -7,7 +7,7 @@ import { MINUTE, SECOND } from "../base/time.ts";
 import { CANCELLED, isStarting, PREPARING, reduceClaim } from "./claim-machine.ts";
 import type { ClaimEffect, ClaimEvent, ClaimState, Ending, StopReason } from "./claim-machine.ts";
 import type { Claim, ExecutionStore } from "../store/execution-store.ts";
-import { prepareClaim } from "./prepare-claim.ts";
+import { discardPreparation, prepareClaim } from "./prepare-claim.ts";
 import type { Preparation, PrepareDeps } from "./prepare-claim.ts";
 import type { LogLine, Outcome, PythonRuntime, Run } from "../python/port/runtime.ts";
 import type { HealthKeeper } from "./worker-health.ts";
@@ -30,7 +30,7 @@ const WRITE_FOR_MS = 15 * MINUTE;
 /** What all claims of a worker share; put together by the dispatcher. */
 export interface RunClaimDeps extends PrepareDeps {
   readonly store: ExecutionStore;
-  readonly runtime: Pick<PythonRuntime, "run">;
+  readonly runtime: Pick<PythonRuntime, "run" | "stageInputs">;
   readonly health: HealthKeeper;
   readonly logger: Logger;
 }
@@ -67,14 +67,19 @@ interface ClaimRunState {
 export function runClaim(deps: RunClaimDeps, claim: Claim, listener: ClaimListener): ClaimRun {
   const preparing = new AbortController();
   const self: ClaimRunState = { deps, claim, listener, preparing, state: PREPARING, run: null };
-  void prepareClaim(deps, claim, preparing.signal).then((preparation) =>
-    dispatch(self, { type: "prepared", preparation }),
-  );
+  void prepare(self);
   return {
     claim,
     isStarting: () => isStarting(self.state),
     stop: (reason) => dispatch(self, { type: "stop", reason }),
   };
+}
+
+async function prepare(self: ClaimRunState): Promise<void> {
+  const preparation = await prepareClaim(self.deps, self.claim, self.preparing.signal);
+  dispatch(self, { type: "prepared", preparation });
+  // It was stopped meanwhile, or could not be handed over.
+  if (self.run === null) discardPreparation(preparation);
 }
 
 /** Not by `runMachine`: one for each claim took 9 us more of 114 us that this worker spends on an execution (a loop without Python). */

@@ -10,6 +10,6 @@ export function createNoDataPools(): InputSource {
         `This platform has no data pool ${reference.dataPoolId}; pass the input by value instead.`,
       );
     },
-    read: async () => null,
+    place: async () => "gone",
   };
 }

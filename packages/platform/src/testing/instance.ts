@@ -76,7 +76,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
   });
   const executions = createExecutions({
     store: options.executionStore ?? createMemoryStore(),
-    inputs: { check: async () => undefined, read: async () => null },
+    inputs: { check: async () => undefined, place: async () => "gone" },
   });
   const objects = createKeptObjects(
     createLocalObjects(join(directory, "objects")),

@@ -118,6 +118,7 @@ function handOver(
   execution.handOver(connections, {
     signal: (signal) => asked.push(`signal ${signal}`),
     measure,
+    inputs: null,
     needsLive: false,
     explainNetwork: () => null,
     onAnswered: () => asked.push("answered"),

@@ -1,10 +1,8 @@
-import { GIGABYTE } from "../../base/bytes.ts";
 import { SECOND } from "../../base/time.ts";
-import { listenForAnswer } from "./answers.ts";
+import { listenForAnswer, notStarted } from "./answers.ts";
 import { createDeferred } from "../../base/deferred.ts";
 import { runMachine } from "../../base/machine.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
-import { FRAME, encodeFrame, encodeHeader } from "../wire/frames.ts";
 import type { Connections } from "../wire/home-socket.ts";
 import { createJournal } from "./journal.ts";
 import type { Journal } from "./journal.ts";
@@ -13,6 +11,9 @@ import type { ChildAction, RunEffect, RunEvent, Timer } from "./run-state.ts";
 import type { LogLine, NotStarted, Outcome, Run, RunRequest } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
 import { createMeter } from "./usage.ts";
+import { getMessage } from "../../base/thrown.ts";
+import { bringIn, encodeRequest } from "./encode-request.ts";
+import type { InputPlace } from "./encode-request.ts";
 import type { Meter, Usage } from "./usage.ts";
 import { createTimers } from "../../base/timers.ts";
 
@@ -29,6 +30,8 @@ interface ExecutionHost {
   readonly explainNetwork: () => string | null;
   /** What the execution has used until now; null: it is not measured, or its processes are gone. */
   readonly measure: () => Usage | null;
+  /** Where files go that the child shall open; null: there is no such place. */
+  readonly inputs: InputPlace | null;
   /** Whether `measure` reads live processes: one that has answered then waits until that was done. */
   readonly needsLive: boolean;
   /** The answer is known; the process may still be running. */
@@ -103,19 +106,45 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
     request,
     handOver: (connections, host) => {
       if (state().name !== "queued") return;
-      performOnChild = attendChild({ connections, host, journal, request, settings, meter, dispatch });
+      const asked = composeRequest(request, settings, host);
+      if ("refused" in asked) return turnAway(connections, asked.refused, dispatch);
+      performOnChild = attendChild({ connections, host, journal, ...asked, settings, meter, dispatch });
       dispatch({ type: "handedOver" });
     },
     refuse: (refused, lines = []) => dispatch({ type: "refused", outcome: refused, lines }),
     checkMemory: () => checkMemory(meter, dispatch),
-    onExit: ({ code, signal }) => {
-      // The answer may be read only when the processes are gone, and with them what is measured. Not `take`: code at import may have said it.
-      meter.look();
-      dispatch({ type: "exit", exit: { code, signal } });
-    },
+    onExit: (exit) => hearExit(meter, exit, dispatch),
     onGone: () => dispatch({ type: "gone" }),
     onLost: (detail) => dispatch({ type: "lost", detail }),
   };
+}
+
+/** The request as the child reads it, with its files where the child finds them; or why they cannot be there. */
+function composeRequest(request: RunRequest, { resultBytes }: Settings, host: ExecutionHost) {
+  try {
+    const inputs = bringIn(request.input.files, host.inputs);
+    return { frames: encodeRequest(request, { resultBytes, linger: host.needsLive, inputs }) };
+  } catch (error) {
+    return {
+      refused: notStarted("worker", `The input could not be brought to its process: ${getMessage(error)}`),
+    };
+  }
+}
+
+/** The child ends when its connections close: nothing was asked of it. */
+function turnAway(
+  { control, stdout, stderr }: Connections,
+  outcome: NotStarted,
+  dispatch: (event: RunEvent) => void,
+): void {
+  for (const connection of [control, stdout, stderr]) connection.destroy();
+  dispatch({ type: "refused", outcome, lines: [] });
+}
+
+/** The answer may be read only when the processes are gone, and with them what is measured. */
+function hearExit(meter: Meter, { code, signal }: ExitEvent, dispatch: (event: RunEvent) => void): void {
+  meter.look(); // not `take`: code at import may have said it
+  dispatch({ type: "exit", exit: { code, signal } });
 }
 
 function checkMemory(meter: Meter, dispatch: (event: RunEvent) => void): void {
@@ -144,7 +173,8 @@ interface ChildOptions {
   readonly connections: Connections;
   readonly host: ExecutionHost;
   readonly journal: Journal;
-  readonly request: RunRequest;
+  /** The request as the child reads it. */
+  readonly frames: readonly Uint8Array[];
   readonly settings: Settings;
   readonly meter: Meter;
   readonly dispatch: (event: RunEvent) => void;
@@ -174,31 +204,14 @@ function attendChild(options: ChildOptions): (action: ChildAction) => void {
   };
 }
 
-function serve({ connections, host, journal, request, settings, dispatch }: ChildOptions): void {
-  connections.control.write(encodeRequest(request, settings.resultBytes, host.needsLive));
+function serve({ connections, host, journal, frames, settings, dispatch }: ChildOptions): void {
+  connections.control.write(frames);
   journal.read(connections.stdout, connections.stderr);
   listenForAnswer(connections.control, settings.resultBytes, (event) =>
     dispatch(
       event.type === "answer" ? { ...event, outcome: explain(event.outcome, host.explainNetwork) } : event,
     ),
   );
-}
-
-/** The frames that start an execution in a child: inputs are passed on as received, without a copy. */
-function encodeRequest(request: RunRequest, resultBytes: number, linger: boolean): readonly Uint8Array[] {
-  const { body, data, params } = request.input;
-  const memory = Math.round(request.version.resources.memory * GIGABYTE);
-  const { executionId } = request;
-  const options = Buffer.from(JSON.stringify({ executionId, resultBytes, memory, linger }));
-  const inputs = [
-    [FRAME.body, body],
-    [FRAME.data, data],
-    [FRAME.params, params],
-  ] as const;
-  const frames = inputs.flatMap(([type, payload]) =>
-    payload === undefined ? [] : [encodeHeader(type, payload.byteLength), payload],
-  );
-  return [encodeFrame(FRAME.request, options), ...frames, encodeFrame(FRAME.start)];
 }
 
 /** The errors of a sandbox without a network are those of a network that is down. */

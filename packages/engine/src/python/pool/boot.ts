@@ -9,6 +9,7 @@ import { beginBoot, reduceBoot } from "./boot-machine.ts";
 import type { BootEffect, BootEvent, PoolOrder, BootReport } from "./boot-machine.ts";
 import { runMachine } from "../../base/machine.ts";
 import { getMessage } from "../../base/thrown.ts";
+import type { InputPlace } from "../child/encode-request.ts";
 import type { Usage } from "../child/usage.ts";
 import { createFamily, describeChild } from "../watch/family.ts";
 import type { Family } from "../watch/family.ts";
@@ -53,6 +54,8 @@ export interface Boot {
   readonly order: (order: PoolOrder) => void;
   /** An execution was handed over to a child: it is limited from now on. */
   readonly begin: (id: number) => void;
+  /** Where the inputs of its executions go; null: no process is started yet. */
+  readonly inputs: () => InputPlace | null;
   /** What a child has used until now; null: it is not measured. */
   readonly measure: (id: number) => Usage | null;
   /** Kills what is left of a child again; whether it has processes that have not ended yet, as the kernel shows, and will. False: that is not known. */
@@ -111,6 +114,7 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
   return {
     order: (order) => dispatch({ type: "ordered", order }),
     begin: watched.begin,
+    inputs: () => (Array.isArray(handles.zygote) ? null : handles.zygote.inputs),
     measure: (id) => measure(handles, id),
     isEnding: (id) => isEnding(handles, id),
     bury: (id, onEmpty) => {

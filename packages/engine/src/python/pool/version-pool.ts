@@ -204,6 +204,7 @@ function handOver(handles: Handles, child: number, ticket: Ticket): void {
     explainNetwork: () => host.sandbox.explainNetwork(version.network),
     signal: (signal) => handles.boot?.order({ order: "signal", id: child, signal }),
     measure: () => handles.boot?.measure(child) ?? null,
+    inputs: handles.boot?.inputs() ?? null,
     needsLive: host.watcher !== null,
     onAnswered: () => dispatch({ type: "answered" }),
     onStuck: () =>

@@ -7,6 +7,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -100,6 +101,15 @@ test("what else a run may leave in the place of a result is removed, and not ope
   await folders.drain();
   expect([existsSync(folder), problems]).toEqual([false, []]);
   expect(readFileSync(kept, "utf8")).toBe("as it was");
+});
+
+test("the folder of inputs can be entered and not listed, whatever the umask is", () => {
+  const umask = process.umask(0o077);
+  const folders = createZygoteFolders(directory, logger);
+  const [folder, inputs] = [folders.create(), folders.createInputs()];
+  process.umask(umask);
+  const modes = [folder, join(folder, "in"), inputs].map((path) => statSync(path).mode & 0o777);
+  expect(modes).toEqual([0o711, process.getuid?.() === 0 ? 0o711 : 0o311, 0o711]);
 });
 
 test("a folder that cannot be removed is logged, and the next one is removed all the same", async () => {

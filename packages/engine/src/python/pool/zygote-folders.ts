@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { randomBytes } from "node:crypto";
 import { removeTree } from "../../files/remove-tree.ts";
 import type { Logger } from "../../base/logger.ts";
 import { getCode } from "../../base/thrown.ts";
@@ -13,11 +14,20 @@ import { getCode } from "../../base/thrown.ts";
 export interface ZygoteFolders {
   /** Creates a folder and returns its path; throws the system's error. */
   readonly create: () => string;
+  /** Creates a folder for the input of one execution, below none that a sandbox shows; its name cannot be guessed. Throws the system's error. */
+  readonly createInputs: () => string;
   /** Queues a folder for removal; one that cannot be removed is logged, and tried again at the next start. */
   readonly discard: (path: string) => void;
   /** Resolves when all discarded folders are removed or have failed to be. */
   readonly drain: () => Promise<void>;
 }
+
+/** In the folder of a zygote: those of the inputs of its executions, by names that cannot be guessed. */
+export const INPUTS = "in";
+/** Its children may enter it and not list it: as root it is not theirs, else they are its owner. */
+const LISTED_BY_NOBODY = process.getuid?.() === 0 ? 0o711 : 0o311;
+const ENTERED_BY_ALL = 0o711;
+const NAME_BYTES = 16;
 
 /** @param directory existing folder that only this process uses; remains of a killed process in it are discarded */
 export function createZygoteFolders(directory: string, logger: Logger): ZygoteFolders {
@@ -35,18 +45,29 @@ export function createZygoteFolders(directory: string, logger: Logger): ZygoteFo
   for (const name of leftovers) discard(join(directory, name));
   const left = join(directory, `left-${process.pid}-${Date.now()}`);
   if (moveAway(inUse, left)) discard(left);
-  mkdirSync(inUse);
-  chmodSync(inUse, 0o711);
+  makeFolder(inUse, ENTERED_BY_ALL);
 
   return {
     create: () => {
       const path = join(inUse, String((count += 1)));
-      mkdirSync(path, { mode: 0o711 });
+      makeFolder(path, ENTERED_BY_ALL);
+      makeFolder(join(path, INPUTS), LISTED_BY_NOBODY);
+      return path;
+    },
+    createInputs: () => {
+      const path = join(inUse, randomBytes(NAME_BYTES).toString("hex"));
+      makeFolder(path, ENTERED_BY_ALL);
       return path;
     },
     discard,
     drain: async () => removals,
   };
+}
+
+/** With this mode whatever the umask is. */
+function makeFolder(path: string, mode: number): void {
+  mkdirSync(path);
+  chmodSync(path, mode);
 }
 
 function moveAway(from: string, to: string): boolean {

@@ -11,6 +11,7 @@ import { spawnTrusted } from "../../host/processes.ts";
 import type { ChildProcess } from "../../host/processes.ts";
 import { createTimers } from "../../base/timers.ts";
 import { getMessage } from "../../base/thrown.ts";
+import type { InputPlace } from "../child/encode-request.ts";
 import { describeExit } from "../child/answers.ts";
 import type { Failed } from "../child/answers.ts";
 import { encodeOrder } from "../wire/control-messages.ts";
@@ -33,6 +34,7 @@ import type { Launched } from "./watched-import.ts";
 import { isOver } from "../watch/process-files.ts";
 import { createZygoteGroups } from "./zygote-groups.ts";
 import type { ZygoteGroups } from "./zygote-groups.ts";
+import { INPUTS } from "./zygote-folders.ts";
 import type { ZygoteFolders } from "./zygote-folders.ts";
 import type { Watcher } from "../watch/watcher.ts";
 
@@ -69,6 +71,7 @@ export interface ZygoteProcesses {
 export interface Zygote {
   readonly processes: ZygoteProcesses;
   readonly home: HomeSocket;
+  readonly inputs: InputPlace;
   /** Null: there are no control groups. */
   readonly groups: ZygoteGroups | null;
   readonly send: (order: Order) => void;
@@ -94,6 +97,7 @@ export interface ZygoteEnd {
 interface Holdings {
   readonly launch: SandboxLaunch;
   readonly home: HomeSocket;
+  readonly inputs: InputPlace;
   readonly groups: ZygoteGroups | null;
   readonly release: () => Promise<void>;
 }
@@ -138,7 +142,8 @@ async function prepareZygote(host: ZygoteHost, { version, maxChildren }: ZygoteO
         maxChildren,
         first: FIRST_DESCRIPTOR + launch.descriptors.length,
       });
-    return { launch, home, groups, release };
+    const inputs = { outside: join(zygoteDirectory, INPUTS), inside: join(launch.view.zygote, INPUTS) };
+    return { launch, home, inputs, groups, release };
   } catch (error) {
     closeDescriptors(launch);
     await release();
@@ -154,7 +159,7 @@ function attendZygote(
   { paces, watcher }: ZygoteHost,
   options: ZygoteOptions,
   child: ChildProcess,
-  { launch, home, groups, release }: Holdings,
+  { launch, home, inputs, groups, release }: Holdings,
 ): Zygote {
   const control = openControl(child);
   const readEvents = createEventReader(MAX_EVENT_BYTES, hear, kill);
@@ -207,7 +212,7 @@ function attendZygote(
 
   const booting = boot();
   const processes = nameProcesses(child, launch);
-  return { processes, home, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
+  return { processes, home, inputs, groups, send: orders.send, kill, stop, closed: waitUntilClosed() };
 }
 
 function attendEvent({ event }: ZygoteEvent, { home, groups }: Pick<Holdings, "home" | "groups">): void {

@@ -31,10 +31,23 @@ export interface RunnableVersion {
 export interface ExecutionInput {
   /** The start body as received: an object with `data` and/or `params` (and references). */
   readonly body: Uint8Array;
-  /** Content of the file that `dataRef` names; takes the place of `data`. */
-  readonly data?: Uint8Array;
-  /** Content of the file that `paramsRef` names; takes the place of `params`. */
-  readonly params?: Uint8Array;
+  /** The content of `dataRef` and `paramsRef`, which takes the place of `data` and `params`; missing: the start has neither. */
+  readonly files?: StagedInputs;
+}
+
+/** What can be passed by reference. */
+export const INPUT_NAMES = ["data", "params"] as const;
+/** One of them: as a member of the input, and the name of its file. */
+export type InputName = (typeof INPUT_NAMES)[number];
+
+/** Input of one execution as read-only files in a folder of their own. */
+export interface StagedInputs {
+  /** Their sizes; what is missing was not passed by reference. */
+  readonly bytes: Readonly<Partial<Record<InputName, number>>>;
+  /** Moves the folder into this one, and returns its name, which cannot be guessed. @throws the system's error */
+  readonly moveTo: (folder: string) => string;
+  /** Queues the folder for removal, wherever it is. */
+  readonly discard: () => void;
 }
 
 /** One line of an execution's output. */
@@ -128,7 +141,17 @@ export const SLOW_START_NOTE = "Each execution starts a fresh interpreter, which
 
 /** Runs executions of Python versions; one per worker process. */
 export interface PythonRuntime {
+  /** The files of the input are its own from here on: they are discarded when `ended` settles. */
   readonly run: (request: RunRequest) => Run;
+  /**
+   * Makes room for the input of one execution and waits for `fill` to put files where `locate` says: each a file of its own, or a hard link to one of
+   * the platform (mode 0444), which is copied where a run could change its permissions. The caller discards what it does not pass to `run`.
+   *
+   * @throws what `fill` throws, or the system; nothing is left then
+   */
+  readonly stageInputs: (
+    fill: (locate: (name: InputName) => string) => Promise<void>,
+  ) => Promise<StagedInputs>;
   /**
    * Boots the version, imports the user's module, finds `run` and derives its schemas. No process is left running.
    *

@@ -80,6 +80,7 @@ async function prepareLaunch(
         network: children,
         filter: createChildFilter(architecture, "hidden").toString("base64"),
         landlock: ["/"],
+        opened: [],
       },
     },
     wrap: (command) => {

@@ -69,14 +69,16 @@ function prepareLaunch(
   const network = isOpen ? "shared" : "refused";
   const filter = createConfinedFilter(architecture, { network, epoll, siblings }).toString("base64");
   const home = join(zygoteDirectory, "home");
-  const rights = { readable, used: DEVICES, owned: [scratch], filter, processes: PROCESS_STEP };
+  // It exists; as an ordinary user a version may change its permissions, but not list it all the same.
+  const opened = [join(zygoteDirectory, "in")];
+  const rights = { readable, used: DEVICES, owned: [scratch], opened, filter, processes: PROCESS_STEP };
   return {
     view: {
       project: projectDirectory,
       runner: runnerDirectory,
       zygote: zygoteDirectory,
       scratch,
-      isolation: { namespaces: false, network: "shared", filter: childFilter, landlock: readable },
+      isolation: { namespaces: false, network: "shared", filter: childFilter, landlock: readable, opened },
     },
     wrap: (command) => ({
       executable: interpreter,

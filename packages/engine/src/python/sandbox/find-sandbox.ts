@@ -89,6 +89,8 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
   const parts = { architecture, takeUser, networks };
   const common: Omit<Sandbox, "report" | "prepare"> = {
     cgroups,
+    // At level C a version of the same user could change the permissions of what it can name.
+    mayLink: report.level !== "C" || tools.user !== null,
     explainNetwork: (asked) => explainNetwork(networks, asked),
     findFault: async () => {
       try {

@@ -11,6 +11,7 @@ export function createNoSandbox(report: SandboxReport): Sandbox {
   return {
     report,
     cgroups: null,
+    mayLink: false,
     explainNetwork: () => null,
     prepare: async (request) => {
       const scratch = join(request.zygoteDirectory, "scratch");
@@ -21,7 +22,7 @@ export function createNoSandbox(report: SandboxReport): Sandbox {
           runner: request.runnerDirectory,
           zygote: request.zygoteDirectory,
           scratch,
-          isolation: { namespaces: false, network: "shared", filter: null, landlock: null },
+          isolation: { namespaces: false, network: "shared", filter: null, landlock: null, opened: [] },
         },
         wrap: ([file, ...args]) => ({ executable: TrustedExecutable.vouchFor(file, "no sandbox"), args }),
         environment: { ...BASE_ENVIRONMENT, HOME: scratch, TMPDIR: scratch },

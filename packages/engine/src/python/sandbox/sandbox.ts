@@ -18,7 +18,7 @@ export interface SandboxRequest {
   readonly projectDirectory: string;
   readonly runnerDirectory: string;
   readonly readablePaths: readonly string[];
-  /** Folder of this zygote, with its home socket. Its owner becomes the sandbox's uid. */
+  /** Folder of this zygote, with its home socket and the folder `in`. Its owner becomes the sandbox's uid. */
   readonly zygoteDirectory: string;
   /** Each file system in memory that the zygote may write to holds at most the memory, which its children do not count. */
   readonly resources: Resources;
@@ -42,6 +42,8 @@ export interface Isolation {
   readonly filter: string | null;
   /** Paths that each may read besides its own folders: Landlock confines it to these as far as the kernel can. Null: it is not confined. */
   readonly landlock: readonly string[] | null;
+  /** Folders below which each may read the files whose paths it knows, and list nothing, in addition to `landlock`. */
+  readonly opened: readonly string[];
 }
 
 /** Paths as seen from inside. */
@@ -93,6 +95,8 @@ export interface Sandbox {
   readonly report: SandboxReport;
   /** Enforce the limits of executions and of imports; null: this machine has none for this process. */
   readonly cgroups: Cgroups | null;
+  /** Whether a run can be given a hard link to a read-only file of the platform: it changes neither its content nor its permissions and times. */
+  readonly mayLink: boolean;
   /** What keeps a version that asks for this network from other hosts, as a sentence; null: nothing but the network itself. */
   readonly explainNetwork: (asked: Network | null) => string | null;
   readonly prepare: (request: SandboxRequest) => Promise<SandboxLaunch>;

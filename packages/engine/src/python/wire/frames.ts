@@ -5,8 +5,6 @@ export const FRAME = {
   hello: 1,
   request: 2,
   body: 3,
-  data: 4,
-  params: 5,
   start: 6,
   admit: 7,
   metadata: 16,

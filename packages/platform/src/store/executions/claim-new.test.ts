@@ -94,8 +94,11 @@ test("a worker that has nothing to do begins what is created, without a claim of
   const dispatcher = createDispatcher({
     store,
     versions: { prepare: async (id) => ({ ...VERSION, id }) },
-    inputs: { check: async () => undefined, read: async () => null },
-    runtime: { run: () => ({ ...ENDED, outcome: Promise.resolve(SUCCEEDED) }) },
+    inputs: { check: async () => undefined, place: async () => "gone" },
+    runtime: {
+      run: () => ({ ...ENDED, outcome: Promise.resolve(SUCCEEDED) }),
+      stageInputs: () => Promise.reject(new Error("nothing is passed by reference here")),
+    },
     workerId: randomUUID(),
     sandboxLevel: "B",
     capacity: { cpu: 8, memory: 8 },

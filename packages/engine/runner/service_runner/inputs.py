@@ -1,0 +1,46 @@
+"""Input by reference: files that Node has put where this process can open them.
+
+The folder's name is in the request, and known to no other process here: its parent shows no names.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+
+from .failure import Failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .messages import InputFiles
+
+
+def read_input(files: InputFiles, name: str) -> str:
+    """The part of the file `name` that the request names, decoded.
+
+    Mapped, so that the text is the only copy in memory. Raises Failure where the file cannot be
+    read, UnicodeDecodeError where it is not UTF-8.
+    """
+    try:
+        return _read(os.path.join(files["folder"], name), *files["parts"][name])
+    except OSError as error:
+        reason = error.strerror or str(error)
+        detail = f"The content of {name}Ref could not be read: {reason}."
+        raise Failure("DATA_REFERENCE_UNAVAILABLE", detail) from None
+
+
+def _read(path: str, offset: int, length: int) -> str:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        if os.fstat(descriptor).st_size < offset + length:
+            raise OSError("it is shorter than it was")
+        if length == 0:
+            return ""
+        with (
+            mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content,
+            memoryview(content) as whole,
+            whole[offset : offset + length] as wanted,
+        ):
+            return str(wanted, "utf-8")
+    finally:
+        os.close(descriptor)

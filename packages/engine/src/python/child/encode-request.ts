@@ -1,0 +1,55 @@
+import { join } from "node:path";
+import { GIGABYTE } from "../../base/bytes.ts";
+import { INPUT_NAMES } from "../port/runtime.ts";
+import type { RunRequest, StagedInputs } from "../port/runtime.ts";
+import { FRAME, encodeFrame, encodeHeader } from "../wire/frames.ts";
+
+/** The folder for the inputs of a zygote's executions, as the host names it and as the sandbox does. */
+export interface InputPlace {
+  readonly outside: string;
+  readonly inside: string;
+}
+
+/** Input by reference as a request names it: files of `folder` with offset and length; `InputFiles` in `messages.py`. */
+type RequestInputs = { readonly folder: string } & Readonly<
+  Partial<Record<(typeof INPUT_NAMES)[number], readonly [number, number]>>
+>;
+
+/** What is not said by the request itself. */
+interface RequestOptions {
+  readonly resultBytes: number;
+  readonly linger: boolean;
+  readonly inputs: RequestInputs | undefined;
+}
+
+/** Moves the files of an execution to where its child can open them. @throws the system's error */
+export function bringIn(
+  files: StagedInputs | undefined,
+  place: InputPlace | null,
+): RequestInputs | undefined {
+  if (files === undefined) return undefined;
+  if (place === null) throw new Error("There is no folder for inputs.");
+  const parts = INPUT_NAMES.flatMap((name) => {
+    const bytes = files.bytes[name];
+    return bytes === undefined ? [] : [[name, [0, bytes]] as const];
+  });
+  return { folder: join(place.inside, files.moveTo(place.outside)), ...Object.fromEntries(parts) };
+}
+
+/** The frames that start an execution in a child: the body is passed on as received, without a copy. */
+export function encodeRequest(request: RunRequest, options: RequestOptions): readonly Uint8Array[] {
+  const memory = Math.round(request.version.resources.memory * GIGABYTE);
+  const { executionId } = request;
+  const { resultBytes, linger, inputs } = options;
+  const { body } = request.input;
+  return [
+    // `inputs` is left out where it is undefined.
+    encodeFrame(
+      FRAME.request,
+      Buffer.from(JSON.stringify({ executionId, resultBytes, memory, linger, inputs })),
+    ),
+    encodeHeader(FRAME.body, body.byteLength),
+    body,
+    encodeFrame(FRAME.start),
+  ];
+}

@@ -1,0 +1,75 @@
+import { renameSync } from "node:fs";
+import { chmod, constants, copyFile, lstat, rename } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { getCode } from "../../base/thrown.ts";
+import { INPUT_NAMES } from "../port/runtime.ts";
+import type { InputName, StagedInputs } from "../port/runtime.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { ZygoteFolders } from "./zygote-folders.ts";
+
+/*
+ * Input by reference reaches a child as files, which it opens itself: they are gathered in a folder that no sandbox shows, which is moved into the
+ * folder `in` of a zygote when its child gets the request. `in` can be entered and not listed, and the name has 128 random bits that only the
+ * request tells: code of siblings finds neither name nor content.
+ */
+
+const PERMISSIONS = 0o777;
+/** A version may run as any user; nobody writes to it, neither does the platform. */
+const READ_ONLY = 0o444;
+
+interface StagingHost {
+  readonly folders: Pick<ZygoteFolders, "createInputs" | "discard">;
+  readonly sandbox: Pick<Sandbox, "mayLink">;
+}
+
+/** See PythonRuntime. */
+export async function stageInputs(
+  { folders, sandbox }: StagingHost,
+  fill: (locate: (name: InputName) => string) => Promise<void>,
+): Promise<StagedInputs> {
+  let path = folders.createInputs();
+  const bytes: Partial<Record<InputName, number>> = {};
+  try {
+    await fill((name) => join(path, name));
+    for (const name of INPUT_NAMES) {
+      const size = await seal(join(path, name), sandbox.mayLink);
+      if (size !== null) bytes[name] = size;
+    }
+  } catch (error) {
+    folders.discard(path);
+    throw error;
+  }
+  return {
+    bytes,
+    moveTo: (folder) => {
+      const name = basename(path);
+      const moved = join(folder, name);
+      renameSync(path, moved);
+      path = moved;
+      return name;
+    },
+    discard: () => folders.discard(path),
+  };
+}
+
+/** Makes it a file that the run can read and not change; its size, null where there is none. */
+async function seal(path: string, mayLink: boolean): Promise<number | null> {
+  const file = await lstat(path).catch((error: unknown) => {
+    if (getCode(error) === "ENOENT") return null;
+    throw error;
+  });
+  if (file === null) return null;
+  if (!file.isFile()) throw new Error(`What was put at ${path} as an input is no regular file.`);
+  const isLinked = file.nlink > 1;
+  // Permissions of a linked file are those of the object that it is a link to.
+  if (isLinked && mayLink && (file.mode & PERMISSIONS) === READ_ONLY) return file.size;
+  if (isLinked) await replaceByCopy(path);
+  await chmod(path, READ_ONLY);
+  return file.size;
+}
+
+async function replaceByCopy(path: string): Promise<void> {
+  const copy = `${path}.copy`;
+  await copyFile(path, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  await rename(copy, path);
+}
