@@ -113,16 +113,23 @@ async function renameApplication(
 
 async function deleteApplication(database: Database, organisationId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
-  const rows = await database.query({
-    text: `with gone as (
-        update application set deleted_at = now() where id = $1 and organisation_id = $2 and deleted_at is null returning id
-      ), keys as (
-        update access_key set revoked_at = now() where application_id in (select id from gone) and revoked_at is null
-      ), subscriptions as (
-        update subscription set cancelled_at = now() where application_id in (select id from gone) and cancelled_at is null
-      ) select id from gone cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.id)`,
-    values: [id, organisationId],
-    audited: ["application.delete"],
+  return await database.transaction(async (run) => {
+    // A statement of its own: the one below sees keys and subscriptions that were made while the lock was waited for.
+    await run({
+      text: "select id from application where id = $1 and organisation_id = $2 for no key update",
+      values: [id, organisationId],
+    });
+    const rows = await run({
+      text: `with gone as (
+          update application set deleted_at = now() where id = $1 and organisation_id = $2 and deleted_at is null returning id
+        ), keys as (
+          update access_key set revoked_at = now() where application_id in (select id from gone) and revoked_at is null
+        ), subscriptions as (
+          update subscription set cancelled_at = now() where application_id in (select id from gone) and cancelled_at is null
+        ) select id from gone cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.id)`,
+      values: [id, organisationId],
+      audited: ["application.delete"],
+    });
+    return rows.length > 0;
   });
-  return rows.length > 0;
 }

@@ -12,7 +12,7 @@ import type { Stores } from "./stores.ts";
 
 let home: TestDatabase;
 let stores: Stores;
-/** With the plans `trial`, for one application of an organisation, and `open`, for any number. */
+/** With the plans `trial`, for one application of an organisation, and `open`, for any number, and `free`, without limits. */
 let serviceKey: string;
 let organisationId: string;
 
@@ -26,6 +26,7 @@ beforeAll(async () => {
   const terms = { ...NO_TERMS, name: "Plan", included: 10, perMonth: 100 };
   await stores.plans.put(provider, serviceKey, { ...terms, id: "trial", applications: 1 });
   await stores.plans.put(provider, serviceKey, { ...terms, id: "open" });
+  await stores.plans.put(provider, serviceKey, { ...NO_TERMS, name: "Free", id: "free" });
 });
 afterAll(() => home?.close());
 beforeEach(async () => {
@@ -89,32 +90,62 @@ test.each(LEAVES)(
   },
 );
 
-test("an application does not subscribe anew while what it has ends, whose executions would count for nothing", async () => {
-  const applicationId = await createApplication();
-  const { id } = await subscribe(applicationId, "trial");
-  await run("update quota set unended = 1 where subscription_id = $1", id);
-  const isHeldUp = async () => {
+/** Until so many wait for a lock. */
+const waitFor = (count: number) =>
+  waitUntil(async () => {
     const waiting = await run(
-      "select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'",
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
     );
-    return waiting.length > 0;
-  };
-  const answer = await home.database.transaction(async (hold) => {
+    return waiting.length === count;
+  }).catch(() => undefined);
+
+/** Begins `first`, which is refused or waits for the place in a plan, then `second`, which ends or waits for what the first one holds. */
+async function overtake<T>(first: () => Promise<T>, second: () => Promise<unknown>): Promise<T | Error> {
+  const { begun, next } = await home.database.transaction(async (hold) => {
     await hold({
       text: `select pg_advisory_xact_lock(${PLAN_LOCK}, hashtext($1))`,
       values: [organisationId],
     });
-    const anew = subscribe(applicationId, "trial").then(
-      () => "made",
-      (error: unknown) => error,
-    );
-    // It is refused before, or waits for the plan.
-    await Promise.race([anew, waitUntil(isHeldUp).catch(() => undefined)]);
-    await stores.subscriptions.cancel(organisationId, id);
-    return { anew };
+    const one = first().catch((error: unknown) => (error instanceof Error ? error : new Error("unknown")));
+    await Promise.race([one, waitFor(1)]);
+    const other = second();
+    await Promise.race([other, waitFor(2)]);
+    return { begun: one, next: other };
   });
-  expect(await answer.anew).toMatchObject({ code: "CONFLICT" });
+  await next;
+  return begun;
+}
+
+test("an application does not subscribe anew while what it has ends, whose executions would count for nothing", async () => {
+  const applicationId = await createApplication();
+  const { id } = await subscribe(applicationId, "trial");
+  await run("update quota set unended = 1 where subscription_id = $1", id);
+  const anew = overtake(
+    () => subscribe(applicationId, "trial"),
+    () => stores.subscriptions.cancel(organisationId, id),
+  );
+  expect(await anew).toMatchObject({ code: "CONFLICT" });
   await expect(subscribe(applicationId, "trial")).rejects.toMatchObject({ code: "CONFLICT" });
+});
+
+test("a subscription that gets a plan with limits while it is cancelled starts nothing more", async () => {
+  const { id } = await subscribe(await createApplication(), "free");
+  await overtake(
+    () => change(id, "trial"),
+    () => stores.subscriptions.cancel(organisationId, id),
+  );
+  expect(await run("select cap::int from quota where subscription_id = $1", id)).toEqual([{ cap: 0 }]);
+});
+
+test("an application that subscribes while it is deleted keeps no subscription, which would cost its fee for ever", async () => {
+  const applicationId = await createApplication();
+  await overtake(
+    () => subscribe(applicationId, "trial"),
+    () => stores.applications.delete(organisationId, applicationId),
+  );
+  expect(
+    await run("select 1 from subscription where application_id = $1 and cancelled_at is null", applicationId),
+  ).toEqual([]);
 });
 
 test("an application that had the plan this month can have it again", async () => {
