@@ -126,6 +126,10 @@ async function deleteApplication(database: Database, organisationId: string, id:
           update access_key set revoked_at = now() where application_id in (select id from gone) and revoked_at is null
         ), subscriptions as (
           update subscription set cancelled_at = now() where application_id in (select id from gone) and cancelled_at is null
+          returning id
+        ), closed as (
+          -- As of a subscription that is cancelled (subscriptions.ts): a start may have been let in whose body is yet to come.
+          update quota set cap = 0 where subscription_id in (select id from subscriptions)
         ) select id from gone cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.id)`,
       values: [id, organisationId],
       audited: ["application.delete"],

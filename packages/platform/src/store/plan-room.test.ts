@@ -148,6 +148,13 @@ test("an application that subscribes while it is deleted keeps no subscription, 
   ).toEqual([]);
 });
 
+test("an application that is deleted starts nothing more, also what was let in before", async () => {
+  const applicationId = await createApplication();
+  const { id } = await subscribe(applicationId, "trial");
+  await stores.applications.delete(organisationId, applicationId);
+  expect(await run("select cap::int from quota where subscription_id = $1", id)).toEqual([{ cap: 0 }]);
+});
+
 test("an application that had the plan this month can have it again", async () => {
   const { id } = await subscribe(await createApplication(), "trial");
   await change(id, "open");
