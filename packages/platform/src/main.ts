@@ -127,7 +127,8 @@ async function reportStorage(host: HostProcess): Promise<void> {
   for (const { hash, bytes } of unneeded) logger.info({ hash, bytes }, "nothing needs this object any more");
   for (const { hash, bytes } of unknown)
     logger.info({ hash, bytes }, "this object is not known to the database");
-  for (const { hash } of missing) logger.error({ hash }, "the content of this object is missing");
+  for (const { hash } of missing)
+    logger.error({ hash }, "the content of this object is missing, and needed; restore it from a backup");
   logger.info(
     { unneeded: addUp(unneeded), unknown: addUp(unknown), missing: missing.length },
     "the next round of housekeeping removes what nothing needs, and notes what is not known; nothing was changed",

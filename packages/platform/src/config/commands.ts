@@ -11,7 +11,7 @@ export const COMMANDS = {
   "add-usage":
     "Add the usage that check-usage finds missing, such as that of executions which a process of a former release ended during an upgrade",
   storage:
-    "Name the stored objects (archives of projects) that the next round of housekeeping removes, and those whose content is missing; nothing is changed",
+    "Name the stored objects (archives of projects) that the next round of housekeeping removes, and those whose content is missing though they are needed; nothing is changed",
   reseal:
     "Encrypt with --secret what is encrypted with --other-secret: secrets of services and organisations, and signing keys",
 } as const;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import { testObjectStore } from "../testing/object-conformance.ts";
 import { INCOMING, createLocalObjects } from "./local-objects.ts";
 
@@ -14,6 +15,29 @@ testObjectStore("the object store on local disk", async (folder) => {
     listIncoming: () => readdir(join(directory, INCOMING)).catch(() => []),
     close: async () => undefined,
   };
+});
+
+test("what is received is written while it comes, and not held in memory", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "objects-"));
+  const chunk = Buffer.alloc(64 * 1_024);
+  const held: number[] = [];
+  async function* produce() {
+    for (let given = 0; given < 32 * MEGABYTE; given += chunk.length) {
+      const [name] = await readdir(join(directory, INCOMING));
+      const written = name === undefined ? 0 : (await stat(join(directory, INCOMING, name))).size;
+      held.push(given - written);
+      yield chunk;
+    }
+  }
+  try {
+    const received = await createLocalObjects(directory).receive(Readable.from(produce()), 32 * MEGABYTE);
+    await received.drop();
+    expect(received.bytes).toBe(32 * MEGABYTE);
+    // One group, and what a stream reads ahead.
+    expect(Math.max(...held)).toBeLessThanOrEqual(4 * MEGABYTE);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });
 
 test.each([

@@ -64,7 +64,12 @@ export interface Objects {
 export interface ObjectStore extends Objects {
   /** @throws StoreUnavailable */
   readonly has: (hash: string) => Promise<boolean>;
-  /** Removes an object, or does nothing. @throws StoreUnavailable */
+  /**
+   * Removes an object, or does nothing; ends within ten minutes. Tells the store once: of two tries the first may be carried out after the
+   * second was answered, when equal content is stored again.
+   *
+   * @throws StoreUnavailable; the store may still do it
+   */
   readonly remove: (hash: string) => Promise<void>;
   /** All objects that are there all the time, in no order. @throws StoreUnavailable */
   readonly list: () => AsyncIterable<ListedObject>;

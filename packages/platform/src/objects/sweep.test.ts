@@ -112,6 +112,18 @@ describe("the sweep", () => {
     expect(await keep("bad")).toBe(bad);
   });
 
+  test("asks a store that removes nothing for one group only: the rest can be kept again at once", async () => {
+    await run(
+      `insert into object (hash, kept_at) select encode(sha256(n::text::bytea), 'hex'), now() - interval '2 days'
+        from generate_series(1, 230) as n`,
+    );
+    const down = { ...store, remove: () => Promise.reject(new StoreUnavailable("down")) };
+    await expect(sweepObjects({ store: down, rows: rows() })).rejects.toThrow("down");
+    expect(await run("select count(*)::int as n from object where removing_until is not null")).toEqual([
+      { n: 100 },
+    ]);
+  });
+
   test("decides about content without a row as about the rest, a day after it was stored", async () => {
     const received = await store.receive(Readable.from(["of a former release"]), 100);
     await received.keep();
@@ -127,8 +139,16 @@ describe("the sweep", () => {
     const [unneeded, named, lost] = [await keep("unneeded"), await keep("named"), await keep("lost")];
     await name(named);
     await name(lost);
-    await age();
+    // Of a process that was killed between the row and its content.
+    await rows().note({ hash: "a".repeat(64), bytes: 1 });
+    await run("update object set kept_at = kept_at - interval '2 hours'");
     await store.remove(lost);
+    expect(await checkStorage({ store, rows: rows() })).toMatchObject({
+      unneeded: [],
+      missing: [{ hash: lost }],
+    });
+    await run("delete from object where hash = $1", "a".repeat(64));
+    await age();
     const unknown = await store.receive(Readable.from(["unknown"]), 100);
     await unknown.keep();
     const report = await checkStorage({ store, rows: rows() });

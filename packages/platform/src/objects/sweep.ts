@@ -16,7 +16,7 @@ export interface StorageReport {
   readonly unneeded: readonly ObjectRow[];
   /** They are in the store without a row; the next round notes them. */
   readonly unknown: readonly ListedObject[];
-  /** Rows without content. */
+  /** A row needs them, and the store does not have them. */
   readonly missing: readonly ObjectRow[];
 }
 
@@ -29,7 +29,8 @@ const COMPARED = 1_000;
  * Removes objects that no row needs; returns how many. Each is marked first, then removed from the store, and forgotten when the store has
  * said so: until then nobody stores equal content, which a removal that comes late would take. Several processes may do so at once.
  *
- * @throws StoreUnavailable after the others, where one could not be removed; it is tried again when its mark has ended
+ * @throws StoreUnavailable after the others, where one could not be removed; it is tried again when its mark has ended. Ends where the
+ * store removes none of those marked at once: the others keep without marks until it answers again
  */
 export async function sweepObjects({ store, rows }: Sweep): Promise<number> {
   const failures: unknown[] = [];
@@ -37,6 +38,7 @@ export async function sweepObjects({ store, rows }: Sweep): Promise<number> {
   for (let isMore = true; isMore;) {
     const until = readMonotonic() + USED_OF_MARK;
     const marked = await rows.mark();
+    const before = removed;
     for (const { hash } of marked) {
       // A store that takes so long is asked again in the next round.
       if (readMonotonic() >= until) break;
@@ -49,7 +51,7 @@ export async function sweepObjects({ store, rows }: Sweep): Promise<number> {
       );
       if (isGone) removed += 1;
     }
-    isMore = marked.length === AT_ONCE;
+    isMore = marked.length === AT_ONCE && removed > before;
   }
   if (failures.length > 0) throw failures[0];
   return removed;
@@ -73,7 +75,7 @@ export async function checkStorage({ store, rows }: Sweep): Promise<StorageRepor
   }
   const missing: ObjectRow[] = [];
   for (let after = ""; ;) {
-    const page = await rows.list(after);
+    const page = await rows.listNeeded(after);
     missing.push(...page.filter(({ hash }) => !stored.has(hash)));
     const last = page.at(-1);
     if (last === undefined) break;

@@ -40,6 +40,8 @@ interface FormerRows {
   readonly executionIds: Readonly<Record<string, string>>;
 }
 
+const FORMER_ARCHIVE = "a".repeat(64);
+
 /** What schema 0008 held, written with its own columns. */
 async function insertFormerRows(database: Database): Promise<FormerRows> {
   const run = async (text: string, ...values: unknown[]) => database.query({ text, values });
@@ -59,9 +61,10 @@ async function insertFormerRows(database: Database): Promise<FormerRows> {
   );
   await run(
     `insert into version (id, service_key, major, minor, patch, archive_hash, content_hash, cpu_milli, memory_mb,
-        timeout_seconds, start_mode) values ($1, $2, 1, 0, 0, 'a', 'c', 500, 1500, 60, 'auto')`,
+        timeout_seconds, start_mode) values ($1, $2, 1, 0, 0, $3, 'c', 500, 1500, 60, 'auto')`,
     versionId,
     serviceKey,
+    FORMER_ARCHIVE,
   );
   await run(
     `insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, requested_by, state,
@@ -105,6 +108,9 @@ test.each(["in the partitions of their days", "in the default partition"])(
     await migrate(home.database);
     await ensurePartitions(home.database, options);
 
+    expect(await home.database.query({ text: "select hash, bytes from object" })).toEqual([
+      { hash: FORMER_ARCHIVE, bytes: null },
+    ]);
     const { organisationId, subscriptionId } = rows;
     const stores = createStores(home.database);
     expect(await stores.services.findByKey(organisationId, rows.serviceKey)).toMatchObject({ name: "demo" });

@@ -1,5 +1,4 @@
 import type { Database } from "../../postgres/database.ts";
-import { selectMilliseconds } from "../base/columns.ts";
 
 /** An object as the database knows it. */
 export interface ObjectRow {
@@ -36,8 +35,8 @@ export interface ObjectRows {
   readonly adopt: (found: readonly FoundObject[]) => Promise<number>;
   /** Those of these that have no row. */
   readonly findUnknown: (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Those noted more than an hour ago that are not being removed, by hash; `after`: from the next one on. */
-  readonly list: (after: string) => Promise<readonly (ObjectRow & { readonly keptAt: number })[]>;
+  /** Those noted more than an hour ago that a row needs, by hash; `after`: from the next one on. */
+  readonly listNeeded: (after: string) => Promise<readonly ObjectRow[]>;
 }
 
 /** Objects that are marked, or listed, by one statement. */
@@ -65,10 +64,14 @@ export function createObjectRows(database: Pick<Database, "query">, retentionDay
     note: (object) => note(database, object),
     mark: () =>
       database.query({
-        // A row that is just noted has the lock, or is looked at again when it has the new time.
-        text: `update object set removing_until = now() + interval '${REMOVAL_MINUTES} minutes'
-          where hash in (select o.hash ${UNNEEDED} order by o.kept_at limit ${AT_ONCE} for update of o skip locked)
-          returning hash, bytes::float8 as bytes`,
+        // A row that is just noted has the lock, or is looked at again when it has the new time. Chosen once: a plan that asks a
+        // subquery again marks more than the limit.
+        text: `with chosen as materialized (
+            select o.hash ${UNNEEDED} order by o.kept_at limit ${AT_ONCE} for update of o skip locked
+          )
+          update object set removing_until = now() + interval '${REMOVAL_MINUTES} minutes' from chosen
+          where object.hash = chosen.hash
+          returning object.hash, object.bytes::float8 as bytes`,
         values: [retentionDays],
       }),
     forget: async (hash) => {
@@ -94,11 +97,11 @@ export function createObjectRows(database: Pick<Database, "query">, retentionDay
       });
       return new Set(rows.map(({ hash }) => hash));
     },
-    list: (after) =>
+    listNeeded: (after) =>
       database.query({
-        text: `select hash, bytes::float8 as bytes, ${selectMilliseconds("kept_at")} as "keptAt" from object
-          where hash > $1 and kept_at < now() - interval '1 hour' and removing_until is null order by hash limit ${LISTED}`,
-        values: [after],
+        text: `select o.hash, o.bytes::float8 as bytes from object o
+          where o.hash > $2 and o.kept_at < now() - interval '1 hour' and (${IS_NEEDED}) order by o.hash limit ${LISTED}`,
+        values: [retentionDays, after],
         idempotent: true,
       }),
   };
