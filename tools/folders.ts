@@ -8,6 +8,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "contract/platform-api": [],
 
   "engine/base": [],
+  "engine/content": [],
   "engine/files": ["engine/host"],
   "engine/host": [],
   "engine/input-schema": [],
@@ -65,7 +66,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/store",
     "engine/versions",
   ],
-  "engine/http": ["engine/executions", "engine/store", "engine/versions"],
+  "engine/http": ["engine/content", "engine/executions", "engine/store", "engine/versions"],
 
   "platform/base": ["engine/base"],
   "platform/config": [

@@ -5,7 +5,9 @@ import type { ProblemBody } from "./problems.ts";
 
 type Success = 200 | 201 | 204;
 
-type ResponseOf<O extends Operation> = {
+type ResponseOf<O extends Operation> = O extends { readonly answerMode: "content" } ? Response : SuccessOf<O>;
+
+type SuccessOf<O extends Operation> = {
   [S in keyof O["responses"] & Success]: O["responses"][S] extends {
     readonly schema: infer T extends TSchema;
   }
@@ -19,23 +21,37 @@ type Part<O, K extends string> = O extends { readonly [P in K]: infer T extends 
 
 type BodyPart<O> = O extends { readonly bodyMode: "stream" }
   ? { readonly body: Uint8Array | ReadableStream<Uint8Array> }
-  : O extends { readonly bodyMode: "optional"; readonly body: infer T extends TSchema }
-    ? { readonly body?: Static<T> | RawJson }
-    : O extends { readonly body: infer T extends TSchema }
-      ? { readonly body: Static<T> | RawJson }
-      : unknown;
+  : O extends { readonly bodyMode: "file" }
+    ? { readonly body: Uint8Array | ReadableStream<Uint8Array> } & Headed
+    : O extends { readonly bodyMode: "optional"; readonly body: infer T extends TSchema }
+      ? { readonly body?: Static<T> | RawJson }
+      : O extends { readonly body: infer T extends TSchema }
+        ? { readonly body: Static<T> | RawJson }
+        : unknown;
 
 /** A body that is JSON text already; it is sent unchanged. */
 export interface RawJson {
   readonly json: string;
 }
 
+/** Headers of one request, of which it needs more than others: Content-Type, digests, ranges and conditions. */
+interface Headed {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Parameters, query and body of a request. `prefer` is the header Prefer, e.g. `wait=10`. */
 type RequestOf<O extends Operation> = Part<O, "params"> &
   (O extends { readonly query: infer T extends TSchema } ? { readonly query?: Static<T> } : unknown) &
-  BodyPart<O> & { readonly prefer?: string; readonly signal?: AbortSignal };
+  BodyPart<O> &
+  (O extends { readonly answerMode: "content" } ? Headed : unknown) & {
+    readonly prefer?: string;
+    readonly signal?: AbortSignal;
+  };
 
-/** One function per operation; each rejects with `RequestRefused`, or with the error of `fetch`. */
+/**
+ * One function per operation; each rejects with `RequestRefused`, or with the error of `fetch`. Content is given as the response, 304 as
+ * well: its body must be read or cancelled.
+ */
 export type Client<T extends OperationTable> = {
   readonly [K in keyof T]: (request: RequestOf<T[K]>) => Promise<ResponseOf<T[K]>>;
 };
@@ -63,10 +79,14 @@ export class RequestRefused extends Error {
   }
 }
 
+/** Of a file whose type the caller does not say. */
+const FILE_TYPE = "application/octet-stream";
+
 interface AnyRequest {
   readonly params?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly prefer?: string;
   readonly signal?: AbortSignal;
 }
@@ -78,6 +98,7 @@ export function createClient<T extends OperationTable>(operations: T, options: C
     id,
     async (request: AnyRequest) =>
       readResponse(
+        operation,
         await send(buildUrl(options.baseUrl, operation, request), buildInit(operation, options, request)),
       ),
   ]);
@@ -113,13 +134,19 @@ function encodeSegment(name: string, value: string | number | undefined): string
 }
 
 function buildInit(operation: Operation, options: ClientOptions, request: AnyRequest): RequestInit {
-  const headers: Record<string, string> = { accept: "application/json", ...options.headers?.() };
+  const headers: Record<string, string> = {
+    accept: operation.answerMode === "content" ? "*/*" : "application/json",
+    ...options.headers?.(),
+  };
   if (request.prefer) headers["prefer"] = request.prefer;
   const init: RequestInit & { duplex?: "half" } = { method: operation.method, headers };
   if (request.signal) init.signal = request.signal;
+  if (request.body !== undefined)
+    headers["content-type"] =
+      operation.bodyMode === "file" ? FILE_TYPE : (BODY_TYPES[operation.bodyMode] ?? BODY_TYPES.json);
+  Object.assign(headers, request.headers);
   if (request.body === undefined) return init;
-  headers["content-type"] = BODY_TYPES[operation.bodyMode] ?? BODY_TYPES.json;
-  if (operation.bodyMode === "stream") {
+  if (operation.bodyMode === "stream" || operation.bodyMode === "file") {
     return {
       ...init,
       body: request.body as Uint8Array<ArrayBuffer> | ReadableStream,
@@ -139,7 +166,8 @@ function isRawJson(body: unknown): body is RawJson {
   );
 }
 
-async function readResponse(response: Response): Promise<unknown> {
+async function readResponse({ answerMode }: Operation, response: Response): Promise<unknown> {
+  if (answerMode === "content" && (response.ok || response.status === 304)) return response;
   const text = await response.text();
   if (response.ok) return text === "" ? undefined : JSON.parse(text);
   throw new RequestRefused(response.status, readProblem(response, text));

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { describe, expect, test } from "vitest";
 import { LOCAL_SERVICE_API } from "./local-service-api.ts";
 import { createComponents } from "./openapi-components.ts";
+import { createOpenApi } from "./openapi.ts";
 import type { OpenApiDocument } from "./openapi.ts";
 import { createPlatformOpenApi } from "./platform-api/openapi.ts";
 import { createServiceOpenApi } from "./service-openapi.ts";
@@ -138,6 +139,47 @@ describe("the statuses and codes of an operation", () => {
       503: ["UNAVAILABLE"],
     });
   });
+});
+
+test("content of users is bytes of any type, of which there are ranges", () => {
+  const row = {
+    method: "GET",
+    path: "/file",
+    allows: "caller",
+    scope: "user",
+    audit: null,
+    rate: "read",
+    bodyMode: "none",
+    answerMode: "content",
+    summary: "A file",
+    description: "",
+    responses: { 200: { description: "The file" } },
+  } as const;
+  const { paths } = createOpenApi({
+    title: "",
+    version: "1",
+    description: "",
+    server: { url: "/", description: "" },
+    security: {},
+    groups: [
+      {
+        name: "files",
+        description: "",
+        operations: { get: row, put: { ...row, method: "PUT", bodyMode: "file", answerMode: "none" } },
+      },
+    ],
+  });
+  const bytes = { content: { "*/*": { schema: { type: "string", format: "binary" } } } };
+  expect(paths["/file"]?.["get"]).toMatchObject({
+    responses: {
+      200: { description: "The file", ...bytes },
+      206: bytes,
+      304: { description: expect.any(String) },
+      416: { description: expect.stringContaining("RANGE_NOT_SATISFIABLE") },
+    },
+  });
+  expect(paths["/file"]?.["get"]).not.toHaveProperty("responses.406");
+  expect(paths["/file"]?.["put"]).toMatchObject({ requestBody: bytes });
 });
 
 function schemasOf(inputSchema: Json) {

@@ -44,6 +44,7 @@ export interface OpenApiOptions {
   readonly groups: readonly OperationGroup[];
 }
 
+const ANY_TYPE = "*/*";
 const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
 const CONTACT = { name: "The operator of this platform" };
 
@@ -93,6 +94,7 @@ function describeOperation(operation: Operation, components: Components): Json {
     ...describeBody(operation, components),
     responses: {
       ...mapEntries(operation.responses, (response) => describeResponse(response, components)),
+      ...(operation.answerMode === "content" ? describeContent(operation.responses) : {}),
       ...describeProblems(operation, components),
     },
   };
@@ -118,10 +120,8 @@ function describeParameters(
 }
 
 function describeBody(operation: Operation, components: Components): Json {
-  if (operation.bodyMode === "stream") {
-    const schema = { type: "string", format: "binary" };
-    return { requestBody: { required: true, content: { [BODY_TYPES.stream]: { schema } } } };
-  }
+  if (operation.bodyMode === "stream" || operation.bodyMode === "file")
+    return { requestBody: { required: true, ...describeBytes(BODY_TYPES[operation.bodyMode] ?? ANY_TYPE) } };
   return operation.body === undefined
     ? {}
     : {
@@ -142,6 +142,19 @@ function describeResponse(response: OperationResponse, components: Components): 
     ...(response.headers === undefined ? {} : { headers }),
     ...(response.schema === undefined ? {} : describeJson(response.schema, components)),
   };
+}
+
+/** The answers of a row that answers content; its own text is that of 200. */
+function describeContent(responses: Operation["responses"]): Json {
+  return {
+    200: { description: responses[200]?.description ?? "", ...describeBytes(ANY_TYPE) },
+    206: { description: "The range that was asked for", ...describeBytes(ANY_TYPE) },
+    304: { description: "The caller has this content, as If-None-Match says" },
+  };
+}
+
+function describeBytes(type: string): Json {
+  return { content: { [type]: { schema: { type: "string", format: "binary" } } } };
 }
 
 /** One response per status; its description lists the problem codes with that status. */

@@ -18,7 +18,7 @@ export type RateClass = "start" | "poll" | "read" | "write" | "upload";
 /**
  * How the request body reaches the handler, and its media type. `none`: a JSON body is read and ignored. `json`: parsed and
  * validated against `body` of the operation. `optional`: the same, and a missing body is `{}`. `raw`: the received bytes; the handler validates them. `stream`: the handler reads
- * the body while it arrives.
+ * the body while it arrives. `file`: the same, of any media type or none.
  */
 export const BODY_TYPES = {
   none: null,
@@ -26,6 +26,7 @@ export const BODY_TYPES = {
   optional: "application/json",
   raw: "application/json",
   stream: "application/zip",
+  file: null,
 } as const;
 
 /** Media type of a form, which a row may accept in place of JSON. */
@@ -57,9 +58,11 @@ export interface Operation {
   readonly acceptsForm?: true;
   /**
    * How the response body is written. `json`: serialised by the schema of its status. `bytes`: the handler returns JSON text;
-   * used on the hot paths, whose handlers also validate the query. `none`: there is no body.
+   * used on the hot paths, whose handlers also validate the query. `none`: there is no body. `content`: the handler returns content
+   * of a user with its type and name, and the row lists 200 alone: ranges (206, 416), 304 and HEAD are the same for all of them. The
+   * type is the content's, whatever Accept says; refusals are JSON.
    */
-  readonly answerMode: "json" | "bytes" | "none";
+  readonly answerMode: "json" | "bytes" | "none" | "content";
   readonly summary: string;
   readonly description: string;
   readonly params?: TObject;
@@ -85,12 +88,7 @@ const SCOPE_PROBLEMS: Readonly<Record<Operation["scope"], readonly ProblemCode[]
 };
 
 /** Problem codes of every operation. */
-const COMMON_PROBLEMS: readonly ProblemCode[] = [
-  "INVALID_INPUT",
-  "NOT_ACCEPTABLE",
-  "INTERNAL_ERROR",
-  "UNAVAILABLE",
-];
+const COMMON_PROBLEMS: readonly ProblemCode[] = ["INVALID_INPUT", "INTERNAL_ERROR", "UNAVAILABLE"];
 
 /** Problem codes of every operation except GET: a body is always read or refused, even if none is expected. */
 const BODY_PROBLEMS: readonly ProblemCode[] = [
@@ -107,6 +105,7 @@ export function listProblems({
   method,
   scope,
   bodyMode,
+  answerMode,
   rate,
   problems = [],
 }: Operation): readonly ProblemCode[] {
@@ -115,6 +114,7 @@ export function listProblems({
     ...problems,
     ...(LIMITED_SCOPES.has(scope) && rate !== "read" && rate !== "poll" ? (["RATE_LIMITED"] as const) : []),
     ...COMMON_PROBLEMS,
+    answerMode === "content" ? "RANGE_NOT_SATISFIABLE" : "NOT_ACCEPTABLE",
     ...(method === "GET" ? [] : BODY_PROBLEMS),
     ...(BODY_TYPES[bodyMode] === "application/json" ? (["INVALID_JSON"] as const) : []),
   ]);

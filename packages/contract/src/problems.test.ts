@@ -30,6 +30,7 @@ const PUBLISHED = [
   ["INPUT_TOO_LARGE", 413, false],
   ["ARCHIVE_TOO_LARGE", 413, false],
   ["UNSUPPORTED_MEDIA_TYPE", 415, false],
+  ["RANGE_NOT_SATISFIABLE", 416, false],
   ["DATA_REFERENCE_INVALID", 422, false],
   ["RATE_LIMITED", 429, true],
   ["QUOTA_EXCEEDED", 429, false],

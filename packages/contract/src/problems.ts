@@ -91,6 +91,11 @@ export const PROBLEMS = {
   },
   ARCHIVE_TOO_LARGE: { status: 413, detail: "The archive is too large.", retryable: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, detail: "The body must be application/json.", retryable: false },
+  RANGE_NOT_SATISFIABLE: {
+    status: 416,
+    detail: "The content has nothing in the range that was asked for.",
+    retryable: false,
+  },
   DATA_REFERENCE_INVALID: {
     status: 422,
     detail:

@@ -3,8 +3,9 @@ import { BODY_TYPES, FORM_TYPE } from "@platform/contract/operation";
 import type { Operation } from "@platform/contract/operation";
 import { Problem } from "@platform/contract/problems";
 
-/** Checks that `Accept` allows JSON. @throws Problem NOT_ACCEPTABLE */
-export function requireJsonAccepted(request: FastifyRequest): void {
+/** Checks that `Accept` allows JSON, unless the answer has a type of its own. @throws Problem NOT_ACCEPTABLE */
+export function requireJsonAccepted(request: FastifyRequest, { answerMode }: Operation): void {
+  if (answerMode === "content") return;
   const accept = request.headers.accept;
   if (accept === undefined || accept === "" || /(?:application|\*)\/(?:json|\*|[\w.-]+\+json)/i.test(accept))
     return;

@@ -45,6 +45,9 @@ export function readBodiesAs(scope: FastifyInstance, mode: BodyMode): void {
     case "stream":
       scope.addContentTypeParser(BODY_TYPES.stream, (_request, _payload, done) => done(null));
       return;
+    case "file":
+      scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
+      return;
     default:
       mode satisfies never;
   }
@@ -61,6 +64,7 @@ export function pickBody(request: FastifyRequest, mode: BodyMode): unknown {
     case "raw":
       return request.body ?? NO_BYTES;
     case "stream":
+    case "file":
       return request.raw;
     default:
       return mode satisfies never;

@@ -22,11 +22,12 @@ export const REQUEST_TIMES: RequestTimes = {
   uploadMs: 60 * MINUTE,
 };
 
-const UPLOAD_TYPE = "application/zip";
+/** What gives a request with a body the times of an upload. */
+const extensions = new WeakMap<IncomingMessage, () => void>();
 
 /**
  * Ends requests whose body does not arrive. Node's `requestTimeout` applies to all routes alike, and would end every upload
- * that takes longer than a JSON body may. An upload that was already answered (because it was refused) has no more time than others.
+ * that takes longer than a JSON body may. A request is an upload from `allowUpload` on; one that was already answered (because it was refused) has no more time than others.
  */
 export function limitBodies(
   server: Server,
@@ -45,15 +46,20 @@ export function limitBodies(
     };
     request.once("end", stop).once("close", stop);
     const cutWithin = (milliseconds: number) => timers.add(setTimeout(cut, milliseconds));
-    if (isUpload(request)) {
+    cutWithin(times.bodyMs);
+    extensions.set(request, () => {
+      stop();
       cutWithin(times.uploadMs).add(cutWhenIdle(request, times.uploadIdleMs, cut));
       response.once("finish", () => {
         if (!request.complete) cutWithin(times.bodyMs);
       });
-    } else {
-      cutWithin(times.bodyMs);
-    }
+    });
   });
+}
+
+/** Gives the request the times of an upload: for rows whose bodies are large, when it was admitted. */
+export function allowUpload(request: IncomingMessage): void {
+  extensions.get(request)?.();
 }
 
 function cutWhenIdle({ socket }: IncomingMessage, idleMs: number, cut: () => void): NodeJS.Timeout {
@@ -66,8 +72,4 @@ function cutWhenIdle({ socket }: IncomingMessage, idleMs: number, cut: () => voi
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? "0") > 0;
-}
-
-function isUpload({ headers }: IncomingMessage): boolean {
-  return headers["content-type"]?.split(";")[0]?.trim().toLowerCase() === UPLOAD_TYPE;
 }

@@ -8,9 +8,12 @@ import type {
 import type { Operation, OperationTable, RateClass } from "@platform/contract/operation";
 import { readMonotonic } from "../base/monotonic.ts";
 import { refuseIdempotencyKey, requireBodyType, requireJsonAccepted } from "./accept.ts";
+import { allowUpload } from "./body-deadline.ts";
 import { pickBody, readBodiesAs } from "./bodies.ts";
 import { refuseOtherMethods, toRoutePath } from "./methods.ts";
 import { sendOAuthProblem } from "./oauth-problem.ts";
+import { sendContent } from "./send-content.ts";
+import type { SentContent } from "./send-content.ts";
 import type { AuditStage, OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
 import { describeChecks } from "./validation.ts";
 
@@ -106,10 +109,12 @@ function registerRoute<C>(
 
 /** Runs before the body is read, so that a refused request costs its head only. Returns a promise only where it has to wait. */
 function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHandler {
-  const { rate } = operation;
+  const { rate, bodyMode } = operation;
+  const isUpload = bodyMode === "stream" || bodyMode === "file";
   const complete = (request: FastifyRequest, caller: C): void => {
     if (rate === "start") refuseIdempotencyKey(request);
     requireBodyType(request, operation);
+    if (isUpload) allowUpload(request.raw);
     request.setDecorator(CALLER, caller);
     request.setDecorator(ADMITTED_AT, readMonotonic());
   };
@@ -123,7 +128,7 @@ function createGate<C>(operation: Operation, guards: Guards<C>): onRequestHookHa
   if (operation.allows === "public") return createPublicGate(operation);
   return (request, reply, done) => {
     try {
-      requireJsonAccepted(request);
+      requireJsonAccepted(request, operation);
       const caller = guards.authenticate(request);
       if (caller instanceof Promise) return caller.then((known: C) => admit(request, reply, known));
       const refusal = admit(request, reply, caller);
@@ -165,7 +170,7 @@ async function admitAgain<C>(operation: Operation, guards: Guards<C>, request: F
 function createPublicGate(operation: Operation): onRequestHookHandler {
   return (request, _reply, done) => {
     try {
-      requireJsonAccepted(request);
+      requireJsonAccepted(request, operation);
       requireBodyType(request, operation);
     } catch (error) {
       done(error instanceof Error ? error : new Error("a request could not be admitted", { cause: error }));
@@ -184,7 +189,12 @@ function createHandler<C>(
   const { audit } = guards;
   const isRecorded = operation.audit !== null && operation.rate !== "start";
   const isAskedAgain = allows !== "public" && bodyMode !== "none";
-  const send = (reply: FastifyReply, answer: Reply): FastifyReply => {
+  const send = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answer: Reply,
+  ): FastifyReply | Promise<FastifyReply> => {
+    if (answerMode === "content") return sendContent(request, reply, answer.body as SentContent);
     reply.code(answer.status);
     if (answer.headers !== undefined) reply.headers(answer.headers);
     if (answerMode === "bytes" && answer.body !== undefined) reply.header("content-type", JSON_TYPE);
@@ -209,8 +219,8 @@ function createHandler<C>(
     const answer = isLate
       ? admitAgain(operation, guards, request).then((caller) => run(request, reply, caller))
       : run(request, reply, request.getDecorator<C>(CALLER));
-    if (answer instanceof Promise) return answer.then((given) => send(reply, given));
-    send(reply, answer);
-    return undefined;
+    if (answer instanceof Promise) return answer.then((given) => send(request, reply, given));
+    const sent = send(request, reply, answer);
+    return sent instanceof Promise ? sent : undefined;
   };
 }

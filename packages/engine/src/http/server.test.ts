@@ -7,6 +7,7 @@ import { Type } from "typebox";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { waitUntil } from "../testing/wait-until.ts";
 import type { OperationTable } from "@platform/contract/operation";
+import { Problem } from "@platform/contract/problems";
 import { REQUEST_TIMES } from "./body-deadline.ts";
 import type { RequestTimes } from "./body-deadline.ts";
 import { registerDocs } from "./docs.ts";
@@ -43,12 +44,31 @@ const TABLE = {
     responses: { 204: { description: "Uploaded" } },
     problems: [],
   },
+  put: {
+    method: "PUT",
+    path: "/things/{id}/file",
+    allows: "caller",
+    scope: "user",
+    audit: "thing.put",
+    rate: "upload",
+    bodyMode: "file",
+    answerMode: "none",
+    summary: "Put a file of a thing",
+    description: "Of any type.",
+    responses: { 204: { description: "Put" } },
+    problems: [],
+  },
 } as const satisfies OperationTable;
 
 const open: FastifyInstance[] = [];
 const sockets: Socket[] = [];
 /** Bytes of the upload under way that the handler has seen. */
 let received = 0;
+
+async function receive(body: AsyncIterable<Buffer>) {
+  for await (const chunk of body) received += chunk.length;
+  return { status: 204 } as const;
+}
 
 async function create(times: Partial<RequestTimes> = {}): Promise<FastifyInstance> {
   const app = createHttpServer({
@@ -64,9 +84,10 @@ async function create(times: Partial<RequestTimes> = {}): Promise<FastifyInstanc
     },
     handlers: {
       rename: async () => ({ status: 204 }) as const,
-      upload: async ({ body }) => {
-        for await (const chunk of body as AsyncIterable<Buffer>) received += chunk.length;
-        return { status: 204 } as const;
+      upload: ({ body }) => receive(body),
+      put: ({ body, http }) => {
+        if (http.headers["x-refuse"] !== undefined) throw new Problem("CONFLICT");
+        return receive(body);
       },
     },
   });
@@ -165,10 +186,13 @@ describe("a request that arrives slowly", () => {
     expect(seen.text).toMatch(/^HTTP\/1\.1 408 .*"code":"REQUEST_TIMEOUT"/s);
   });
 
-  test("goes on as long as an upload goes on, however long that is", async () => {
+  test.each([
+    ["archive", "application/zip"],
+    ["file", "application/json"],
+  ])("goes on as long as an upload goes on, however long that is: %s", async (what, type) => {
     const { socket, seen } = await dial(await create(SLOW));
     const until = performance.now() + 3 * SLOW.bodyMs;
-    socket.write(`PUT /api/things/1/archive HTTP/1.1\r\n${HEAD}content-type: application/zip\r\n\r\n`);
+    socket.write(`PUT /api/things/1/${what} HTTP/1.1\r\n${HEAD}content-type: ${type}\r\n\r\n`);
     let sent = 0;
     while (performance.now() < until) {
       socket.write("1\r\nz\r\n");
@@ -189,11 +213,15 @@ describe("a request that arrives slowly", () => {
     expect(seen.text).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test("has no longer than others where the upload was refused already", async () => {
+  test.each([
+    ["by nobody", "/nowhere", 404],
+    ["by its handler", "/api/things/1/file", 409],
+  ])("has no longer than others where the upload was refused already: %s", async (_, path, status) => {
     const { socket, seen } = await dial(await create(SLOW));
-    socket.write(`PUT /nowhere HTTP/1.1\r\n${HEAD}content-type: application/zip\r\n\r\n1\r\nz\r\n`);
+    const head = `${HEAD}x-refuse: yes\r\ncontent-type: application/zip\r\n\r\n`;
+    socket.write(`PUT ${path} HTTP/1.1\r\n${head}1\r\nz\r\n`);
     await waitUntil(() => seen.text !== "");
-    expect(seen.text).toMatch(/^HTTP\/1\.1 404 /);
+    expect(seen.text).toContain(`HTTP/1.1 ${status} `);
     await waitUntil(() => {
       if (!seen.isEnded) socket.write("1\r\nz\r\n");
       return seen.isEnded;

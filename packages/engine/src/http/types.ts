@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Operation, OperationTable } from "@platform/contract/operation";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { SentContent } from "./send-content.ts";
 import type { Static, TSchema } from "typebox";
 
 type Validated<O, K extends string> = O extends { readonly [P in K]: infer T extends TSchema }
@@ -19,6 +20,7 @@ interface Bodies<O> {
   readonly raw: Uint8Array;
   /** The body as a stream. */
   readonly stream: Readable;
+  readonly file: Readable;
 }
 
 type Answer<O, T extends TSchema> = O extends { readonly answerMode: "bytes" }
@@ -49,7 +51,11 @@ export type OperationRequest<O extends Operation, C> = HandlerRequest<
 >;
 
 /** What a handler answers: a status that the operation lists, and its body. */
-export type OperationReply<O extends Operation> = {
+export type OperationReply<O extends Operation> = O extends { readonly answerMode: "content" }
+  ? { readonly status: 200; readonly body: SentContent; readonly headers?: undefined }
+  : ReplyOf<O>;
+
+type ReplyOf<O extends Operation> = {
   [S in keyof O["responses"]]: O["responses"][S] extends { readonly schema: infer T extends TSchema }
     ? { readonly status: S; readonly body: Answer<O, T>; readonly headers?: Readonly<Record<string, string>> }
     : { readonly status: S; readonly headers?: Readonly<Record<string, string>> };

@@ -1,5 +1,5 @@
+import type { ByteRange } from "../base/byte-range.ts";
 import type { JsonPointer } from "./pointer.ts";
-import type { ByteRange } from "./pointer-tracker.ts";
 
 /** Which file, and which part of it. */
 export interface JsonQuestion {

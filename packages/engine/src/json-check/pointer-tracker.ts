@@ -1,10 +1,5 @@
+import type { ByteRange } from "../base/byte-range.ts";
 import type { JsonPointer } from "./pointer.ts";
-
-/** Which bytes of a text; `end` is the first one behind them. */
-export interface ByteRange {
-  readonly start: number;
-  readonly end: number;
-}
 
 /** Finds the value at a pointer while a scanner reads the text. Places are bytes from the beginning of the text. */
 export interface PointerTracker {
