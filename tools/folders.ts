@@ -200,6 +200,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/queue",
     "engine/store",
     "engine/versions",
+    "platform/objects",
     "platform/secrets",
     "platform/store/base",
     "platform/store/builds",

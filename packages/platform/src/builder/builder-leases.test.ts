@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readMonotonic } from "@platform/engine/base/monotonic";
 import { SECOND, HOUR } from "@platform/engine/base/time";
 import { waitUntil } from "@platform/engine/testing/wait-until";
+import { StoreFull, StoreUnavailable } from "../objects/object-store.ts";
 import { openBuildScene, PROGRAM } from "../testing/build-scene.ts";
 import type { BuildScene } from "../testing/build-scene.ts";
 import { createRecordingLogger } from "../testing/test-database.ts";
@@ -79,6 +80,20 @@ describe("a build", () => {
     expect(await scene.readBuild(key, "1.0.0")).toMatchObject({ status: "RUNNING" });
     expect(await scene.buildAll(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
   });
+
+  test.each([new StoreUnavailable("The store is away."), new StoreFull({ cause: new Error("ENOSPC") })])(
+    "is made by another builder when its archive cannot be fetched at present: $name",
+    async (fault) => {
+      const { key, name } = await scene.createService();
+      await scene.upload(key, await scene.pack(name));
+      const logger = createRecordingLogger();
+      const files = { ensure: () => Promise.reject(fault) };
+      const builder = createBuilder({ ...scene.deps, files, logger }, { leaseSeconds: 1, pollMs: HOUR });
+      await waitUntil(() => logger.entries.length > 0);
+      await builder.drain();
+      expect(await scene.buildAll(key, "1.0.0")).toMatchObject({ status: "SUCCEEDED" });
+    },
+  );
 
   test("that was written is not called lost while the answer to its write is on the way", async () => {
     const { key, name } = await scene.createService();

@@ -10,6 +10,7 @@ import type { ClaimKey } from "@platform/engine/store/execution-store";
 import { SECOND } from "@platform/engine/base/time";
 import type { Logger } from "@platform/engine/base/logger";
 import type { BuildClaim, BuildOutcome, BuildStore } from "../store/builds/builds.ts";
+import { StoreFull, StoreUnavailable } from "../objects/object-store.ts";
 import { createBuildLogWriter } from "./build-log-writer.ts";
 import { runBuild } from "./run-build.ts";
 import type { BuildDeps, BuildRun } from "./run-build.ts";
@@ -183,18 +184,26 @@ async function build(state: BuilderState, run: RunningBuild): Promise<void> {
   }
 }
 
-/** Null: the run was stopped, or the database failed, which says nothing about the project; the build is claimed again. */
+/** Null: the run was stopped, or the database or the store of objects failed, which says nothing about the project; the build is claimed again. */
 async function toOutcome(deps: BuilderDeps, run: BuildRun): Promise<BuildOutcome | null> {
   try {
     return await runBuild(deps, run);
   } catch (error) {
     if (run.signal.aborted) return null;
     deps.logger.error({ err: error, buildId: run.claim.id }, "a build failed with an internal error");
-    if (error instanceof Problem && error.code === "UNAVAILABLE") return null;
+    if (mayPass(error)) return null;
     return {
       status: "FAILED",
       code: "INTERNAL_ERROR",
       detail: "The build failed with an internal error. Try again.",
     };
   }
+}
+
+function mayPass(error: unknown): boolean {
+  return (
+    error instanceof StoreUnavailable ||
+    error instanceof StoreFull ||
+    (error instanceof Problem && error.code === "UNAVAILABLE")
+  );
 }
