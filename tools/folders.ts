@@ -135,7 +135,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/disk",
     "platform/postgres",
   ],
-  "platform/objects": ["engine/base", "platform/store/objects"],
+  "platform/objects": ["engine/base", "platform/config", "platform/store/objects"],
   "platform/pools": ["engine/store"],
   "platform/versions": [
     "engine/base",

@@ -41,12 +41,28 @@ test("without settings it plays all roles on this machine alone", async () => {
     apiUrl: "http://127.0.0.1:8090",
     bootstrapFile: null,
     databaseUrl: null,
+    s3: null,
     leaseSeconds: 30,
     drainSeconds: 30,
     retentionDays: 30,
     sandboxMin: "B",
     network: { standard: "egress", most: "egress", open: [] },
     logLevel: "info",
+  });
+});
+
+test("objects are stored in a bucket when one is named", async () => {
+  const variables = { PLATFORM_S3_ACCESS_KEY_ID: "key", PLATFORM_S3_SECRET_ACCESS_KEY: "hush" };
+  expect(await read({ flags: ["--s3-bucket", "objects"] })).toMatchObject({
+    s3: { bucket: "objects", prefix: "", endpoint: null, region: "us-east-1", credentials: null },
+  });
+  const flags = ["--s3-bucket=objects", "--s3-prefix=/a/b/", "--s3-endpoint=http://127.0.0.1:9000/"];
+  expect(await read({ flags, variables })).toMatchObject({
+    s3: {
+      prefix: "a/b",
+      endpoint: "http://127.0.0.1:9000",
+      credentials: { accessKeyId: "key", secretAccessKey: "hush" },
+    },
   });
 });
 
@@ -208,6 +224,20 @@ test.each<[given: Given, message: RegExp]>([
       /^--network-open is ".*"; it must be IPv4 addresses or ranges separated by commas, such as /,
     ],
   ),
+  [
+    { flags: ["--s3-endpoint", "http://127.0.0.1:9000"] },
+    /^--s3-bucket .* is missing beside the other --s3-/,
+  ],
+  [{ variables: { PLATFORM_S3_ACCESS_KEY_ID: "key" } }, /^--s3-access-key-id and .* must be set together\.$/],
+  [
+    { flags: ["--s3-bucket", "objects"], variables: { PLATFORM_S3_SECRET_ACCESS_KEY: "hush" } },
+    /^(?!.*hush)--s3-access-key-id and .* must be set together\.$/,
+  ],
+  [{ flags: ["--s3-bucket", "No_Bucket"] }, /^--s3-bucket .* is "No_Bucket"; it must be a name of 3 to 63 /],
+  [
+    { flags: ["--s3-bucket", "objects", "--s3-prefix", "a b"] },
+    /^--s3-prefix .* is "a b"; it must be at most 200 /,
+  ],
   [{ flags: ["--network-max", "all"] }, /^--network-max is "all"; it must be one of egress, hosts, none\.$/],
   [
     { flags: ["--network-default", "hosts"] },

@@ -26,6 +26,8 @@ import { COMMANDS, readCommand } from "./commands.ts";
 import type { Command } from "./commands.ts";
 import { ACCOUNT_SETTINGS } from "./account-settings.ts";
 import { LIMIT_SETTINGS } from "./limit-settings.ts";
+import { OBJECT_SETTINGS, readS3 } from "./object-settings.ts";
+import type { S3Settings } from "./object-settings.ts";
 import { SECRET_SETTINGS } from "./secret-settings.ts";
 import type { MailSettings, OidcSettings, SignUpMode } from "./accounts.ts";
 import { createOrigin, readMail, readOidc, requireDatabaseUrl } from "./addresses.ts";
@@ -80,6 +82,7 @@ const SETTINGS = {
     "NAME",
     "When root: the user that runs the embedded PostgreSQL",
   ),
+  ...OBJECT_SETTINGS,
   ...SECRET_SETTINGS,
   "worker-cpu": number(
     "PLATFORM_WORKER_CPU",
@@ -211,6 +214,8 @@ export interface Config {
   readonly databaseUrl: string | null;
   /** User that the embedded PostgreSQL runs as when this process is root. */
   readonly postgresUser: string | null;
+  /** Null: objects are files in the data directory. */
+  readonly s3: S3Settings | null;
   readonly signUpMode: SignUpMode;
   /** Null: users sign in with passwords only. */
   readonly oidc: OidcSettings | null;
@@ -272,6 +277,7 @@ export function readConfig(): Config {
     bootstrapFile: settings.bootstrap === null ? null : resolve(settings.bootstrap),
     databaseUrl: requireDatabaseUrl(settings["database-url"]),
     postgresUser: settings["postgres-user"],
+    s3: readS3(settings),
     secret: settings.secret,
     otherSecret: settings["other-secret"],
     capacity: Object.freeze({ cpu: settings["worker-cpu"], memory }),

@@ -148,6 +148,21 @@ describe("the collector", () => {
     expect((await readdir(runs)).toSorted()).toEqual(["other", "own"]);
   });
 
+  test("removes what was begun to be stored two days ago", async () => {
+    const { store, rows } = objects();
+    const now = Date.now();
+    const asked: number[] = [];
+    const removeUnfinished = async (before: Date) => asked.push(before.getTime());
+    const report = await collectGarbage({
+      data: folders(),
+      garbage: createGarbageStore(home.database, RETENTION_DAYS),
+      objects: { store: { ...store, removeUnfinished }, rows },
+      now,
+    });
+    expect(asked).toEqual([now - 2 * DAY]);
+    expect(report.leftovers).toBe(1);
+  });
+
   test("removes failed builds and the logs of builds that ended before the retention", async () => {
     const hash = "c".repeat(64);
     const ended = "ended_at = now() - make_interval(days => $2)";

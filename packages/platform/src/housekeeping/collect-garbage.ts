@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { collectEnvironments } from "@platform/engine/environments/collect-environments";
 import type { DataDirectory } from "../host/data-directory.ts";
 import { INCOMING } from "../objects/local-objects.ts";
+import type { ObjectStore } from "../objects/object-store.ts";
 import { sweepObjects } from "../objects/sweep.ts";
 import type { GarbageStore } from "../store/garbage.ts";
 import { removeTree } from "@platform/engine/files/remove-tree";
@@ -17,12 +18,16 @@ import { DAY } from "@platform/engine/base/time";
 const UNUSED_AFTER = 14 * DAY;
 /** No upload or unpacking takes so long: older files were left behind by a killed process. */
 const STALE_AFTER = 1 * DAY;
+/** Nothing is stored for so long: a process tries for minutes. */
+const UNFINISHED_AFTER = 2 * DAY;
 
 /** What the collection works with. */
 export interface GarbageOptions {
   readonly data: Pick<DataDirectory, "objects" | "versions" | "environments" | "run" | "root">;
   readonly garbage: GarbageStore;
-  readonly objects: Parameters<typeof sweepObjects>[0];
+  readonly objects: Parameters<typeof sweepObjects>[0] & {
+    readonly store: Pick<ObjectStore, "removeUnfinished">;
+  };
   /** Milliseconds since the epoch. */
   readonly now?: number;
 }
@@ -45,7 +50,7 @@ export async function collectGarbage({
   // Shows that this process is alive: others remove run directories that were not touched for a day.
   await utimes(data.run, now / 1_000, now / 1_000).catch(() => undefined);
   const runs = dirname(data.run);
-  return {
+  const removed = {
     leftovers:
       (await removeStale(join(data.objects, INCOMING), "", now)) +
       (await removeStale(data.versions, "incoming-", now)) +
@@ -62,6 +67,8 @@ export async function collectGarbage({
     // The last, since their store may be on another machine, and fail.
     objects: await sweepObjects(objects),
   };
+  const unfinished = await objects.store.removeUnfinished(new Date(now - UNFINISHED_AFTER));
+  return { ...removed, leftovers: removed.leftovers + unfinished };
 }
 
 const CONTENT_HASH = /^[0-9a-f]{64}$/;

@@ -55,7 +55,7 @@ export interface Objects {
   /**
    * Makes the content a file of this machine that is only read; nothing is at `path` before. It stays when the object is removed.
    *
-   * @throws ObjectMissing, StoreFull, StoreUnavailable
+   * @throws ObjectMissing, ObjectDamaged, StoreFull, StoreUnavailable
    */
   readonly fetchTo: (hash: string, path: string) => Promise<void>;
 }
@@ -73,6 +73,13 @@ export interface ObjectStore extends Objects {
   readonly remove: (hash: string) => Promise<void>;
   /** All objects that are there all the time, in no order. @throws StoreUnavailable */
   readonly list: () => AsyncIterable<ListedObject>;
+  /**
+   * Removes what content left in the store that began to be stored before a time, and never became an object: its process was killed.
+   * Returns how many. Files of `receive` are not among it.
+   *
+   * @throws StoreUnavailable
+   */
+  readonly removeUnfinished: (before: Date) => Promise<number>;
 }
 
 /** The content exceeds the limit of `receive`. */
@@ -88,6 +95,14 @@ export class ObjectMissing extends Error {
   constructor(hash: string) {
     super(`There is no object ${JSON.stringify(hash)}.`);
     this.name = "ObjectMissing";
+  }
+}
+
+/** The content of an object is not that of its name: it was changed where it is stored. */
+export class ObjectDamaged extends Error {
+  constructor(hash: string) {
+    super(`The content of the object ${hash} was changed. Restore it from a backup.`);
+    this.name = "ObjectDamaged";
   }
 }
 

@@ -14,7 +14,6 @@ import { openDataDirectory, readSecret } from "../host/data-directory.ts";
 import type { DataDirectory } from "../host/data-directory.ts";
 import { createReadiness } from "../host/readiness.ts";
 import type { Readiness } from "../host/readiness.ts";
-import { createLocalObjects } from "../objects/local-objects.ts";
 import { createKeptObjects } from "../objects/kept-objects.ts";
 import type { ObjectStore, Objects } from "../objects/object-store.ts";
 import { createNoDataPools } from "../pools/no-data-pools.ts";
@@ -29,6 +28,7 @@ import type { VersionFiles } from "../versions/version-files.ts";
 import { openDatabases } from "./databases.ts";
 import type { Databases } from "./databases.ts";
 import type { HostProcess } from "./host-process.ts";
+import { openObjectStore } from "./object-store.ts";
 
 /** What the roles of one process share. */
 export interface Shared extends HostProcess {
@@ -67,7 +67,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   const { leaseSeconds } = config;
   closers.add("sweeper", startSweeper({ store: executionStore, leaseSeconds, logger }));
   const stores = createStores(database, { quota: config.buildQuota, leaseSeconds });
-  const objectStore = createLocalObjects(data.objects);
+  const objectStore = await openObjectStore(host, data);
   const objects = createKeptObjects(objectStore, createObjectRows(database, config.retentionDays));
   return {
     ...host,

@@ -1,0 +1,79 @@
+import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createClosers } from "@platform/engine/base/closers";
+import type { S3Settings } from "../config/object-settings.ts";
+import { StartError } from "../host/start-error.ts";
+import { StoreUnavailable } from "../objects/object-store.ts";
+import { HAS_S3_SERVER, startS3Server } from "../testing/s3-server.ts";
+import type { S3Server } from "../testing/s3-server.ts";
+import { createRecordingLogger } from "../testing/test-database.ts";
+import { openObjectStore } from "./object-store.ts";
+
+// Without the server, which tools/s3-server.ts builds, there is nothing to test against.
+describe.runIf(HAS_S3_SERVER)("a process whose objects are in a bucket", () => {
+  let server: S3Server;
+  let settings: S3Settings;
+  let objects: string;
+  beforeAll(async () => {
+    server = await startS3Server();
+    settings = await server.makeBucket("objects");
+    objects = await mkdtemp(join(tmpdir(), "objects-"));
+  });
+  afterAll(async () => {
+    await server?.close();
+    await rm(objects, { recursive: true });
+  });
+
+  const start = async (changed: Partial<S3Settings> = {}) => {
+    const logger = createRecordingLogger();
+    const closers = createClosers(logger);
+    const config = { s3: { ...settings, ...changed } };
+    const store = await openObjectStore({ config, logger, closers }, { objects });
+    return { store, logger, close: closers.closeAll };
+  };
+
+  test("stores them there, and nothing in its data directory", async () => {
+    const { store, logger, close } = await start({ prefix: "of/platform" });
+    const received = await store.receive(Readable.from(["content"]), 7);
+    await received.keep();
+    await received.drop();
+    expect(await text(await store.read(received.hash))).toBe("content");
+    expect(await readdir(join(objects, "incoming"))).toEqual([]);
+    expect(await readdir(join(server.folderOf("objects"), "of/platform"))).toEqual([
+      received.hash.slice(0, 2),
+    ]);
+    expect(logger.entries).toEqual([]);
+    await close();
+  });
+
+  test("starts also while the service does not answer, and says so", async () => {
+    server.proxy.set("refuse");
+    const { store, logger, close } = await start();
+    expect(logger.entries).toMatchObject([{ level: "warn", message: /S3 service does not answer/u }]);
+    server.proxy.set("none");
+    expect(await store.has("0".repeat(64))).toBe(false);
+    await close();
+  });
+
+  test("says once a minute why the service cannot be used", async () => {
+    const { store, logger, close } = await start();
+    await rename(server.folderOf("objects"), server.folderOf("renamed"));
+    for (let tries = 0; tries < 3; tries++)
+      await expect(store.read("0".repeat(64))).rejects.toThrow(StoreUnavailable);
+    await rename(server.folderOf("renamed"), server.folderOf("objects"));
+    expect(logger.entries).toMatchObject([
+      { level: "warn", fields: { err: { cause: { name: "NoSuchBucket" } } } },
+    ]);
+    await close();
+  });
+
+  test("does not start with a bucket that it cannot use", async () => {
+    await expect(start({ bucket: "no-such-bucket" })).rejects.toThrow(StartError);
+    const credentials = { accessKeyId: "test", secretAccessKey: "wrong" };
+    await expect(start({ credentials })).rejects.toThrow(StartError);
+  });
+});
