@@ -105,6 +105,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/base",
     "platform/store/executions",
   ],
+  "platform/store/pools": ["engine/base", "platform/postgres", "platform/store/audit", "platform/store/base"],
   "platform/store/objects": ["platform/postgres", "platform/store/base"],
   "platform/store/accounts": [
     "engine/base",
@@ -121,6 +122,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/base",
     "platform/store/builds",
     "platform/store/executions",
+    "platform/store/pools",
     "platform/store/usage",
     "platform/store/versions",
   ],
@@ -162,6 +164,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "platform/api": [
     "engine/base",
+    "engine/content",
     "engine/executions",
     "engine/http",
     "engine/project",
@@ -179,6 +182,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/builds",
     "platform/store/usage",
     "platform/store/versions",
+    "platform/store/pools",
   ],
   "platform/gateway": [
     "engine/base",

@@ -96,6 +96,21 @@ create table build_log (
   constraint build_log_pkey PRIMARY KEY (build_id, line)
 );
 
+create table data_pool (
+  id uuid not null,
+  organisation_id uuid not null,
+  name text not null,
+  name_key text not null,
+  description text not null default ''::text,
+  created_by uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  constraint data_pool_author FOREIGN KEY (created_by) REFERENCES platform_user(id),
+  constraint data_pool_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
+  constraint data_pool_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX data_pool_name ON public.data_pool USING btree (organisation_id, name_key) WHERE (deleted_at IS NULL);
+
 create table device_login (
   id uuid not null,
   device_code_hash text not null,
@@ -360,6 +375,30 @@ create table platform_user (
   constraint platform_user_pkey PRIMARY KEY (id),
   constraint platform_user_email UNIQUE (email)
 );
+
+create table pool_file (
+  id uuid not null,
+  pool_id uuid not null,
+  organisation_id uuid not null,
+  descriptor_id uuid not null,
+  name text not null,
+  name_key text not null,
+  media_type text not null,
+  hash text not null,
+  bytes bigint not null,
+  created_by uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  ended_at timestamp(3) with time zone,
+  constraint pool_file_bytes CHECK ((bytes >= 0)),
+  constraint pool_file_author FOREIGN KEY (created_by) REFERENCES platform_user(id),
+  constraint pool_file_object FOREIGN KEY (hash) REFERENCES object(hash),
+  constraint pool_file_pool FOREIGN KEY (pool_id) REFERENCES data_pool(id),
+  constraint pool_file_pkey PRIMARY KEY (id)
+);
+CREATE INDEX pool_file_ended ON public.pool_file USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX pool_file_hash ON public.pool_file USING btree (hash);
+CREATE UNIQUE INDEX pool_file_name ON public.pool_file USING btree (pool_id, name_key) WHERE (ended_at IS NULL);
+CREATE INDEX pool_file_stored ON public.pool_file USING btree (organisation_id) INCLUDE (bytes) WHERE (ended_at IS NULL);
 
 create table quota (
   subscription_id uuid not null,

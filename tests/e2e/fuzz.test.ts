@@ -87,6 +87,7 @@ async function listOperations(serviceKey: string): Promise<readonly FuzzedOperat
   await consumer.finish(started.id);
   const { body: job } = await world.api<{ id: string }>("POST", `/jobs?serviceKey=${serviceKey}`, {});
   const { body: decoy } = await world.api<{ id: string }>("POST", "/applications", { name: "decoy" });
+  const { body: pool } = await world.api<{ id: string }>("POST", "/data-pools", { name: "fuzzed" });
   const { applicationId, keyId, id } = consumer.subscription;
   const base = new URL(consumer.endpoint).pathname.replace(/\/$/, "");
   const service = await consumer.call<Document>("GET", "openapi.json");
@@ -100,8 +101,16 @@ async function listOperations(serviceKey: string): Promise<readonly FuzzedOperat
     keyId: [keyId],
     jobs: [job.id],
     executions: [started.id],
+    "data-pools": [pool.id],
   };
-  const decoys = { ...ids, version: ["1.0.1"], applications: [decoy.id], subscriptions: [], keyId: [] };
+  const decoys = {
+    ...ids,
+    version: ["1.0.1"],
+    applications: [decoy.id],
+    subscriptions: [],
+    keyId: [],
+    "data-pools": [],
+  };
   const read = (document: Document, prefix: string, kind: string | null, host: string, token: string) =>
     Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]): FuzzedOperation => {

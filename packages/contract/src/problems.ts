@@ -20,6 +20,11 @@ export const PROBLEMS = {
     retryable: false,
   },
   INVALID_ARCHIVE: { status: 400, detail: "The archive cannot be unpacked safely.", retryable: false },
+  CHECKSUM_MISMATCH: {
+    status: 400,
+    detail: "What arrived does not have the given checksum; send it again.",
+    retryable: true,
+  },
   UNAUTHENTICATED: { status: 401, detail: "A valid bearer token is required.", retryable: false },
   AUTHORIZATION_PENDING: {
     status: 400,
@@ -90,6 +95,7 @@ export const PROBLEMS = {
     retryable: false,
   },
   ARCHIVE_TOO_LARGE: { status: 413, detail: "The archive is too large.", retryable: false },
+  FILE_TOO_LARGE: { status: 413, detail: "The file is too large.", retryable: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, detail: "The body must be application/json.", retryable: false },
   RANGE_NOT_SATISFIABLE: {
     status: 416,

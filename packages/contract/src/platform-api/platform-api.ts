@@ -1,6 +1,7 @@
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
 import { AUDIT_API } from "./audit.ts";
+import { DATA_POOLS_API } from "./data-pools.ts";
 import { DEVICE_API } from "./device.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
@@ -29,6 +30,7 @@ export const PLATFORM_API = {
   ...APPLICATIONS_API,
   ...SUBSCRIPTIONS_API,
   ...JOBS_API,
+  ...DATA_POOLS_API,
   ...USAGE_API,
   ...AUDIT_API,
   ...SECRETS_API,

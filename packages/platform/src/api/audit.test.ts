@@ -259,7 +259,7 @@ describe("the list", () => {
     expect(await listActions("after=2099-01-01 00:00:00")).toEqual([]);
     expect(await listActions("before=2020-01-01 00:00:00")).toEqual([]);
     const read = async (cursor: string) => {
-      const url = `/api/audit-events?limit=2${cursor}`;
+      const url = `/api/audit-events?limit=3${cursor}`;
       const headers = { authorization: `Bearer ${owner.token}` };
       return (await scene.instance.api.inject({ url, headers })).json<{
         items: AuditEvent[];
@@ -268,7 +268,7 @@ describe("the list", () => {
     };
     const first = await read("");
     const second = await read(`&cursor=${first.nextCursor}`);
-    expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(["4", "3", "2", "1"]);
+    expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(["6", "5", "4", "3", "2", "1"]);
     expect(second.nextCursor).toBeNull();
   });
 

@@ -11,7 +11,7 @@ import type { DiskGuard } from "../disk/disk-guard.ts";
 import { readArchivedProject } from "@platform/engine/project/read-project";
 import { hashArchive } from "@platform/engine/project/unpack";
 import type { UnpackedProject } from "@platform/engine/project/unpack";
-import { ObjectTooLarge, StoreFull, StoreUnavailable } from "../objects/object-store.ts";
+import { ObjectTooLarge } from "../objects/object-store.ts";
 import type { Objects, ReceivedObject } from "../objects/object-store.ts";
 import { noteAudit, noteUnchanged } from "../store/audit/trail.ts";
 import type { BuildRecord } from "../store/builds/builds.ts";
@@ -21,6 +21,7 @@ import type { PlatformCaller } from "./caller.ts";
 import { chooseVersion } from "./next-version.ts";
 import type { RequestedVersion } from "./next-version.ts";
 import { findService } from "./services.ts";
+import { explainStoreError } from "./store-problems.ts";
 import type { UploadGate } from "./upload-gate.ts";
 
 type Handlers = Pick<OperationHandlers<typeof SERVICES_API, PlatformCaller>, "createVersion" | "getBuild">;
@@ -123,7 +124,7 @@ async function receiveArchive(
     return await deps.objects.receive(body, limit);
   } catch (error) {
     if (error instanceof ObjectTooLarge) throw tooLarge(limit);
-    throw explainStoreError(error);
+    throw explainStoreError(error, "The archive");
   }
 }
 
@@ -140,17 +141,6 @@ async function inspectArchive(service: ServiceRecord, path: string): Promise<Unp
   } catch (error) {
     throw error instanceof ProjectError ? toProblem(error) : error;
   }
-}
-
-/** UNAVAILABLE in place of an error that passes. */
-function explainStoreError(error: unknown): unknown {
-  if (error instanceof StoreFull) return createDiskProblem();
-  if (error instanceof StoreUnavailable)
-    return new Problem("UNAVAILABLE", "The archive cannot be stored at present; try again in a minute.", {
-      headers: { "retry-after": "60" },
-      cause: error,
-    });
-  return error;
 }
 
 function tooLarge(limit: number): Problem {
@@ -211,7 +201,7 @@ async function createBuild(deps: Deps, order: BuildOrder): Promise<BuildRecord> 
       throw new Problem("CONFLICT", `Version ${version} exists already, and versions never change.`);
     }
     await upload.archive.keep().catch((error: unknown) => {
-      throw explainStoreError(error);
+      throw explainStoreError(error, "The archive");
     });
     try {
       return await storeBuild(deps, order, version);

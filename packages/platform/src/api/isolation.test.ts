@@ -149,8 +149,9 @@ describe("the platform API", () => {
       "1.0",
       "99999999999.0.0",
     ]) {
-      // Whoever sets a secret chooses its name; which are refused is in variables.test.ts.
-      for (const name of Object.keys(ownParams(property, operation)).filter((one) => one !== "name")) {
+      // Whoever sets a secret or stores a file chooses its name; which are refused is in variables.test.ts and data-pools.test.ts.
+      const chosen = id === "putPoolFile" ? "file" : "name";
+      for (const name of Object.keys(ownParams(property, operation)).filter((one) => one !== chosen)) {
         const params = { ...ownParams(property, operation), [name]: bad };
         const { organisationId, token } = property.owner;
         const response = await call(id, operation, { params, token, organisationId });

@@ -21,6 +21,7 @@ import { authenticateCaller, authorizeCaller } from "./caller.ts";
 import type { CallerDeps } from "./caller.ts";
 import { readClientAddress } from "../base/client-address.ts";
 import { registerDevicePage } from "./device-page.ts";
+import { createDataPoolHandlers } from "./data-pools.ts";
 import { createDeviceHandlers } from "./device.ts";
 import { createInvitationHandlers } from "./invitations.ts";
 import { createJobHandlers } from "./jobs.ts";
@@ -56,6 +57,8 @@ export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> 
   readonly version: string;
   /** Size of the largest project archive; default 256 MB. */
   readonly maxArchiveBytes?: number;
+  /** Size of the largest file of a data pool. */
+  readonly maxFileBytes: number;
   readonly uploadLimits?: UploadLimits;
   /** Changes of one user in the long run. */
   readonly writesPerSecond: number;
@@ -73,6 +76,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   const cookie = createSessionCookie(deps.apiUrl);
   const externalCookie = createSessionCookie(deps.apiUrl, EXTERNAL_COOKIE);
   const maxArchiveBytes = deps.maxArchiveBytes ?? DEFAULT_ARCHIVE_BYTES;
+  const uploads = createUploadGate(deps.uploadLimits);
   const variables = createVariables(deps.variables, deps.secret);
   const audit = createAuditStage(deps.auditLog);
   const reserve = createRateReserve({ store: deps.rateBuckets });
@@ -100,11 +104,8 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createSessionHandlers({ ...deps, cookie, externalCookie, maxArchiveBytes }),
       ...createSignUpHandlers({ identity: deps.identity, cookie }),
       ...createServiceHandlers(deps.services, deps.versions),
-      ...createBuildHandlers({
-        ...deps,
-        uploads: createUploadGate(deps.uploadLimits),
-        maxArchiveBytes,
-      }),
+      ...createBuildHandlers({ ...deps, uploads, maxArchiveBytes }),
+      ...createDataPoolHandlers({ ...deps, uploads }),
       ...createPlanHandlers(deps),
       ...createMarketplaceHandlers(deps),
       ...createApplicationHandlers(deps),

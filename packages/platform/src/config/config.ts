@@ -25,13 +25,13 @@ import type { Setting } from "./settings.ts";
 import { COMMANDS, readCommand } from "./commands.ts";
 import type { Command } from "./commands.ts";
 import { ACCOUNT_SETTINGS } from "./account-settings.ts";
+import { ORGANISATION_SETTINGS } from "./organisation-settings.ts";
 import { LIMIT_SETTINGS } from "./limit-settings.ts";
 import { OBJECT_SETTINGS, readS3 } from "./object-settings.ts";
 import type { S3Settings } from "./object-settings.ts";
 import { SECRET_SETTINGS } from "./secret-settings.ts";
 import type { MailSettings, OidcSettings, SignUpMode } from "./accounts.ts";
 import { createOrigin, readMail, readOidc, requireDatabaseUrl } from "./addresses.ts";
-import { DEFAULT_BUILD_QUOTA } from "../store/builds/build-quota.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
 
 /** The parts of the platform that a process can run; `all` on the command line stands for these four. */
@@ -120,24 +120,7 @@ const SETTINGS = {
     { min: 1, max: 3650, isWhole: true },
     30,
   ),
-  "organization-builds": number(
-    "PLATFORM_ORGANIZATION_BUILDS",
-    "Builds of one organisation that may wait or run",
-    { min: 1, max: 100_000, isWhole: true },
-    DEFAULT_BUILD_QUOTA.builds,
-  ),
-  "organization-storage": number(
-    "PLATFORM_ORGANIZATION_STORAGE",
-    "GB that archives and unpacked projects of one organisation's live versions may take",
-    { min: 0.001, max: 1_000_000, isWhole: false },
-    DEFAULT_BUILD_QUOTA.storedBytes / GIGABYTE,
-  ),
-  "organization-environments": number(
-    "PLATFORM_ORGANIZATION_ENVIRONMENTS",
-    "GB that the installed requirements of one organisation may take on each host",
-    { min: 0.001, max: 1_000_000, isWhole: false },
-    50,
-  ),
+  ...ORGANISATION_SETTINGS,
   "min-free-disk": number(
     "PLATFORM_MIN_FREE_DISK",
     "GB that stay free on the data directory's disk: below that, no uploads, builds and new runs",
@@ -236,6 +219,10 @@ export interface Config {
   readonly buildQuota: BuildQuota;
   /** What the environments of one organisation may take on this host. */
   readonly environmentBytes: number;
+  /** What the files of the data pools of one organisation may take. */
+  readonly poolBytes: number;
+  /** Of a file of a data pool. */
+  readonly maxFileBytes: number;
   readonly minFreeDiskBytes: number;
   readonly queueLimits: QueueLimits;
   readonly startsPerSecond: number;
@@ -289,6 +276,8 @@ export function readConfig(): Config {
       builds: settings["organization-builds"],
       storedBytes: settings["organization-storage"] * GIGABYTE,
     }),
+    poolBytes: settings["organization-data"] * GIGABYTE,
+    maxFileBytes: settings["max-file"] * GIGABYTE,
     environmentBytes: settings["organization-environments"] * GIGABYTE,
     minFreeDiskBytes: settings["min-free-disk"] * GIGABYTE,
     queueLimits: Object.freeze({

@@ -132,6 +132,27 @@ describe("the collector", () => {
     expect(left).toEqual(["young", "pending", "live", "retired", "busy"]);
   });
 
+  test("removes the content of a file of a data pool a day after the file was deleted, and none before", async () => {
+    const { organisationId, userId: createdBy } = owner;
+    const { dataPools, poolFiles } = instance.stores;
+    const pool = await dataPools.create({ organisationId, name: "pool", description: "", createdBy });
+    if (pool === "name taken") throw new Error("There is no pool yet.");
+    const hash = await keepObject("of a pool");
+    const key = { organisationId, poolId: pool.id };
+    const given = { name: "file", mediaType: "text/plain", bytes: 9, createdBy, mayReplace: false };
+    const file = await poolFiles.put({ ...key, ...given, hash });
+    if (file === null || file === "name taken") throw new Error("The file could not be stored.");
+    const age = () => run("update object set kept_at = now() - interval '25 hours' where hash = $1", hash);
+    await age();
+    await collect();
+    await poolFiles.delete(key, file.id);
+    await collect();
+    expect(existsSync(pathOf(hash))).toBe(true);
+    await run("update pool_file set ended_at = now() - interval '25 hours' where id = $1", file.id);
+    expect(await collect()).toMatchObject({ files: 1, objects: 1 });
+    expect(existsSync(pathOf(hash))).toBe(false);
+  });
+
   test("removes unpacked versions that no run can be using, after two weeks, and what killed processes left behind", async () => {
     const { versions, run: own } = folders();
     const runs = join(root, "run");

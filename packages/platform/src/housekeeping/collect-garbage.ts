@@ -35,7 +35,15 @@ export interface GarbageOptions {
 /** How many of each kind were removed. */
 export type GarbageReport = Readonly<
   Record<
-    "leftovers" | "objects" | "versions" | "environments" | "builds" | "signIns" | "access" | "buckets",
+    | "leftovers"
+    | "objects"
+    | "versions"
+    | "environments"
+    | "builds"
+    | "signIns"
+    | "access"
+    | "buckets"
+    | "files",
     number
   >
 >;
@@ -59,6 +67,7 @@ export async function collectGarbage({
     signIns: await garbage.removeOldSignIns(),
     access: await garbage.removeEndedAccess(),
     buckets: await garbage.removeFullBuckets(),
+    files: await garbage.removeEndedFiles(),
     versions: await collectVersions(data.versions, now - UNUSED_AFTER),
     environments: await collectEnvironments(data.environments, {
       unusedSince: now - UNUSED_AFTER,

@@ -1,7 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import type { InputSource } from "@platform/engine/store/execution-store";
 
-/** The source of inputs of a platform without data pools: it refuses every reference. */
+/** The source of inputs of the platform, which follows no reference to its data pools yet: it refuses every one. */
 export function createNoDataPools(): InputSource {
   return {
     check: async (reference) => {

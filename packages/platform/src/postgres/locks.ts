@@ -40,5 +40,11 @@ export const USAGE_LOCK = 7_362_316;
  */
 export const PLAN_LOCK = 7_362_317;
 
+/**
+ * First of two keys; the second is `hashtext` of the organisation's id. One file at a time is counted against what its data pools may
+ * hold. Held by the transaction that stores the file, which holds the row of the pool before.
+ */
+export const POOL_LOCK = 7_362_318;
+
 /** One test process at a time creates the template of the test databases. Held by the session. */
 export const TEST_TEMPLATE_LOCK = 7_362_399;

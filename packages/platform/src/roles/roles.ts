@@ -46,7 +46,7 @@ async function startControl(
   { stores, secret, identity, executions, objects, disk, config }: Shared,
   app: HttpServers["api"],
 ): Promise<void> {
-  const { gatewayUrl, apiUrl, writesPerSecond, startsPerSecond } = config;
+  const { gatewayUrl, apiUrl, writesPerSecond, startsPerSecond, maxFileBytes } = config;
   const { version } = manifest;
   await registerPlatformApi(app, {
     ...stores,
@@ -59,6 +59,7 @@ async function startControl(
     apiUrl,
     writesPerSecond,
     startsPerSecond,
+    maxFileBytes,
     version,
   });
 }

@@ -66,7 +66,11 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   const executionStore = guardExecutions(unguarded, disk);
   const { leaseSeconds } = config;
   closers.add("sweeper", startSweeper({ store: executionStore, leaseSeconds, logger }));
-  const stores = createStores(database, { quota: config.buildQuota, leaseSeconds });
+  const stores = createStores(database, {
+    quota: config.buildQuota,
+    poolBytes: config.poolBytes,
+    leaseSeconds,
+  });
   const objectStore = await openObjectStore(host, data);
   const objects = createKeptObjects(objectStore, createObjectRows(database, config.retentionDays));
   return {

@@ -72,6 +72,8 @@ async function invite(owner: TestUser): Promise<string> {
   return String(body["url"]).split("/").at(-1) ?? "";
 }
 
+const HASH = "0".repeat(64);
+
 const FILL_PLANS = `insert into plan (id, service_key, slug, revision, name, description, ended_at)
   select gen_random_uuid(), $1, 'p' || i, 1, 'p', '', case when $4 then now() end from generate_series(1, $2) as i where $3::text <> ''`;
 
@@ -204,6 +206,44 @@ const GROWING: Readonly<Record<Exclude<BoundName, "sessions">, Growing>> = {
       };
     },
     fill: FILL_PLANS.replace("$4", "true"),
+  },
+  dataPools: {
+    parent: ORGANISATION,
+    prepare: async () => ({
+      parentId: user.organisationId,
+      make: () => post("/data-pools", { name: createName() }),
+    }),
+    fill: `insert into data_pool (id, organisation_id, name, name_key, created_by)
+      select gen_random_uuid(), $1, 'many', 'many' || i, $3 from generate_series(1, $2) as i`,
+  },
+  poolFiles: {
+    parent: "data_pool where id = $1",
+    prepare: async () => {
+      const { organisationId, userId: createdBy } = user;
+      const pool = await here.stores.dataPools.create({
+        organisationId,
+        name: createName(),
+        description: "",
+        createdBy,
+      });
+      if (pool === "name taken") throw new Error("The name of a new data pool is taken.");
+      const stored = { hash: HASH, bytes: 0, mediaType: "text/plain", mayReplace: true };
+      await run("insert into object (hash) values ($1) on conflict do nothing", HASH);
+      return {
+        parentId: pool.id,
+        make: () =>
+          here.stores.poolFiles.put({
+            ...stored,
+            organisationId,
+            poolId: pool.id,
+            name: createName(),
+            createdBy,
+          }),
+      };
+    },
+    fill: `insert into pool_file (id, pool_id, organisation_id, descriptor_id, name, name_key, media_type, hash, bytes, created_by)
+      select gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 'many', 'many' || i, '', '${HASH}', 0, $3
+      from generate_series(1, $2) as i`,
   },
   variables: {
     parent: SERVICE,

@@ -8,6 +8,8 @@ export interface GarbageStore {
   readonly removeOldSignIns: () => Promise<number>;
   /** Removes personal access tokens, access keys, invitations and names of deleted variables (secrets among them) that ended a month ago; returns how many. */
   readonly removeEndedAccess: () => Promise<number>;
+  /** Removes files of data pools that were deleted or replaced a day ago, which no execution needs; returns how many. */
+  readonly removeEndedFiles: () => Promise<number>;
   /** Removes buckets of starts and changes that were not used for a day, which are full; returns how many. */
   readonly removeFullBuckets: () => Promise<number>;
 }
@@ -23,6 +25,7 @@ export function createGarbageStore(database: Database, retentionDays: number): G
     removeOldBuilds: () => removeOldBuilds(database, retentionDays),
     removeOldSignIns: () => removeOldSignIns(database),
     removeEndedAccess: () => removeEndedAccess(database),
+    removeEndedFiles: () => removeEndedFiles(database),
     removeFullBuckets: () => removeFullBuckets(database),
   };
 }
@@ -73,6 +76,16 @@ async function removeEndedAccess(database: Database): Promise<number> {
   let removed = 0;
   for (const text of ENDED_ACCESS) removed += (await database.query({ text, idempotent: true })).length;
   return removed;
+}
+
+async function removeEndedFiles(database: Database): Promise<number> {
+  const rows = await database.query({
+    text: `delete from pool_file where id in (
+        select id from pool_file where ended_at < now() - interval '1 day' limit ${MAX_SMALL_ROWS}
+      ) returning id`,
+    idempotent: true,
+  });
+  return rows.length;
 }
 
 async function removeFullBuckets(database: Database): Promise<number> {

@@ -19,6 +19,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   audit_entry: { bounds: [], rest: "One for each change, and for some refusals; they stay." },
   build: { bounds: [], rest: "20 at a time for an organisation; failed ones are removed with the results." },
   build_log: { bounds: [], rest: "A part of a build; removed with the results." },
+  data_pool: { bounds: ["dataPools"], rest: "Deleted ones stay: so many as can be made in the time." },
   device_login: {
     bounds: [],
     rest: "20 at once for a client, then one in ten seconds; removed after a day.",
@@ -35,6 +36,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   one_time_token: { bounds: [], rest: "Two for each user." },
   organisation: { bounds: ["ownedOrganisations"], rest: DELETED },
   personal_access_token: { bounds: ["tokens"], rest: ENDED },
+  pool_file: { bounds: ["poolFiles"], rest: "Deleted and replaced ones are removed after a day." },
   plan: { bounds: ["plans", "planRevisions"], rest: "None." },
   platform_user: { bounds: [], rest: "Who may sign up; 20 at once for a client." },
   quota: { bounds: [], rest: "One for each subscription." },

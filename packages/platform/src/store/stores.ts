@@ -8,6 +8,8 @@ import { createBuildStore } from "./builds/builds.ts";
 import type { BuildStoreOptions } from "./builds/builds.ts";
 import { createListingStore } from "./listings.ts";
 import { createMarketplaceStore } from "./marketplace.ts";
+import { createDataPoolStore } from "./pools/data-pools.ts";
+import { DEFAULT_POOL_BYTES, createPoolFileStore } from "./pools/pool-files.ts";
 import { createPlanStore } from "./plans.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
@@ -20,8 +22,14 @@ import { createVariableStore } from "./variables.ts";
 /** All stores but that of executions. */
 export type Stores = ReturnType<typeof createStores>;
 
+/** Limits of one organisation, and of builders. */
+export interface StoreOptions extends BuildStoreOptions {
+  /** What the files of its data pools may take; default 100 GB. */
+  readonly poolBytes?: number;
+}
+
 /** Creates one store for each kind of record. */
-export function createStores(given: Database, options: BuildStoreOptions = {}) {
+export function createStores(given: Database, options: StoreOptions = {}) {
   const database = auditChanges(given);
   return {
     services: createServiceStore(database),
@@ -39,5 +47,7 @@ export function createStores(given: Database, options: BuildStoreOptions = {}) {
     usage: createUsageStore(database),
     auditLog: createAuditLog(database),
     variables: createVariableStore(database),
+    dataPools: createDataPoolStore(database),
+    poolFiles: createPoolFileStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
   };
 }

@@ -28,6 +28,10 @@ export const TEST_GATEWAY_URL = "http://gateway.test:8080";
 export const TEST_API_URL = "http://api.test:8090";
 export const TEST_SECRET = { current: "a secret for tests, the same in every instance", others: [] };
 
+/** Size of the largest file of a data pool, and what an organisation may store in its pools. */
+export const MAX_TEST_FILE = 100_000;
+export const TEST_POOL_BYTES = 300_000;
+
 /** One process's worth of gateway and platform API on a database: two of them on one database are two hosts. */
 export interface TestInstance {
   readonly gateway: FastifyInstance;
@@ -64,7 +68,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
   const own = options.directory === undefined ? await mkdtemp(join(tmpdir(), "platform-instance-")) : null;
   const directory = options.directory ?? own ?? "";
   const logger = createRecordingLogger();
-  const stores = createStores(database, { quota: options.quota });
+  const stores = createStores(database, { quota: options.quota, poolBytes: TEST_POOL_BYTES });
   const { now, signUpMode, mailer, oidc } = options;
   const identity = createIdentity({
     database,
@@ -104,6 +108,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     apiUrl: TEST_API_URL,
     writesPerSecond: options.writesPerSecond ?? 100_000,
     startsPerSecond: options.startsPerSecond ?? 1_000,
+    maxFileBytes: MAX_TEST_FILE,
     version: "0.0.0",
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
     ...(uploadLimits === undefined ? {} : { uploadLimits }),

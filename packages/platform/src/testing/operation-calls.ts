@@ -55,6 +55,8 @@ function listParams(ids: {
   organisation: string;
   user: string;
   invitation: string;
+  pool: string;
+  file: string;
 }) {
   return {
     services: { key: ids.key, version: "1.0.0", planId: "basic", name: "API_TOKEN" },
@@ -63,6 +65,7 @@ function listParams(ids: {
     marketplace: { key: ids.key },
     applications: { id: ids.application, keyId: ids.keyId },
     subscriptions: { id: ids.subscription },
+    "data-pools": { id: ids.pool, file: ids.file },
     jobs: { id: ids.job },
     "personal-access-tokens": { id: ids.token },
     sessions: { id: ids.session },
@@ -96,6 +99,7 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
   const { id: jobId }: { id: string } = job.json();
   const [invitation, revoked] = await createInvitations(instance, owner);
   await createVariables(instance, owner, service.serviceKey);
+  const { pool, file } = await createPool(instance, owner);
   return {
     owner,
     params: listParams({
@@ -109,6 +113,8 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
       organisation: owner.organisationId,
       user: owner.userId,
       invitation: invitation.id,
+      pool,
+      file,
     }),
     links: { invitation: revoked.token },
     references: {
@@ -131,6 +137,22 @@ async function createVariables({ stores }: TestInstance, owner: TestUser, servic
       ["API_MODE", variable],
     ] as const)
       await stores.variables.put({ organisationId, serviceKey: key }, name, value);
+}
+
+/** A data pool with a file. */
+async function createPool({ api }: TestInstance, { token }: TestUser) {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const made = await api.inject({
+    method: "POST",
+    url: "/api/data-pools",
+    headers,
+    payload: { name: "Data" },
+  });
+  const { id: pool }: { id: string } = made.json();
+  const url = `/api/data-pools/${pool}/files/data.json`;
+  const stored = await api.inject({ method: "PUT", url, headers, payload: "{}" });
+  const { fileId: file }: { fileId: string } = stored.json();
+  return { pool, file };
 }
 
 /** An open invitation and a revoked one. */
@@ -166,6 +188,7 @@ export function ownParams(property: Property, operation: Operation): Texts {
 
 function sampleBody(id: string, operation: Operation, references: Texts): string | undefined {
   if (operation.bodyMode === "stream") return "PK";
+  if (operation.bodyMode === "file") return "{}";
   if (!operation.body) return undefined;
   const samples: Readonly<Record<string, unknown>> = {
     createPersonalAccessToken: { name: "mine", scopes: ["read"] },
@@ -189,6 +212,9 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     putPlan: { name: "Basic" },
     putSubscription: { status: "PAUSED" },
     createApplication: { name: "mine" },
+    createDataPool: { name: `mine-${Math.random().toString(36).slice(2)}` },
+    putDataPool: { description: "mine" },
+    renamePoolFile: { name: "mine.json" },
     putApplication: { name: "mine" },
     createAccessKey: { name: "mine" },
     rotateAccessKey: { oldEndsInHours: 24 },

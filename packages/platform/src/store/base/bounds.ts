@@ -78,6 +78,13 @@ export const BOUNDS = {
     of: "The service or organisation",
     remedy: "delete one first",
   },
+  dataPools: { limit: 1_000, what: "data pools", of: "The organisation", remedy: "delete one first" },
+  poolFiles: {
+    limit: 10_000,
+    what: "files",
+    of: "The data pool",
+    remedy: "delete one first, or use another pool",
+  },
 } as const satisfies Record<string, Bound>;
 
 /** Name of a bound. */

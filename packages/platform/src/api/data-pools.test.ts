@@ -1,0 +1,243 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { DataPool, PoolFile } from "@platform/contract/platform-api/data-pools";
+import { createTestUser } from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { startAtOnce } from "../testing/held-lock.ts";
+import { MAX_TEST_FILE, TEST_POOL_BYTES, createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+
+let home: TestDatabase;
+let here: TestInstance;
+let owner: TestUser;
+let pool: DataPool;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  here = await createTestInstance({ database: home.database });
+});
+afterAll(async () => {
+  await here?.close();
+  await home?.close();
+});
+beforeEach(async () => {
+  owner = await createTestUser(here);
+  pool = (await call("POST", "/data-pools", { name: "Maps" })).json();
+});
+
+type Headers = Readonly<Record<string, string>>;
+
+function send(
+  method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE",
+  path: string,
+  { payload, headers = {}, by = owner }: { payload?: string | Buffer; headers?: Headers; by?: TestUser } = {},
+) {
+  return here.api.inject({
+    method,
+    url: `/api${path}`,
+    headers: { authorization: `Bearer ${by.token}`, ...headers },
+    ...(payload === undefined ? {} : { payload }),
+  });
+}
+
+const call = (method: "POST" | "PUT", path: string, body: object) =>
+  send(method, path, { payload: JSON.stringify(body), headers: { "content-type": "application/json" } });
+
+const nameFile = (name: string) => `/data-pools/${pool.id}/files/${encodeURIComponent(name)}`;
+const put = (name: string, content: string | Buffer, headers: Headers = {}) =>
+  send("PUT", nameFile(name), {
+    payload: content,
+    headers: { "content-type": "application/json", ...headers },
+  });
+
+async function store(name: string, content: string | Buffer): Promise<PoolFile> {
+  const stored = await put(name, content);
+  expect([stored.statusCode, stored.body]).toEqual([201, expect.any(String)]);
+  return stored.json();
+}
+
+const listFiles = async (): Promise<readonly PoolFile[]> =>
+  (await send("GET", `/data-pools/${pool.id}/files`)).json<{ items: readonly PoolFile[] }>().items;
+const read = async (fileId: string, headers: Headers = {}) =>
+  await send("GET", `${nameFile(fileId)}/content`, { headers });
+/** Rows of files that have not ended. */
+const listLeft = () =>
+  home.database.query({
+    text: "select 1 from pool_file where pool_id = $1 and ended_at is null",
+    values: [pool.id],
+  });
+const digest = (content: string) => ({ "repr-digest": `sha-256=:${sha256(content).digest("base64")}:` });
+const sha256 = (content: string) => createHash("sha256").update(content);
+
+describe("a data pool", () => {
+  test("is created, listed by name, described, renamed and deleted with its files", async () => {
+    expect(pool).toMatchObject({ name: "Maps", description: "", fileCount: 0, bytes: 0 });
+    await call("POST", "/data-pools", { name: "atlas", description: "Roads" });
+    await store("a.json", "{}");
+    const listed = (await send("GET", "/data-pools")).json<{ items: readonly DataPool[] }>();
+    expect(listed.items.map(({ name, fileCount, bytes }) => [name, fileCount, bytes])).toEqual([
+      ["atlas", 0, 0],
+      ["Maps", 1, 2],
+    ]);
+    const changed = await call("PUT", `/data-pools/${pool.id}`, { name: "MAPS", description: "Rivers" });
+    expect(changed.json()).toMatchObject({ id: pool.id, name: "MAPS", description: "Rivers", fileCount: 1 });
+    expect((await send("DELETE", `/data-pools/${pool.id}`)).statusCode).toBe(204);
+    for (const [method, path] of [
+      ["GET", `/data-pools/${pool.id}`],
+      ["DELETE", `/data-pools/${pool.id}`],
+      ["GET", `/data-pools/${pool.id}/files`],
+      ["GET", nameFile("a.json")],
+    ] as const)
+      expect((await send(method, path)).json().code).toBe("NOT_FOUND");
+    expect((await put("b.json", "{}")).json().code).toBe("NOT_FOUND");
+    expect(await listLeft()).toEqual([]);
+  });
+
+  test("has a name of its own in the organisation, also of two that are created at once", async () => {
+    expect((await call("POST", "/data-pools", { name: "mAPS" })).json().code).toBe("CONFLICT");
+    const both = await Promise.all([1, 2].map(() => call("POST", "/data-pools", { name: "new" })));
+    expect(both.map(({ statusCode }) => statusCode).toSorted((one, other) => one - other)).toEqual([
+      201, 409,
+    ]);
+    const other = both.find(({ statusCode }) => statusCode === 201)?.json<DataPool>();
+    expect((await call("PUT", `/data-pools/${other?.id}`, { name: "maps" })).json().code).toBe("CONFLICT");
+  });
+
+  test("takes no file while it is deleted: it would stay for ever", async () => {
+    const lock = { text: "select 1 from data_pool where id = $1 for update", values: [pool.id] };
+    await startAtOnce(home, lock, () => [put("late.json", "{}"), send("DELETE", `/data-pools/${pool.id}`)]);
+    expect(await listLeft()).toEqual([]);
+  });
+});
+
+describe("a file of a data pool", () => {
+  test("has a reference that a start takes, and comes back byte for byte", async () => {
+    const stored = await store("berlin52.json", '{"cities": 52}');
+    expect(stored).toMatchObject({
+      name: "berlin52.json",
+      bytes: 14,
+      type: "application/json",
+      sha256: sha256('{"cities": 52}').digest("hex"),
+      createdBy: "Somebody",
+      reference: {
+        dataPoolId: pool.id,
+        dataSourceDescriptorId: stored.dataSourceDescriptorId,
+        fileId: stored.fileId,
+      },
+    });
+    expect(await listFiles()).toEqual([stored]);
+    expect((await send("GET", nameFile(stored.fileId))).json()).toEqual(stored);
+    const whole = await read(stored.fileId);
+    expect([whole.statusCode, whole.body, whole.headers["content-disposition"]]).toEqual([
+      200,
+      '{"cities": 52}',
+      expect.stringContaining('filename="berlin52.json"'),
+    ]);
+    const part = await read(stored.fileId, { range: "bytes=2-7" });
+    expect([part.statusCode, part.body]).toEqual([206, "cities"]);
+  });
+
+  test("of no bytes, and of the largest size, is one; one byte more is refused and nothing is stored", async () => {
+    const empty = await store("empty", "");
+    expect([empty.bytes, (await read(empty.fileId)).body]).toEqual([0, ""]);
+    const largest = await store("largest", Buffer.alloc(MAX_TEST_FILE, "x"));
+    expect((await read(largest.fileId)).rawPayload.byteLength).toBe(MAX_TEST_FILE);
+    expect((await put("larger", Buffer.alloc(MAX_TEST_FILE + 1))).json().code).toBe("FILE_TOO_LARGE");
+    expect((await listFiles()).map(({ name }) => name)).toEqual(["empty", "largest"]);
+  });
+
+  test("takes the place of the one of its name, with an id of its own", async () => {
+    const former = await store("data.json", "1");
+    const next = await store("DATA.json", "2");
+    expect(next).toMatchObject({ name: "DATA.json", dataSourceDescriptorId: former.dataSourceDescriptorId });
+    expect(next.fileId).not.toBe(former.fileId);
+    expect(await listFiles()).toEqual([next]);
+    expect((await read(former.fileId)).json().code).toBe("NOT_FOUND");
+    const refused = await put("data.json", "3", { "if-none-match": "*" });
+    expect(refused.json().code).toBe("CONFLICT");
+    expect((await read(next.fileId)).body).toBe("2");
+  });
+
+  test("is renamed, and keeps its ids; not to the name of another one", async () => {
+    const file = await store("old.json", "{}");
+    await store("other.json", "{}");
+    const rename = (name: string) => call("PUT", `${nameFile(file.fileId)}/name`, { name });
+    expect((await rename("new.json")).json()).toEqual({ ...file, name: "new.json" });
+    expect((await rename("OTHER.json")).json().code).toBe("CONFLICT");
+    expect((await rename("a/b")).json().code).toBe("INVALID_INPUT");
+    expect((await send("DELETE", nameFile(file.fileId))).statusCode).toBe(204);
+    expect((await rename("again.json")).json().code).toBe("NOT_FOUND");
+  });
+
+  test.each(["a/b", "x\0y", "x".repeat(300), "\u202egpj.exe", " a", "a."])(
+    "is not named %j",
+    async (name) => {
+      expect((await put(name, "{}")).json().code).toMatch(/^(INVALID_INPUT|NOT_FOUND)$/u);
+      expect(await listFiles()).toEqual([]);
+    },
+  );
+
+  test("arrives as its digest says, or not at all", async () => {
+    expect((await put("a.json", "{}", digest("{}"))).statusCode).toBe(201);
+    expect((await put("b.json", "{", digest("{}"))).json().code).toBe("CHECKSUM_MISMATCH");
+    expect((await put("b.json", "{}", { "repr-digest": "sha-256=:abc:" })).json().code).toBe("INVALID_INPUT");
+    expect(await listFiles()).toHaveLength(1);
+  });
+
+  test("has the type that its sender names, if it is one", async () => {
+    for (const [given, kept] of [
+      ["text/csv; charset=utf-8", "text/csv; charset=utf-8"],
+      ["text/csv; charset=\u00e4", "application/octet-stream"],
+    ] as const)
+      expect((await put("file", "x", { "content-type": given })).json()).toMatchObject({ type: kept });
+  });
+
+  test("counts for what the organisation may store: of two at once that fit only singly one is stored", async () => {
+    const half = TEST_POOL_BYTES / 2 - MAX_TEST_FILE + 1;
+    await store("a", Buffer.alloc(MAX_TEST_FILE));
+    await store("b", Buffer.alloc(MAX_TEST_FILE - half));
+    const other = (await call("POST", "/data-pools", { name: "second" })).json<DataPool>();
+    const lock = {
+      text: "select 1 from data_pool where id in ($1, $2) for update",
+      values: [pool.id, other.id],
+    };
+    const big = Buffer.alloc(MAX_TEST_FILE);
+    const answers = await startAtOnce(home, lock, () => [
+      send("PUT", `/data-pools/${pool.id}/files/c`, { payload: big }),
+      send("PUT", `/data-pools/${other.id}/files/c`, { payload: big }),
+    ]);
+    expect(answers.map(({ statusCode }) => statusCode).toSorted((one, other) => one - other)).toEqual([
+      201, 429,
+    ]);
+    expect(answers.find(({ statusCode }) => statusCode === 429)?.json()).toMatchObject({
+      code: "QUOTA_EXCEEDED",
+      detail: expect.stringContaining("may hold 0.00 GB"),
+    });
+  });
+
+  test("of another organisation is as one that there is not", async () => {
+    const file = await store("mine.json", "{}");
+    const stranger = await createTestUser(here);
+    const unknown = "00000000-0000-4000-8000-000000000000";
+    for (const [method, path] of [
+      ["GET", `/data-pools/{pool}`],
+      ["DELETE", `/data-pools/{pool}`],
+      ["GET", `/data-pools/{pool}/files`],
+      ["PUT", `/data-pools/{pool}/files/new.json`],
+      ["GET", `/data-pools/{pool}/files/${file.fileId}`],
+      ["GET", `/data-pools/{pool}/files/${file.fileId}/content`],
+      ["DELETE", `/data-pools/{pool}/files/${file.fileId}`],
+    ] as const) {
+      const ask = (id: string) => send(method, path.replace("{pool}", id), { by: stranger });
+      const [foreign, none] = [await ask(pool.id), await ask(unknown)];
+      expect([foreign.statusCode, foreign.body]).toEqual([404, none.body]);
+    }
+    const { organisationId, userId: createdBy } = stranger;
+    const { sha256: hash, type: mediaType } = file;
+    const given = { name: "new.json", bytes: 2, hash, mediaType, createdBy, mayReplace: true };
+    expect(await here.stores.poolFiles.put({ ...given, organisationId, poolId: pool.id })).toBeNull();
+    expect(await listFiles()).toEqual([file]);
+  });
+});

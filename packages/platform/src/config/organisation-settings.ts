@@ -1,0 +1,38 @@
+import { GIGABYTE } from "@platform/engine/base/bytes";
+import { DEFAULT_BUILD_QUOTA } from "../store/builds/build-quota.ts";
+import { number } from "./settings.ts";
+import type { Setting } from "./settings.ts";
+
+/** Settings of what one organisation may have, by the name of their flags. */
+export const ORGANISATION_SETTINGS = {
+  "organization-builds": number(
+    "PLATFORM_ORGANIZATION_BUILDS",
+    "Builds of one organisation that may wait or run",
+    { min: 1, max: 100_000, isWhole: true },
+    DEFAULT_BUILD_QUOTA.builds,
+  ),
+  "organization-storage": number(
+    "PLATFORM_ORGANIZATION_STORAGE",
+    "GB that archives and unpacked projects of one organisation's live versions may take",
+    { min: 0.001, max: 1_000_000, isWhole: false },
+    DEFAULT_BUILD_QUOTA.storedBytes / GIGABYTE,
+  ),
+  "organization-environments": number(
+    "PLATFORM_ORGANIZATION_ENVIRONMENTS",
+    "GB that the installed requirements of one organisation may take on each host",
+    { min: 0.001, max: 1_000_000, isWhole: false },
+    50,
+  ),
+  "organization-data": number(
+    "PLATFORM_ORGANIZATION_DATA",
+    "GB that the files of one organisation's data pools may take",
+    { min: 0.001, max: 1_000_000, isWhole: false },
+    100,
+  ),
+  "max-file": number(
+    "PLATFORM_MAX_FILE",
+    "GB that one file of a data pool may have",
+    { min: 0.001, max: 1_000, isWhole: false },
+    5,
+  ),
+} as const satisfies Record<string, Setting<unknown>>;

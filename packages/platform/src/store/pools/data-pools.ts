@@ -1,0 +1,161 @@
+import { foldName } from "@platform/contract/file-name";
+import { createUuidV7, isUuid } from "@platform/engine/base/uuid";
+import type { Database, RunStatement } from "../../postgres/database.ts";
+import { requireRoom } from "../base/bounds.ts";
+import { isUniqueViolation, selectMilliseconds } from "../base/columns.ts";
+import { cutPage, decodeCursor } from "../base/page.ts";
+import type { Page, PageRequest } from "../base/page.ts";
+
+/** A data pool of an organisation. */
+export interface DataPoolRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly fileCount: number;
+  /** Of its files together. */
+  readonly bytes: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+interface NewDataPool extends Pick<DataPoolRecord, "name" | "description"> {
+  readonly organisationId: string;
+  /** Id of the user. */
+  readonly createdBy: string;
+}
+
+/** What is to be changed; what is absent stays. */
+type DataPoolChange = Partial<Pick<DataPoolRecord, "name" | "description">>;
+
+/** Data pools of organisations; one of another organisation is treated as missing. */
+export interface DataPoolStore {
+  /** @throws Problem QUOTA_EXCEEDED */
+  readonly create: (pool: NewDataPool) => Promise<DataPoolRecord | "name taken">;
+  /** By name, without deleted ones. */
+  readonly list: (organisationId: string, page: PageRequest) => Promise<Page<DataPoolRecord>>;
+  readonly find: (organisationId: string, id: string) => Promise<DataPoolRecord | null>;
+  /** Null when there is none. */
+  readonly change: (
+    organisationId: string,
+    id: string,
+    change: DataPoolChange,
+  ) => Promise<DataPoolRecord | "name taken" | null>;
+  /** With its files. False when there was none. */
+  readonly delete: (organisationId: string, id: string) => Promise<boolean>;
+}
+
+type Row = DataPoolRecord & { readonly key: string };
+
+const COLUMNS = `p.id, p.name, p.name_key as key, p.description, ${selectMilliseconds("p.created_at")} as "createdAt",
+  files.count as "fileCount", files.bytes`;
+
+const FILES = `cross join lateral (
+    select count(*)::int as count, coalesce(sum(f.bytes), 0)::float8 as bytes from pool_file f
+    where f.pool_id = p.id and f.ended_at is null
+  ) files`;
+
+/** The store of data pools in PostgreSQL. */
+export function createDataPoolStore(database: Database): DataPoolStore {
+  return {
+    create: (pool) => unlessTaken(() => database.transaction((run) => insertPool(run, pool))),
+    list: (organisationId, page) => listPools(database, organisationId, page),
+    find: (organisationId, id) => findPool(database.query, organisationId, id),
+    change: (organisationId, id, change) =>
+      unlessTaken(() => database.transaction((run) => changePool(run, { organisationId, id, change }))),
+    delete: (organisationId, id) => database.transaction((run) => deletePool(run, organisationId, id)),
+  };
+}
+
+async function unlessTaken<T>(work: () => Promise<T>): Promise<T | "name taken"> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUniqueViolation(error, "data_pool_name")) return "name taken";
+    throw error;
+  }
+}
+
+async function insertPool(
+  run: RunStatement,
+  { organisationId, name, description, createdBy }: NewDataPool,
+): Promise<DataPoolRecord> {
+  await run({
+    text: "select id from organisation where id = $1 for no key update",
+    values: [organisationId],
+  });
+  await requireRoom(run, "dataPools", {
+    text: "from data_pool where organisation_id = $1 and deleted_at is null",
+    values: [organisationId],
+  });
+  const id = createUuidV7();
+  await run({
+    text: `insert into data_pool (id, organisation_id, name, name_key, description, created_by) values ($1, $2, $3, $4, $5, $6) returning id`,
+    values: [id, organisationId, name, foldName(name), description, createdBy],
+    audited: ["data-pool.create"],
+  });
+  const created = await findPool(run, organisationId, id);
+  if (created === null) throw new Error("The insert made no row.");
+  return created;
+}
+
+async function listPools(
+  database: Database,
+  organisationId: string,
+  page: PageRequest,
+): Promise<Page<DataPoolRecord>> {
+  const [after] = decodeCursor(page.cursor, [() => true]) ?? [null];
+  const rows = await database.query<Row>({
+    text: `select ${COLUMNS} from data_pool p ${FILES}
+      where p.organisation_id = $1 and p.deleted_at is null and ($2::text is null or p.name_key > $2) order by p.name_key limit $3`,
+    values: [organisationId, after, page.limit + 1],
+    idempotent: true,
+  });
+  return cutPage(rows, page.limit, ({ key }) => [key]);
+}
+
+async function findPool(
+  query: RunStatement,
+  organisationId: string,
+  id: string,
+): Promise<DataPoolRecord | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await query<Row>({
+    text: `select ${COLUMNS} from data_pool p ${FILES} where p.id = $1 and p.organisation_id = $2 and p.deleted_at is null`,
+    values: [id, organisationId],
+    idempotent: true,
+  });
+  return row ?? null;
+}
+
+async function changePool(
+  run: RunStatement,
+  wanted: { readonly organisationId: string; readonly id: string; readonly change: DataPoolChange },
+): Promise<DataPoolRecord | null> {
+  const { organisationId, id, change } = wanted;
+  if (!isUuid(id)) return null;
+  const { name = null, description = null } = change;
+  await run({
+    text: `update data_pool set name = coalesce($3, name), name_key = coalesce($4, name_key), description = coalesce($5, description)
+      where id = $1 and organisation_id = $2 and deleted_at is null returning id`,
+    values: [id, organisationId, name, name === null ? null : foldName(name), description],
+    audited: ["data-pool.update"],
+  });
+  return await findPool(run, organisationId, id);
+}
+
+async function deletePool(run: RunStatement, organisationId: string, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  // Who puts a file holds the row of the pool until the commit.
+  const rows = await run({
+    text: `update data_pool set deleted_at = now() where id = $1 and organisation_id = $2 and deleted_at is null returning id`,
+    values: [id, organisationId],
+    audited: ["data-pool.delete"],
+  });
+  // A statement of its own, which sees the files that were put while the first one waited.
+  if (rows.length > 0)
+    await run({
+      text: "update pool_file set ended_at = now() where pool_id = $1 and ended_at is null",
+      values: [id],
+    });
+  return rows.length > 0;
+}

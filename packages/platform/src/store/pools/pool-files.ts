@@ -1,0 +1,203 @@
+import { randomUUID } from "node:crypto";
+import { foldName } from "@platform/contract/file-name";
+import { GIGABYTE } from "@platform/engine/base/bytes";
+import { isUuid } from "@platform/engine/base/uuid";
+import type { Database, RunStatement } from "../../postgres/database.ts";
+import { noteAudit } from "../audit/trail.ts";
+import { requireRoom } from "../base/bounds.ts";
+import { isUniqueViolation, selectMilliseconds } from "../base/columns.ts";
+import { cutPage, decodeCursor } from "../base/page.ts";
+import type { Page, PageRequest } from "../base/page.ts";
+import { requireStorage } from "./pool-quota.ts";
+
+/** A file of a data pool. */
+export interface PoolFileRecord {
+  /** Of this content. */
+  readonly id: string;
+  readonly poolId: string;
+  /** Of the place in the pool. */
+  readonly descriptorId: string;
+  readonly name: string;
+  readonly mediaType: string;
+  /** Names the object. */
+  readonly hash: string;
+  readonly bytes: number;
+  /** Name of the user. */
+  readonly createdBy: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/** A data pool of an organisation. */
+interface PoolKey {
+  readonly organisationId: string;
+  readonly poolId: string;
+}
+
+/** A file to be stored, whose object is kept already. */
+interface NewPoolFile extends PoolKey, Pick<PoolFileRecord, "name" | "mediaType" | "hash" | "bytes"> {
+  /** Id of the user. */
+  readonly createdBy: string;
+  /** Whether it may take the place of the file of this name. */
+  readonly mayReplace: boolean;
+}
+
+/** Files of data pools; null: the organisation has no such pool, or the pool no such file. */
+export interface PoolFileStore {
+  /** By name. */
+  readonly list: (pool: PoolKey, page: PageRequest) => Promise<Page<PoolFileRecord> | null>;
+  readonly find: (pool: PoolKey, fileId: string) => Promise<PoolFileRecord | null>;
+  /** In the place of the file of this name, which ends. @throws Problem QUOTA_EXCEEDED */
+  readonly put: (file: NewPoolFile) => Promise<PoolFileRecord | "name taken" | null>;
+  readonly rename: (
+    pool: PoolKey,
+    fileId: string,
+    name: string,
+  ) => Promise<PoolFileRecord | "name taken" | null>;
+  /** False where there is none. */
+  readonly delete: (pool: PoolKey, fileId: string) => Promise<boolean>;
+}
+
+/** What the files of one organisation may take unless the settings say otherwise. */
+export const DEFAULT_POOL_BYTES = 100 * GIGABYTE;
+
+type Row = PoolFileRecord & { readonly key: string };
+
+const COLUMNS = `f.id, f.pool_id as "poolId", f.descriptor_id as "descriptorId", f.name, f.name_key as key, f.media_type as "mediaType",
+  f.hash, f.bytes::float8 as bytes, ${selectMilliseconds("f.created_at")} as "createdAt",
+  (select u.name from platform_user u where u.id = f.created_by) as "createdBy"`;
+
+/** SQL: files `f` of the pool $1 of the organisation $2. */
+const OF_POOL = `pool_file f join data_pool p on p.id = f.pool_id
+    where f.pool_id = $1 and p.organisation_id = $2 and p.deleted_at is null and f.ended_at is null`;
+
+/** The files in PostgreSQL. `quotaBytes`: of one organisation. */
+export function createPoolFileStore(database: Database, quotaBytes: number): PoolFileStore {
+  return {
+    list: (pool, page) => listFiles(database, pool, page),
+    find: (pool, fileId) => findFile(database.query, pool, fileId),
+    // Renaming waits for no other file: the name may be taken meanwhile.
+    put: (file) => unlessTaken(() => database.transaction((run) => putFile(run, file, quotaBytes))),
+    rename: (pool, fileId, name) => unlessTaken(() => renameFile(database, pool, { fileId, name })),
+    delete: async ({ poolId, organisationId }, fileId) => {
+      if (!isUuid(poolId) || !isUuid(fileId)) return false;
+      const rows = await database.query({
+        text: `update pool_file set ended_at = now() where id in (select f.id from ${OF_POOL} and f.id = $3) and ended_at is null returning id`,
+        values: [poolId, organisationId, fileId],
+        audited: ["pool-file.delete"],
+      });
+      return rows.length > 0;
+    },
+  };
+}
+
+async function unlessTaken<T>(work: () => Promise<T>): Promise<T | "name taken"> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUniqueViolation(error, "pool_file_name")) return "name taken";
+    throw error;
+  }
+}
+
+async function listFiles(
+  database: Database,
+  { poolId, organisationId }: PoolKey,
+  page: PageRequest,
+): Promise<Page<PoolFileRecord> | null> {
+  if (!isUuid(poolId)) return null;
+  const [after] = decodeCursor(page.cursor, [() => true]) ?? [null];
+  const rows = await database.query<Row | { readonly id: null }>({
+    // One row of nulls: a pool without files.
+    text: `select ${COLUMNS} from data_pool p left join lateral (
+        select * from pool_file f where f.pool_id = p.id and f.ended_at is null and ($3::text is null or f.name_key > $3)
+        order by f.name_key limit $4
+      ) f on true
+      where p.id = $1 and p.organisation_id = $2 and p.deleted_at is null order by f.name_key`,
+    values: [poolId, organisationId, after, page.limit + 1],
+    idempotent: true,
+  });
+  if (rows.length === 0) return null;
+  const files = rows.filter((row): row is Row => row.id !== null);
+  return cutPage(files, page.limit, ({ key }) => [key]);
+}
+
+async function findFile(
+  query: RunStatement,
+  { poolId, organisationId }: PoolKey,
+  fileId: string,
+): Promise<PoolFileRecord | null> {
+  if (!isUuid(poolId) || !isUuid(fileId)) return null;
+  const [row] = await query<Row>({
+    text: `select ${COLUMNS} from ${OF_POOL} and f.id = $3`,
+    values: [poolId, organisationId, fileId],
+    idempotent: true,
+  });
+  return row ?? null;
+}
+
+async function putFile(
+  run: RunStatement,
+  file: NewPoolFile,
+  quotaBytes: number,
+): Promise<PoolFileRecord | "name taken" | null> {
+  const { organisationId, poolId, name, mediaType, hash, bytes, createdBy } = file;
+  if (!isUuid(poolId)) return null;
+  // Files of one pool are put one after the other, and none into a pool that is being deleted.
+  const pools = await run({
+    text: "select id from data_pool where id = $1 and organisation_id = $2 and deleted_at is null for no key update",
+    values: [poolId, organisationId],
+  });
+  if (pools.length === 0) return null;
+  const key = foldName(name);
+  const [former] = await run<{ readonly id: string; readonly descriptorId: string }>({
+    text: `select id, descriptor_id as "descriptorId" from pool_file where pool_id = $1 and name_key = $2 and ended_at is null`,
+    values: [poolId, key],
+    idempotent: true,
+  });
+  if (former !== undefined && !file.mayReplace) return "name taken";
+  if (former !== undefined)
+    await run({ text: "update pool_file set ended_at = now() where id = $1", values: [former.id] });
+  else
+    await requireRoom(run, "poolFiles", {
+      text: "from pool_file where pool_id = $1 and ended_at is null",
+      values: [poolId],
+    });
+  await requireStorage(run, organisationId, { bytes, quotaBytes });
+  const id = randomUUID();
+  noteAudit({ target: [poolId, name, id] });
+  await run({
+    text: `insert into pool_file (id, pool_id, organisation_id, descriptor_id, name, name_key, media_type, hash, bytes, created_by)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id`,
+    values: [
+      id,
+      poolId,
+      organisationId,
+      former?.descriptorId ?? randomUUID(),
+      name,
+      key,
+      mediaType,
+      hash,
+      bytes,
+      createdBy,
+    ],
+    audited: ["pool-file.create"],
+  });
+  return await findFile(run, file, id);
+}
+
+async function renameFile(
+  database: Database,
+  pool: PoolKey,
+  { fileId, name }: { readonly fileId: string; readonly name: string },
+): Promise<PoolFileRecord | null> {
+  const { poolId, organisationId } = pool;
+  if (!isUuid(poolId) || !isUuid(fileId)) return null;
+  await database.query({
+    text: `update pool_file set name = $4, name_key = $5
+      where id in (select f.id from ${OF_POOL} and f.id = $3) and ended_at is null returning id`,
+    values: [poolId, organisationId, fileId, name, foldName(name)],
+    audited: ["pool-file.rename"],
+  });
+  return await findFile(database.query, pool, fileId);
+}

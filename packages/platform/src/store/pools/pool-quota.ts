@@ -1,0 +1,40 @@
+import { Problem } from "@platform/contract/problems";
+import { GIGABYTE } from "@platform/engine/base/bytes";
+import type { RunStatement } from "../../postgres/database.ts";
+import { POOL_LOCK } from "../../postgres/locks.ts";
+
+/**
+ * Checks whether the organisation may store so many bytes more, and lets no other transaction of it do so before this one commits. Equal
+ * content counts for each file: otherwise it would tell what others have.
+ *
+ * @throws Problem QUOTA_EXCEEDED
+ */
+export async function requireStorage(
+  run: RunStatement,
+  organisationId: string,
+  { bytes, quotaBytes }: { readonly bytes: number; readonly quotaBytes: number },
+): Promise<void> {
+  await run({
+    text: `select pg_advisory_xact_lock(${POOL_LOCK}, hashtext($1))`,
+    values: [organisationId],
+  });
+  const used = await readStoredBytes(run, organisationId);
+  if (used + bytes <= quotaBytes) return;
+  throw new Problem(
+    "QUOTA_EXCEEDED",
+    `The data pools of your organisation hold ${formatGigabytes(used)} GB, would hold ${formatGigabytes(used + bytes)} GB with this file, and may hold ${formatGigabytes(quotaBytes)} GB; delete files that are not needed any more.`,
+  );
+}
+
+async function readStoredBytes(run: RunStatement, organisationId: string): Promise<number> {
+  const [row] = await run<{ readonly bytes: number }>({
+    text: "select coalesce(sum(bytes), 0)::float8 as bytes from pool_file where organisation_id = $1 and ended_at is null",
+    values: [organisationId],
+    idempotent: true,
+  });
+  return row?.bytes ?? 0;
+}
+
+function formatGigabytes(bytes: number): string {
+  return (bytes / GIGABYTE).toFixed(2);
+}
