@@ -12,7 +12,7 @@ import { testObjectStore } from "../testing/object-conformance.ts";
 import { HAS_S3_SERVER, startS3Server } from "../testing/s3-server.ts";
 import type { S3Server } from "../testing/s3-server.ts";
 import type { S3Settings } from "../config/object-settings.ts";
-import { ObjectDamaged, ObjectMissing, StoreUnavailable } from "./object-store.ts";
+import { ObjectDamaged, ObjectMissing, StoreFull, StoreUnavailable } from "./object-store.ts";
 import { openBucket } from "./s3-bucket.ts";
 import type { S3Limits } from "./s3-bucket.ts";
 import { BucketUnusable, openS3Objects } from "./s3-objects.ts";
@@ -180,6 +180,17 @@ describe.runIf(HAS_S3_SERVER)("an S3 service", () => {
       await store.fetchTo(received.hash, path);
       expect((await stat(path)).size).toBe(bytes);
       expect(await listOpenFiles(received.path)).toBe(0);
+    });
+
+    test("since it is full is not asked again, and takes the content when it has room", async () => {
+      const store = await open();
+      const received = await receiveIn(store, "content");
+      server.proxy.set("full");
+      await expect(received.keep()).rejects.toThrow(StoreFull);
+      expect(server.proxy.countConnections()).toBe(1);
+      server.proxy.set("none");
+      await received.keep();
+      expect(await text(await store.read(received.hash))).toBe("content");
     });
 
     test("with its answer lost has stored the content all the same", async () => {

@@ -2,7 +2,7 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
 /**
- * What a proxy does with new connections: passes them on, closes them, answers nothing, answers each request with 503, closes
+ * What a proxy does with new connections: passes them on, closes them, answers nothing, answers each request with 503 or 507 (full), closes
  * them after so many bytes of the answer or of the request, or passes on no more of the answer.
  */
 export type ProxyFault =
@@ -10,6 +10,7 @@ export type ProxyFault =
   | "refuse"
   | "hang"
   | "fail"
+  | "full"
   | { readonly cutAnswerAt: number }
   | { readonly stopAnswerAt: number }
   | { readonly cutRequestAt: number };
@@ -26,7 +27,7 @@ export interface FaultyProxy {
   readonly close: () => Promise<void>;
 }
 
-const FAILURE = "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+const STATUS = { fail: "503 Service Unavailable", full: "507 Insufficient Storage" };
 
 /** `target`: path of the server's socket. */
 export async function openFaultyProxy(target: string): Promise<FaultyProxy> {
@@ -70,14 +71,16 @@ function serve(socket: Socket, fault: ProxyFault, open: () => Socket): void {
   if (fault === "refuse") socket.destroy();
   else if (fault === "hang") socket.resume();
   // Only when the request has been read is the connection not reset.
-  else if (fault === "fail") socket.once("data", () => socket.end(FAILURE)).resume();
-  else join(socket, open(), fault);
+  else if (fault === "fail" || fault === "full") {
+    const answer = `HTTP/1.1 ${STATUS[fault]}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`;
+    socket.once("data", () => socket.end(answer)).resume();
+  } else join(socket, open(), fault);
 }
 
 function join(
   socket: Socket,
   upstream: Socket,
-  fault: Exclude<ProxyFault, "refuse" | "hang" | "fail">,
+  fault: Exclude<ProxyFault, "refuse" | "hang" | "fail" | "full">,
 ): void {
   const end = () => {
     socket.destroy();
