@@ -220,15 +220,19 @@ test("a process does not hear its own notifications a second time", async () => 
 
 test("no statement reads more than what it names, however many executions have finished", async () => {
   const finished = 5000;
+  // Of its own: sessions say what they have read up to ten seconds later, or when they end.
+  const own = await createTestStore();
   const executions = Array.from({ length: finished }, () => createExecution());
-  await Promise.all(executions.map((each) => store.create(each)));
+  await Promise.all(executions.map((each) => own.store.create(each)));
   await waitUntil(async () => {
-    const { claims } = await store.claim(REQUEST);
-    await finishAll(claims);
+    const { claims } = await own.store.claim(REQUEST);
+    await finishAll(claims, own.store);
     return claims.length === 0;
   });
-  const before = await readCounters();
-  const fresh = createExecutionDatabase(home.target, { logger: home.logger });
+  await own.store.close();
+  await own.database.close();
+  const before = await readCounters(own);
+  const fresh = createExecutionDatabase(own.home.target, { logger: own.home.logger });
   const freshStore = createPostgresExecutionStore({ database: fresh });
   const execution = createExecution();
   await freshStore.create(execution);
@@ -254,19 +258,23 @@ test("no statement reads more than what it names, however many executions have f
     reservesAfterSeconds: 0,
   });
   await freshStore.close();
-  // Statistics are told when sessions end.
   await fresh.close();
-  let after = before;
-  await waitUntil(async () => {
-    after = await readCounters();
-    return after.fetched > before.fetched;
-  });
+  const after = await readCounters(own);
+  await own.home.close();
+  expect(after.fetched).toBeGreaterThan(before.fetched);
   expect(after.scanned - before.scanned).toBe(0);
   expect(after.fetched - before.fetched).toBeLessThan(finished / 10);
 });
 
-async function readCounters(): Promise<{ scanned: number; fetched: number }> {
-  const [row] = await home.database.query<{ scanned: number; fetched: number }>({
+/** Rows that were read, when all sessions but the asking one have ended and said so. */
+async function readCounters({ home: { database: asked } }: TestStore) {
+  await waitUntil(async () => {
+    const others = await asked.query({
+      text: "select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'",
+    });
+    return others.length === 0;
+  });
+  const [row] = await asked.query<{ scanned: number; fetched: number }>({
     text: `select sum(seq_tup_read)::float8 as scanned, sum(idx_tup_fetch)::float8 as fetched
       from pg_stat_user_tables where relname like 'execution%'`,
   });
