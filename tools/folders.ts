@@ -58,7 +58,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "engine/versions": ["engine/environments", "engine/project", "engine/python/port"],
   "engine/store": ["engine/python/port"],
   "engine/queue": ["engine/store"],
-  "engine/executions": ["engine/input-schema", "engine/store", "engine/versions"],
+  "engine/executions": [
+    "engine/input-schema",
+    "engine/json-check",
+    "engine/python/port",
+    "engine/store",
+    "engine/versions",
+  ],
   "engine/worker": [
     "engine/project",
     "engine/python/port",
@@ -105,7 +111,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/store/base",
     "platform/store/executions",
   ],
-  "platform/store/pools": ["engine/base", "platform/postgres", "platform/store/audit", "platform/store/base"],
+  "platform/store/pools": [
+    "engine/base",
+    "engine/store",
+    "platform/postgres",
+    "platform/store/audit",
+    "platform/store/base",
+  ],
   "platform/store/objects": ["platform/postgres", "platform/store/base"],
   "platform/store/accounts": [
     "engine/base",
@@ -138,7 +150,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/postgres",
   ],
   "platform/objects": ["engine/base", "platform/config", "platform/store/objects"],
-  "platform/pools": ["engine/store"],
+  "platform/pools": [
+    "engine/base",
+    "engine/json-check",
+    "engine/python/port",
+    "engine/store",
+    "platform/objects",
+    "platform/store/pools",
+  ],
   "platform/versions": [
     "engine/base",
     "engine/environments",

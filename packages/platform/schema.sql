@@ -211,6 +211,16 @@ create table execution_log (
 
 create table execution_log_default partition of execution_log DEFAULT;
 
+create table execution_object (
+  execution_id uuid not null,
+  role text not null,
+  hash text not null,
+  constraint execution_object_role CHECK ((role = ANY (ARRAY['data'::text, 'params'::text]))),
+  constraint execution_object_object FOREIGN KEY (hash) REFERENCES object(hash),
+  constraint execution_object_pkey PRIMARY KEY (execution_id, role)
+);
+CREATE INDEX execution_object_hash ON public.execution_object USING btree (hash);
+
 create table execution_result (
   id uuid not null,
   result bytea not null,
@@ -281,7 +291,11 @@ create table object (
   bytes bigint,
   kept_at timestamp(3) with time zone not null default now(),
   removing_until timestamp(3) with time zone,
+  form text,
+  form_detail text,
   constraint object_bytes CHECK ((bytes >= 0)),
+  constraint object_form_detail CHECK (((form_detail IS NULL) OR (form = 'other'::text))),
+  constraint object_form_known CHECK ((form = ANY (ARRAY['object'::text, 'other'::text]))),
   constraint object_hash CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
   constraint object_pkey PRIMARY KEY (hash)
 );

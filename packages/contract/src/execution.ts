@@ -124,15 +124,22 @@ export const FileReferenceSchema = Type.Object(
     dataPoolId: Type.String({ format: "uuid", description: "Identifier of the data pool" }),
     dataSourceDescriptorId: Type.String({ format: "uuid", description: "Identifier of the data source" }),
     fileId: Type.String({ format: "uuid", description: "Identifier of the file" }),
+    pointer: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description:
+          "JSON Pointer (RFC 6901) of the object in the file that is the input; default: the whole file",
+      }),
+    ),
   },
   {
     additionalProperties: false,
     title: "FileReference",
-    description: "A JSON file of a data pool, identified by three ids",
+    description: "A JSON file of a data pool, identified by three ids, or a part of it",
   },
 );
 
-/** Reference to a JSON file of a data pool: three UUIDs. */
+/** Reference to a JSON file of a data pool, or a part of it: three UUIDs, and a pointer. */
 export type FileReference = Static<typeof FileReferenceSchema>;
 
 /** The body of start: `data` or `dataRef`, and `params` or `paramsRef`. An absent part means `{}`. */
@@ -175,7 +182,7 @@ export const ResultSchema = Type.Object(
     metadata: Type.Optional(
       Nullable(
         JsonObject(
-          "Additional information; `_usage`: what the execution used as the platform measured it, also when it failed (`cpuSeconds`, `peakMemoryBytes`), if that is known",
+          "Additional information; `_usage`: what the execution used as the platform measured it, also when it failed (`cpuSeconds`, `peakMemoryBytes`), if that is known; `_inputs`: which content it read by reference (`fileId`, `sha256`, `bytes`)",
         ),
       ),
     ),

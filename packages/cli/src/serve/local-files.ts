@@ -1,11 +1,14 @@
-import { access, constants, copyFile, readFile, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { access, constants, copyFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import type { FileReference } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { InputSource } from "@platform/engine/store/execution-store";
-import { isRecord } from "@platform/engine/base/json";
 import { isUuid } from "@platform/engine/base/uuid";
-import { getMessage } from "@platform/engine/base/thrown";
+import { parsePointer } from "@platform/engine/json-check/pointer";
+import { scanFile } from "@platform/engine/json-check/scan-file";
 
 /**
  * Reads data pools from folders: a reference is the file `<root>/<dataPoolId>/<dataSourceDescriptorId>/<fileId>`, with or
@@ -13,27 +16,37 @@ import { getMessage } from "@platform/engine/base/thrown";
  */
 export function createLocalFiles(root: string): InputSource {
   return {
-    check: async (reference) => {
+    pin: async (reference) => {
       const found = await findReferenced(root, reference);
       const path = describePath(root, reference);
-      if (found === null) {
-        throw new Problem(
-          "DATA_REFERENCE_INVALID",
-          `The file of this reference does not exist: the local server reads ${path} or ${path}.json.`,
-        );
-      }
-      const reason = checkObject(await readFile(found));
-      if (reason !== null)
-        throw new Problem("DATA_REFERENCE_INVALID", `The file of this reference ${reason}.`);
+      if (found === null) throw refuse(`does not exist: the local server reads ${path} or ${path}.json`);
+      const pointer = parsePointer(reference.pointer ?? "");
+      if ("fault" in pointer) throw refuse(`has a pointer that ${pointer.fault}`);
+      const form = scanFile({ path: found, pointer });
+      if (form.form === "other") throw refuse(`is not a JSON object: ${form.detail}`);
+      const { size: bytes } = await stat(found);
+      const part = pointer.length === 0 ? {} : { range: form.range };
+      return { ...reference, sha256: await hashFile(found), bytes, ...part };
     },
-    place: async (reference, _owner, path) => {
-      const found = await findReferenced(root, reference);
+    place: async (pin, path) => {
+      const found = await findReferenced(root, pin);
       if (found === null) return "gone";
-      // Never a link: the file is the developer's, who may edit it while the code runs.
+      // Never a link: the file is the developer's, who may edit it while the code runs, or may have done so since the start.
       await copyFile(found, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-      return "placed";
+      return (await hashFile(path)) === pin.sha256 ? "placed" : "gone";
     },
   };
+}
+
+/** @param fault what is wrong with the file, as the rest of a sentence */
+function refuse(fault: string): Problem {
+  return new Problem("DATA_REFERENCE_INVALID", `The file of this reference ${fault}.`);
+}
+
+async function hashFile(path: string): Promise<string> {
+  const digest = createHash("sha256");
+  await pipeline(createReadStream(path), digest);
+  return digest.digest("hex");
 }
 
 function describePath(root: string, reference: FileReference): string {
@@ -56,15 +69,5 @@ async function isReadable(path: string): Promise<boolean> {
     return (await stat(path)).isFile();
   } catch {
     return false;
-  }
-}
-
-/** Why the content is refused, as the rest of a sentence; null if it is a JSON object. */
-function checkObject(bytes: Uint8Array): string | null {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    return isRecord(value) ? null : "contains JSON, but not an object";
-  } catch (error) {
-    return `is not JSON: ${getMessage(error)}`;
   }
 }

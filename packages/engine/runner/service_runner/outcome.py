@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 METADATA_LIMIT = 1 << 20
 _METADATA_DEPTH = 200
-_MEASURED = "_usage"
-"""What the platform has measured: no name that services choose (`answer-texts.ts`)."""
+_OWN_NAMES = ("_usage", "_inputs")
+"""Of what the platform has measured, and read by reference (`answer-texts.ts`)."""
 _MAX_SEARCHED = 100_000
 
 
@@ -89,8 +89,10 @@ def _as_metadata(value: Any) -> dict[str, Any]:
         raise Failure(
             "INVALID_RESULT", f"metadata must be an object, not of type {type(value).__name__}."
         )
-    if _MEASURED in value:  # of another execution, whose metadata are passed on
-        return {name: item for name, item in value.items() if name != _MEASURED}
+    if any(
+        name in value for name in _OWN_NAMES
+    ):  # of another execution, whose metadata are passed on
+        return {name: item for name, item in value.items() if name not in _OWN_NAMES}
     return value
 
 

@@ -4,3 +4,8 @@ export const KILOBYTE = 1024;
 export const MEGABYTE = 1024 * KILOBYTE;
 /** 1,073,741,824 bytes. */
 export const GIGABYTE = 1024 * MEGABYTE;
+
+/** As people are told, with two decimals and without the unit. */
+export function formatGigabytes(bytes: number): string {
+  return (bytes / GIGABYTE).toFixed(2);
+}

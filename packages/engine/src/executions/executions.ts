@@ -7,6 +7,7 @@ import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
 import type { Admission, QueueLimits } from "./admission.ts";
 import { createInputValidator } from "../input-schema/input-validator.ts";
 import type { InputValidator } from "../input-schema/input-validator.ts";
+import type { PinnedInputs } from "../python/port/runtime.ts";
 import type {
   ExecutionRecord,
   ExecutionStore,
@@ -21,6 +22,7 @@ import type { VersionTarget } from "../versions/runnable-version.ts";
 import { createRecordCache } from "./record-cache.ts";
 import type { RecordCache } from "./record-cache.ts";
 import { createRetention, withExpiry } from "./retention.ts";
+import type { AcceptedBody } from "./start-body.ts";
 import { acceptStartBody } from "./start-body.ts";
 import { createWaiters } from "./waiters.ts";
 
@@ -129,8 +131,8 @@ function createStart({ store, inputs, cache, validator, admission }: StartParts)
   return async (owner, target, bytes) => {
     const body = acceptStartBody(bytes);
     validator(target.id, target.inputSchema, body);
-    await Promise.all(Object.values(body.references).map((reference) => inputs.check(reference, owner)));
-    const record = await admission.admit(owner.id, () =>
+    // Pinned within: who is refused has nothing looked at.
+    const record = await admission.admit(owner.id, async () =>
       store.create({
         id: createUuidV7(),
         owner,
@@ -138,12 +140,25 @@ function createStart({ store, inputs, cache, validator, admission }: StartParts)
         resources: target.resources,
         timeoutSeconds: target.timeoutSeconds,
         body: body.bytes,
-        references: body.references,
+        references: await pinAll(inputs, body.references, owner),
       }),
     );
     cache.add(record);
     return record;
   };
+}
+
+async function pinAll(
+  inputs: InputSource,
+  { data, params }: AcceptedBody["references"],
+  owner: Owner,
+): Promise<PinnedInputs> {
+  if (data === undefined && params === undefined) return {};
+  const [first, second] = await Promise.all([
+    data && inputs.pin(data, owner),
+    params && inputs.pin(params, owner),
+  ]);
+  return { ...(first ? { data: first } : {}), ...(second ? { params: second } : {}) };
 }
 
 function createReadResult(store: ExecutionStore, state: Executions["state"]): Executions["result"] {

@@ -7,7 +7,8 @@ import type { FieldError } from "@platform/contract/problems";
 import { Check } from "typebox/schema";
 import { isRecord } from "../base/json.ts";
 import { scanJson } from "./json-scan.ts";
-import type { InputReferences } from "../store/execution-store.ts";
+import { parsePointer } from "../json-check/pointer.ts";
+import type { InputName } from "../python/port/runtime.ts";
 
 /** `data` and `params` of the largest size, two references, and white space between them. */
 export const MAX_BODY_BYTES = 2 * MAX_INPUT_BYTES + 64 * 1024;
@@ -16,7 +17,8 @@ export const MAX_BODY_BYTES = 2 * MAX_INPUT_BYTES + 64 * 1024;
 export interface AcceptedBody {
   /** The body as received. */
   readonly bytes: Uint8Array;
-  readonly references: InputReferences;
+  /** The files that take the place of `data` and `params`. */
+  readonly references: Readonly<Partial<Record<InputName, FileReference>>>;
   /** Parsed once, for the check against the service's schema; what is stored is `bytes`. */
   readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly params: Readonly<Record<string, unknown>> | undefined;
@@ -108,11 +110,17 @@ function findFieldErrors(body: Readonly<Record<string, unknown>>): readonly Fiel
     if (reference !== undefined && !Check(FileReferenceSchema, reference)) {
       errors.push({
         path: `/${key}Ref`,
-        message: `"${key}Ref" must be an object with exactly dataPoolId, dataSourceDescriptorId and fileId, each a UUID.`,
+        message: `"${key}Ref" must be an object with dataPoolId, dataSourceDescriptorId and fileId, each a UUID, and at most a pointer besides.`,
       });
-    }
+    } else if (reference !== undefined) errors.push(...findPointerErrors(key, reference));
   }
   return errors;
+}
+
+function findPointerErrors(key: InputName, { pointer = "" }: FileReference): readonly FieldError[] {
+  const parsed = parsePointer(pointer);
+  if (!("fault" in parsed)) return [];
+  return [{ path: `/${key}Ref/pointer`, message: `The pointer of "${key}Ref" ${parsed.fault}.` }];
 }
 
 function describeKind(value: unknown): string {

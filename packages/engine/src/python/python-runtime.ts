@@ -43,8 +43,8 @@ export function createPythonRuntime(options: PythonRuntimeOptions): PythonRuntim
     if (stopping.signal.aborted)
       execution.refuse(notStarted("worker", "The worker was stopped before the execution began."));
     else pools.find(request.version).submit(execution);
-    const { files } = request.input;
-    if (files !== undefined) void execution.run.ended.then(files.discard);
+    const { referred } = request.input;
+    if (referred !== undefined) void execution.run.ended.then(referred.files.discard);
     return execution.run;
   }
 

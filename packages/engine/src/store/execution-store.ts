@@ -2,7 +2,14 @@ import type { ExecutionStatus, FileReference, PendingReason } from "@platform/co
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
-import type { LogLine, Metadata, Outcome, RunnableVersion } from "../python/port/runtime.ts";
+import type {
+  InputPin,
+  LogLine,
+  Metadata,
+  Outcome,
+  PinnedInputs,
+  RunnableVersion,
+} from "../python/port/runtime.ts";
 import type { Owner } from "./owner.ts";
 import type { ExecutionQuota } from "./quota.ts";
 
@@ -50,14 +57,8 @@ export interface NewExecution {
   readonly timeoutSeconds: number;
   /** The body as received. */
   readonly body: Uint8Array;
-  /** References in the body, checked when the start was accepted. */
-  readonly references: InputReferences;
-}
-
-/** The files that take the place of `data` and `params`; missing: given by value, or not at all. */
-export interface InputReferences {
-  readonly data?: FileReference;
-  readonly params?: FileReference;
+  /** What the references in the body named when the start was accepted. */
+  readonly references: PinnedInputs;
 }
 
 /** The answer to a renewal of leases: ids of executions with a special state. All others were renewed. */
@@ -252,13 +253,17 @@ export interface VersionSource {
 
 /** Provides input that is passed by reference. */
 export interface InputSource {
-  /** Checked at the start: throws Problem DATA_REFERENCE_INVALID when the owner may not read the file or it is not a JSON object. */
-  readonly check: (reference: FileReference, owner: Owner) => Promise<void>;
+  /**
+   * At the start: finds what the reference names.
+   *
+   * @throws Problem DATA_REFERENCE_INVALID when the owner may not read the file, or it has no JSON object there; UNAVAILABLE
+   */
+  readonly pin: (reference: FileReference, owner: Owner) => Promise<InputPin>;
   /**
    * At the run: puts the content at this path, where nothing is, as a file of its own or as a hard link to one that never changes (see
-   * `stageInputs` of PythonRuntime). `gone`: it no longer exists. Throws when that cannot be determined now, or the file cannot be made.
+   * `stageInputs` of PythonRuntime). `gone`: it no longer exists as it was. Throws when that cannot be determined now, or the file cannot be made.
    */
-  readonly place: (reference: FileReference, owner: Owner, path: string) => Promise<"placed" | "gone">;
+  readonly place: (pin: InputPin, path: string) => Promise<"placed" | "gone">;
 }
 
 /** Failure of an execution that was cancelled before user code began. */

@@ -90,7 +90,14 @@ export function describeClaim(use: Use): void {
   test("a claim marks RUNNING and hands over everything that was given at create", async () => {
     const store = use();
     const references = {
-      data: { dataPoolId: randomUUID(), dataSourceDescriptorId: randomUUID(), fileId: randomUUID() },
+      data: {
+        dataPoolId: randomUUID(),
+        dataSourceDescriptorId: randomUUID(),
+        fileId: randomUUID(),
+        sha256: "0".repeat(64),
+        bytes: 12,
+        range: { start: 1, end: 9 },
+      },
     };
     const body = Buffer.from([0x7b, 0x00, 0xff, 0x27, 0x5c, 0x7d]);
     const { execution, claim } = await start(store, {

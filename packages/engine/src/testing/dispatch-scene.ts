@@ -62,8 +62,10 @@ export async function createDispatchScene(): Promise<DispatchScene> {
       },
     },
     inputs: {
-      check: async () => undefined,
-      place: async ({ fileId }, _owner, path) => {
+      pin: async () => {
+        throw new Error("Nothing is started here.");
+      },
+      place: async ({ fileId }, path) => {
         const file = files.get(fileId);
         if (file === undefined) return "gone";
         writeFileSync(path, file);

@@ -8,6 +8,7 @@ import type {
   LogLine,
   NotStarted,
   Outcome,
+  PinnedInputs,
   PythonRuntime,
   Run,
   RunnableVersion,
@@ -47,6 +48,7 @@ interface RunOptions {
   readonly body?: string;
   /** From `stage`; takes the place of `data`. */
   readonly files?: StagedInputs;
+  readonly pins?: PinnedInputs;
   readonly timeoutSeconds?: number;
 }
 
@@ -145,7 +147,10 @@ export async function createFixture(
     const run = runtime.run({
       executionId: `execution-${(sequence += 1)}`,
       version,
-      input: given.files === undefined ? { body } : { body, files: given.files },
+      input:
+        given.files === undefined
+          ? { body }
+          : { body, referred: { files: given.files, pins: given.pins ?? {} } },
       timeoutSeconds: given.timeoutSeconds ?? EXECUTION_SECONDS,
       onLog: async (batch) => void lines.push(...batch),
     });

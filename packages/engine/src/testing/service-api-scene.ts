@@ -44,7 +44,10 @@ export async function openServiceApiScene() {
     retentionDays: RETENTION_DAYS,
     queueLimits: { perOwner: 300, total: 301 },
     now: () => clock.now ?? Date.now(),
-    inputs: { check: async () => undefined, place: async () => "gone" },
+    inputs: {
+      pin: async (reference) => ({ ...reference, sha256: "0".repeat(64), bytes: 2 }),
+      place: async () => "gone",
+    },
   });
   const app = createHttpServer({ logger: pino({ level: "silent" }) });
   for (const { prefix, presenter } of PREFIXES)

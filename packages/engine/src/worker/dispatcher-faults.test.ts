@@ -14,6 +14,7 @@ const REFERENCE = {
   dataSourceDescriptorId: createUuidV7(),
   fileId: createUuidV7(),
 };
+const PIN = { ...REFERENCE, sha256: "0".repeat(64), bytes: 2 };
 const PROGRAM = "def run(): return {'ran': True}\n";
 const REQUEST = {
   workerId: "w",
@@ -65,7 +66,7 @@ describe("what the platform cannot start", () => {
           await scene.start("def run(data): return {'ran': True}\n", {
             resources: { cpu: 0.25, memory: 0.25 },
             json: { dataRef: REFERENCE },
-            references: { data: REFERENCE },
+            references: { data: PIN },
           }),
         );
       const seen = new Set<string>();
@@ -160,7 +161,7 @@ describe("what the platform cannot start", () => {
 test("an execution fails when its referenced input is gone, and when its project is at fault", async () => {
   const gone = await scene.start("def run(): ...\n", {
     json: { dataRef: REFERENCE },
-    references: { data: REFERENCE },
+    references: { data: PIN },
   });
   const broken = await scene.start("def run(): ...\n", { versionId: "broken" });
   const prepare: DispatcherOptions["versions"]["prepare"] = async (id, signal) => {
@@ -179,7 +180,7 @@ test("an execution fails when its referenced input is gone, and when its project
 
 test("the input of an execution that could not be handed over is discarded", async () => {
   scene.files.set(REFERENCE.fileId, "{}");
-  await scene.start(PROGRAM, { json: { dataRef: REFERENCE }, references: { data: REFERENCE } });
+  await scene.start(PROGRAM, { json: { dataRef: REFERENCE }, references: { data: PIN } });
   const discarded: string[] = [];
   const { stageInputs } = scene.fixture.runtime;
   scene

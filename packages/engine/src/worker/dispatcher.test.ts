@@ -17,6 +17,7 @@ const REFERENCE = {
   dataSourceDescriptorId: createUuidV7(),
   fileId: createUuidV7(),
 };
+const PIN = { ...REFERENCE, sha256: "0".repeat(64), bytes: 9 };
 
 let scene: DispatchScene;
 
@@ -81,7 +82,7 @@ describe("dispatcher", () => {
     scene.files.set(REFERENCE.fileId, '{"a": 20}');
     const id = await scene.start("def run(data, params):\n    return {'sum': data['a'] + params['b']}\n", {
       json: { dataRef: REFERENCE, params: { b: 3 } },
-      references: { data: REFERENCE },
+      references: { data: PIN },
     });
     scene.createDispatcher().start();
     await expect.poll(() => scene.statusOf(id), WITHIN).toBe("SUCCEEDED");

@@ -21,10 +21,11 @@ const CLAIM: Claim = {
   setbacks: 0,
 };
 
-const GONE: InputSource = { check: async () => undefined, place: async () => "gone" };
-const PLACED: InputSource = { check: async () => undefined, place: async () => "placed" };
 const REFERENCE = { dataPoolId: "pool", dataSourceDescriptorId: "descriptor", fileId: "file" };
-const BY_REFERENCE: Claim = { ...CLAIM, references: { data: REFERENCE } };
+const PIN = { ...REFERENCE, sha256: "0".repeat(64), bytes: 2 };
+const GONE: InputSource = { pin: async () => PIN, place: async () => "gone" };
+const PLACED: InputSource = { pin: async () => PIN, place: async () => "placed" };
+const BY_REFERENCE: Claim = { ...CLAIM, references: { data: PIN } };
 
 const prepare = async () => VERSION;
 const broken = async () => Promise.reject(new ProjectError("BUILD_FAILED", "own==1 is gone."));
@@ -86,12 +87,18 @@ test("what is ready owns its input; what is gone, or cannot be prepared, leaves 
   const { signal } = new AbortController();
   expect(
     await prepareClaim({ versions: { prepare }, inputs: PLACED, runtime }, BY_REFERENCE, signal),
-  ).toMatchObject({ kind: "ready", input: { files: { bytes: { data: 2 } } } });
+  ).toMatchObject({
+    kind: "ready",
+    input: { referred: { pins: { data: PIN }, files: { bytes: { data: 2 } } } },
+  });
   expect(discarded).toBe(0);
   expect(
     await prepareClaim({ versions: { prepare }, inputs: GONE, runtime }, BY_REFERENCE, signal),
   ).toMatchObject({
-    outcome: { code: "DATA_REFERENCE_UNAVAILABLE", detail: "The file that dataRef names is gone." },
+    outcome: {
+      code: "DATA_REFERENCE_UNAVAILABLE",
+      detail: "The file that dataRef names is gone, or is not what it was when the execution was started.",
+    },
   });
   expect(discarded).toBe(1);
   expect(

@@ -33,7 +33,7 @@ export interface PrepareDeps {
 
 /** Removes the files of an input that is not passed on to Python. */
 export function discardPreparation(preparation: Preparation): void {
-  if (preparation.kind === "ready") preparation.input.files?.discard();
+  if (preparation.kind === "ready") preparation.input.referred?.files.discard();
 }
 
 /** Whoever does not pass on what is ready has to discard it. Never rejects, and takes no longer than `signal` or its own time limit allow, whatever the sources do. */
@@ -84,9 +84,16 @@ async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Pro
     if (staged === null) return { kind: "ready", version, input: { body: claim.body } };
     const [missing] = staged.missing;
     if (missing === undefined)
-      return { kind: "ready", version, input: { body: claim.body, files: staged.files } };
+      return {
+        kind: "ready",
+        version,
+        input: { body: claim.body, referred: { pins: claim.references, files: staged.files } },
+      };
     staged.files.discard();
-    return fail("DATA_REFERENCE_UNAVAILABLE", `The file that ${missing}Ref names is gone.`);
+    return fail(
+      "DATA_REFERENCE_UNAVAILABLE",
+      `The file that ${missing}Ref names is gone, or is not what it was when the execution was started.`,
+    );
   } catch (error) {
     // The version is what failed, and the input is there or still on its way.
     Promise.resolve(staging).then(
@@ -98,7 +105,7 @@ async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Pro
 }
 
 /** Null, without waiting, where nothing is passed by reference. */
-function stage({ inputs, runtime }: PrepareDeps, { references, owner }: Claim): Promise<Staged> | null {
+function stage({ inputs, runtime }: PrepareDeps, { references }: Claim): Promise<Staged> | null {
   const names = INPUT_NAMES.filter((name) => references[name] !== undefined);
   return names.length === 0 ? null : placeAll();
 
@@ -106,9 +113,9 @@ function stage({ inputs, runtime }: PrepareDeps, { references, owner }: Claim): 
     const missing: InputName[] = [];
     const files = await runtime.stageInputs(async (locate) => {
       for (const name of names) {
-        const reference = references[name];
-        if (reference === undefined) continue;
-        if ((await inputs.place(reference, owner, locate(name))) === "gone") missing.push(name);
+        const pin = references[name];
+        if (pin === undefined) continue;
+        if ((await inputs.place(pin, locate(name))) === "gone") missing.push(name);
       }
     });
     return { files, missing };

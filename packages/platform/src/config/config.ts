@@ -221,6 +221,8 @@ export interface Config {
   readonly environmentBytes: number;
   /** What the files of the data pools of one organisation may take. */
   readonly poolBytes: number;
+  /** Of a file that an execution reads by reference. */
+  readonly maxReferenceBytes: number;
   /** Of a file of a data pool. */
   readonly maxFileBytes: number;
   readonly minFreeDiskBytes: number;
@@ -277,6 +279,7 @@ export function readConfig(): Config {
       storedBytes: settings["organization-storage"] * GIGABYTE,
     }),
     poolBytes: settings["organization-data"] * GIGABYTE,
+    maxReferenceBytes: settings["max-reference"] * GIGABYTE,
     maxFileBytes: settings["max-file"] * GIGABYTE,
     environmentBytes: settings["organization-environments"] * GIGABYTE,
     minFreeDiskBytes: settings["min-free-disk"] * GIGABYTE,

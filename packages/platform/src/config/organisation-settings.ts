@@ -29,6 +29,12 @@ export const ORGANISATION_SETTINGS = {
     { min: 0.001, max: 1_000_000, isWhole: false },
     100,
   ),
+  "max-reference": number(
+    "PLATFORM_MAX_REFERENCE",
+    "GB that a file may have which an execution reads by reference",
+    { min: 0.001, max: 1_000, isWhole: false },
+    1,
+  ),
   "max-file": number(
     "PLATFORM_MAX_FILE",
     "GB that one file of a data pool may have",

@@ -153,6 +153,27 @@ describe("the collector", () => {
     expect(existsSync(pathOf(hash))).toBe(false);
   });
 
+  test("keeps what an execution reads until it has ended", async () => {
+    const hash = await keepObject("read by an execution");
+    await run("update object set kept_at = now() - interval '25 hours' where hash = $1", hash);
+    await run(
+      `with made as (
+          insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds)
+          select gen_random_uuid(), 'organisation', $1, $1, v.id, 1, 1, 1 from version v limit 1 returning id
+        ) insert into execution_object (execution_id, role, hash) select id, 'data', $2 from made`,
+      owner.organisationId,
+      hash,
+    );
+    expect(await collect()).toMatchObject({ reads: 0, objects: 0 });
+    await run(
+      `update execution set status = 'FAILED', ended_at = now(), failure_code = 'CANCELLED'
+        where id = (select execution_id from execution_object where hash = $1)`,
+      hash,
+    );
+    expect(await collect()).toMatchObject({ reads: 1, objects: 1 });
+    expect(existsSync(pathOf(hash))).toBe(false);
+  });
+
   test("removes unpacked versions that no run can be using, after two weeks, and what killed processes left behind", async () => {
     const { versions, run: own } = folders();
     const runs = join(root, "run");

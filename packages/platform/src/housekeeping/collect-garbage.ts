@@ -43,7 +43,8 @@ export type GarbageReport = Readonly<
     | "signIns"
     | "access"
     | "buckets"
-    | "files",
+    | "files"
+    | "reads",
     number
   >
 >;
@@ -68,6 +69,7 @@ export async function collectGarbage({
     access: await garbage.removeEndedAccess(),
     buckets: await garbage.removeFullBuckets(),
     files: await garbage.removeEndedFiles(),
+    reads: await garbage.removeReadObjects(),
     versions: await collectVersions(data.versions, now - UNUSED_AFTER),
     environments: await collectEnvironments(data.environments, {
       unusedSince: now - UNUSED_AFTER,

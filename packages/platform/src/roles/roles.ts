@@ -6,7 +6,6 @@ import { createBuilder } from "../builder/builder.ts";
 import type { Role } from "../config/config.ts";
 import { registerGateway } from "../gateway/gateway.ts";
 import { createLeaseWatchdog } from "../host/lease-watchdog.ts";
-import { createNoDataPools } from "../pools/no-data-pools.ts";
 import { createVariables } from "../secrets/variables.ts";
 import { withVariables } from "../versions/with-variables.ts";
 import { createVersionSource } from "../versions/version-source.ts";
@@ -84,7 +83,7 @@ function startWorker(shared: Shared, { runtime, environments, sandbox }: Python,
     leaseSeconds: config.leaseSeconds,
     isHeldUp: disk.isLow,
     logger,
-    inputs: createNoDataPools(),
+    inputs: shared.inputs,
     onDeadline: watchdog.setDeadline,
   });
   // What still runs after draining ends with the runtime, and these ends are written by the close. The builder, which

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { createExecutions } from "@platform/engine/executions/executions";
 import type { Executions } from "@platform/engine/executions/executions";
 import { removeTree } from "@platform/engine/files/remove-tree";
+import type { InputSource } from "@platform/engine/store/execution-store";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
@@ -16,7 +18,8 @@ import { createReadiness } from "../host/readiness.ts";
 import type { Readiness } from "../host/readiness.ts";
 import { createKeptObjects } from "../objects/kept-objects.ts";
 import type { ObjectStore, Objects } from "../objects/object-store.ts";
-import { createNoDataPools } from "../pools/no-data-pools.ts";
+import { createJsonCheck } from "@platform/engine/json-check/json-check";
+import { createDataPools } from "../pools/data-pools.ts";
 import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
 import type { Database } from "../postgres/database.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
@@ -40,6 +43,8 @@ export interface Shared extends HostProcess {
   readonly maintenance: Databases["maintenance"];
   readonly stores: Stores;
   readonly executionStore: PostgresExecutionStore;
+  /** Input by reference. */
+  readonly inputs: InputSource;
   readonly executions: Executions;
   readonly identity: Identity;
   readonly objects: Objects;
@@ -73,6 +78,15 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   });
   const objectStore = await openObjectStore(host, data);
   const objects = createKeptObjects(objectStore, createObjectRows(database, config.retentionDays));
+  const jsonCheck = createJsonCheck();
+  closers.add("check of JSON", jsonCheck.close);
+  const inputs = createDataPools({
+    references: stores.references,
+    objects,
+    jsonCheck,
+    directory: join(data.run, "looked-at"),
+    maxBytes: config.maxReferenceBytes,
+  });
   return {
     ...host,
     data,
@@ -81,7 +95,8 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     maintenance,
     stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     executionStore,
-    executions: createSharedExecutions(host, executionStore),
+    inputs,
+    executions: createSharedExecutions(host, executionStore, inputs),
     identity: createSharedIdentity(host, database),
     objects,
     objectStore,
@@ -114,10 +129,14 @@ async function startDiskGuard(
   return disk;
 }
 
-function createSharedExecutions({ config, logger }: HostProcess, store: PostgresExecutionStore): Executions {
+function createSharedExecutions(
+  { config, logger }: HostProcess,
+  store: PostgresExecutionStore,
+  inputs: InputSource,
+): Executions {
   return createExecutions({
     store,
-    inputs: createNoDataPools(),
+    inputs,
     retentionDays: config.retentionDays,
     queueLimits: config.queueLimits,
     onUndecided: (versionId) =>

@@ -10,6 +10,8 @@ export interface GarbageStore {
   readonly removeEndedAccess: () => Promise<number>;
   /** Removes files of data pools that were deleted or replaced a day ago, which no execution needs; returns how many. */
   readonly removeEndedFiles: () => Promise<number>;
+  /** Removes what names the objects of executions that have ended; returns how many. */
+  readonly removeReadObjects: () => Promise<number>;
   /** Removes buckets of starts and changes that were not used for a day, which are full; returns how many. */
   readonly removeFullBuckets: () => Promise<number>;
 }
@@ -26,6 +28,7 @@ export function createGarbageStore(database: Database, retentionDays: number): G
     removeOldSignIns: () => removeOldSignIns(database),
     removeEndedAccess: () => removeEndedAccess(database),
     removeEndedFiles: () => removeEndedFiles(database),
+    removeReadObjects: () => removeReadObjects(database),
     removeFullBuckets: () => removeFullBuckets(database),
   };
 }
@@ -83,6 +86,18 @@ async function removeEndedFiles(database: Database): Promise<number> {
     text: `delete from pool_file where id in (
         select id from pool_file where ended_at < now() - interval '1 day' limit ${MAX_SMALL_ROWS}
       ) returning id`,
+    idempotent: true,
+  });
+  return rows.length;
+}
+
+async function removeReadObjects(database: Database): Promise<number> {
+  const rows = await database.query({
+    text: `delete from execution_object where (execution_id, role) in (
+        select x.execution_id, x.role from execution_object x
+        where not exists (select 1 from execution e where e.id = x.execution_id and e.status in ('PENDING', 'RUNNING'))
+        limit ${MAX_SMALL_ROWS}
+      ) returning execution_id`,
     idempotent: true,
   });
   return rows.length;

@@ -10,6 +10,7 @@ import { createListingStore } from "./listings.ts";
 import { createMarketplaceStore } from "./marketplace.ts";
 import { createDataPoolStore } from "./pools/data-pools.ts";
 import { DEFAULT_POOL_BYTES, createPoolFileStore } from "./pools/pool-files.ts";
+import { createReferenceStore } from "./pools/references.ts";
 import { createPlanStore } from "./plans.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
@@ -48,6 +49,7 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     auditLog: createAuditLog(database),
     variables: createVariableStore(database),
     dataPools: createDataPoolStore(database),
+    references: createReferenceStore(database),
     poolFiles: createPoolFileStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
   };
 }

@@ -5,9 +5,10 @@ import type { FastifyInstance } from "fastify";
 import pino from "pino";
 import { createExecutions } from "@platform/engine/executions/executions";
 import type { Executions } from "@platform/engine/executions/executions";
+import { createJsonCheck } from "@platform/engine/json-check/json-check";
 import { createHttpServer } from "@platform/engine/http/server";
 import { createMemoryStore } from "@platform/engine/store/memory-store";
-import type { ExecutionStore } from "@platform/engine/store/execution-store";
+import type { ExecutionStore, InputSource } from "@platform/engine/store/execution-store";
 import { registerPlatformApi } from "../api/platform-api.ts";
 import type { UploadLimits } from "../api/upload-gate.ts";
 import { registerGateway } from "../gateway/gateway.ts";
@@ -19,6 +20,7 @@ import { createKeptObjects } from "../objects/kept-objects.ts";
 import { createLocalObjects } from "../objects/local-objects.ts";
 import type { Database } from "../postgres/database.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
+import { createDataPools } from "../pools/data-pools.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createStores } from "../store/stores.ts";
 import type { Stores } from "../store/stores.ts";
@@ -40,6 +42,7 @@ export interface TestInstance {
   readonly identity: Identity;
   readonly stores: Stores;
   readonly executions: Executions;
+  readonly inputs: InputSource;
   readonly close: () => Promise<void>;
 }
 
@@ -78,14 +81,19 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     ...(mailer === undefined ? {} : { mailer }),
     ...(oidc === undefined ? {} : { oidc }),
   });
-  const executions = createExecutions({
-    store: options.executionStore ?? createMemoryStore(),
-    inputs: { check: async () => undefined, place: async () => "gone" },
-  });
   const objects = createKeptObjects(
     createLocalObjects(join(directory, "objects")),
     createObjectRows(database, 30),
   );
+  const jsonCheck = createJsonCheck();
+  const inputs = createDataPools({
+    ...stores,
+    objects,
+    jsonCheck,
+    directory: join(directory, "looked-at"),
+    maxBytes: MAX_TEST_FILE - 1,
+  });
+  const executions = createExecutions({ store: options.executionStore ?? createMemoryStore(), inputs });
   const gateway = createServer();
   await registerGateway(gateway, {
     ...stores,
@@ -120,8 +128,9 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     identity,
     stores,
     executions,
+    inputs,
     close: async () => {
-      await Promise.all([gateway.close(), api.close()]);
+      await Promise.all([gateway.close(), api.close(), jsonCheck.close()]);
       executions.close();
       if (own !== null) await rm(own, { recursive: true, force: true });
     },

@@ -2,14 +2,14 @@ import { isAscii } from "node:buffer";
 import { MEGABYTE } from "../../base/bytes.ts";
 import { scanObject } from "./json-scanner.ts";
 
-/** The name of the measured values in the metadata; like `_links`, no name that services choose. */
-export const MEASURED = "_usage";
+/** The names in the metadata of what was measured, and of what was read by reference; like `_links`, no names that services choose. */
+export const [MEASURED, READ] = ["_usage", "_inputs"] as const;
 
 /** Largest metadata that are read, in bytes of JSON text: `METADATA_LIMIT` in `outcome.py`. */
 export const MAX_METADATA_BYTES = MEGABYTE;
 
 /** As in inputs, and as `_METADATA_DEPTH` in `outcome.py`: parsers of callers have a stack that ends. */
-const METADATA_BOUNDS = { levels: 200, reserved: MEASURED };
+const METADATA_BOUNDS = { levels: 200, reserved: [MEASURED, READ] };
 
 const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { GIGABYTE } from "../../base/bytes.ts";
 import { INPUT_NAMES } from "../port/runtime.ts";
-import type { RunRequest, StagedInputs } from "../port/runtime.ts";
+import type { ExecutionInput, RunRequest } from "../port/runtime.ts";
 import { FRAME, encodeFrame, encodeHeader } from "../wire/frames.ts";
 
 /** The folder for the inputs of a zygote's executions, as the host names it and as the sandbox does. */
@@ -24,14 +24,17 @@ interface RequestOptions {
 
 /** Moves the files of an execution to where its child can open them. @throws the system's error */
 export function bringIn(
-  files: StagedInputs | undefined,
+  referred: ExecutionInput["referred"],
   place: InputPlace | null,
 ): RequestInputs | undefined {
-  if (files === undefined) return undefined;
+  if (referred === undefined) return undefined;
+  const { files, pins } = referred;
   if (place === null) throw new Error("There is no folder for inputs.");
   const parts = INPUT_NAMES.flatMap((name) => {
     const bytes = files.bytes[name];
-    return bytes === undefined ? [] : [[name, [0, bytes]] as const];
+    if (bytes === undefined) return [];
+    const { start, end } = pins[name]?.range ?? { start: 0, end: bytes };
+    return [[name, [start, end - start]] as const];
   });
   return { folder: join(place.inside, files.moveTo(place.outside)), ...Object.fromEntries(parts) };
 }

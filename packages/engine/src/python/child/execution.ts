@@ -10,7 +10,7 @@ import { QUEUED, reduce } from "./run-machine.ts";
 import type { ChildAction, RunEffect, RunEvent, Timer } from "./run-state.ts";
 import type { LogLine, NotStarted, Outcome, Run, RunRequest } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
-import { createMeter } from "./usage.ts";
+import { createMeter, nameInputs } from "./usage.ts";
 import { getMessage } from "../../base/thrown.ts";
 import { bringIn, encodeRequest } from "./encode-request.ts";
 import type { InputPlace } from "./encode-request.ts";
@@ -88,7 +88,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
       case "drainLog":
         return void journal.drain().then(() => dispatch({ type: "drained" }));
       case "settle":
-        return outcome.resolve(meter.apply(effect.outcome));
+        return outcome.resolve(nameInputs(meter.apply(effect.outcome), request.input.referred?.pins));
       case "reportEnded":
         return ended.resolve(undefined);
       case "withdraw":
@@ -122,7 +122,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
 /** The request as the child reads it, with its files where the child finds them; or why they cannot be there. */
 function composeRequest(request: RunRequest, { resultBytes }: Settings, host: ExecutionHost) {
   try {
-    const inputs = bringIn(request.input.files, host.inputs);
+    const inputs = bringIn(request.input.referred, host.inputs);
     return { frames: encodeRequest(request, { resultBytes, linger: host.needsLive, inputs }) };
   } catch (error) {
     return {

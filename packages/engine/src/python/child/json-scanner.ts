@@ -22,8 +22,8 @@ const REPLACEMENT = Buffer.from("fffd");
 interface Bounds {
   /** Nested objects and arrays; a flat object has one level. */
   readonly levels: number;
-  /** A name that the outermost object must not have. */
-  readonly reserved: string;
+  /** Names that the outermost object must not have. */
+  readonly reserved: readonly string[];
 }
 
 /**
@@ -60,10 +60,14 @@ function skipObject(bytes: Buffer, start: number, bounds: Bounds, levels: number
     const name = at + 1;
     at = bytes[name] === QUOTE ? skipText(bytes, name) : NO_JSON;
     if (at === NO_JSON || bytes[at] !== COLON) return NO_JSON;
-    if (isOutermost && isName(bytes, name, at, bounds.reserved)) return NO_JSON;
+    if (isOutermost && isReserved(bytes, name, at, bounds)) return NO_JSON;
     at = skipValue(bytes, at + 1, bounds, levels);
   } while (at !== NO_JSON && bytes[at] === COMMA);
   return at !== NO_JSON && bytes[at] === CLOSE_OBJECT ? at + 1 : NO_JSON;
+}
+
+function isReserved(bytes: Buffer, start: number, end: number, { reserved }: Bounds): boolean {
+  return reserved.some((name) => isName(bytes, start, end, name));
 }
 
 /** Whether the text between these places, with its quotes, is the name in any spelling. */

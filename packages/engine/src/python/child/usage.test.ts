@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { applyUsage, createMeter } from "./usage.ts";
+import { applyUsage, createMeter, nameInputs } from "./usage.ts";
 import { fail, notStarted } from "./answers.ts";
 import type { Outcome } from "../port/runtime.ts";
 import type { Usage } from "./usage.ts";
@@ -101,4 +101,23 @@ test("what was seen last counts where nothing can be read any more", () => {
   expect(meter.apply(fail("TIMEOUT", "late"))).toMatchObject({
     metadata: { _usage: { cpuSeconds: 0.123457, peakMemoryBytes: 5000 } },
   });
+});
+
+test("what was read by reference is named beside, also where the run failed, and not where nothing was", () => {
+  const pin = {
+    dataPoolId: "pool",
+    dataSourceDescriptorId: "place",
+    fileId: "file",
+    sha256: "hash",
+    bytes: 2,
+  };
+  const named = { data: { fileId: "file", sha256: "hash", bytes: 2 } };
+  const metadata = Buffer.from('{"a":1}');
+  const succeeded = { status: "SUCCEEDED", result: Buffer.from("{}"), metadata } as const;
+  const outcome = nameInputs(succeeded, { data: { ...pin, range: { start: 0, end: 1 } } });
+  expect(outcome).toMatchObject({ metadata: Buffer.from(JSON.stringify({ a: 1, _inputs: named })) });
+  expect(nameInputs({ status: "FAILED", code: "X", detail: "" }, { data: pin })).toMatchObject({
+    metadata: { _inputs: named },
+  });
+  expect(nameInputs(succeeded, undefined)).toBe(succeeded);
 });

@@ -1,7 +1,7 @@
 import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
 import { fail } from "./answers.ts";
-import { MEASURED } from "./answer-texts.ts";
-import type { Metadata, NotStarted, Outcome, RunnableVersion } from "../port/runtime.ts";
+import { MEASURED, READ } from "./answer-texts.ts";
+import type { Metadata, NotStarted, Outcome, PinnedInputs, RunnableVersion } from "../port/runtime.ts";
 
 /** What the processes of one execution have used until its outcome was known, as the worker measured it. */
 export interface Usage {
@@ -87,6 +87,21 @@ function describeExcess(
 
 function describeUsage({ cpuSeconds, peakMemoryBytes, isSampled: sampled }: Usage): Metadata {
   return { [MEASURED]: { cpuSeconds, peakMemoryBytes, ...(sampled ? { sampled } : {}) } };
+}
+
+/** The outcome with what was read by reference, whatever became of the files since. */
+export function nameInputs(
+  outcome: Outcome | NotStarted,
+  pins: PinnedInputs | undefined,
+): Outcome | NotStarted {
+  if (pins === undefined || outcome.status === "NOT_STARTED" || outcome.status === "UNKNOWN") return outcome;
+  const read = Object.entries(pins).map(([name, { fileId, sha256, bytes }]) => [
+    name,
+    { fileId, sha256, bytes },
+  ]);
+  const metadata = { [READ]: Object.fromEntries(read) };
+  if (outcome.status === "FAILED") return { ...outcome, metadata: { ...outcome.metadata, ...metadata } };
+  return { ...outcome, metadata: append(outcome.metadata, metadata) };
 }
 
 /** Adds members to the text of an object as `readMetadata` returns it. */

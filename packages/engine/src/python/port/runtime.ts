@@ -1,5 +1,7 @@
+import type { FileReference } from "@platform/contract/execution";
 import type { Network } from "@platform/contract/network";
 import type { OutputLimits, Resources } from "@platform/contract/project";
+import type { ByteRange } from "../../base/byte-range.ts";
 
 /** A version that is ready to run: unpacked, with its environment built. Paths are absolute and readable by the sandbox. */
 export interface RunnableVersion {
@@ -31,14 +33,27 @@ export interface RunnableVersion {
 export interface ExecutionInput {
   /** The start body as received: an object with `data` and/or `params` (and references). */
   readonly body: Uint8Array;
-  /** The content of `dataRef` and `paramsRef`, which takes the place of `data` and `params`; missing: the start has neither. */
-  readonly files?: StagedInputs;
+  /** What takes the place of `data` and `params`; missing: the start has no references. */
+  readonly referred?: { readonly pins: PinnedInputs; readonly files: StagedInputs };
 }
 
 /** What can be passed by reference. */
 export const INPUT_NAMES = ["data", "params"] as const;
 /** One of them: as a member of the input, and the name of its file. */
 export type InputName = (typeof INPUT_NAMES)[number];
+
+/** Content that takes the place of `data` or `params`: whatever becomes of the file, an execution reads this. */
+export interface InputPin extends FileReference {
+  /** SHA-256 of the file in hex. */
+  readonly sha256: string;
+  /** Size of the file. */
+  readonly bytes: number;
+  /** The part that the pointer names; missing: all of it. */
+  readonly range?: ByteRange;
+}
+
+/** By what they take the place of; missing: given by value, or not at all. */
+export type PinnedInputs = Readonly<Partial<Record<InputName, InputPin>>>;
 
 /** Input of one execution as read-only files in a folder of their own. */
 export interface StagedInputs {

@@ -1,5 +1,5 @@
 import { Problem } from "@platform/contract/problems";
-import { GIGABYTE } from "@platform/engine/base/bytes";
+import { GIGABYTE, formatGigabytes } from "@platform/engine/base/bytes";
 import type { RunStatement } from "../../postgres/database.ts";
 import { QUOTA_LOCK } from "../../postgres/locks.ts";
 
@@ -73,8 +73,4 @@ export async function checkQuota(
     `Your organisation's versions would take ${formatGigabytes(bytes)} GB with this one, and may take ` +
       `${formatGigabytes(quota.storedBytes)} GB; retire versions that are not called any more, or leave data out of the project.`,
   );
-}
-
-function formatGigabytes(bytes: number): string {
-  return (bytes / GIGABYTE).toFixed(2);
 }

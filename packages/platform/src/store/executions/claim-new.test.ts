@@ -94,7 +94,10 @@ test("a worker that has nothing to do begins what is created, without a claim of
   const dispatcher = createDispatcher({
     store,
     versions: { prepare: async (id) => ({ ...VERSION, id }) },
-    inputs: { check: async () => undefined, place: async () => "gone" },
+    inputs: {
+      pin: async (reference) => ({ ...reference, sha256: "0".repeat(64), bytes: 2 }),
+      place: async () => "gone",
+    },
     runtime: {
       run: () => ({ ...ENDED, outcome: Promise.resolve(SUCCEEDED) }),
       stageInputs: () => Promise.reject(new Error("nothing is passed by reference here")),

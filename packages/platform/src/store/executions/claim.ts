@@ -1,10 +1,6 @@
 import { readMonotonic } from "@platform/engine/base/monotonic";
-import type {
-  Claim,
-  ClaimAnswer,
-  ClaimRequest,
-  InputReferences,
-} from "@platform/engine/store/execution-store";
+import type { PinnedInputs } from "@platform/engine/python/port/runtime";
+import type { Claim, ClaimAnswer, ClaimRequest } from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
 import { SECOND } from "@platform/engine/base/time";
 import { createUuidV7 } from "@platform/engine/base/uuid";
@@ -31,7 +27,7 @@ interface ClaimRow extends RecordRow {
   readonly workerId: string;
   readonly setbacks: number;
   readonly body: Buffer;
-  readonly references: InputReferences | null;
+  readonly references: PinnedInputs | null;
 }
 
 /** Claims whose answer was lost: until when to look for their rows, at least once, by claim id. Monotonic milliseconds. */

@@ -11,7 +11,7 @@ import type { Batcher } from "./batch.ts";
 import type { NewClaim, NewClaims } from "./claim-new.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
-import { CREATE, CREATE_CLAIMED } from "./create-statement.ts";
+import { CREATE, CREATE_CLAIMED, CREATE_PINNED } from "./create-statement.ts";
 import { refuseBeyondLimit, describeLeft } from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
 import { findExecution } from "./read.ts";
@@ -151,14 +151,16 @@ async function insertExecutions(
   executions: readonly NewExecution[],
 ): Promise<ReadonlyMap<string, Created>> {
   const [execution] = executions;
-  if (execution !== undefined && executions.length === 1 && creation.claim !== null) {
+  const isPinned = executions.some(({ references }) => hasReferences(references));
+  if (execution !== undefined && executions.length === 1 && creation.claim !== null && !isPinned) {
     const created = await insertClaimed(database, creation, execution);
     if (created !== null) return new Map([[execution.id, created]]);
   }
   const bodies = concatenate(executions.map(({ body }) => body));
   const rows = await database.query<Row>({
-    name: "execution-create",
-    text: CREATE,
+    ...(isPinned
+      ? { name: "execution-create-pinned", text: CREATE_PINNED }
+      : { name: "execution-create", text: CREATE }),
     values: [
       ...toParameters(creation),
       ...toArrays(executions.map(toColumns)),

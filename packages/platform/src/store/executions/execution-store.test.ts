@@ -6,6 +6,8 @@ describeExecutionStore("the PostgreSQL store", async () => {
   const home = await createTestDatabase();
   const database = createExecutionDatabase(home.target, { logger: home.logger });
   const store = createPostgresExecutionStore({ database });
+  // What pins of executions name.
+  await home.database.query({ text: "insert into object (hash) values ($1)", values: ["0".repeat(64)] });
   return {
     store,
     close: async () => {

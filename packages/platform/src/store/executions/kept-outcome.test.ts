@@ -7,7 +7,6 @@ import type { TestDatabase } from "../../testing/test-database.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import { createOwner } from "@platform/engine/testing/execution-fixtures";
 import { createUuidV7 } from "@platform/engine/base/uuid";
-import { createNoDataPools } from "../../pools/no-data-pools.ts";
 
 const WITHIN = { interval: 20 };
 /** So short that the database is away for much longer than one statement is tried. */
@@ -52,7 +51,10 @@ test("a result arrives though the database took no writes for longer than a stat
   const dispatcher = createDispatcher({
     store,
     versions: { prepare: async () => version },
-    inputs: createNoDataPools(),
+    inputs: {
+      pin: async (reference) => ({ ...reference, sha256: "0".repeat(64), bytes: 2 }),
+      place: async () => "gone",
+    },
     runtime: {
       ...fixture.runtime,
       run: (request) => {

@@ -1,5 +1,5 @@
 import { Problem } from "@platform/contract/problems";
-import { GIGABYTE } from "@platform/engine/base/bytes";
+import { formatGigabytes } from "@platform/engine/base/bytes";
 import type { RunStatement } from "../../postgres/database.ts";
 import { POOL_LOCK } from "../../postgres/locks.ts";
 
@@ -33,8 +33,4 @@ async function readStoredBytes(run: RunStatement, organisationId: string): Promi
     idempotent: true,
   });
   return row?.bytes ?? 0;
-}
-
-function formatGigabytes(bytes: number): string {
-  return (bytes / GIGABYTE).toFixed(2);
 }

@@ -1,0 +1,177 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { FileReference } from "@platform/contract/execution";
+import type { PoolFile } from "@platform/contract/platform-api/data-pools";
+import { toJobOwner } from "@platform/engine/store/owner";
+import { createTestService, createTestUser } from "../testing/fixtures.ts";
+import type { TestUser } from "../testing/fixtures.ts";
+import { MAX_TEST_FILE, createTestInstance } from "../testing/instance.ts";
+import type { TestInstance } from "../testing/instance.ts";
+import { createTestDatabase } from "../testing/test-database.ts";
+import type { TestDatabase } from "../testing/test-database.ts";
+import {
+  createPostgresExecutionStore,
+  createExecutionDatabase,
+} from "../store/executions/execution-store.ts";
+import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
+import type { Database } from "../postgres/database.ts";
+
+let home: TestDatabase;
+let here: TestInstance;
+let database: Database;
+let store: PostgresExecutionStore;
+let owner: TestUser;
+let poolId: string;
+let serviceKey: string;
+let folder: string;
+
+beforeAll(async () => {
+  home = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), "placed-"));
+  database = createExecutionDatabase(home.target, { logger: home.logger });
+  store = createPostgresExecutionStore({ database });
+  here = await createTestInstance({ database: home.database, executionStore: store });
+});
+afterAll(async () => {
+  await here?.close();
+  await store?.close();
+  await database?.close();
+  await home?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  owner = await createTestUser(here);
+  const made = await call("POST", "/data-pools", { name: "Inputs" });
+  poolId = made.json<{ id: string }>().id;
+  ({ serviceKey } = await createTestService(here, owner));
+});
+
+function call(method: "POST" | "PUT" | "DELETE", path: string, body: object | string, by: TestUser = owner) {
+  return here.api.inject({
+    method,
+    url: `/api${path}`,
+    headers: { authorization: `Bearer ${by.token}`, "content-type": "application/json" },
+    payload: typeof body === "string" ? body : JSON.stringify(body),
+  });
+}
+
+async function put(content: string, name = "input.json"): Promise<PoolFile> {
+  const stored = await call("PUT", `/data-pools/${poolId}/files/${name}`, content);
+  expect(stored.statusCode).toBe(201);
+  return stored.json();
+}
+
+const startJob = (body: object, by: TestUser = owner) =>
+  call("POST", `/jobs?serviceKey=${serviceKey}`, body, by);
+
+/** What a worker would be given; and the content of its data. */
+async function claim(id: string) {
+  const { claims } = await store.claim({
+    workerId: "worker",
+    sandboxLevel: "B",
+    limit: 100,
+    free: { cpu: 100, memory: 100 },
+    leaseSeconds: 60,
+    excludedVersionIds: [],
+  });
+  const claimed = claims.find((one) => one.id === id);
+  if (claimed === undefined) throw new Error("The execution was not claimed.");
+  return claimed;
+}
+
+describe("a start by reference", () => {
+  test("reads the content that the reference named then, whatever becomes of the file", async () => {
+    const { reference, sha256 } = await put('{"a": 1}');
+    const started = await startJob({ dataRef: reference, params: {} });
+    expect(started.statusCode).toBe(201);
+    await put('{"a": 2}');
+    await call("DELETE", `/data-pools/${poolId}`, {});
+    const { references } = await claim(started.json<{ id: string }>().id);
+    expect(references).toEqual({ data: { ...reference, sha256, bytes: 8 } });
+    const path = join(folder, "data");
+    if (references.data === undefined) throw new Error("There is no data.");
+    expect(await here.inputs.place(references.data, path)).toBe("placed");
+    expect(await readFile(path, "utf8")).toBe('{"a": 1}');
+    const named = await home.database.query({
+      text: "select role, hash from execution_object where hash = $1",
+      values: [sha256],
+    });
+    expect(named).toEqual([{ role: "data", hash: sha256 }]);
+  });
+
+  test("reads the part that a pointer names", async () => {
+    const { reference } = await put('{"maps": {"berlin": {"a": 1}}}');
+    const dataRef = { ...reference, pointer: "/maps/berlin" };
+    const started = await startJob({ dataRef });
+    expect(started.statusCode).toBe(201);
+    const { references } = await claim(started.json<{ id: string }>().id);
+    expect(references.data).toMatchObject({ ...dataRef, range: { start: 20, end: 28 } });
+    for (const pointer of ["/maps/paris", "/maps/berlin/a"])
+      expect((await startJob({ dataRef: { ...reference, pointer } })).json().code).toBe(
+        "DATA_REFERENCE_INVALID",
+      );
+    expect((await startJob({ dataRef: { ...reference, pointer: "maps" } })).json()).toMatchObject({
+      code: "INVALID_INPUT",
+      errors: [{ path: "/dataRef/pointer" }],
+    });
+  });
+
+  test.each([
+    ["an array", "[1]", /byte 0/u],
+    ["a scalar", "1", /byte 0/u],
+    ["nothing", "", /byte 0/u],
+    ["a broken object", '{"a": 1', /byte 7/u],
+    ["a byte order mark", "\ufeff{}", /byte 0/u],
+    ["NaN", '{"a": NaN}', /byte 6/u],
+    ["two objects", "{}{}", /byte 2/u],
+  ])(
+    "is refused where the file holds %s, with the place; asked again, nobody looks again",
+    async (_what, content, place) => {
+      const { reference, sha256 } = await put(content);
+      for (let time = 0; time < 2; time++) {
+        const refused = await startJob({ dataRef: reference });
+        expect([refused.statusCode, refused.json().code]).toEqual([422, "DATA_REFERENCE_INVALID"]);
+        expect(refused.json().detail).toMatch(place);
+      }
+      const rows = await home.database.query({
+        text: "select form from object where hash = $1",
+        values: [sha256],
+      });
+      expect(rows).toEqual([{ form: "other" }]);
+    },
+  );
+
+  test("is refused alike for what is another's, unknown, replaced or deleted", async () => {
+    const { reference } = await put("{}");
+    const stranger = await createTestUser(here);
+    const { serviceKey: own } = await createTestService(here, stranger);
+    const unknown: FileReference = { ...reference, fileId: "00000000-0000-4000-8000-000000000000" };
+    const foreign = await call("POST", `/jobs?serviceKey=${own}`, { dataRef: reference }, stranger);
+    expect([foreign.statusCode, foreign.json().code]).toEqual([422, "DATA_REFERENCE_INVALID"]);
+    const none = await startJob({ dataRef: unknown });
+    const crossed = await startJob({ dataRef: { ...reference, dataSourceDescriptorId: unknown.fileId } });
+    await put("{ }");
+    const replaced = await startJob({ dataRef: reference });
+    for (const other of [none, crossed, replaced]) expect(other.body).toBe(foreign.body);
+  });
+
+  test("is refused beyond the size that executions read", async () => {
+    const { reference } = await put(`{"a": "${"x".repeat(MAX_TEST_FILE - 9)}"}`);
+    expect((await startJob({ dataRef: reference })).json().detail).toMatch(/reads at most/u);
+  });
+
+  test("of a subscription is refused: applications may read nothing yet", async () => {
+    const { reference } = await put("{}");
+    const subscription = {
+      kind: "subscription",
+      id: owner.organisationId,
+      organisationId: owner.organisationId,
+    } as const;
+    await expect(here.inputs.pin(reference, subscription)).rejects.toMatchObject({
+      code: "DATA_REFERENCE_INVALID",
+    });
+    expect(await here.inputs.pin(reference, toJobOwner(owner.organisationId))).toMatchObject({ bytes: 2 });
+  });
+});
