@@ -207,8 +207,8 @@ function handOver(handles: Handles, child: number, ticket: Ticket): void {
     inputs: handles.boot?.inputs() ?? null,
     needsLive: host.watcher !== null,
     onAnswered: () => dispatch({ type: "answered" }),
-    onStuck: () =>
-      awaitEnd(handles, { child, ticket, latest: readMonotonic() + ENDING_MS, wasEnding: false }),
+    // The kernel may have ended them just now, which the zygote is still to tell.
+    onStuck: () => awaitEnd(handles, { child, ticket, latest: readMonotonic() + ENDING_MS, wasEnding: true }),
   });
 }
 
@@ -218,7 +218,7 @@ interface Stuck {
   readonly ticket: Ticket;
   /** Monotonic milliseconds. */
   readonly latest: number;
-  /** Whether the kernel was ending its processes at the last look. */
+  /** Whether the kernel was ending its processes at the last look, or may have been. */
   readonly wasEnding: boolean;
 }
 
