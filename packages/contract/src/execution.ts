@@ -127,6 +127,7 @@ export const FileReferenceSchema = Type.Object(
     pointer: Type.Optional(
       Type.String({
         maxLength: 1_000,
+        pattern: "^(/([^/~]|~[01])*){0,64}$",
         description:
           "JSON Pointer (RFC 6901) of the object in the file that is the input; default: the whole file",
       }),

@@ -107,20 +107,19 @@ function findFieldErrors(body: Readonly<Record<string, unknown>>): readonly Fiel
         path: `/${key}`,
         message: `"${key}" must be a JSON object, not ${describeKind(value)}.`,
       });
-    if (reference !== undefined && !Check(FileReferenceSchema, reference)) {
-      errors.push({
-        path: `/${key}Ref`,
-        message: `"${key}Ref" must be an object with dataPoolId, dataSourceDescriptorId and fileId, each a UUID, and at most a pointer besides.`,
-      });
-    } else if (reference !== undefined) errors.push(...findPointerErrors(key, reference));
+    if (reference !== undefined) errors.push(...findReferenceErrors(key, reference));
   }
   return errors;
 }
 
-function findPointerErrors(key: InputName, { pointer = "" }: FileReference): readonly FieldError[] {
-  const parsed = parsePointer(pointer);
-  if (!("fault" in parsed)) return [];
-  return [{ path: `/${key}Ref/pointer`, message: `The pointer of "${key}Ref" ${parsed.fault}.` }];
+function findReferenceErrors(key: InputName, reference: unknown): readonly FieldError[] {
+  const pointer = isRecord(reference) ? reference["pointer"] : undefined;
+  const parsed = parsePointer(typeof pointer === "string" ? pointer : "");
+  if ("fault" in parsed)
+    return [{ path: `/${key}Ref/pointer`, message: `The pointer of "${key}Ref" ${parsed.fault}.` }];
+  if (Check(FileReferenceSchema, reference)) return [];
+  const message = `"${key}Ref" must be an object with dataPoolId, dataSourceDescriptorId and fileId, each a UUID, and at most a pointer besides.`;
+  return [{ path: `/${key}Ref`, message }];
 }
 
 function describeKind(value: unknown): string {
