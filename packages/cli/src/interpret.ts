@@ -37,7 +37,8 @@ export function createProgram(options: ProgramOptions): Commander {
     .usage("<command> [arguments] [options]")
     .version(options.version, "-V, --version", "Print the version")
     .helpOption("-h, --help", "Show this help")
-    .helpCommand("help [command]", "Show the help of a command")
+    .helpCommand(false)
+    .showHelpAfterError("Run 'platform help' for all commands.")
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: options.writeOut, writeErr: options.writeErr })
@@ -47,8 +48,30 @@ export function createProgram(options: ProgramOptions): Commander {
     if (action === undefined) addCommand(program, { word: group, command }, options);
     else addCommand(findGroup(program, group, options), { word: action, command }, options);
   }
+  addHelpCommand(program);
   // Last, since commands inherit it.
   return program.configureHelp({ formatHelp: (command, helper) => formatGroups(command, helper, options) });
+}
+
+/** `platform help [command]`: commander's own answers an unknown command with the help of all. */
+function addHelpCommand(program: Commander): void {
+  program
+    .command("help", { hidden: true })
+    .argument("[words...]", "Words of a command")
+    .summary("Show the help of a command")
+    .helpOption(false)
+    .allowUnknownOption()
+    .action(async (words: readonly string[]) => {
+      let found = program;
+      for (const word of words.filter((given) => !given.startsWith("-"))) {
+        if (found.commands.length === 0) break;
+        const next = found.commands.find((command) => command.name() === word);
+        // Refuses it, as wherever else a command is unknown.
+        if (next === undefined) await found.parseAsync([word], { from: "user" });
+        else found = next;
+      }
+      found.help();
+    });
 }
 
 /** The help of the program, with its commands by subject. */
@@ -84,6 +107,7 @@ function findGroup(program: Commander, word: string, options: ProgramOptions): C
     .usage("<command> [arguments] [options]")
     .summary(`${actions.join(", ")}: 'platform ${word}' says more`)
     .helpOption("-h, --help", "Show this help")
+    .showHelpAfterError(`Run 'platform ${word} --help' for its commands, 'platform help' for all.`)
     .helpCommand(false);
 }
 

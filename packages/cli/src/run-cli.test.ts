@@ -26,6 +26,32 @@ test("an unknown command is wrong usage and suggests the nearest", async () => {
   expect(stderr).toContain("Did you mean status?");
 });
 
+test.each([
+  [["frobnicate"], "frobnicate", "Run 'platform help' for all commands."],
+  [["help", "frobnicate"], "frobnicate", "Run 'platform help' for all commands."],
+  [["tokens", "frobnicate"], "frobnicate", "Run 'platform tokens --help' for its commands"],
+  [["help", "tokens", "lss"], "lss", "(Did you mean ls?) Run 'platform tokens --help' for its commands"],
+])("the unknown command of %j is named with what to do", async (words, word, advice) => {
+  const { exitCode, stdout, stderr } = await home.run([...words, "--json"]);
+  expect(exitCode).toBe(2);
+  expect(stderr.replaceAll("\n", " ")).toContain(advice);
+  const { error } = JSON.parse(stdout);
+  expect(error).toMatchObject({ code: "USAGE", detail: `unknown command '${word}'` });
+  expect(error.hint).toContain(advice);
+});
+
+test("help shows the help of all, of a group and of a command", async () => {
+  for (const [words, shown] of [
+    [["help"], "Usage: platform <command>"],
+    [["help", "tokens"], "Usage: platform tokens <command>"],
+    [["help", "tokens", "ls"], "Usage: platform tokens ls"],
+    [["help", "status"], "Usage: platform status"],
+  ] as const) {
+    const { exitCode, stdout } = await home.run(words);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(shown)]);
+  }
+});
+
 test("no command at all shows the help and is wrong usage", async () => {
   const { exitCode, stderr } = await home.run([]);
   expect(exitCode).toBe(2);

@@ -62,7 +62,10 @@ function printJson(output: Output, result: CommandResult): void {
 
 function reportUsage(text: string, output: Output): void {
   output.note(text);
-  printError(output, { code: "USAGE", detail: text.replace(/^error: /, "").split("\n")[0] ?? "" });
+  const [detail = "", ...advice] = text.replace(/^error: /, "").split("\n");
+  // Without a command the text is the help, which is no advice.
+  const hint = text.startsWith("error: ") && advice.length > 0 ? { hint: advice.join(" ") } : {};
+  printError(output, { code: "USAGE", detail, ...hint });
 }
 
 /** How the things that a command is about are listed: `platform keys ls <application>` for `keys rm`. */
