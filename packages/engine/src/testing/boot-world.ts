@@ -11,7 +11,7 @@ export class BootWorld {
   #timer: "off" | "hello" | "import" = "off";
   #process: "starting" | "alive" | "gone" = "starting";
   #end: "open" | "ordered" = "open";
-  #diagnosis: "none" | "asked" = "none";
+  #diagnosis: "none" | "asked" | "abandoned" = "none";
   #verdict: "none" | "ready" | "unsafe" = "none";
   #hello: "none" | "said" = "none";
   #kept = 0;
@@ -44,7 +44,7 @@ export class BootWorld {
   #canHappen(event: BootEvent): boolean {
     if (event.type === "limit") return this.#timer !== "off";
     if (event.type === "unstartable") return this.#process === "starting";
-    if (event.type === "diagnosed") return this.#diagnosis === "asked";
+    if (event.type === "diagnosed") return this.#diagnosis !== "none";
     if (event.type === "ordered") return this.#reports.at(-1) !== "closed";
     if (this.#process === "gone") return false;
     if (event.type === "ended" || event.type === "said") this.#process = "alive";
@@ -66,6 +66,10 @@ export class BootWorld {
       case "diagnose":
         demand(this.#diagnosis === "none", "one question");
         this.#diagnosis = "asked";
+        return;
+      case "stopDiagnosis":
+        demand(this.#diagnosis === "asked", "what is asked is given up once");
+        this.#diagnosis = "abandoned";
         return;
       case "keepLines":
         this.#kept += 1;
@@ -106,6 +110,7 @@ export class BootWorld {
 
   #conclude(failure: BootFailure | null): void {
     if (this.#verdict !== "none") demand(failure === null, "who was ready has not failed");
+    else if (this.#diagnosis === "abandoned") demand(failure === null, "nobody asks any more");
     else if (this.#end === "open") demand(failure !== null, "no end without a reason");
     if (this.#diagnosis === "asked")
       demand(failure?.outcome.status === "NOT_STARTED", "the project is at fault only when its code has run");
@@ -115,7 +120,7 @@ export class BootWorld {
   #check(): void {
     const isOver = this.#reports.includes("closed");
     if (isOver) return demand(this.#timer === "off", "no timer is left");
-    if (this.#process === "gone") return demand(this.#diagnosis === "asked", "an end is reported");
+    if (this.#process === "gone") return demand(this.#diagnosis !== "none", "an end is reported");
     if (this.#verdict === "ready")
       return demand(this.#timer === "off" && this.#kept === 0, "nothing is limited or kept when it is ready");
     if (this.state.name === "importing")

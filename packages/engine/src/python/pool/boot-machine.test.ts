@@ -109,6 +109,7 @@ describe("how a boot ended is said once, with who is at fault", () => {
       [ended(false), BROKEN],
       "NOT_STARTED worker No sandbox works on this machine: bwrap: no permissions ()",
     ],
+    ["its end was ordered while an empty sandbox was tried", [ended(false), STOP, BROKEN], null],
     [
       "no process could be started",
       [UNSTARTABLE],
@@ -121,6 +122,12 @@ test("a zygote that has said why its import failed is told to end, since it wait
   const { state, effects } = play([HELLO, FAILED]);
   expect(state.name).toBe("ending");
   expect(effects.slice(-2)).toEqual([{ type: "stopTimer" }, STOP_EFFECT]);
+});
+
+test("the trial of an empty sandbox ends when nobody waits for it any more", () => {
+  const { state, effects } = play([ended(false), FORK, STOP, KILL, FORK]);
+  expect(state.name).toBe("abandoning");
+  expect(effects.slice(-2)).toEqual([{ type: "diagnose" }, { type: "stopDiagnosis" }]);
 });
 
 /** What a process, user code in it, the pool and the clock can do, in any order. */

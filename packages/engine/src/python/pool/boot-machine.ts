@@ -20,13 +20,15 @@ import type { ZygoteEnd } from "./zygote.ts";
  * starting: it has not sent anything yet; the hello limit runs. importing: it imports src/program.py; the boot limit runs.
  * ready: it forks children. stopping: it was ready, and its end was ordered. ending: its end was ordered before it was
  * ready, or it has reported why it cannot be. diagnosing: it ended without a report, and an empty sandbox shows whether the
- * cause is the machine. closed: the end was reported; nothing follows.
+ * cause is the machine. abandoning: its end was ordered meanwhile: that sandbox is ended too, since nobody asks any more.
+ * closed: the end was reported; nothing follows.
  */
 export type BootState =
   | { readonly name: "starting" | "importing" | "ready" | "stopping" | "closed" }
   /** `failure` is null when the end was ordered, also to boot the version again in another mode. */
   | { readonly name: "ending"; readonly failure: BootFailure | null }
-  | { readonly name: "diagnosing"; readonly description: string; readonly printed: string };
+  | { readonly name: "diagnosing"; readonly description: string; readonly printed: string }
+  | { readonly name: "abandoning"; readonly description: string };
 
 /** Orders that the pool can give at any time; after the end of the process they are dropped. */
 export type PoolOrder =
@@ -62,11 +64,11 @@ export type BootReport =
   /** `description`: how the process ended, as a clause. `failure`: null when it was ready, or its end was ordered. */
   | { readonly event: "closed"; readonly description: string; readonly failure: BootFailure | null };
 
-/** What `boot.ts` has to do. There is one timer: `startTimer` replaces it. `diagnose` is answered with `diagnosed`. */
+/** What `boot.ts` has to do. There is one timer: `startTimer` replaces it. `diagnose` is answered with `diagnosed`, after `stopDiagnosis` soon. */
 export type BootEffect =
   | { readonly type: "order"; readonly order: PoolOrder }
   | { readonly type: "startTimer"; readonly milliseconds: number }
-  | { readonly type: "stopTimer" | "diagnose" | "dropLines" }
+  | { readonly type: "stopTimer" | "diagnose" | "stopDiagnosis" | "dropLines" }
   | { readonly type: "keepLines" | "logLines"; readonly lines: readonly LogLine[] }
   | { readonly type: "report"; readonly report: BootReport };
 
@@ -97,6 +99,7 @@ export function reduceBoot(state: BootState, event: BootEvent, settings: BootSet
     case "diagnosed":
       break;
   }
+  if (state.name === "abandoning") return close(state.description, null);
   if (state.name !== "diagnosing") return step(state);
   const { description, printed } = state;
   return close(description, {
@@ -119,10 +122,14 @@ function close(description: string, failure: BootFailure | null): BootStep {
 }
 
 function obey(state: BootState, order: PoolOrder): BootStep {
-  if (state.name === "diagnosing") return step(state);
+  const isEnd = order.order === "stop" || order.order === "kill";
+  if (state.name === "diagnosing" && isEnd)
+    return step({ name: "abandoning", description: state.description }, { type: "stopDiagnosis" });
+  // There is no process that could obey.
+  if (state.name === "diagnosing" || state.name === "abandoning") return step(state);
   const given = { type: "order", order } as const;
   const isEnding = state.name === "ending" || state.name === "stopping";
-  if (order.order !== "stop" && order.order !== "kill") return isEnding ? step(state) : step(state, given);
+  if (!isEnd) return isEnding ? step(state) : step(state, given);
   if (isEnding) return step(state, given);
   if (state.name === "ready") return step({ name: "stopping" }, given);
   return step({ name: "ending", failure: null }, { type: "stopTimer" }, given);

@@ -78,6 +78,8 @@ interface Handles {
   /** Output of the zygote from before it was ready. */
   readonly kept: LogLine[];
   readonly dispatch: (event: BootEvent) => void;
+  /** Ends the look at an empty sandbox. */
+  readonly abandoned: AbortController;
   /** The orders that wait for the process; then the process itself. */
   zygote: Zygote | PoolOrder[];
 }
@@ -107,6 +109,7 @@ export function startBoot(host: PoolHost, options: BootOptions): Boot {
     watched,
     kept: [],
     dispatch,
+    abandoned: new AbortController(),
     zygote: [],
   };
   for (const effect of begin.effects) perform(handles, effect);
@@ -183,7 +186,11 @@ function perform(handles: Handles, effect: BootEffect): void {
     case "logLines":
       return logOutput(host, options.version, effect.lines);
     case "diagnose":
-      return void host.sandbox.findFault().then((fault) => dispatch({ type: "diagnosed", fault }));
+      return void host.sandbox
+        .findFault(handles.abandoned.signal)
+        .then((fault) => dispatch({ type: "diagnosed", fault }));
+    case "stopDiagnosis":
+      return handles.abandoned.abort();
     case "report":
       return options.onReport(judge(handles, effect.report));
   }

@@ -92,11 +92,11 @@ export async function findSandbox(options: FindSandboxOptions): Promise<Sandbox>
     // At level C a version of the same user could change the permissions of what it can name.
     mayLink: report.level !== "C" || tools.user !== null,
     explainNetwork: (asked) => explainNetwork(networks, asked),
-    findFault: async () => {
+    findFault: async (signal) => {
       try {
-        const [fault] = await tryPieces(tools, needed);
+        const [fault] = await tryPieces(tools, needed, signal);
         if (fault !== undefined) return describeMissing(fault);
-        return isMissing(egress) ? null : await tryEgress(egress);
+        return isMissing(egress) ? null : await tryEgress(egress, signal);
       } catch (error) {
         return `The isolation could not be tried (${getMessage(error)}).`;
       }

@@ -100,8 +100,11 @@ export interface Sandbox {
   /** What keeps a version that asks for this network from other hosts, as a sentence; null: nothing but the network itself. */
   readonly explainNetwork: (asked: Network | null) => string | null;
   readonly prepare: (request: SandboxRequest) => Promise<SandboxLaunch>;
-  /** Tries an empty sandbox: why it does not work on this machine at present; null when it works. Never rejects. */
-  readonly findFault: () => Promise<string | null>;
+  /**
+   * Tries an empty sandbox: why it does not work on this machine at present; null when it works. Never rejects. Where `signal` aborts it, its
+   * processes are killed, and it may say anything.
+   */
+  readonly findFault: (signal?: AbortSignal) => Promise<string | null>;
 }
 
 /** Base environment of every version. With the big-page tunable, forking a zygote of 500 MB takes 0.4 instead of 15 ms. */

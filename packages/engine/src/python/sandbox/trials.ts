@@ -37,6 +37,8 @@ export interface TrialTools {
 interface Attempt {
   readonly runner: string;
   readonly timeout: number;
+  /** Ends it sooner. */
+  readonly signal: AbortSignal;
 }
 
 /** A trial, the piece that it tries, and what to do where it fails. */
@@ -51,10 +53,11 @@ export interface PieceTrial {
   readonly attempt: (tools: TrialTools, attempt: Attempt) => Promise<string | null>;
 }
 
-/** Makes all trials at the same time. Resolves to the pieces that do not work. */
+/** Makes all trials at the same time. Resolves to the pieces that do not work; soon when `signal` ends them, and then that says nothing. */
 export async function tryPieces(
   tools: TrialTools,
   trials: readonly PieceTrial[],
+  signal = new AbortController().signal,
 ): Promise<readonly MissingPiece[]> {
   const folder = mkdtempSync(join(findTemporaryFolder(), "platform-trial-"));
   try {
@@ -63,10 +66,12 @@ export async function tryPieces(
     copyRunner(tools.runnerDirectory, runner);
     const faults = await Promise.all(
       trials.map(({ attempt }) =>
-        tryTwice(tools.times, (timeout) => attempt(tools, { runner, timeout })).catch((error: unknown) => {
-          if (error instanceof TimeLimitError) return explainTime(error);
-          throw error;
-        }),
+        tryTwice(tools.times, (timeout) => attempt(tools, { runner, timeout, signal })).catch(
+          (error: unknown) => {
+            if (error instanceof TimeLimitError) return explainTime(error);
+            throw error;
+          },
+        ),
       ),
     );
     return trials.flatMap(({ piece, remedy }, index) => {
@@ -81,14 +86,14 @@ export async function tryPieces(
 /** Has `trial.py` try a piece, outside of every namespace. */
 export async function tryInPython(
   { interpreter, user }: TrialTools,
-  { runner, timeout }: Attempt,
+  { runner, ...limits }: Attempt,
   args: readonly string[],
 ): Promise<string | null> {
   try {
     await runTrusted(interpreter, ["-I", "-S", runner, "trial", ...args], {
       env: {},
       cwd: "/",
-      timeout,
+      ...limits,
       ...user,
     });
     return null;
@@ -133,7 +138,7 @@ type Parts = Pick<BubblewrapOptions, "executable" | "architecture" | "takeUser" 
 export async function tryBubblewrap(
   parts: Parts,
   tools: TrialTools,
-  { runner, timeout }: Attempt,
+  { runner, ...limits }: Attempt,
 ): Promise<string | null> {
   const zygoteDirectory = mkdtempSync(join(dirname(runner), "zygote-"));
   const networks = { policy: DEFAULT_NETWORK_POLICY, egress: null, fallback: "none" } as const;
@@ -164,7 +169,7 @@ export async function tryBubblewrap(
       "namespaces",
       isolation,
     ] as const;
-    await runLaunch(parts.executable, launch, command, timeout);
+    await runLaunch({ starter: parts.executable, launch, ...limits }, command);
     return null;
   } catch (error) {
     if (error instanceof TimeLimitError) throw error;
@@ -174,17 +179,21 @@ export async function tryBubblewrap(
   }
 }
 
+/** How a command is run in a sandbox. */
+interface TrialLaunch extends Omit<Attempt, "runner"> {
+  /** What a text about its time names: what is launched may be a program that starts it. */
+  readonly starter: TrustedExecutable;
+  readonly launch: SandboxLaunch;
+}
+
 /**
  * Runs a command in the sandbox to its end.
  *
- * @param starter what a text about its time names: what is launched may be a program that starts it
  * @throws Error with the last line of its error output when it fails; TimeLimitError
  */
 async function runLaunch(
-  starter: TrustedExecutable,
-  launch: SandboxLaunch,
+  { starter, launch, timeout, signal }: TrialLaunch,
   command: readonly [string, ...string[]],
-  timeout: number,
 ): Promise<void> {
   const { executable, args } = launch.wrap(command);
   const child = spawnTrusted(executable, args, {
@@ -196,12 +205,17 @@ async function runLaunch(
   });
   for (const descriptor of launch.descriptors) closeSync(descriptor);
   let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
+  const kill = (): void => {
     launch.kill(child);
     // A process that still holds the pipes is not waited for.
     child.stdio.forEach((stream) => stream?.destroy());
+  };
+  const timer = setTimeout(() => {
+    isLate = true;
+    kill();
   }, timeout);
+  signal.addEventListener("abort", kill);
+  if (signal.aborted) kill();
   try {
     let said = "";
     child.stderr?.on("data", (chunk: Buffer) => {
@@ -212,5 +226,6 @@ async function runLaunch(
     if (code !== 0) throw new Error(said.trim().split("\n").at(-1) || `it ended with ${code ?? "a signal"}`);
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", kill);
   }
 }

@@ -41,10 +41,13 @@ export async function findEgress(
   return fault === null ? tools : lack(fault, ALLOW_HINTS[owner]);
 }
 
-/** Connects an empty namespace and ends it: why that does not work, as a sentence; null when it does. */
-export async function tryEgress(tools: EgressTools): Promise<string | null> {
+/** Connects an empty namespace and ends it, sooner where `signal` says so: why that does not work, as a sentence; null when it does. */
+export async function tryEgress(tools: EgressTools, signal?: AbortSignal): Promise<string | null> {
   let holder: ChildProcess | null = null;
+  const giveUp = (): void => void holder?.kill("SIGKILL");
+  signal?.addEventListener("abort", giveUp);
   try {
+    signal?.throwIfAborted();
     await access("/dev/net/tun", constants.R_OK | constants.W_OK);
     holder = spawnTrusted(tools.unshare, enterNetwork(tools.owner, { uid: 0, gid: 0 }, ["/bin/cat"]), {
       env: {},
@@ -56,7 +59,8 @@ export async function tryEgress(tools: EgressTools): Promise<string | null> {
   } catch (error) {
     return `No network namespace could be connected (${getMessage(error)}).`;
   } finally {
-    holder?.kill("SIGKILL");
+    signal?.removeEventListener("abort", giveUp);
+    giveUp();
   }
 }
 
