@@ -261,7 +261,9 @@ export interface InputSource {
   readonly pin: (reference: FileReference, owner: Owner) => Promise<InputPin>;
   /**
    * At the run: puts the content at this path, where nothing is, as a file of its own or as a hard link to one that never changes (see
-   * `stageInputs` of PythonRuntime). `gone`: it no longer exists as it was. Throws when that cannot be determined now, or the file cannot be made.
+   * `stageInputs` of PythonRuntime). `gone`: it no longer exists as it was.
+   *
+   * @throws Problem UNAVAILABLE when that cannot be determined now; other errors when the file cannot be made on this machine
    */
   readonly place: (pin: InputPin, path: string) => Promise<"placed" | "gone">;
 }

@@ -51,8 +51,8 @@ describe("what the platform cannot start", () => {
   const full = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
   const SICK: Record<string, () => Partial<DispatcherOptions>> = {
     "cannot unpack anything": () => ({ versions: { prepare: () => Promise.reject(full) } }),
-    "cannot read inputs": () => ({
-      inputs: { ...scene.sources.inputs, place: () => Promise.reject(new Problem("UNAVAILABLE")) },
+    "has no room for inputs": () => ({
+      inputs: { ...scene.sources.inputs, place: () => Promise.reject(full) },
     }),
   };
 
@@ -83,6 +83,41 @@ describe("what the platform cannot start", () => {
       expect(told).toHaveLength(1);
     },
   );
+
+  test("for want of a store of inputs keeps no worker from what has none by reference, and runs when the store is back", async () => {
+    scene.files.set(REFERENCE.fileId, "{}");
+    const failed = new Set<string>();
+    const { place } = scene.sources.inputs;
+    let storeState: "away" | "back" = "away";
+    const dispatcher = scene.createDispatcher({
+      inputs: {
+        ...scene.sources.inputs,
+        place: (...given) =>
+          storeState === "back" ? place(...given) : Promise.reject(new Problem("UNAVAILABLE")),
+      },
+    });
+    scene.store.subscribe((event) => {
+      if (event.type === "changed" && event.record?.status === "PENDING") failed.add(event.id);
+    });
+    const waiting: string[] = [];
+    for (let count = 0; count < 4; count++)
+      waiting.push(
+        await scene.start("def run(data): return {'ran': True}\n", {
+          resources: { cpu: 0.25, memory: 0.25 },
+          json: { dataRef: REFERENCE },
+          references: { data: PIN },
+        }),
+      );
+    dispatcher.start();
+    await expect.poll(() => waiting.every((id) => failed.has(id)), WITHIN).toBe(true);
+    expect(dispatcher.explainRest()).toBeNull();
+    const other = await scene.start(PROGRAM);
+    await expect.poll(() => scene.statusOf(other), WITHIN).toBe("SUCCEEDED");
+    storeState = "back";
+    await expect
+      .poll(async () => new Set(await Promise.all(waiting.map(scene.statusOf))), WITHIN)
+      .toEqual(new Set(["SUCCEEDED"]));
+  });
 
   test("runs elsewhere when a worker cannot start its processes", async () => {
     const broken = await createFixture({

@@ -1,3 +1,4 @@
+import { Problem } from "@platform/contract/problems";
 import { MINUTE } from "../base/time.ts";
 import { untilAborted } from "../base/until-aborted.ts";
 import type { Claim, InputSource, VersionSource } from "../store/execution-store.ts";
@@ -66,9 +67,14 @@ export async function prepareClaim(
   }
 }
 
-/** A failure caused by a version's content, such as requirements that no longer install: three such versions must not pause a worker. */
+/**
+ * A failure caused by a version's content, such as requirements that no longer install, or by a store that cannot be asked, such as that of
+ * inputs: three such versions must not pause a worker, which starts what needs neither.
+ */
 function findScope(cause: unknown): NotStarted["scope"] {
-  return cause instanceof Error && cause.cause instanceof ProjectError ? "version" : "worker";
+  const isOfStore = cause instanceof Problem && cause.code === "UNAVAILABLE";
+  const isOfContent = cause instanceof Error && cause.cause instanceof ProjectError;
+  return isOfStore || isOfContent ? "version" : "worker";
 }
 
 /** What was asked for by reference; `missing` is what is gone. */

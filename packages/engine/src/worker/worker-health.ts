@@ -37,7 +37,7 @@ export type HealthEvent =
   | {
       readonly type: "failed";
       readonly versionId: string;
-      /** `version`: code of the version may be the cause, so it implies nothing about the worker. */
+      /** `version`: code of the version may be the cause, or a store that it needs, so it implies nothing about the worker. */
       readonly scope: "worker" | "version";
       readonly at: number;
     }

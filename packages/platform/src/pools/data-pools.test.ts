@@ -5,6 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { FileReference } from "@platform/contract/execution";
 import type { PoolFile } from "@platform/contract/platform-api/data-pools";
 import { toJobOwner } from "@platform/engine/store/owner";
+import { ObjectDamaged, ObjectMissing, StoreFull, StoreUnavailable } from "../objects/object-store.ts";
+import { createDataPools } from "./data-pools.ts";
 import { createTestService, createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
 import { MAX_TEST_FILE, createTestInstance } from "../testing/instance.ts";
@@ -175,3 +177,27 @@ describe("a start by reference", () => {
     expect(await here.inputs.pin(reference, toJobOwner(owner.organisationId))).toMatchObject({ bytes: 2 });
   });
 });
+
+const AWAY = new StoreUnavailable("The bucket is away.");
+const DAMAGED = new ObjectDamaged("0");
+const FULL = new StoreFull({});
+
+test.each([
+  ["is gone", new ObjectMissing("0"), "gone"],
+  ["cannot be asked for", AWAY, expect.objectContaining({ code: "UNAVAILABLE", cause: AWAY })],
+  ["was damaged in its store", DAMAGED, expect.objectContaining({ code: "UNAVAILABLE", cause: DAMAGED })],
+  ["has no room here", FULL, FULL],
+])(
+  "of an input that %s it is said whether the store is at fault, or this machine",
+  async (_, error, said) => {
+    const { place } = createDataPools({
+      references: { find: () => Promise.reject(error), setForm: () => Promise.reject(error) },
+      objects: { fetchTo: () => Promise.reject(error) },
+      jsonCheck: { ask: () => Promise.reject(error) },
+      directory: folder,
+      maxBytes: 1,
+    });
+    const pin = { dataPoolId: "p", dataSourceDescriptorId: "d", fileId: "f", sha256: "0", bytes: 2 };
+    expect(await place(pin, join(folder, "none")).catch((fault: unknown) => fault)).toEqual(said);
+  },
+);

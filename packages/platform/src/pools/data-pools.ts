@@ -13,7 +13,7 @@ import type { JsonPointer } from "@platform/engine/json-check/pointer";
 import type { InputPin } from "@platform/engine/python/port/runtime";
 import type { InputSource } from "@platform/engine/store/execution-store";
 import type { Owner } from "@platform/engine/store/owner";
-import { ObjectMissing } from "../objects/object-store.ts";
+import { ObjectDamaged, ObjectMissing, StoreUnavailable } from "../objects/object-store.ts";
 import type { Objects } from "../objects/object-store.ts";
 import type { ReferenceStore, ReferredFile } from "../store/pools/references.ts";
 
@@ -42,7 +42,9 @@ export function createDataPools(options: DataPoolsOptions): InputSource {
         return "placed";
       } catch (error) {
         if (error instanceof ObjectMissing) return "gone";
-        throw error;
+        // The disk of this machine is full, or broken.
+        if (!(error instanceof StoreUnavailable || error instanceof ObjectDamaged)) throw error;
+        return refuseUnread(error);
       }
     },
   };
