@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readTerms } from "../api/plan-terms.ts";
@@ -50,10 +51,10 @@ afterAll(async () => {
 const changeTo = (client: TestClient, planId: string) =>
   instance.stores.subscriptions.change(owner.organisationId, client.subscriptionId, { planId });
 
-async function start(client: TestClient, payload: string | Readable = "{}") {
+async function start(client: TestClient, payload: string | Readable = "{}", called = service) {
   const answer = await instance.gateway.inject({
     method: "POST",
-    url: `/${service.serviceKey}/${service.serviceName}/${service.version}/`,
+    url: `/${called.serviceKey}/${called.serviceName}/${called.version}/`,
     headers: {
       authorization: `Bearer ${await fetchAccessToken(instance, client)}`,
       "content-type": "application/json",
@@ -89,32 +90,150 @@ test("a subscription that is cancelled and made anew has what was left", async (
   const client = await createTestClient(instance, owner, service);
   await changeTo(client, "two");
   await start(client);
+  await endAll(client);
   const { subscriptions } = instance.stores;
   await subscriptions.cancel(owner.organisationId, client.subscriptionId);
   const { applicationId } = client;
   await subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "two" });
-  await expect.poll(() => start(client)).toEqual([201, "0", undefined]);
+  expect(await startAnew(client)).toEqual([201, "0", undefined]);
   expect(await start(client)).toEqual([429, "0", "QUOTA_EXCEEDED"]);
 });
 
-test("a start that was let in before its subscription was cancelled is refused, since a new one goes on without it", async () => {
-  const client = await createTestClient(instance, owner, service);
-  const { applicationId, subscriptionId } = client;
-  await changeTo(client, "two");
+/** Starts once: what is refused, while the gateway still knows the former subscription, is tried again. */
+async function startAnew(client: TestClient): ReturnType<typeof start> {
+  let answer = await start(client);
+  await expect
+    .poll(async () => (answer[0] === 403 ? (answer = await start(client)) : answer)[0])
+    .not.toBe(403);
+  return answer;
+}
+
+/** Ends all that the client has started, as a worker does. */
+async function endAll({ subscriptionId }: TestClient): Promise<void> {
+  const { items } = await executionStore.list(subscriptionId, { limit: 10 });
+  for (const { id } of items) {
+    const { claims } = await executionStore.claim({
+      workerId: "worker",
+      sandboxLevel: "B",
+      limit: 1,
+      free: { cpu: 10, memory: 10 },
+      leaseSeconds: 60,
+      excludedVersionIds: [],
+      onlyId: id,
+    });
+    for (const claim of claims)
+      await executionStore.finish(claim, { status: "SUCCEEDED", result: Buffer.from("{}"), metadata: null });
+  }
+}
+
+/** The user, in a further organisation, which can be deleted. */
+async function createSecondOrganisation(user: TestUser): Promise<TestUser> {
+  const slug = `second-${randomUUID()}`.slice(0, 20);
+  const organisationId = await instance.identity.createOrganisation(user.userId, { name: "Second", slug });
+  return { ...user, organisationId };
+}
+
+/** Begins a start, whose body is read when it has been let in; the returned function sends it. */
+async function beginStart(client: TestClient, called = service): Promise<() => ReturnType<typeof start>> {
   let payload = new Readable();
-  let answer: ReturnType<typeof start> | undefined;
-  // The body is read when the request has been let in.
+  const answers: ReturnType<typeof start>[] = [];
   await new Promise<void>((resolve) => {
     payload = new Readable({ read: () => resolve() });
-    answer = start(client, payload);
+    answers.push(start(client, payload, called));
   });
+  return async () => {
+    payload.push("{}");
+    payload.push(null);
+    return (await Promise.all(answers))[0] ?? [0, undefined, "nothing was begun"];
+  };
+}
+
+const SUBSCRIPTION_ENDS: readonly (readonly [
+  string,
+  (user: TestUser, client: TestClient) => Promise<unknown>,
+])[] = [
+  [
+    "it was cancelled",
+    (user, { subscriptionId }) => instance.stores.subscriptions.cancel(user.organisationId, subscriptionId),
+  ],
+  [
+    "its application was deleted",
+    (user, { applicationId }) => instance.stores.applications.delete(user.organisationId, applicationId),
+  ],
+  [
+    "its organisation was deleted",
+    (user) => instance.identity.deleteOrganisation(user.organisationId, user.userId),
+  ],
+];
+
+test.each(
+  SUBSCRIPTION_ENDS.flatMap(([when, end]) => [null, "two"].map((planId) => [when, planId, end] as const)),
+)(
+  "a start that was let in before %s is refused, with the plan %s, since it would count for nothing",
+  async (_, planId, end) => {
+    const user = await createSecondOrganisation(owner);
+    const offered = await createTestService(instance, user);
+    const client = await createTestClient(instance, user, offered);
+    if (planId !== null) {
+      const { plans, subscriptions } = instance.stores;
+      const terms = { ...readTerms({ name: planId, limits: { perMonth: 2 } }), id: planId };
+      await plans.put(user.organisationId, offered.serviceKey, terms);
+      await subscriptions.change(user.organisationId, client.subscriptionId, { planId });
+    }
+    const send = await beginStart(client, offered);
+    await end(user, client);
+    expect(await send()).toEqual([403, undefined, "NOT_SUBSCRIBED"]);
+  },
+);
+
+test("a start that was let in before its subscription was made anew is refused, and counts for neither", async () => {
+  const client = await createTestClient(instance, owner, service);
+  const { applicationId, subscriptionId } = client;
+  const send = await beginStart(client);
   const { subscriptions } = instance.stores;
   await subscriptions.cancel(owner.organisationId, subscriptionId);
   await subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "two" });
-  payload.push("{}");
-  payload.push(null);
-  expect(await answer).toEqual([403, undefined, "NOT_SUBSCRIBED"]);
-  await expect.poll(() => start(client)).toEqual([201, "1", undefined]);
+  expect(await send()).toEqual([403, undefined, "NOT_SUBSCRIBED"]);
+  expect(await startAnew(client)).toEqual([201, "1", undefined]);
+});
+
+test("what was used stays counted where the application had no plan in between", async () => {
+  const client = await createTestClient(instance, owner, service);
+  const { applicationId } = client;
+  await changeTo(client, "two");
+  await start(client);
+  await endAll(client);
+  const { subscriptions } = instance.stores;
+  let { subscriptionId } = client;
+  for (const terms of [{}, { planId: "two" }]) {
+    await subscriptions.cancel(owner.organisationId, subscriptionId);
+    ({ id: subscriptionId } = await subscriptions.create(
+      owner.organisationId,
+      applicationId,
+      service.serviceKey,
+      terms,
+    ));
+  }
+  expect(await startAnew(client)).toEqual([201, "0", undefined]);
+});
+
+test("an application does not subscribe anew while what counts for its cap runs, which the platform may still fail", async () => {
+  const client = await createTestClient(instance, owner, service);
+  const { applicationId, subscriptionId } = client;
+  await changeTo(client, "two");
+  await start(client);
+  const { subscriptions } = instance.stores;
+  await subscriptions.cancel(owner.organisationId, subscriptionId);
+  const subscribe = () =>
+    subscriptions.create(owner.organisationId, applicationId, service.serviceKey, { planId: "two" });
+  await expect(subscribe()).rejects.toMatchObject({
+    code: "CONFLICT",
+    message: expect.stringContaining("1 execution has not ended"),
+  });
+  // Never claimed, so it counts for nothing.
+  const { items } = await executionStore.list(subscriptionId, { limit: 10 });
+  for (const { id } of items) await executionStore.cancel(id, subscriptionId);
+  expect(await subscribe()).toMatchObject({ quota: { used: 0, limit: 2 } });
 });
 
 test("a subscription is made anew when the executions of the former one have ended, whose limits it would have a second time", async () => {
@@ -184,6 +303,7 @@ test("what was used stays counted where a host whose clock is behind makes the s
   const { applicationId, subscriptionId } = client;
   await changeTo(client, "two");
   await start(client);
+  await endAll(client);
   await instance.stores.subscriptions.cancel(owner.organisationId, subscriptionId);
   // As a host makes it whose clock is an hour ahead: ids begin with their time.
   const ahead = `${(Date.now() + 3_600_000).toString(16).padStart(12, "0")}7000`;

@@ -5,6 +5,7 @@ import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
+import { closeQuotas } from "./base/quotas.ts";
 
 /** An application of an organisation. */
 export interface ApplicationRecord {
@@ -128,8 +129,7 @@ async function deleteApplication(database: Database, organisationId: string, id:
           update subscription set cancelled_at = now() where application_id in (select id from gone) and cancelled_at is null
           returning id
         ), closed as (
-          -- As of a subscription that is cancelled (subscriptions.ts): a start may have been let in whose body is yet to come.
-          update quota set cap = 0 where subscription_id in (select id from subscriptions)
+          ${closeQuotas("subscriptions")}
         ) select id from gone cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.id)`,
       values: [id, organisationId],
       audited: ["application.delete"],

@@ -1,7 +1,7 @@
 import { Problem } from "@platform/contract/problems";
 import type { RunStatement } from "../postgres/database.ts";
 import { PLAN_LOCK } from "../postgres/locks.ts";
-import { THIS_MONTH } from "./executions/hold.ts";
+import { THIS_MONTH } from "./base/quotas.ts";
 import { isFree, readCurrent } from "./plans.ts";
 import type { PlanRecord } from "./plans.ts";
 

@@ -5,7 +5,8 @@ import { noteAudit } from "./audit/trail.ts";
 import { requireRoom } from "./base/bounds.ts";
 import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { isUniqueViolation, parseVersion } from "./base/columns.ts";
-import { SELECT_QUOTAS, THIS_MONTH } from "./executions/hold.ts";
+import { THIS_MONTH } from "./base/quotas.ts";
+import { SELECT_QUOTAS } from "./executions/hold.ts";
 import { choosePlan, requireFewChanges, requirePlanRoom } from "./plan-room.ts";
 
 /** Which plan of the service, and which of its versions the endpoint URL names. */
@@ -73,7 +74,7 @@ export async function subscribe(run: RunStatement, wanted: NewSubscription): Pro
       ],
       audited: ["subscription.create"],
     });
-    if (plan !== null) await setLimits(run, id);
+    await setLimits(run, id);
     return id;
   } catch (error) {
     if (!isUniqueViolation(error, "subscription_one_active")) throw error;
@@ -173,7 +174,7 @@ async function setLimits(run: RunStatement, id: string): Promise<void> {
     text: `with limits as (
         select b.id, b.application_id, b.service_key, case when p.unit = 'execution' then p.hard_cap end as cap,
           case when p.unit = 'cpu-second' then p.hard_cap * 1000000 end as cpu_cap, p.max_concurrent as concurrent
-        from subscription b join plan p on p.id = b.plan_id where b.id = $1
+        from subscription b left join plan p on p.id = b.plan_id where b.id = $1
       ), former as (
         select quotas.used, quotas.cpu_used, quotas.cpu_expected from limits
         join subscription o on o.application_id = limits.application_id and o.service_key = limits.service_key
@@ -196,11 +197,16 @@ async function setLimits(run: RunStatement, id: string): Promise<void> {
 
 /**
  * What has not ended is settled with the subscription that it was started under. A new one would begin without it: its limits could be
- * had as often as an application subscribes. A subscription that is active now must not be cancelled meanwhile, with what runs then.
+ * had as often as an application subscribes, and it would go on from a cap that counts what the platform fails then. A subscription that
+ * is active now must not be cancelled meanwhile, with what runs then. Only the last one has such executions: so it was made.
  */
 async function requireEnded(run: RunStatement, applicationId: string, serviceKey: string): Promise<void> {
   const [row] = await run<{ readonly unended: number; readonly isActive: boolean | null }>({
-    text: `select coalesce(sum(q.unended), 0)::int as unended, bool_or(b.cancelled_at is null) as "isActive"
+    text: `select greatest(coalesce(sum(q.unended), 0), (
+          select count(*) from execution e where e.status in ('PENDING', 'RUNNING') and e.quota_month is not null and e.owner_id = (
+            select o.id from subscription o where o.application_id = $1 and o.service_key = $2 and o.cancelled_at is not null
+            order by o.cancelled_at desc limit 1)
+        ))::int as unended, bool_or(b.cancelled_at is null) as "isActive"
       from subscription b left join quota q on q.subscription_id = b.id where b.application_id = $1 and b.service_key = $2`,
     values: [applicationId, serviceKey],
   });

@@ -5,6 +5,7 @@ import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
+import { closeQuotas } from "./base/quotas.ts";
 import { QUOTA_COLUMNS, SELECT_QUOTAS } from "./executions/hold.ts";
 import type { QuotaRow } from "./executions/hold.ts";
 import { toLimits } from "./executions/limits.ts";
@@ -198,8 +199,8 @@ async function cancelSubscription(database: Database, organisationId: string, id
             and exists (select 1 from application a where a.id = application_id and a.organisation_id = $1)
           returning id, application_id
         ), closed as (
-          -- Nothing is counted for it any more: a new one goes on from what was, and a start may have been let in whose body is yet to come.
-          update quota set cap = 0 where subscription_id in (select id from gone)
+          -- Nothing is counted for it any more: a new one goes on from what was.
+          ${closeQuotas("gone")}
         ) select application_id from gone
           cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.application_id)`,
       values: [organisationId, id],

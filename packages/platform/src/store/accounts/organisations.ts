@@ -4,6 +4,7 @@ import { requireRoom } from "../base/bounds.ts";
 import { ACCESS_CHANNEL, ACCOUNTS_CHANNEL } from "../base/channels.ts";
 import { requireRoomForMembership } from "./invitations.ts";
 import { isUniqueViolation } from "../base/columns.ts";
+import { closeQuotas } from "../base/quotas.ts";
 
 /** An organisation to be stored, with its first owner. */
 interface NewOrganisationRow {
@@ -153,7 +154,9 @@ const CONTENDED = [
 const DELETIONS = [
   "update organisation set deleted_at = now() where id = $1",
   `update access_key set revoked_at = now() where application_id in (${APPLICATIONS}) and revoked_at is null`,
-  `update subscription set cancelled_at = now() where application_id in (${APPLICATIONS}) and cancelled_at is null`,
+  `with gone as (
+      update subscription set cancelled_at = now() where application_id in (${APPLICATIONS}) and cancelled_at is null returning id
+    ) ${closeQuotas("gone")}`,
   "update application set deleted_at = now() where organisation_id = $1 and deleted_at is null",
   "update service set publication = null where organisation_id = $1 and publication is not null",
   `update version v set retired_at = now() from service s

@@ -1,5 +1,6 @@
 import { selectMilliseconds } from "../base/columns.ts";
 import { EXECUTIONS_CHANNEL } from "../base/channels.ts";
+import { THIS_MONTH } from "../base/quotas.ts";
 import {
   CPU_HELD,
   HOLD,
@@ -9,7 +10,6 @@ import {
   PLACES,
   QUOTA_COLUMNS,
   SELECT_QUOTAS,
-  THIS_MONTH,
 } from "./hold.ts";
 
 /*

@@ -3,11 +3,12 @@ import { SECOND } from "@platform/engine/base/time";
 import { describeQuota } from "@platform/engine/store/quota";
 import type { ExecutionQuota } from "@platform/engine/store/quota";
 import { selectMilliseconds } from "../base/columns.ts";
+import { THIS_MONTH } from "../base/quotas.ts";
 
 /*
  * The SQL of caps and of executions at one time. An execution of a subscription that has such a limit is counted by the
  * statement that creates it, and settled by the statement that ends it, so each is counted once whatever process is killed
- * when. Other subscriptions have no row in `quota`, and change none. With a cap of executions only, an end changes nothing
+ * when. Other subscriptions have no row in `quota` while they are active, and change none. With a cap of executions only, an end changes nothing
  * unless the platform is to blame for it.
  *
  * Of CPU time, a start holds what executions of the subscription have taken lately; the end puts what was measured in its
@@ -19,9 +20,6 @@ import { selectMilliseconds } from "../base/columns.ts";
 
 /** In a second. */
 export const MICROSECONDS = 1e6;
-
-/** SQL: the first day of this month, UTC. */
-export const THIS_MONTH = "date_trunc('month', now() at time zone 'UTC')::date";
 
 /** SQL: rows `q` of `quota`, as they count this month; a condition follows. */
 export const SELECT_QUOTAS = `select q.subscription_id, q.cap, case when q.month = ${THIS_MONTH} then q.used else 0 end as used,
