@@ -111,6 +111,34 @@ create table data_pool (
 );
 CREATE UNIQUE INDEX data_pool_name ON public.data_pool USING btree (organisation_id, name_key) WHERE (deleted_at IS NULL);
 
+create table data_pool_grant (
+  pool_id uuid not null,
+  application_id uuid not null,
+  access text not null,
+  created_by uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint data_pool_grant_access CHECK ((access = ANY (ARRAY['read'::text, 'write'::text]))),
+  constraint data_pool_grant_application FOREIGN KEY (application_id) REFERENCES application(id),
+  constraint data_pool_grant_author FOREIGN KEY (created_by) REFERENCES platform_user(id),
+  constraint data_pool_grant_pool FOREIGN KEY (pool_id) REFERENCES data_pool(id),
+  constraint data_pool_grant_pkey PRIMARY KEY (pool_id, application_id)
+);
+CREATE INDEX data_pool_grant_received ON public.data_pool_grant USING btree (application_id);
+
+create table data_pool_share (
+  pool_id uuid not null,
+  organisation_id uuid not null,
+  role text not null,
+  created_by uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint data_pool_share_role CHECK ((role = ANY (ARRAY['viewer'::text, 'maintainer'::text]))),
+  constraint data_pool_share_author FOREIGN KEY (created_by) REFERENCES platform_user(id),
+  constraint data_pool_share_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
+  constraint data_pool_share_pool FOREIGN KEY (pool_id) REFERENCES data_pool(id),
+  constraint data_pool_share_pkey PRIMARY KEY (pool_id, organisation_id)
+);
+CREATE INDEX data_pool_share_received ON public.data_pool_share USING btree (organisation_id);
+
 create table device_login (
   id uuid not null,
   device_code_hash text not null,

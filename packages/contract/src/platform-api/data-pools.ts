@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import { FileReferenceSchema } from "../execution.ts";
 import type { OperationTable } from "../operation.ts";
 import { PageQuery } from "../service-api.ts";
-import { Timestamp, pageOf } from "../schemas.ts";
+import { StringEnum, Timestamp, pageOf } from "../schemas.ts";
 import { DisplayName, READS, REMOVES, VISIBLE, WRITES, idOf } from "./common.ts";
 
 const Description = Type.String({
@@ -19,6 +19,12 @@ const DataPoolSchema = Type.Object(
     description: Description,
     fileCount: Type.Integer({ description: "How many files it has" }),
     bytes: Type.Integer({ description: "Size of its files together, in bytes" }),
+    organizationId: Type.String({ description: "Identifier of the organisation that it belongs to" }),
+    organizationName: Type.String({ description: "Name of the organisation that it belongs to" }),
+    role: StringEnum(["viewer", "maintainer", "owner"], {
+      description:
+        "What the organisation in use may do: owner, of its own; of one that is shared with it viewer or maintainer",
+    }),
     createdAt: Timestamp("When it was created"),
   },
   { title: "DataPool", description: "Files of an organisation, which executions read" },
@@ -80,7 +86,7 @@ export const DATA_POOLS_API = {
     ...READS,
     path: "/data-pools",
     summary: "List the data pools of the organisation",
-    description: "By name.",
+    description: "Its own and those that others share with it, by name.",
     query: PageQuery,
     responses: { 200: { description: "One page", schema: pageOf("DataPoolPage", DataPoolSchema) } },
   },
@@ -102,7 +108,7 @@ export const DATA_POOLS_API = {
     ...READS,
     path: "/data-pools/{id}",
     summary: "Get a data pool",
-    description: "Only data pools of the organisation in use are found.",
+    description: "Only data pools of the organisation in use are found, and those that are shared with it.",
     params: idOf("data pool"),
     responses: { 200: { description: "Data pool", schema: DataPoolSchema } },
     problems: ["NOT_FOUND"],

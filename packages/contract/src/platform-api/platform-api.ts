@@ -5,6 +5,7 @@ import { DATA_POOLS_API } from "./data-pools.ts";
 import { DEVICE_API } from "./device.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
+import { POOL_ACCESS_API } from "./pool-access.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
@@ -31,6 +32,7 @@ export const PLATFORM_API = {
   ...SUBSCRIPTIONS_API,
   ...JOBS_API,
   ...DATA_POOLS_API,
+  ...POOL_ACCESS_API,
   ...USAGE_API,
   ...AUDIT_API,
   ...SECRETS_API,

@@ -66,6 +66,17 @@ function noPool(): Problem {
   return new Problem("NOT_FOUND", "There is no such data pool.");
 }
 
-function toPoolBody({ id, name, description, fileCount, bytes, createdAt }: DataPoolRecord): DataPool {
-  return { id, name, description, fileCount, bytes, createdAt: formatTimestamp(createdAt) };
+function toPoolBody({ organisationId, organisationName, createdAt, ...pool }: DataPoolRecord): DataPool {
+  const { id, name, description, fileCount, bytes, role } = pool;
+  return {
+    id,
+    name,
+    description,
+    fileCount,
+    bytes,
+    organizationId: organisationId,
+    organizationName: organisationName,
+    role,
+    createdAt: formatTimestamp(createdAt),
+  };
 }

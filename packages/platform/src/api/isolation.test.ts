@@ -185,6 +185,9 @@ async function expectUntouched(
   expect(await identity.listMembers(organisationId, { limit: 10, offset: 0 })).toMatchObject([
     { userId, role: "owner" },
   ]);
+  const pool = { organisationId, poolId: params["data-pools"]?.["id"] ?? "" };
+  expect((await stores.poolShares.list(pool, { limit: 10 }))?.items).toMatchObject([{ role: "viewer" }]);
+  expect((await stores.poolGrants.list(pool, { limit: 10 }))?.items).toMatchObject([{ access: "read" }]);
   expect((await identity.findMembership(userId))?.organisationName).toBe("Somebody");
   for (const serviceKey of [key, null])
     for (const [kind, name] of [

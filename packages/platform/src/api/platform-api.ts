@@ -28,6 +28,7 @@ import { createJobHandlers } from "./jobs.ts";
 import { createMarketplaceHandlers } from "./marketplace.ts";
 import { refuseNullCharacters } from "./null-characters.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
+import { createPoolAccessHandlers } from "./pool-access.ts";
 import { createPlanHandlers } from "./plans.ts";
 import { createSessionCookie } from "./session-cookie.ts";
 import { createSessionHandlers } from "./session.ts";
@@ -106,6 +107,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createServiceHandlers(deps.services, deps.versions),
       ...createBuildHandlers({ ...deps, uploads, maxArchiveBytes }),
       ...createDataPoolHandlers({ ...deps, uploads }),
+      ...createPoolAccessHandlers(deps),
       ...createPlanHandlers(deps),
       ...createMarketplaceHandlers(deps),
       ...createApplicationHandlers(deps),

@@ -14,6 +14,7 @@ import type { PoolFileRecord } from "../store/pools/pool-files.ts";
 import type { Stores } from "../store/stores.ts";
 import type { PlatformCaller } from "./caller.ts";
 import { explainStoreError } from "./store-problems.ts";
+import { refusePool } from "../store/pools/pool-rights.ts";
 import type { UploadGate } from "./upload-gate.ts";
 
 type AllHandlers = OperationHandlers<typeof DATA_POOLS_API, PlatformCaller>;
@@ -88,7 +89,7 @@ async function putFile(deps: PoolFileDeps, request: PutFile): Promise<PoolFileRe
   requireName(params.file, "/file");
   const expected = readDigest(http.headers["repr-digest"]);
   if (deps.disk.isLow()) throw createDiskProblem();
-  if ((await deps.dataPools.find(caller.organisationId, params.id)) === null) throw noPool();
+  await requireWritable(deps, caller, params.id);
   if (Number(http.headers["content-length"] ?? "0") > deps.maxFileBytes) throw tooLarge(deps.maxFileBytes);
   const received = await receive(deps, body);
   try {
@@ -112,6 +113,17 @@ async function putFile(deps: PoolFileDeps, request: PutFile): Promise<PoolFileRe
   } finally {
     await received.drop();
   }
+}
+
+/** Asked again when the file is stored: an upload may take an hour. @throws Problem NOT_FOUND, FORBIDDEN */
+async function requireWritable(
+  { dataPools }: PoolFileDeps,
+  { organisationId }: PlatformCaller,
+  id: string,
+): Promise<void> {
+  const pool = await dataPools.find(organisationId, id);
+  if (pool === null) throw noPool();
+  if (pool.role === "viewer") throw refusePool(pool, "write");
 }
 
 async function receive(

@@ -163,15 +163,70 @@ async function openDoors(): Promise<readonly Door[]> {
   ];
 }
 
-/** A start, which a paused subscription and a retired version refuse though their results can be read. */
-async function startWith({ gatewayUrl }: Member, called: TestService, token: string): Promise<number> {
+/** A start with this body, which a paused subscription and a retired version refuse though their results can be read. */
+async function startWith(
+  { gatewayUrl }: Member,
+  called: TestService,
+  { token, body = {} }: { readonly token: string; readonly body?: object },
+): Promise<number> {
   const response = await fetch(`${gatewayUrl}${baseOf(called)}/`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: "{}",
+    body: JSON.stringify(body),
   });
   await response.arrayBuffer();
   return response.status;
+}
+
+/** A file of the provider's that an application of the subscriber may refer to, and what withdraws that. */
+async function openReferences(): Promise<readonly Door[]> {
+  const { dataPools, poolFiles, poolShares, poolGrants } = here.stores;
+  const { organisationId, userId: createdBy } = provider;
+  const open = async (
+    what: string,
+    close: (pool: { organisationId: string; poolId: string }, client: TestClient) => Promise<unknown>,
+  ): Promise<Door> => {
+    const client = await createTestClient(here, subscriber, service);
+    const token = await fetchAccessToken(here, client);
+    const made = await dataPools.create({
+      organisationId,
+      name: client.applicationId,
+      description: "",
+      createdBy,
+    });
+    if (made === "name taken") throw new Error("The name is taken.");
+    const pool = { organisationId, poolId: made.id };
+    await poolShares.put(pool, { organisationId: subscriber.organisationId, role: "viewer", createdBy });
+    await poolGrants.put(pool, { applicationId: client.applicationId, access: "read", createdBy });
+    // Looked at already: the processes have no content in common.
+    const hash = "1".repeat(64);
+    const insert = "insert into object (hash, form) values ($1, 'object') on conflict do nothing";
+    await home.database.query({ text: insert, values: [hash] });
+    const file = { hash, bytes: 2, name: "input.json", mediaType: "application/json", mayReplace: true };
+    const stored = await poolFiles.put({ ...pool, ...file, createdBy });
+    if (stored === null || stored === "name taken") throw new Error("The file was not stored.");
+    const dataRef = {
+      dataPoolId: made.id,
+      dataSourceDescriptorId: stored.descriptorId,
+      fileId: stored.id,
+    };
+    return {
+      what,
+      before: 201,
+      after: 422,
+      ask: (member) => startWith(member, service, { token, body: { dataRef } }),
+      close: () => close(pool, client),
+    };
+  };
+  return [
+    await open("the files of a data pool", (pool, { applicationId }) =>
+      poolGrants.delete(pool, applicationId),
+    ),
+    await open("a data pool of another organisation", (pool) =>
+      poolShares.delete(pool, subscriber.organisationId),
+    ),
+    await open("a data pool that is deleted", (pool) => dataPools.delete(organisationId, pool.poolId)),
+  ];
 }
 
 async function openStarts(): Promise<readonly Door[]> {
@@ -188,7 +243,7 @@ async function openStarts(): Promise<readonly Door[]> {
       what,
       before: 201,
       after,
-      ask: (member) => startWith(member, called, token),
+      ask: (member) => startWith(member, called, { token }),
       close: () => close(client),
     };
   };
@@ -269,7 +324,7 @@ test.each(LOSSES)(
     const key = await openGateway("a signing key", 401, () =>
       rotateSigningKey(createSigningKeyStore(home.database), TEST_SECRET, "now"),
     );
-    const doors = [...(await openDoors()), ...(await openStarts())];
+    const doors = [...(await openDoors()), ...(await openStarts()), ...(await openReferences())];
     for (const door of [...doors, key])
       for (const member of members)
         expect([door.what, await door.ask(member)]).toEqual([door.what, door.before]);

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { FileReference } from "@platform/contract/execution";
 import type { PoolFile } from "@platform/contract/platform-api/data-pools";
-import { toJobOwner } from "@platform/engine/store/owner";
 import { ObjectDamaged, ObjectMissing, StoreFull, StoreUnavailable } from "../objects/object-store.ts";
 import { createDataPools } from "./data-pools.ts";
 import { createTestService, createTestUser } from "../testing/fixtures.ts";
@@ -162,19 +161,6 @@ describe("a start by reference", () => {
   test("is refused beyond the size that executions read", async () => {
     const { reference } = await put(`{"a": "${"x".repeat(MAX_TEST_FILE - 9)}"}`);
     expect((await startJob({ dataRef: reference })).json().detail).toMatch(/reads at most/u);
-  });
-
-  test("of a subscription is refused: applications may read nothing yet", async () => {
-    const { reference } = await put("{}");
-    const subscription = {
-      kind: "subscription",
-      id: owner.organisationId,
-      organisationId: owner.organisationId,
-    } as const;
-    await expect(here.inputs.pin(reference, subscription)).rejects.toMatchObject({
-      code: "DATA_REFERENCE_INVALID",
-    });
-    expect(await here.inputs.pin(reference, toJobOwner(owner.organisationId))).toMatchObject({ bytes: 2 });
   });
 });
 

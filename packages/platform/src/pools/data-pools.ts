@@ -71,7 +71,7 @@ async function pin(
       "DATA_REFERENCE_INVALID",
       `The file has ${formatGigabytes(bytes)} GB; an execution reads at most ${formatGigabytes(options.maxBytes)} GB by reference.`,
     );
-  const form = await findForm(options, looks, { file, pointer, owner });
+  const form = await findForm(options, looks, { file, pointer, reference, owner });
   if (form.form === "other")
     throw new Problem("DATA_REFERENCE_INVALID", `The file is not a JSON object: ${form.detail}.`);
   const part = pointer.length === 0 ? {} : { range: form.range };
@@ -79,10 +79,9 @@ async function pin(
 }
 
 /** A file, and the part of it that is asked for. */
-interface Question {
+interface Question extends Asked {
   readonly file: ReferredFile;
   readonly pointer: JsonPointer;
-  readonly owner: Owner;
 }
 
 async function findForm(
@@ -106,10 +105,17 @@ async function findForm(
   }
   const patience = new AbortController();
   try {
-    return await Promise.race([looking, giveUp(patience.signal)]);
+    const found = await Promise.race([looking, giveUp(patience.signal)]);
+    await requireStill(options, question);
+    return found;
   } finally {
     patience.abort();
   }
+}
+
+/** What may be read can have changed while the file was looked at. @throws Problem DATA_REFERENCE_INVALID */
+async function requireStill({ references }: DataPoolsOptions, { reference, owner }: Asked): Promise<void> {
+  if ((await references.find(reference, owner)) === null) throw new Problem("DATA_REFERENCE_INVALID");
 }
 
 async function giveUp(signal: AbortSignal): Promise<never> {

@@ -29,7 +29,7 @@ export interface ApplicationStore {
   readonly find: (organisationId: string, id: string) => Promise<ApplicationRecord | null>;
   /** Null when there is none. */
   readonly rename: (organisationId: string, id: string, name: string) => Promise<ApplicationRecord | null>;
-  /** Deletes an application, revokes its access keys and cancels its subscriptions. False when there was none. */
+  /** Deletes an application, with what it was granted, revokes its access keys and cancels its subscriptions. False when there was none. */
   readonly delete: (organisationId: string, id: string) => Promise<boolean>;
 }
 
@@ -128,6 +128,8 @@ async function deleteApplication(database: Database, organisationId: string, id:
         ), subscriptions as (
           update subscription set cancelled_at = now() where application_id in (select id from gone) and cancelled_at is null
           returning id
+        ), grants as (
+          delete from data_pool_grant where application_id in (select id from gone)
         ), closed as (
           ${closeQuotas("subscriptions")}
         ) select id from gone cross join lateral pg_notify('${ACCESS_CHANNEL}', 'application:' || gone.id)`,

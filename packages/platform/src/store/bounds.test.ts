@@ -47,6 +47,8 @@ const ORGANISATION = "organisation where id = $1";
 const SERVICE = "service where key = $1";
 const APPLICATION = "application where id = $1";
 
+const POOL = "data_pool where id = $1";
+
 const createName = () => `n${randomUUID().slice(0, 8)}`;
 
 async function post(path: string, body?: unknown, method = "POST"): Promise<void> {
@@ -65,6 +67,17 @@ async function createApplication(): Promise<string> {
   const { organisationId, userId: createdBy } = user;
   return (await here.stores.applications.create({ organisationId, name: "shop", createdBy })).id;
 }
+
+async function createPool(): Promise<string> {
+  const { organisationId, userId: createdBy } = user;
+  const wanted = { organisationId, name: createName(), description: "", createdBy };
+  const pool = await here.stores.dataPools.create(wanted);
+  if (pool === "name taken") throw new Error("The name of a new data pool is taken.");
+  return pool.id;
+}
+
+const share = (pool: string, receiver: TestUser | undefined) =>
+  post(`/data-pools/${pool}/shares/${receiver?.organisationId ?? ""}`, { role: "viewer" }, "PUT");
 
 /** A link that makes its reader a member of an organisation of somebody. */
 async function invite(owner: TestUser): Promise<string> {
@@ -217,25 +230,19 @@ const GROWING: Readonly<Record<Exclude<BoundName, "sessions">, Growing>> = {
       select gen_random_uuid(), $1, 'many', 'many' || i, $3 from generate_series(1, $2) as i`,
   },
   poolFiles: {
-    parent: "data_pool where id = $1",
+    parent: POOL,
     prepare: async () => {
       const { organisationId, userId: createdBy } = user;
-      const pool = await here.stores.dataPools.create({
-        organisationId,
-        name: createName(),
-        description: "",
-        createdBy,
-      });
-      if (pool === "name taken") throw new Error("The name of a new data pool is taken.");
+      const id = await createPool();
       const stored = { hash: HASH, bytes: 0, mediaType: "text/plain", mayReplace: true };
       await run("insert into object (hash) values ($1) on conflict do nothing", HASH);
       return {
-        parentId: pool.id,
+        parentId: id,
         make: () =>
           here.stores.poolFiles.put({
             ...stored,
             organisationId,
-            poolId: pool.id,
+            poolId: id,
             name: createName(),
             createdBy,
           }),
@@ -244,6 +251,45 @@ const GROWING: Readonly<Record<Exclude<BoundName, "sessions">, Growing>> = {
     fill: `insert into pool_file (id, pool_id, organisation_id, descriptor_id, name, name_key, media_type, hash, bytes, created_by)
       select gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 'many', 'many' || i, '', '${HASH}', 0, $3
       from generate_series(1, $2) as i`,
+  },
+  poolShares: {
+    parent: POOL,
+    prepare: async () => {
+      const id = await createPool();
+      const receivers = await Promise.all([1, 2, 3].map(() => createTestUser(here)));
+      return { parentId: id, make: () => share(id, receivers.pop()) };
+    },
+    fill: `with made as (
+        insert into organisation (id, name, slug) select gen_random_uuid(), 'many', gen_random_uuid()::text from generate_series(1, $2)
+        returning id
+      ) insert into data_pool_share (pool_id, organisation_id, role, created_by) select $1, id, 'viewer', $3 from made`,
+  },
+  sharedPools: {
+    parent: ORGANISATION,
+    prepare: async () => {
+      const receiver = await createTestUser(here);
+      const pools = await Promise.all([1, 2, 3].map(() => createPool()));
+      return { parentId: receiver.organisationId, make: () => share(pools.pop() ?? "", receiver) };
+    },
+    fill: `with made as (
+        insert into data_pool (id, organisation_id, name, name_key, created_by)
+        select gen_random_uuid(), m.organisation_id, 'many', 'many' || i, $3 from member m, generate_series(1, $2) as i
+        where m.user_id = $3::uuid returning id
+      ) insert into data_pool_share (pool_id, organisation_id, role, created_by) select id, $1, 'viewer', $3 from made`,
+  },
+  poolGrants: {
+    parent: POOL,
+    prepare: async () => {
+      const id = await createPool();
+      const applications = await Promise.all([1, 2, 3].map(() => createApplication()));
+      const make = () =>
+        post(`/data-pools/${id}/grants/${applications.pop() ?? ""}`, { access: "read" }, "PUT");
+      return { parentId: id, make };
+    },
+    fill: `with made as (
+        insert into application (id, organisation_id, name, created_by)
+        select gen_random_uuid(), p.organisation_id, 'many', $3::uuid from data_pool p, generate_series(1, $2) where p.id = $1 returning id
+      ) insert into data_pool_grant (pool_id, application_id, access, created_by) select $1, id, 'read', $3::uuid from made`,
   },
   variables: {
     parent: SERVICE,

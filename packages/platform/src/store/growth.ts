@@ -20,6 +20,8 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   build: { bounds: [], rest: "20 at a time for an organisation; failed ones are removed with the results." },
   build_log: { bounds: [], rest: "A part of a build; removed with the results." },
   data_pool: { bounds: ["dataPools"], rest: "Deleted ones stay: so many as can be made in the time." },
+  data_pool_grant: { bounds: ["poolGrants"], rest: "None." },
+  data_pool_share: { bounds: ["poolShares", "sharedPools"], rest: "None." },
   device_login: {
     bounds: [],
     rest: "20 at once for a client, then one in ten seconds; removed after a day.",

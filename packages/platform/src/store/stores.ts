@@ -10,6 +10,8 @@ import { createListingStore } from "./listings.ts";
 import { createMarketplaceStore } from "./marketplace.ts";
 import { createDataPoolStore } from "./pools/data-pools.ts";
 import { DEFAULT_POOL_BYTES, createPoolFileStore } from "./pools/pool-files.ts";
+import { createPoolGrantStore } from "./pools/pool-grants.ts";
+import { createPoolShareStore } from "./pools/pool-shares.ts";
 import { createReferenceStore } from "./pools/references.ts";
 import { createPlanStore } from "./plans.ts";
 import { createServiceStore } from "./services.ts";
@@ -49,6 +51,8 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     auditLog: createAuditLog(database),
     variables: createVariableStore(database),
     dataPools: createDataPoolStore(database),
+    poolShares: createPoolShareStore(database),
+    poolGrants: createPoolGrantStore(database),
     references: createReferenceStore(database),
     poolFiles: createPoolFileStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
   };

@@ -57,6 +57,7 @@ function listParams(ids: {
   invitation: string;
   pool: string;
   file: string;
+  partner: string;
 }) {
   return {
     services: { key: ids.key, version: "1.0.0", planId: "basic", name: "API_TOKEN" },
@@ -65,7 +66,12 @@ function listParams(ids: {
     marketplace: { key: ids.key },
     applications: { id: ids.application, keyId: ids.keyId },
     subscriptions: { id: ids.subscription },
-    "data-pools": { id: ids.pool, file: ids.file },
+    "data-pools": {
+      id: ids.pool,
+      file: ids.file,
+      organizationId: ids.partner,
+      applicationId: ids.application,
+    },
     jobs: { id: ids.job },
     "personal-access-tokens": { id: ids.token },
     sessions: { id: ids.session },
@@ -99,7 +105,7 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
   const { id: jobId }: { id: string } = job.json();
   const [invitation, revoked] = await createInvitations(instance, owner);
   await createVariables(instance, owner, service.serviceKey);
-  const { pool, file } = await createPool(instance, owner);
+  const { pool, file, partner } = await createPool(instance, owner, client.applicationId);
   return {
     owner,
     params: listParams({
@@ -115,6 +121,7 @@ export async function createProperty(instance: TestInstance): Promise<Property> 
       invitation: invitation.id,
       pool,
       file,
+      partner,
     }),
     links: { invitation: revoked.token },
     references: {
@@ -139,8 +146,10 @@ async function createVariables({ stores }: TestInstance, owner: TestUser, servic
       await stores.variables.put({ organisationId, serviceKey: key }, name, value);
 }
 
-/** A data pool with a file. */
-async function createPool({ api }: TestInstance, { token }: TestUser) {
+/** A data pool with a file, which another organisation and an application may read. */
+async function createPool(instance: TestInstance, owner: TestUser, applicationId: string) {
+  const { api, stores } = instance;
+  const { organisationId, userId: createdBy, token } = owner;
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const made = await api.inject({
     method: "POST",
@@ -152,7 +161,11 @@ async function createPool({ api }: TestInstance, { token }: TestUser) {
   const url = `/api/data-pools/${pool}/files/data.json`;
   const stored = await api.inject({ method: "PUT", url, headers, payload: "{}" });
   const { fileId: file }: { fileId: string } = stored.json();
-  return { pool, file };
+  const { organisationId: partner } = await createTestUser(instance);
+  const key = { organisationId, poolId: pool };
+  await stores.poolShares.put(key, { organisationId: partner, role: "viewer", createdBy });
+  await stores.poolGrants.put(key, { applicationId, access: "read", createdBy });
+  return { pool, file, partner };
 }
 
 /** An open invitation and a revoked one. */
@@ -214,6 +227,8 @@ function sampleBody(id: string, operation: Operation, references: Texts): string
     createApplication: { name: "mine" },
     createDataPool: { name: `mine-${Math.random().toString(36).slice(2)}` },
     putDataPool: { description: "mine" },
+    putPoolShare: { role: "maintainer" },
+    putPoolGrant: { access: "write" },
     renamePoolFile: { name: "mine.json" },
     putApplication: { name: "mine" },
     createAccessKey: { name: "mine" },

@@ -36,7 +36,7 @@ export interface OrganisationStore {
     readonly slug: string | null;
   }) => Promise<"updated" | "slug taken" | "unknown">;
   /**
-   * Deletes it, with its applications, keys, subscriptions and invitations, and retires its versions; executions stay until their
+   * Deletes it, with its applications, keys, subscriptions, data pools and invitations, and retires its versions; executions stay until their
    * retention ends. Or says what is in the way. Null: there is no such organisation, or `by` is not its owner any more.
    */
   readonly delete: (id: string, by: string) => Promise<"deleted" | DeletionObstacles | null>;
@@ -112,7 +112,7 @@ async function deleteOrganisation(
     values: [id, by],
   });
   if (locked.length === 0 || owners.length === 0) return null;
-  // Who subscribes holds these rows, in this order: a subscription is counted, or finds nothing to subscribe to.
+  // Who subscribes holds these rows, in this order: a subscription is counted, or finds nothing to subscribe to. Likewise who stores a file.
   for (const text of CONTENDED) await run({ text, values: [id] });
   const obstacles = await readObstacles(run, id);
   const { isPersonal, executions, builds, subscriptions } = obstacles;
@@ -149,7 +149,10 @@ async function readObstacles(run: RunStatement, id: string): Promise<DeletionObs
 const CONTENDED = [
   "select id from application where organisation_id = $1 and deleted_at is null order by id for no key update",
   "select key from service where organisation_id = $1 order by key for no key update",
+  "select id from data_pool where organisation_id = $1 and deleted_at is null order by id for no key update",
 ] as const;
+
+const POOLS = "select id from data_pool where organisation_id = $1";
 
 const DELETIONS = [
   "update organisation set deleted_at = now() where id = $1",
@@ -158,6 +161,10 @@ const DELETIONS = [
       update subscription set cancelled_at = now() where application_id in (${APPLICATIONS}) and cancelled_at is null returning id
     ) ${closeQuotas("gone")}`,
   "update application set deleted_at = now() where organisation_id = $1 and deleted_at is null",
+  `delete from data_pool_grant where application_id in (${APPLICATIONS}) or pool_id in (${POOLS})`,
+  `delete from data_pool_share where organisation_id = $1 or pool_id in (${POOLS})`,
+  `update pool_file set ended_at = now() where pool_id in (${POOLS}) and ended_at is null`,
+  "update data_pool set deleted_at = now() where organisation_id = $1 and deleted_at is null",
   "update service set publication = null where organisation_id = $1 and publication is not null",
   `update version v set retired_at = now() from service s
     where s.key = v.service_key and s.organisation_id = $1 and v.retired_at is null`,

@@ -35,10 +35,14 @@ export interface NewAuditEntry {
   /** Address of the client. */
   readonly ip: string;
   readonly changes: readonly AuditChange[];
+  /** Id of another organisation whose resource it is, where one's own is used there: the entry stands in the logs of both. */
+  readonly alsoIn?: string;
 }
 
 /** What only the handler knows of its entry. */
-export type AuditNote = Partial<Pick<NewAuditEntry, "organisationId" | "actorId" | "target" | "changes">>;
+export type AuditNote = Partial<
+  Pick<NewAuditEntry, "organisationId" | "actorId" | "target" | "changes" | "alsoIn">
+>;
 
 /** The entry of one request, while the request is handled. */
 export interface Trail {
@@ -154,10 +158,20 @@ export function completeEntry(entry: NewAuditEntry, made: unknown): NewAuditEntr
   return { ...entry, target: [...entry.target, id] };
 }
 
-/** Appends an entry to its organisation's log. */
+/** Appends an entry to its organisation's log, and to that of the other one that it concerns. */
 export async function appendEntry(run: RunStatement, entry: NewAuditEntry): Promise<void> {
-  const { organisationId, actorKind, actorId, credential, action, target, outcome, code, ip, changes } =
-    entry;
+  const { organisationId, alsoIn } = entry;
+  if (organisationId === null || alsoIn === undefined) return await appendTo(run, organisationId, entry);
+  // In one order, so that no two requests wait for each other's logs.
+  for (const log of [organisationId, alsoIn].toSorted()) await appendTo(run, log, entry);
+}
+
+async function appendTo(
+  run: RunStatement,
+  organisationId: string | null,
+  entry: NewAuditEntry,
+): Promise<void> {
+  const { actorKind, actorId, credential, action, target, outcome, code, ip, changes } = entry;
   await run({
     name: "audit-append",
     text: "select append_audit_entry($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",

@@ -85,6 +85,24 @@ export const BOUNDS = {
     of: "The data pool",
     remedy: "delete one first, or use another pool",
   },
+  poolShares: {
+    limit: 100,
+    what: "organisations that it is shared with",
+    of: "The data pool",
+    remedy: "withdraw a share first",
+  },
+  sharedPools: {
+    limit: 1_000,
+    what: "data pools that others share with it",
+    of: "The organisation",
+    remedy: "one of its owners ends a share first",
+  },
+  poolGrants: {
+    limit: 1_000,
+    what: "applications that may use it",
+    of: "The data pool",
+    remedy: "withdraw a grant first",
+  },
 } as const satisfies Record<string, Bound>;
 
 /** Name of a bound. */

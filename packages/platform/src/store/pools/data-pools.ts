@@ -5,6 +5,8 @@ import { requireRoom } from "../base/bounds.ts";
 import { isUniqueViolation, selectMilliseconds } from "../base/columns.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
+import { holdPool, selectSeen } from "./pool-rights.ts";
+import type { PoolRole } from "./pool-rights.ts";
 
 /** A data pool of an organisation. */
 export interface DataPoolRecord {
@@ -14,12 +16,16 @@ export interface DataPoolRecord {
   readonly fileCount: number;
   /** Of its files together. */
   readonly bytes: number;
+  /** The organisation that it belongs to. */
+  readonly organisationId: string;
+  readonly organisationName: string;
+  /** Of the organisation that asks. */
+  readonly role: PoolRole;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
-interface NewDataPool extends Pick<DataPoolRecord, "name" | "description"> {
-  readonly organisationId: string;
+interface NewDataPool extends Pick<DataPoolRecord, "name" | "description" | "organisationId"> {
   /** Id of the user. */
   readonly createdBy: string;
 }
@@ -27,29 +33,30 @@ interface NewDataPool extends Pick<DataPoolRecord, "name" | "description"> {
 /** What is to be changed; what is absent stays. */
 type DataPoolChange = Partial<Pick<DataPoolRecord, "name" | "description">>;
 
-/** Data pools of organisations; one of another organisation is treated as missing. */
+/** Data pools of organisations; one of another organisation that is not shared is treated as missing. */
 export interface DataPoolStore {
   /** @throws Problem QUOTA_EXCEEDED */
   readonly create: (pool: NewDataPool) => Promise<DataPoolRecord | "name taken">;
-  /** By name, without deleted ones. */
+  /** Its own and those that are shared with it; by name, without deleted ones. */
   readonly list: (organisationId: string, page: PageRequest) => Promise<Page<DataPoolRecord>>;
   readonly find: (organisationId: string, id: string) => Promise<DataPoolRecord | null>;
-  /** Null when there is none. */
+  /** Null when there is none. @throws Problem FORBIDDEN of one of another organisation */
   readonly change: (
     organisationId: string,
     id: string,
     change: DataPoolChange,
   ) => Promise<DataPoolRecord | "name taken" | null>;
-  /** With its files. False when there was none. */
+  /** With its files, shares and grants. False when there was none. @throws Problem FORBIDDEN of one of another organisation */
   readonly delete: (organisationId: string, id: string) => Promise<boolean>;
 }
 
 type Row = DataPoolRecord & { readonly key: string };
 
-const COLUMNS = `p.id, p.name, p.name_key as key, p.description, ${selectMilliseconds("p.created_at")} as "createdAt",
+const COLUMNS = `p.id, p.name, p.name_key as key, p.description, p.organisation_id as "organisationId",
+  o.name as "organisationName", seen.role, ${selectMilliseconds("p.created_at")} as "createdAt",
   files.count as "fileCount", files.bytes`;
 
-const FILES = `cross join lateral (
+const JOINED = `join organisation o on o.id = p.organisation_id cross join lateral (
     select count(*)::int as count, coalesce(sum(f.bytes), 0)::float8 as bytes from pool_file f
     where f.pool_id = p.id and f.ended_at is null
   ) files`;
@@ -103,14 +110,14 @@ async function listPools(
   organisationId: string,
   page: PageRequest,
 ): Promise<Page<DataPoolRecord>> {
-  const [after] = decodeCursor(page.cursor, [() => true]) ?? [null];
+  const [name, id] = decodeCursor(page.cursor, [() => true, isUuid]) ?? [null, null];
   const rows = await database.query<Row>({
-    text: `select ${COLUMNS} from data_pool p ${FILES}
-      where p.organisation_id = $1 and p.deleted_at is null and ($2::text is null or p.name_key > $2) order by p.name_key limit $3`,
-    values: [organisationId, after, page.limit + 1],
+    text: `select ${COLUMNS} from ${selectSeen("$1")} ${JOINED}
+      where ($2::text is null or (p.name_key, p.id) > ($2, $3::uuid)) order by p.name_key, p.id limit $4`,
+    values: [organisationId, name, id, page.limit + 1],
     idempotent: true,
   });
-  return cutPage(rows, page.limit, ({ key }) => [key]);
+  return cutPage(rows, page.limit, (pool) => [pool.key, pool.id]);
 }
 
 async function findPool(
@@ -120,7 +127,7 @@ async function findPool(
 ): Promise<DataPoolRecord | null> {
   if (!isUuid(id)) return null;
   const [row] = await query<Row>({
-    text: `select ${COLUMNS} from data_pool p ${FILES} where p.id = $1 and p.organisation_id = $2 and p.deleted_at is null`,
+    text: `select ${COLUMNS} from ${selectSeen("$2")} ${JOINED} where p.id = $1`,
     values: [id, organisationId],
     idempotent: true,
   });
@@ -132,7 +139,7 @@ async function changePool(
   wanted: { readonly organisationId: string; readonly id: string; readonly change: DataPoolChange },
 ): Promise<DataPoolRecord | null> {
   const { organisationId, id, change } = wanted;
-  if (!isUuid(id)) return null;
+  if ((await holdPool(run, { organisationId, poolId: id }, ["owner"])) === null) return null;
   const { name = null, description = null } = change;
   await run({
     text: `update data_pool set name = coalesce($3, name), name_key = coalesce($4, name_key), description = coalesce($5, description)
@@ -144,18 +151,20 @@ async function changePool(
 }
 
 async function deletePool(run: RunStatement, organisationId: string, id: string): Promise<boolean> {
-  if (!isUuid(id)) return false;
-  // Who puts a file holds the row of the pool until the commit.
+  // Who puts a file, a share or a grant holds the row as well.
+  if ((await holdPool(run, { organisationId, poolId: id }, ["owner"])) === null) return false;
   const rows = await run({
     text: `update data_pool set deleted_at = now() where id = $1 and organisation_id = $2 and deleted_at is null returning id`,
     values: [id, organisationId],
     audited: ["data-pool.delete"],
   });
-  // A statement of its own, which sees the files that were put while the first one waited.
-  if (rows.length > 0)
-    await run({
-      text: "update pool_file set ended_at = now() where pool_id = $1 and ended_at is null",
-      values: [id],
-    });
+  for (const text of ENDS) await run({ text, values: [id] });
   return rows.length > 0;
 }
+
+/** What ends with a pool. */
+const ENDS = [
+  "update pool_file set ended_at = now() where pool_id = $1 and ended_at is null",
+  "delete from data_pool_grant where pool_id = $1",
+  "delete from data_pool_share where pool_id = $1",
+] as const;

@@ -9,6 +9,8 @@ import { isUniqueViolation, selectMilliseconds } from "../base/columns.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { requireStorage } from "./pool-quota.ts";
+import { holdPool, selectSeen } from "./pool-rights.ts";
+import type { PoolKey, PoolRole } from "./pool-rights.ts";
 
 /** A file of a data pool. */
 export interface PoolFileRecord {
@@ -28,12 +30,6 @@ export interface PoolFileRecord {
   readonly createdAt: number;
 }
 
-/** A data pool of an organisation. */
-interface PoolKey {
-  readonly organisationId: string;
-  readonly poolId: string;
-}
-
 /** A file to be stored, whose object is kept already. */
 interface NewPoolFile extends PoolKey, Pick<PoolFileRecord, "name" | "mediaType" | "hash" | "bytes"> {
   /** Id of the user. */
@@ -42,7 +38,11 @@ interface NewPoolFile extends PoolKey, Pick<PoolFileRecord, "name" | "mediaType"
   readonly mayReplace: boolean;
 }
 
-/** Files of data pools; null: the organisation has no such pool, or the pool no such file. */
+/**
+ * Files of data pools; null: the organisation sees no such pool, or the pool has no such file.
+ *
+ * @throws Problem FORBIDDEN for a change where the organisation may only read
+ */
 export interface PoolFileStore {
   /** By name. */
   readonly list: (pool: PoolKey, page: PageRequest) => Promise<Page<PoolFileRecord> | null>;
@@ -67,27 +67,20 @@ const COLUMNS = `f.id, f.pool_id as "poolId", f.descriptor_id as "descriptorId",
   f.hash, f.bytes::float8 as bytes, ${selectMilliseconds("f.created_at")} as "createdAt",
   (select u.name from platform_user u where u.id = f.created_by) as "createdBy"`;
 
-/** SQL: files `f` of the pool $1 of the organisation $2. */
-const OF_POOL = `pool_file f join data_pool p on p.id = f.pool_id
-    where f.pool_id = $1 and p.organisation_id = $2 and p.deleted_at is null and f.ended_at is null`;
+/** SQL: files `f` of the pool $1, which the organisation $2 sees. */
+const OF_POOL = `pool_file f join ${selectSeen("$2")} on p.id = f.pool_id where f.pool_id = $1 and f.ended_at is null`;
+/** Who stores, renames and deletes files. */
+const WRITERS: readonly PoolRole[] = ["owner", "maintainer"];
 
 /** The files in PostgreSQL. `quotaBytes`: of one organisation. */
 export function createPoolFileStore(database: Database, quotaBytes: number): PoolFileStore {
   return {
     list: (pool, page) => listFiles(database, pool, page),
     find: (pool, fileId) => findFile(database.query, pool, fileId),
-    // Renaming waits for no other file: the name may be taken meanwhile.
     put: (file) => unlessTaken(() => database.transaction((run) => putFile(run, file, quotaBytes))),
-    rename: (pool, fileId, name) => unlessTaken(() => renameFile(database, pool, { fileId, name })),
-    delete: async ({ poolId, organisationId }, fileId) => {
-      if (!isUuid(poolId) || !isUuid(fileId)) return false;
-      const rows = await database.query({
-        text: `update pool_file set ended_at = now() where id in (select f.id from ${OF_POOL} and f.id = $3) and ended_at is null returning id`,
-        values: [poolId, organisationId, fileId],
-        audited: ["pool-file.delete"],
-      });
-      return rows.length > 0;
-    },
+    rename: (pool, fileId, name) =>
+      unlessTaken(() => database.transaction((run) => renameFile(run, pool, { fileId, name }))),
+    delete: (pool, fileId) => database.transaction((run) => deleteFile(run, pool, fileId)),
   };
 }
 
@@ -109,11 +102,11 @@ async function listFiles(
   const [after] = decodeCursor(page.cursor, [() => true]) ?? [null];
   const rows = await database.query<Row | { readonly id: null }>({
     // One row of nulls: a pool without files.
-    text: `select ${COLUMNS} from data_pool p left join lateral (
+    text: `select ${COLUMNS} from ${selectSeen("$2")} left join lateral (
         select * from pool_file f where f.pool_id = p.id and f.ended_at is null and ($3::text is null or f.name_key > $3)
         order by f.name_key limit $4
       ) f on true
-      where p.id = $1 and p.organisation_id = $2 and p.deleted_at is null order by f.name_key`,
+      where p.id = $1 order by f.name_key`,
     values: [poolId, organisationId, after, page.limit + 1],
     idempotent: true,
   });
@@ -141,14 +134,10 @@ async function putFile(
   file: NewPoolFile,
   quotaBytes: number,
 ): Promise<PoolFileRecord | "name taken" | null> {
-  const { organisationId, poolId, name, mediaType, hash, bytes, createdBy } = file;
-  if (!isUuid(poolId)) return null;
+  const { poolId, name, mediaType, hash, bytes, createdBy } = file;
   // Files of one pool are put one after the other, and none into a pool that is being deleted.
-  const pools = await run({
-    text: "select id from data_pool where id = $1 and organisation_id = $2 and deleted_at is null for no key update",
-    values: [poolId, organisationId],
-  });
-  if (pools.length === 0) return null;
+  const pool = await holdPool(run, file, WRITERS);
+  if (pool === null) return null;
   const key = foldName(name);
   const [former] = await run<{ readonly id: string; readonly descriptorId: string }>({
     text: `select id, descriptor_id as "descriptorId" from pool_file where pool_id = $1 and name_key = $2 and ended_at is null`,
@@ -163,7 +152,8 @@ async function putFile(
       text: "from pool_file where pool_id = $1 and ended_at is null",
       values: [poolId],
     });
-  await requireStorage(run, organisationId, { bytes, quotaBytes });
+  const { organisationId } = pool;
+  await requireStorage(run, organisationId, { bytes, quotaBytes, isOwn: pool.role === "owner" });
   const id = randomUUID();
   noteAudit({ target: [poolId, name, id] });
   await run({
@@ -186,18 +176,26 @@ async function putFile(
   return await findFile(run, file, id);
 }
 
+async function deleteFile(run: RunStatement, pool: PoolKey, fileId: string): Promise<boolean> {
+  if (!isUuid(fileId) || (await holdPool(run, pool, WRITERS)) === null) return false;
+  const rows = await run({
+    text: "update pool_file set ended_at = now() where pool_id = $1 and id = $2 and ended_at is null returning id",
+    values: [pool.poolId, fileId],
+    audited: ["pool-file.delete"],
+  });
+  return rows.length > 0;
+}
+
 async function renameFile(
-  database: Database,
+  run: RunStatement,
   pool: PoolKey,
   { fileId, name }: { readonly fileId: string; readonly name: string },
 ): Promise<PoolFileRecord | null> {
-  const { poolId, organisationId } = pool;
-  if (!isUuid(poolId) || !isUuid(fileId)) return null;
-  await database.query({
-    text: `update pool_file set name = $4, name_key = $5
-      where id in (select f.id from ${OF_POOL} and f.id = $3) and ended_at is null returning id`,
-    values: [poolId, organisationId, fileId, name, foldName(name)],
+  if (!isUuid(fileId) || (await holdPool(run, pool, WRITERS)) === null) return null;
+  await run({
+    text: "update pool_file set name = $3, name_key = $4 where pool_id = $1 and id = $2 and ended_at is null returning id",
+    values: [pool.poolId, fileId, name, foldName(name)],
     audited: ["pool-file.rename"],
   });
-  return await findFile(database.query, pool, fileId);
+  return await findFile(run, pool, fileId);
 }

@@ -3,6 +3,15 @@ import { formatGigabytes } from "@platform/engine/base/bytes";
 import type { RunStatement } from "../../postgres/database.ts";
 import { POOL_LOCK } from "../../postgres/locks.ts";
 
+/** What is to be stored. */
+interface NewBytes {
+  readonly bytes: number;
+  /** Of the organisation. */
+  readonly quotaBytes: number;
+  /** Whether the organisation itself asks: others are not told how much it has. */
+  readonly isOwn: boolean;
+}
+
 /**
  * Checks whether the organisation may store so many bytes more, and lets no other transaction of it do so before this one commits. Equal
  * content counts for each file: otherwise it would tell what others have.
@@ -12,7 +21,7 @@ import { POOL_LOCK } from "../../postgres/locks.ts";
 export async function requireStorage(
   run: RunStatement,
   organisationId: string,
-  { bytes, quotaBytes }: { readonly bytes: number; readonly quotaBytes: number },
+  { bytes, quotaBytes, isOwn }: NewBytes,
 ): Promise<void> {
   await run({
     text: `select pg_advisory_xact_lock(${POOL_LOCK}, hashtext($1))`,
@@ -20,6 +29,11 @@ export async function requireStorage(
   });
   const used = await readStoredBytes(run, organisationId);
   if (used + bytes <= quotaBytes) return;
+  if (!isOwn)
+    throw new Problem(
+      "QUOTA_EXCEEDED",
+      "The organisation that this data pool belongs to cannot store so much more; ask it to make room.",
+    );
   throw new Problem(
     "QUOTA_EXCEEDED",
     `The data pools of your organisation hold ${formatGigabytes(used)} GB, would hold ${formatGigabytes(used + bytes)} GB with this file, and may hold ${formatGigabytes(quotaBytes)} GB; delete files that are not needed any more.`,

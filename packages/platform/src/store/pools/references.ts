@@ -25,19 +25,26 @@ export interface ReferenceStore {
   ) => Promise<void>;
 }
 
-/** The same in PostgreSQL. Jobs read what their organisation has; applications read nothing yet. */
+/** SQL: whether the owner of an execution may read the pool `p`. $4: its organisation, null for a subscription; $5: the subscription. */
+const MAY_READ = `(p.organisation_id = $4
+      or exists (select 1 from data_pool_share s where s.pool_id = p.id and s.organisation_id = $4)
+      or exists (select 1 from data_pool_grant g join subscription b on b.application_id = g.application_id
+        where g.pool_id = p.id and b.id = $5))`;
+
+/** The same in PostgreSQL. Jobs read what their organisation sees, the executions of an application what it was granted. */
 export function createReferenceStore(database: Database): ReferenceStore {
   return {
-    find: async ({ dataPoolId, dataSourceDescriptorId, fileId }, { kind, organisationId }) => {
+    find: async ({ dataPoolId, dataSourceDescriptorId, fileId }, owner) => {
       const ids = [fileId, dataPoolId, dataSourceDescriptorId];
-      if (kind !== "organisation" || !ids.every(isUuid)) return null;
+      if (!ids.every(isUuid)) return null;
+      const readers = owner.kind === "organisation" ? [owner.id, null] : [null, owner.id];
       const [row] = await database.query<ReferredFile>({
         name: "reference-find",
         text: `select f.hash, f.bytes::float8 as bytes, o.form, o.form_detail as "formDetail"
           from pool_file f join data_pool p on p.id = f.pool_id join object o on o.hash = f.hash
           where f.id = $1 and f.pool_id = $2 and f.descriptor_id = $3 and f.ended_at is null
-            and p.organisation_id = $4 and p.deleted_at is null`,
-        values: [...ids, organisationId],
+            and p.deleted_at is null and ${MAY_READ}`,
+        values: [...ids, ...readers],
         idempotent: true,
       });
       return row ?? null;
