@@ -141,6 +141,16 @@ def run(data):
     return {"data": data, "done": done, "permissions": permissions}
 `;
 
+/** Closes the folder of all inputs of its version, where its user owns it. */
+const CLOSE = `${FIND}
+def run(data):
+    if data["role"] == "victim":
+        return data
+    done = []
+    attempt(done, "chmod", lambda: os.chmod(find_place(), 0))
+    return {"role": "attacker", "done": done}
+`;
+
 /** A file as the platform keeps its objects. */
 function createObject(folder: string, text: string): string {
   const path = join(folder, `object-${readdirSync(folder).length}`);
@@ -222,6 +232,17 @@ describe.each(ORDINARY_RUNNERS)("run by an ordinary user, %s", (_how, createRunn
   test("a run lists no names of inputs, though its user owns their folder", async () => {
     const linkTo = createOwnObject(JSON.stringify({ role: "attacker", parts: PARTS }));
     expect((await runner.run({ program: SEARCH, linkTo })).result).toEqual({ value: [] });
+  });
+
+  test("a run that closes the folder of inputs closes it to no other", async () => {
+    for (const role of ["attacker", "victim", "attacker", "victim"]) {
+      const linkTo = createOwnObject(JSON.stringify({ role }));
+      const { result, notices } = await runner.run({ program: CLOSE, linkTo });
+      expect([result, notices]).toEqual([
+        expect.objectContaining({ role }),
+        expect.not.arrayContaining(["a folder could not be removed"]),
+      ]);
+    }
   });
 
   test("an input cannot be changed; where its permissions can be, it is no link to the object", async () => {

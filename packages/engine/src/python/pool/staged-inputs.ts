@@ -5,6 +5,7 @@ import { getCode } from "../../base/thrown.ts";
 import { INPUT_NAMES } from "../port/runtime.ts";
 import type { InputName, StagedInputs } from "../port/runtime.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { reopenInputs } from "./zygote-folders.ts";
 import type { ZygoteFolders } from "./zygote-folders.ts";
 
 /*
@@ -44,7 +45,12 @@ export async function stageInputs(
     moveTo: (folder) => {
       const name = basename(path);
       const moved = join(folder, name);
-      renameSync(path, moved);
+      try {
+        renameSync(path, moved);
+      } catch (error) {
+        reopenInputs(folder, error);
+        renameSync(path, moved);
+      }
       path = moved;
       return name;
     },

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { removeTree } from "../../files/remove-tree.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -38,6 +38,10 @@ export function createZygoteFolders(directory: string, logger: Logger): ZygoteFo
   function discard(path: string): void {
     removals = removals
       .then(() => removeTree(path))
+      .catch((error: unknown) => {
+        reopenInputs(dirname(path), error);
+        return removeTree(path);
+      })
       .catch((error: unknown) => logger.error({ err: error, path }, "a folder could not be removed"));
   }
 
@@ -62,6 +66,15 @@ export function createZygoteFolders(directory: string, logger: Logger): ZygoteFo
     discard,
     drain: async () => removals,
   };
+}
+
+/**
+ * Opens the folder of inputs of a zygote again, where `error` says that it is closed: at level C as an ordinary user a run owns it, and nothing
+ * keeps it from changing the mode. Throws any other error.
+ */
+export function reopenInputs(folder: string, error: unknown): void {
+  if (basename(folder) !== INPUTS || getCode(error) !== "EACCES") throw error;
+  chmodSync(folder, LISTED_BY_NOBODY);
 }
 
 /** With this mode whatever the umask is. */
