@@ -149,7 +149,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/disk",
     "platform/postgres",
   ],
-  "platform/objects": ["engine/base", "platform/config", "platform/store/objects"],
+  "platform/objects": ["engine/base", "engine/files", "platform/config", "platform/store/objects"],
   "platform/pools": [
     "engine/base",
     "engine/json-check",

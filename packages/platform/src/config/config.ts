@@ -199,6 +199,8 @@ export interface Config {
   readonly postgresUser: string | null;
   /** Null: objects are files in the data directory. */
   readonly s3: S3Settings | null;
+  /** What a cache for the bucket may take; 0: there is none. */
+  readonly objectCacheBytes: number;
   readonly signUpMode: SignUpMode;
   /** Null: users sign in with passwords only. */
   readonly oidc: OidcSettings | null;
@@ -267,6 +269,7 @@ export function readConfig(): Config {
     databaseUrl: requireDatabaseUrl(settings["database-url"]),
     postgresUser: settings["postgres-user"],
     s3: readS3(settings),
+    objectCacheBytes: settings["object-cache"] * GIGABYTE,
     secret: settings.secret,
     otherSecret: settings["other-secret"],
     capacity: Object.freeze({ cpu: settings["worker-cpu"], memory }),

@@ -1,4 +1,4 @@
-import { SettingError, optionalOrigin, optionalText, text } from "./settings.ts";
+import { SettingError, number, optionalOrigin, optionalText, text } from "./settings.ts";
 import type { Setting } from "./settings.ts";
 
 /** Where a bucket is, and who may use it. */
@@ -35,6 +35,12 @@ export const OBJECT_SETTINGS = {
     "PLATFORM_S3_SECRET_ACCESS_KEY",
     "TEXT",
     "Its secret; better as a variable",
+  ),
+  "object-cache": number(
+    "PLATFORM_OBJECT_CACHE",
+    "GB of the data directory's disk for the objects of the bucket that this host used last; 0: they are fetched each time",
+    { min: 0, max: 1_000_000, isWhole: false },
+    10,
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -47,6 +47,18 @@ describe("a disk below the floor", () => {
   });
 });
 
+test("what is only convenient is asked for its room while the disk has less than the floor", async () => {
+  const logger = createRecordingLogger();
+  const watch = (floorBytes: number) =>
+    watchDisk({ directory, floorBytes, reserve: null, logger, pollMs: 10 });
+  const guard = await watch(UNREACHABLE);
+  const wanted: number[] = [];
+  guard.addRoom(async (bytes) => void wanted.push(bytes));
+  await expect.poll(() => wanted.length).toBeGreaterThan(0);
+  expect(wanted[0]).toBeGreaterThan(0);
+  await guard.close();
+});
+
 describe("the reserve", () => {
   test("takes real blocks, also when it was cut short, and gives them back", async () => {
     const reserve = createReserve(directory, 16 * MEGABYTE);

@@ -24,6 +24,8 @@ export interface DiskGuard {
   readonly isFull: () => boolean;
   /** The state as a sentence for readiness; null when it is ok. */
   readonly describe: () => string | null;
+  /** Adds what can free bytes that are only convenient; it is asked before the disk counts as low. Must not reject. */
+  readonly addRoom: (give: (bytes: number) => Promise<void>) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -48,9 +50,11 @@ export async function watchDisk(options: DiskGuardOptions): Promise<DiskGuard> {
   const { logger, pollMs = DEFAULT_POLL } = options;
   let state: DiskState = "ok";
   let looking: Promise<void> | null = null;
+  const givers: ((bytes: number) => Promise<void>)[] = [];
 
   const look = async (): Promise<void> => {
     try {
+      await makeRoom(options, givers);
       const next = await judge(options);
       if (next !== state) log(logger, next, options);
       state = next;
@@ -66,6 +70,7 @@ export async function watchDisk(options: DiskGuardOptions): Promise<DiskGuard> {
     isLow: () => state !== "ok",
     isFull: () => state === "full",
     describe: () => (state === "ok" ? null : TEXTS[state]),
+    addRoom: (give) => void givers.push(give),
     close: async () => {
       clearInterval(timer);
       await looking;
@@ -77,6 +82,20 @@ const TEXTS = {
   low: "The disk of the data directory is low on space.",
   full: "The disk of the data directory is full.",
 } as const satisfies Record<Exclude<DiskState, "ok">, string>;
+
+/** So much more than the floor is free when there is something to give: what is given is not needed again at once. */
+const MARGIN = 1.1;
+
+async function makeRoom(
+  { directory, floorBytes, reserve }: DiskGuardOptions,
+  givers: readonly ((bytes: number) => Promise<void>)[],
+): Promise<void> {
+  const wanted = Math.max(MARGIN * floorBytes, 2 * (reserve?.bytes ?? 0));
+  for (const give of givers) {
+    const { free } = await readSpace(directory);
+    if (free < wanted) await give(wanted - free);
+  }
+}
 
 async function judge({ directory, floorBytes, reserve }: DiskGuardOptions): Promise<DiskState> {
   const { free } = await readSpace(directory);

@@ -20,6 +20,8 @@ export interface DataDirectory {
   readonly root: string;
   readonly postgres: string;
   readonly objects: string;
+  /** Copies of objects that are stored elsewhere; made when it is used. */
+  readonly objectCache: string;
   readonly versions: string;
   readonly environments: string;
   /** Sockets and temporary files of this process only. */
@@ -61,6 +63,7 @@ async function makeFolders(wanted: string, logger: Logger): Promise<DataDirector
     root,
     postgres: join(root, "postgres"),
     objects: join(root, "objects"),
+    objectCache: join(root, "object-cache"),
     versions: join(root, "versions"),
     environments: join(root, "environments"),
     run: await createRunDirectory(root),

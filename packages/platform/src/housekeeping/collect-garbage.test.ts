@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DAY } from "@platform/engine/base/time";
@@ -47,6 +47,7 @@ describe("the collector", () => {
   const folders = () => ({
     root,
     objects: join(root, "objects"),
+    objectCache: join(root, "object-cache"),
     versions: join(root, "versions"),
     environments: join(root, "environments"),
     run: join(root, "run", "own"),
@@ -188,6 +189,20 @@ describe("the collector", () => {
     expect(await collect()).toMatchObject({ versions: 1, leftovers: 2 });
     expect((await readdir(versions)).toSorted()).toEqual([used, "incoming-busy"].toSorted());
     expect((await readdir(runs)).toSorted()).toEqual(["other", "own"]);
+  });
+
+  test("removes cached objects that were not used for two weeks", async () => {
+    const { objectCache } = folders();
+    const [unused, used] = ["a".repeat(64), "b".repeat(64)];
+    for (const hash of [unused, used]) {
+      const path = join(objectCache, hash.slice(0, 2), hash);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, "");
+      await age(path, hash === unused ? 15 : 13);
+    }
+    expect(await collect()).toMatchObject({ cached: 1 });
+    expect(await readdir(join(objectCache, "aa"))).toEqual([]);
+    expect(await readdir(join(objectCache, "bb"))).toEqual([used]);
   });
 
   test("removes what was begun to be stored two days ago", async () => {

@@ -3,6 +3,7 @@ import { readdir, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { collectEnvironments } from "@platform/engine/environments/collect-environments";
 import type { DataDirectory } from "../host/data-directory.ts";
+import { removeUnusedCached } from "../objects/cache-files.ts";
 import { INCOMING } from "../objects/local-objects.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { sweepObjects } from "../objects/sweep.ts";
@@ -12,7 +13,7 @@ import { looksUnused, removeUnused } from "@platform/engine/files/remove-unused"
 import { DAY } from "@platform/engine/base/time";
 
 /**
- * Unpacked projects and environments that were not used for so long are removed, and created again when needed. Longer than
+ * Unpacked projects, environments and cached objects that were not used for so long are removed, and created again when needed. Longer than
  * the longest run (a week), during which a use is not recorded.
  */
 const UNUSED_AFTER = 14 * DAY;
@@ -23,7 +24,10 @@ const UNFINISHED_AFTER = 2 * DAY;
 
 /** What the collection works with. */
 export interface GarbageOptions {
-  readonly data: Pick<DataDirectory, "objects" | "versions" | "environments" | "run" | "root">;
+  readonly data: Pick<
+    DataDirectory,
+    "objects" | "objectCache" | "versions" | "environments" | "run" | "root"
+  >;
   readonly garbage: GarbageStore;
   readonly objects: Parameters<typeof sweepObjects>[0] & {
     readonly store: Pick<ObjectStore, "removeUnfinished">;
@@ -37,6 +41,7 @@ export type GarbageReport = Readonly<
   Record<
     | "leftovers"
     | "objects"
+    | "cached"
     | "versions"
     | "environments"
     | "builds"
@@ -75,6 +80,7 @@ export async function collectGarbage({
       unusedSince: now - UNUSED_AFTER,
       abandonedSince: now - DAY,
     }),
+    cached: await removeUnusedCached(data.objectCache, now - UNUSED_AFTER),
     // The last, since their store may be on another machine, and fail.
     objects: await sweepObjects(objects),
   };

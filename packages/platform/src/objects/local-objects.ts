@@ -72,8 +72,8 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** A link costs nothing, and leaves the content where it is; it needs the same file system. */
-async function linkOrCopy(source: string, path: string): Promise<void> {
+/** A link costs nothing, and leaves the content where it is; it needs the same file system. @throws the system's error */
+export async function linkOrCopy(source: string, path: string): Promise<void> {
   try {
     await link(source, path);
   } catch (error) {

@@ -13,6 +13,7 @@ import { HAS_S3_SERVER, startS3Server } from "../testing/s3-server.ts";
 import type { S3Server } from "../testing/s3-server.ts";
 import type { S3Settings } from "../config/object-settings.ts";
 import { ObjectDamaged, ObjectMissing, StoreFull, StoreUnavailable } from "./object-store.ts";
+import { openObjectCache, withCache } from "./object-cache.ts";
 import { openBucket } from "./s3-bucket.ts";
 import type { S3Limits } from "./s3-bucket.ts";
 import { BucketUnusable, openS3Objects } from "./s3-objects.ts";
@@ -46,6 +47,32 @@ describe.runIf(HAS_S3_SERVER)("an S3 service", () => {
       close: async () => {
         store.close();
         other.close();
+      },
+    };
+  });
+
+  testObjectStore("a bucket with a cache", async (folder) => {
+    const settings = await server.makeBucket(randomUUID());
+    const open = async (name: string) => {
+      const bucket = await openS3Objects({ settings, incoming: join(folder, name), limits: LIMITS });
+      const { fetchTo } = bucket;
+      const cache = await openObjectCache({
+        directory: join(folder, "cache"),
+        maxBytes: 64 * MEGABYTE,
+        fetchTo,
+      });
+      return { bucket, cache, store: withCache(bucket, cache) };
+    };
+    const [own, other] = await Promise.all([open("incoming"), open("other")]);
+    const list = (name: string) => readdir(join(folder, name)).catch(() => []);
+    return {
+      store: own.store,
+      other: other.store,
+      listIncoming: async () => [...(await list("incoming")), ...(await list("other"))],
+      close: async () => {
+        await Promise.all([own.cache.close(), other.cache.close()]);
+        own.bucket.close();
+        other.bucket.close();
       },
     };
   });

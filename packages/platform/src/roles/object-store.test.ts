@@ -1,13 +1,15 @@
-import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MEGABYTE } from "@platform/engine/base/bytes";
 import { createClosers } from "@platform/engine/base/closers";
 import type { S3Settings } from "../config/object-settings.ts";
 import { StartError } from "../host/start-error.ts";
-import { StoreUnavailable } from "../objects/object-store.ts";
+import { ObjectMissing, StoreUnavailable } from "../objects/object-store.ts";
 import { HAS_S3_SERVER, startS3Server } from "../testing/s3-server.ts";
 import type { S3Server } from "../testing/s3-server.ts";
 import { createRecordingLogger } from "../testing/test-database.ts";
@@ -18,10 +20,12 @@ describe.runIf(HAS_S3_SERVER)("a process whose objects are in a bucket", () => {
   let server: S3Server;
   let settings: S3Settings;
   let objects: string;
+  let objectCache: string;
   beforeAll(async () => {
     server = await startS3Server();
     settings = await server.makeBucket("objects");
     objects = await mkdtemp(join(tmpdir(), "objects-"));
+    objectCache = join(objects, "cache");
   });
   afterAll(async () => {
     await server?.close();
@@ -31,9 +35,14 @@ describe.runIf(HAS_S3_SERVER)("a process whose objects are in a bucket", () => {
   const start = async (changed: Partial<S3Settings> = {}) => {
     const logger = createRecordingLogger();
     const closers = createClosers(logger);
-    const config = { s3: { ...settings, ...changed } };
-    const store = await openObjectStore({ config, logger, closers }, { objects });
-    return { store, logger, close: closers.closeAll };
+    const config = { s3: { ...settings, ...changed }, objectCacheBytes: MEGABYTE };
+    const givers: ((bytes: number) => Promise<void>)[] = [];
+    const store = await openObjectStore(
+      { config, logger, closers },
+      { objects, objectCache },
+      { addRoom: (give) => void givers.push(give) },
+    );
+    return { store, logger, givers, close: closers.closeAll };
   };
 
   test("stores them there, and nothing in its data directory", async () => {
@@ -47,6 +56,31 @@ describe.runIf(HAS_S3_SERVER)("a process whose objects are in a bucket", () => {
       received.hash.slice(0, 2),
     ]);
     expect(logger.entries).toEqual([]);
+    await close();
+  });
+
+  test("fetches an object once, and gives its copy up when the disk needs the room", async () => {
+    const { store, givers, close } = await start({ prefix: "cached" });
+    const received = await store.receive(Readable.from(["to be cached"]), 12);
+    await received.keep();
+    const { hash } = received;
+    const fetch = async () => {
+      const path = join(objects, randomUUID());
+      await store.fetchTo(hash, path);
+      const content = await readFile(path, "utf8");
+      await rm(path);
+      return content;
+    };
+    expect(await fetch()).toBe("to be cached");
+    server.proxy.set("refuse");
+    expect(await fetch()).toBe("to be cached");
+    expect(server.proxy.countConnections()).toBe(0);
+    server.proxy.set("none");
+    for (const give of givers) await give(1);
+    expect(await readdir(join(objectCache, hash.slice(0, 2)))).toEqual([]);
+    expect(await fetch()).toBe("to be cached");
+    await store.remove(hash);
+    await expect(fetch()).rejects.toThrow(ObjectMissing);
     await close();
   });
 

@@ -3,9 +3,11 @@ import { readMonotonic } from "@platform/engine/base/monotonic";
 import { MINUTE } from "@platform/engine/base/time";
 import type { Logger } from "@platform/engine/base/logger";
 import type { Config } from "../config/config.ts";
+import type { DiskGuard } from "../disk/disk-guard.ts";
 import type { DataDirectory } from "../host/data-directory.ts";
 import { StartError } from "../host/start-error.ts";
 import { INCOMING, createLocalObjects } from "../objects/local-objects.ts";
+import { openObjectCache, withCache } from "../objects/object-cache.ts";
 import { StoreUnavailable } from "../objects/object-store.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { BucketUnusable, openS3Objects } from "../objects/s3-objects.ts";
@@ -14,7 +16,7 @@ import type { HostProcess } from "./host-process.ts";
 /** What of a process the store is opened with. */
 export interface ObjectStoreHost extends Pick<HostProcess, "closers"> {
   readonly logger: Pick<Logger, "warn">;
-  readonly config: Pick<Config, "s3">;
+  readonly config: Pick<Config, "s3" | "objectCacheBytes">;
 }
 
 /**
@@ -25,7 +27,8 @@ export interface ObjectStoreHost extends Pick<HostProcess, "closers"> {
  */
 export async function openObjectStore(
   { config, logger, closers }: ObjectStoreHost,
-  data: Pick<DataDirectory, "objects">,
+  data: Pick<DataDirectory, "objects" | "objectCache">,
+  disk: Pick<DiskGuard, "addRoom">,
 ): Promise<ObjectStore> {
   const { s3 } = config;
   if (s3 === null) return createLocalObjects(data.objects);
@@ -45,7 +48,15 @@ export async function openObjectStore(
       "the S3 service does not answer; it is asked again when it is needed",
     );
   }
-  return store;
+  if (config.objectCacheBytes === 0) return store;
+  const cache = await openObjectCache({
+    directory: data.objectCache,
+    maxBytes: config.objectCacheBytes,
+    fetchTo: store.fetchTo,
+  });
+  closers.add("object cache", cache.close);
+  disk.addRoom(cache.giveRoom);
+  return withCache(store, cache);
 }
 
 /** Says once a minute that the service fails: whoever is refused hears no reason, and the operator needs it. */

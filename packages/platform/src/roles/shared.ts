@@ -76,7 +76,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     poolBytes: config.poolBytes,
     leaseSeconds,
   });
-  const objectStore = await openObjectStore(host, data);
+  const objectStore = await openObjectStore(host, data, disk);
   const objects = createKeptObjects(objectStore, createObjectRows(database, config.retentionDays));
   const jsonCheck = createJsonCheck();
   closers.add("check of JSON", jsonCheck.close);
