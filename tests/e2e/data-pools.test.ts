@@ -1,5 +1,9 @@
 import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startLocalServer } from "../support/local-server.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
 
@@ -23,17 +27,19 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
+async function storeFile(poolId: string, name: string, content: string): Promise<StoredFile> {
+  const stored = await fetch(`${world.platform.apiUrl}/api/data-pools/${poolId}/files/${name}`, {
+    method: "PUT",
+    headers: { authorization: `Bearer ${world.login.personalAccessToken}` },
+    body: content,
+  });
+  expect(stored.status).toBe(201);
+  return (await stored.json()) as StoredFile;
+}
+
 test("a job reads a file of a data pool as it was when the job was started, and its result says which content", async () => {
   const { body: pool } = await world.api<{ id: string }>("POST", "/data-pools", { name: "Maps" });
-  const store = async (content: string): Promise<StoredFile> => {
-    const stored = await fetch(`${world.platform.apiUrl}/api/data-pools/${pool.id}/files/map.json`, {
-      method: "PUT",
-      headers: { authorization: `Bearer ${world.login.personalAccessToken}` },
-      body: content,
-    });
-    expect(stored.status).toBe(201);
-    return (await stored.json()) as StoredFile;
-  };
+  const store = (content: string) => storeFile(pool.id, "map.json", content);
   const content = JSON.stringify({
     berlin: { cities: Array.from({ length: 200_000 }, (_, index) => index) },
   });
@@ -54,4 +60,41 @@ test("a job reads a file of a data pool as it was when the job was started, and 
   expect((await world.api("POST", `/jobs?serviceKey=${serviceKey}`, body)).body).toMatchObject({
     code: "DATA_REFERENCE_INVALID",
   });
+});
+
+test("the same body starts a job and an execution of the local server, whose folder has the list of the platform's files", async () => {
+  const { body: pool } = await world.api<{ id: string }>("POST", "/data-pools", { name: "Both" });
+  const files = { "map.json": '{"berlin": {"cities": [1, 2, 3]}}', "params.json": '{"factor": 3}' };
+  const pools = await mkdtemp(join(tmpdir(), "platform-pools-"));
+  await mkdir(join(pools, "Both"));
+  const references: object[] = [];
+  for (const [name, content] of Object.entries(files)) {
+    references.push((await storeFile(pool.id, name, content)).reference);
+    await writeFile(join(pools, "Both", name), content);
+  }
+  const { body: list } = await world.api("GET", `/data-pools/${pool.id}/files`);
+  await writeFile(join(pools, "Both.json"), JSON.stringify(list));
+  const [map, paramsRef] = references;
+  const bodyOf = (pointer: string) => ({ dataRef: { ...map, pointer }, paramsRef });
+  const local = await startLocalServer(join(world.directory, "tour"), "--pools", pools);
+  try {
+    expect(await local.execute(bodyOf("/berlin"))).toMatchObject({ cities: 3, factor: 3 });
+    const { body: job } = await world.api<{ id: string }>(
+      "POST",
+      `/jobs?serviceKey=${serviceKey}`,
+      bodyOf("/berlin"),
+    );
+    const read = async () => (await world.api("GET", `/jobs/${job.id}/result`)).body;
+    await expect.poll(read, { timeout: 60_000 }).toMatchObject({ result: { cities: 3, factor: 3 } });
+    for (const pointer of ["/paris", "/berlin/cities"]) {
+      const hosted = await world.api("POST", `/jobs?serviceKey=${serviceKey}`, bodyOf(pointer));
+      const refused = await local.start(bodyOf(pointer));
+      expect(refused.status).toBe(hosted.status);
+      expect(refused.body["code"]).toBe("DATA_REFERENCE_INVALID");
+      expect(refused.body["detail"]).toBe(hosted.body["detail"]);
+    }
+  } finally {
+    await local.stop();
+    await rm(pools, { recursive: true });
+  }
 });

@@ -3,10 +3,14 @@ import { SANDBOX_LEVELS } from "@platform/contract/sandbox";
 import { defineCommand } from "../base/command.ts";
 import type { CommandContext } from "../base/context.ts";
 import { findServeAssets } from "../base/assets.ts";
+import type { Output } from "../base/output.ts";
 import type { LocalServer } from "../serve/local-server.ts";
+import type { LocalPools } from "../serve/pool-folder.ts";
 
 const DEFAULT_PORT = 8081;
 const LARGEST_PORT = 65_535;
+/** Lines about data pools. */
+const MAX_PRINTED = 40;
 
 /** `platform serve`: runs until the context's signal aborts (Ctrl-C). Sends no request to the platform. */
 export const serveCommand = defineCommand({
@@ -15,7 +19,8 @@ export const serveCommand = defineCommand({
   description: [
     "The same operations, status codes and errors as a deployed service, on /, /{id} and /{id}/result, with interactive documentation at /docs. Any bearer token is accepted; none is needed.",
     "The variables and secrets of the program are read from the file .env beside platform.json (NAME=value); it is never packed.",
-    "Every edit reloads the code and the requirements; if an import fails, the error is shown and the server keeps running. dataRef and paramsRef refer to files below the folder of --data-pools: <dataPoolId>/<dataSourceDescriptorId>/<fileId>, with or without .json.",
+    "Every edit reloads the code and the requirements; if an import fails, the error is shown and the server keeps running.",
+    "Each folder below that of --pools is a data pool, each file in it a file that dataRef and paramsRef can name: the server prints the reference of each when it starts. They are the same at every start. To have those of the platform, save the list of the files of the pool (GET /api/data-pools/{id}/files) beside the folder, for the folder Maps as Maps.json.",
     "Code is isolated as well as this machine allows; the isolation level (A to D) is printed at the start. Ctrl-C stops the server.",
   ],
   arguments: {},
@@ -41,7 +46,7 @@ export const serveCommand = defineCommand({
       description:
         "Another host name under which this server may be called. localhost and IP addresses are always allowed; other names are refused because of DNS rebinding",
     },
-    dataPools: {
+    pools: {
       kind: "text",
       placeholder: "folder",
       description: "Folder of the local data pools",
@@ -54,7 +59,7 @@ export const serveCommand = defineCommand({
       command: `curl -H 'Content-Type: application/json' -d '{"data": {}}' http://localhost:8081/`,
       comment: "Start an execution",
     },
-    { command: "platform serve --port 9000 --data-pools ~/pools", comment: "Another port and folder" },
+    { command: "platform serve --port 9000 --pools ~/pools", comment: "Another port and folder" },
   ],
   run: async (context, { options }) => {
     // Loaded on demand: the engine is most of the program and would delay the start of the other commands.
@@ -64,7 +69,7 @@ export const serveCommand = defineCommand({
     try {
       server = await startLocalServer({
         projectDirectory: context.directory,
-        dataPoolsDirectory: resolve(context.directory, options.dataPools),
+        dataPoolsDirectory: resolve(context.directory, options.pools),
         host: options.host,
         allowedHosts: options.allowHost === undefined ? [] : [options.allowHost],
         port: options.port,
@@ -97,6 +102,7 @@ function printAddresses(context: CommandContext, server: LocalServer): void {
     output.note(`  Network        this machine's, unless platform.json says "none": ${network.why}`);
   if (sandbox.level === "D")
     for (const { piece, why, remedy } of sandbox.missing) output.note(`  Without ${piece}: ${why} ${remedy}`);
+  printPools(output, server.dataPools);
   output.print("Edits are reloaded. Ctrl-C stops the server.");
   if (!output.isJson) return;
   const described = {
@@ -104,8 +110,25 @@ function printAddresses(context: CommandContext, server: LocalServer): void {
     docsUrl: `${url}/docs`,
     openApiUrl: `${url}/openapi.json`,
     sandbox: sandbox.level,
+    dataPools: server.dataPools.pools.map(({ id, name, files }) => ({
+      name,
+      dataPoolId: id,
+      files: files.map((file) => ({ name: file.name, reference: file.reference })),
+    })),
   };
   output.write(`${JSON.stringify({ name: version.project.name, ...described }, null, 2)}\n`);
+}
+
+/** The references as they stand in a start, to be copied. */
+function printPools(output: Output, { pools, notes }: LocalPools): void {
+  for (const note of notes.slice(0, MAX_PRINTED)) output.note(`  ${note}`);
+  const lines = pools.flatMap(({ id, name, files }) => [
+    `  Data pool      ${name} ${JSON.stringify({ dataPoolId: id })}`,
+    ...files.map((file) => `    ${file.name} ${JSON.stringify(file.reference)}`),
+  ]);
+  for (const line of lines.slice(0, MAX_PRINTED)) output.print(line);
+  const left = lines.length - MAX_PRINTED;
+  if (left > 0) output.print(`    ... and ${left} more: 'platform serve --json' prints all.`);
 }
 
 function waitForAbort(signal: AbortSignal): Promise<void> {

@@ -1,89 +1,116 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { toJobOwner } from "@platform/engine/store/owner";
+import type { InputSource } from "@platform/engine/store/execution-store";
+import { createKeptContents } from "./kept-contents.ts";
+import type { KeptContents } from "./kept-contents.ts";
 import { createLocalFiles } from "./local-files.ts";
+import { readPools } from "./pool-folder.ts";
 
-const POOL = "11111111-1111-4111-8111-111111111111";
-const FILE = "33333333-3333-4333-8333-333333333333";
+const OWNER = toJobOwner("local");
+const MAX_BYTES = 100_000;
+const MINUTE = 60_000;
 
 let root = "";
+let time = 0;
+let contents: KeptContents;
+let files: InputSource;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "platform-pools-"));
-  await mkdir(join(root, "pools", POOL, POOL), { recursive: true });
-  await writeFile(join(root, "secret"), "{}");
+  await mkdir(join(root, "pools/Maps"), { recursive: true });
+  time = Date.now();
+  contents = createKeptContents(join(root, "contents"), () => time);
+  files = createLocalFiles({ root: join(root, "pools"), contents, maxBytes: MAX_BYTES });
 });
 
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-const OWNER = { kind: "organisation", id: "local", organisationId: "local" } as const;
-const reference = (fileId: string) => ({ dataPoolId: POOL, dataSourceDescriptorId: POOL, fileId });
+const pathOf = (name: string) => join(root, "pools/Maps", name);
 
-test("ids never lead out of the folder, even if they were not validated before", async () => {
-  const files = createLocalFiles(join(root, "pools"));
-  expect(
-    await files.place({ ...reference("../../../secret"), sha256: "", bytes: 2 }, join(root, "placed")),
-  ).toBe("gone");
-  await expect(files.pin(reference("../../../secret"), OWNER)).rejects.toMatchObject({
-    code: "DATA_REFERENCE_INVALID",
-  });
-});
+async function write(content: string, name = "map.json") {
+  await writeFile(pathOf(name), content, "latin1");
+  const { pools } = await readPools(join(root, "pools"));
+  const file = pools[0]?.files.find((one) => one.name === name);
+  if (file === undefined) throw new Error("There is no such file.");
+  return file.reference;
+}
 
-test("a file that vanishes between start and run is none", async () => {
-  const files = createLocalFiles(join(root, "pools"));
-  const path = join(root, "pools", POOL, POOL, FILE);
-  await writeFile(path, '{"a": 1}');
-  const pin = await files.pin(reference(FILE), OWNER);
-  expect(pin).toEqual({
-    ...reference(FILE),
-    sha256: createHash("sha256").update('{"a": 1}').digest("hex"),
-    bytes: 8,
-  });
-  await rm(path);
-  expect(await files.place(pin, join(root, "placed"))).toBe("gone");
-  await writeFile(path, '{"a": 2}');
-  expect(await files.place(pin, join(root, "changed"))).toBe("gone");
-});
-
-test("a run gets a copy: what the developer changes meanwhile is not seen by it", async () => {
-  const path = join(root, "pools", POOL, POOL, FILE);
-  await writeFile(path, '{"a": 1}', { mode: 0o600 });
+test("the pin names the content, and the run gets it, whatever becomes of the file", async () => {
+  const reference = await write('{"a": 1}');
+  const pin = await files.pin(reference, OWNER);
+  const sha256 = createHash("sha256").update('{"a": 1}').digest("hex");
+  expect(pin).toEqual({ ...reference, sha256, bytes: 8 });
+  await writeFile(pathOf("map.json"), '{"b": 2}');
+  await rm(pathOf("map.json"));
   const placed = join(root, "placed");
-  const files = createLocalFiles(join(root, "pools"));
-  expect(await files.place(await files.pin(reference(FILE), OWNER), placed)).toBe("placed");
-  await writeFile(path, '{"b": 2}');
+  expect(await files.place(pin, placed)).toBe("placed");
   expect(await readFile(placed, "utf8")).toBe('{"a": 1}');
-  expect((await stat(placed)).nlink).toBe(1);
+  expect((await stat(placed)).mode & 0o777).toBe(0o444);
+});
+
+test("content is kept while an execution needs it, and for ten minutes; equal content once", async () => {
+  const reference = await write('{"a": 1}');
+  const [pin] = await Promise.all([files.pin(reference, OWNER), files.pin(reference, OWNER)]);
+  expect(await listKept()).toHaveLength(1);
+  contents.hold("one", [pin.sha256]);
+  time += 11 * MINUTE;
+  await files.pin(await write('{"b": 2}'), OWNER);
+  expect(await listKept()).toHaveLength(2);
+  time += 11 * MINUTE;
+  await contents.release("one");
+  expect(await listKept()).toEqual([]);
+  expect(await files.place(pin, join(root, "placed"))).toBe("gone");
+});
+
+async function listKept(): Promise<readonly string[]> {
+  return readdir(join(root, "contents"));
+}
+
+test("a file that is larger than executions read is refused before it is copied", async () => {
+  const reference = await write("{}");
+  await truncate(pathOf("map.json"), 5 * 2 ** 30);
+  await expect(files.pin(reference, OWNER)).rejects.toMatchObject({
+    code: "DATA_REFERENCE_INVALID",
+    message: expect.stringContaining("too large"),
+  });
+  expect(await listKept()).toEqual([]);
 });
 
 test("a run that cannot get its copy is not told that the file is gone", async () => {
-  await writeFile(join(root, "pools", POOL, POOL, FILE), "{}");
-  const files = createLocalFiles(join(root, "pools"));
-  const pin = await files.pin(reference(FILE), OWNER);
-  await expect(files.place(pin, join(root, "absent/placed"))).rejects.toMatchObject({
-    code: "ENOENT",
-  });
+  const pin = await files.pin(await write("{}"), OWNER);
+  await expect(files.place(pin, join(root, "absent/placed"))).rejects.toMatchObject({ code: "ENOENT" });
 });
 
 test.each([
   ["[1]", "byte 0"],
   ["{", "byte 1"],
   ["\u00FF", "byte 0"],
+  [`${'{"a":'.repeat(201)}1${"}".repeat(201)}`, "200"],
+  ["", "byte 0"],
 ])("a file with %s is refused", async (text, reason) => {
-  await writeFile(join(root, "pools", POOL, POOL, `${FILE}.json`), text, "latin1");
-  await expect(createLocalFiles(join(root, "pools")).pin(reference(FILE), OWNER)).rejects.toMatchObject({
+  await expect(files.pin(await write(text), OWNER)).rejects.toMatchObject({
     code: "DATA_REFERENCE_INVALID",
     message: expect.stringContaining(reason),
   });
 });
 
 test("a pointer names the object that the run gets", async () => {
-  await writeFile(join(root, "pools", POOL, POOL, FILE), '{"maps": [{"a": 1}]}');
-  const files = createLocalFiles(join(root, "pools"));
-  const pin = (pointer: string) => files.pin({ ...reference(FILE), pointer }, OWNER);
+  const reference = await write('{"maps": [{"a": 1}]}');
+  const pin = (pointer: string) => files.pin({ ...reference, pointer }, OWNER);
   expect(await pin("/maps/0")).toMatchObject({ bytes: 20, range: { start: 10, end: 18 } });
   for (const pointer of ["/maps", "/maps/1", "maps"])
     await expect(pin(pointer)).rejects.toMatchObject({ code: "DATA_REFERENCE_INVALID" });
+});
+
+test("ids never become a path, even if they were not validated before", async () => {
+  const reference = await write("{}");
+  await writeFile(join(root, "secret"), "{}");
+  for (const fileId of ["../../secret", "../Maps/map.json", "map.json"])
+    await expect(files.pin({ ...reference, fileId }, OWNER)).rejects.toMatchObject({
+      code: "DATA_REFERENCE_INVALID",
+    });
 });

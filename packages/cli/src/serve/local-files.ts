@@ -1,73 +1,49 @@
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { access, constants, copyFile, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import type { FileReference } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
-import type { InputSource } from "@platform/engine/store/execution-store";
-import { isUuid } from "@platform/engine/base/uuid";
+import { GIGABYTE, formatGigabytes } from "@platform/engine/base/bytes";
 import { parsePointer } from "@platform/engine/json-check/pointer";
 import { scanFile } from "@platform/engine/json-check/scan-file";
+import type { InputSource } from "@platform/engine/store/execution-store";
+import type { KeptContents } from "./kept-contents.ts";
+import { findFile, readPools } from "./pool-folder.ts";
 
-/**
- * Reads data pools from folders: a reference is the file `<root>/<dataPoolId>/<dataSourceDescriptorId>/<fileId>`, with or
- * without `.json`.
- */
-export function createLocalFiles(root: string): InputSource {
+/** Of the largest file that an execution reads; the platform's default. */
+const MAX_BYTES = GIGABYTE;
+
+/** What local data pools are made of. */
+export interface LocalFilesOptions {
+  /** Absolute; see `pool-folder.ts`. It need not exist. */
+  readonly root: string;
+  readonly contents: Pick<KeptContents, "keep" | "linkTo">;
+  readonly maxBytes?: number;
+}
+
+/** Input from the local data pools: the content that was there at the start, whatever becomes of the file. */
+export function createLocalFiles({ root, contents, maxBytes = MAX_BYTES }: LocalFilesOptions): InputSource {
   return {
     pin: async (reference) => {
-      const found = await findReferenced(root, reference);
-      const path = describePath(root, reference);
-      if (found === null) throw refuse(`does not exist: the local server reads ${path} or ${path}.json`);
       const pointer = parsePointer(reference.pointer ?? "");
-      if ("fault" in pointer) throw refuse(`has a pointer that ${pointer.fault}`);
-      const form = scanFile({ path: found, pointer });
-      if (form.form === "other") throw refuse(`is not a JSON object: ${form.detail}`);
-      const { size: bytes } = await stat(found);
+      if ("fault" in pointer) throw refuse(`The pointer ${pointer.fault}.`);
+      const file = findFile((await readPools(root)).pools, reference);
+      if (file === null)
+        throw refuse(
+          `No file below ${root} has these three ids. The server prints the reference of each file when it starts.`,
+        );
+      const kept = await contents.keep(file.path, maxBytes).catch((cause: unknown) => {
+        throw refuse(`${file.path} cannot be read.`, cause);
+      });
+      if (kept === null)
+        throw refuse(
+          `The file is too large: an execution reads at most ${formatGigabytes(maxBytes)} GB by reference.`,
+        );
+      const form = scanFile({ path: kept.path, pointer });
+      if (form.form === "other") throw refuse(`The file is not a JSON object: ${form.detail}.`);
       const part = pointer.length === 0 ? {} : { range: form.range };
-      return { ...reference, sha256: await hashFile(found), bytes, ...part };
+      return { ...reference, sha256: kept.sha256, bytes: kept.bytes, ...part };
     },
-    place: async (pin, path) => {
-      const found = await findReferenced(root, pin);
-      if (found === null) return "gone";
-      // Never a link: the file is the developer's, who may edit it while the code runs, or may have done so since the start.
-      await copyFile(found, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-      return (await hashFile(path)) === pin.sha256 ? "placed" : "gone";
-    },
+    place: async ({ sha256 }, path) => ((await contents.linkTo(sha256, path)) ? "placed" : "gone"),
   };
 }
 
-/** @param fault what is wrong with the file, as the rest of a sentence */
-function refuse(fault: string): Problem {
-  return new Problem("DATA_REFERENCE_INVALID", `The file of this reference ${fault}.`);
-}
-
-async function hashFile(path: string): Promise<string> {
-  const digest = createHash("sha256");
-  await pipeline(createReadStream(path), digest);
-  return digest.digest("hex");
-}
-
-function describePath(root: string, reference: FileReference): string {
-  return join(root, reference.dataPoolId, reference.dataSourceDescriptorId, reference.fileId);
-}
-
-/** The path of the file; null if it does not exist or cannot be read: callers treat both alike, as with a real data pool. */
-async function findReferenced(root: string, reference: FileReference): Promise<string | null> {
-  const ids = [reference.dataPoolId, reference.dataSourceDescriptorId, reference.fileId];
-  // The ids come from the request and become a path: anything but a UUID could lead out of the folder.
-  if (!ids.every(isUuid)) return null;
-  const path = describePath(root, reference);
-  for (const candidate of [path, `${path}.json`]) if (await isReadable(candidate)) return candidate;
-  return null;
-}
-
-async function isReadable(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.R_OK);
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
+function refuse(detail: string, cause?: unknown): Problem {
+  return new Problem("DATA_REFERENCE_INVALID", detail, { cause });
 }

@@ -29,11 +29,16 @@ import type { Settings } from "../base/settings.ts";
 import { createAnnouncingStore } from "./announcing-store.ts";
 import { ENVIRONMENT_FILE } from "./environment-file.ts";
 import { createHostCheck } from "./host-check.ts";
+import { createHoldingStore } from "./holding-store.ts";
+import { createKeptContents } from "./kept-contents.ts";
+import type { KeptContents } from "./kept-contents.ts";
 import { createLocalFiles } from "./local-files.ts";
 import { createLocalOpenApi } from "./local-openapi.ts";
 import { createLocalVersions } from "./local-versions.ts";
 import type { LoadedVersion, LocalVersions } from "./local-versions.ts";
 import { chooseEnvironmentsDirectory } from "./environments-directory.ts";
+import { readPools } from "./pool-folder.ts";
+import type { LocalPools } from "./pool-folder.ts";
 import { createServerLogger } from "./server-logger.ts";
 import type { ServerLogger } from "./server-logger.ts";
 import { watchProject } from "./watch-project.ts";
@@ -50,7 +55,7 @@ const LISTEN_ERROR_CODES = new Set(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "EN
 export interface LocalServerOptions {
   /** Absolute. */
   readonly projectDirectory: string;
-  /** Absolute; contains `<dataPoolId>/<dataSourceDescriptorId>/<fileId>`. It need not exist. */
+  /** Absolute; see `pool-folder.ts`. It need not exist. */
   readonly dataPoolsDirectory: string;
   /** Address or host name to listen on. */
   readonly host: string;
@@ -74,6 +79,7 @@ export interface LocalServer {
   readonly url: string;
   /** The version with which the server started. */
   readonly version: LoadedVersion;
+  readonly dataPools: LocalPools;
   /** How well the project's code is isolated from this machine. */
   readonly sandbox: SandboxReport;
   readonly pythonVersion: string;
@@ -112,16 +118,19 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   const directory = await createRunDirectory();
   closers.add("temporary files", () => rm(directory, { recursive: true, force: true }));
   const python = await startPython(starting, directory);
-  const store = createAnnouncingStore(createMemoryStore(), output);
+  const contents = createKeptContents(join(directory, "contents"));
+  const store = createHoldingStore(createAnnouncingStore(createMemoryStore(), output), contents);
   const capacity = measureCapacity();
   const exclude = findExcluded(options);
+  const { runtime, environments } = python;
+  const { projectDirectory } = options;
   const versions = createLocalVersions({
-    projectDirectory: options.projectDirectory,
+    projectDirectory,
     exclude,
-    versionsDirectory: join(directory, "versions"),
-    environments: python.environments,
-    runtime: python.runtime,
+    environments,
+    runtime,
     capacity,
+    versionsDirectory: join(directory, "versions"),
     hasUnfinished: (versionId) => hasUnfinished(store, versionId),
     onBuildLine: (line) => output.note(`  ${line}`),
     signal: options.signal,
@@ -129,13 +138,8 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
   const version = await versions.load();
   if (version.failure !== null) printFailure(version.failure, output);
   const sandboxLevel = python.sandbox.report.level;
-  const executions = startExecutions(starting, {
-    store,
-    versions,
-    capacity,
-    sandboxLevel,
-    runtime: python.runtime,
-  });
+  const given = { store, versions, capacity, sandboxLevel, runtime, contents };
+  const executions = startExecutions(starting, given);
   const app = await createApp(options, starting.logger, executions, versions);
   closers.add("HTTP server", () => closeApp(app));
   const url = await listen(app, options);
@@ -146,7 +150,8 @@ async function start(starting: Starting): Promise<Omit<LocalServer, "close">> {
     onChange: () => reload(versions, output),
   });
   closers.add("file watcher", watcher.close);
-  return { url, version, sandbox: python.sandbox.report, pythonVersion: python.pythonVersion };
+  const dataPools = await readPools(options.dataPoolsDirectory);
+  return { url, version, dataPools, sandbox: python.sandbox.report, pythonVersion: python.pythonVersion };
 }
 
 async function startPython({ options, logger, closers }: Starting, directory: string) {
@@ -178,12 +183,14 @@ function startExecutions(
   { options, logger, closers }: Starting,
   given: Pick<DispatcherParts, "store" | "versions" | "capacity" | "sandboxLevel"> & {
     readonly runtime: PythonRuntime;
+    readonly contents: KeptContents;
   },
 ): ReturnType<typeof createExecutions> {
-  const inputs = createLocalFiles(options.dataPoolsDirectory);
+  const { contents, ...rest } = given;
+  const inputs = createLocalFiles({ root: options.dataPoolsDirectory, contents });
   const executions = createExecutions({ store: given.store, inputs });
   closers.add("executions", executions.close);
-  const parts = { ...given, inputs, workerId: "local-worker", leaseSeconds: LEASE_SECONDS, logger };
+  const parts = { ...rest, inputs, workerId: "local-worker", leaseSeconds: LEASE_SECONDS, logger };
   closers.add("sweeper", startSweeper(parts));
   const dispatcher = createDispatcher(parts);
   dispatcher.start();

@@ -1,13 +1,18 @@
 import { once } from "node:events";
 import { get } from "node:http";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { FileReference } from "@platform/contract/execution";
 import { refuseNamespaces } from "@platform/engine/testing/without-namespaces";
 import { waitFor } from "../testing/cli-process.ts";
 import { serveProject } from "../testing/served-project.ts";
 import type { ServedProject } from "../testing/served-project.ts";
+import { readPools } from "./pool-folder.ts";
 
 const PROGRAM = `
 import os, time
@@ -24,10 +29,21 @@ def run(data: dict, params: dict):
     return {"data": data, "params": params, "pid": os.getpid()}
 `;
 
-const POOL = "11111111-1111-4111-8111-111111111111";
-const DESCRIPTOR = "22222222-2222-4222-8222-222222222222";
-const FILE = "33333333-3333-4333-8333-333333333333";
-const reference = (fileId = FILE) => ({ dataPoolId: POOL, dataSourceDescriptorId: DESCRIPTOR, fileId });
+/** Of the files that the server found when it started. */
+const reference = (name: string) => {
+  const described = JSON.parse(project.running.stdout()) as {
+    dataPools: readonly { name: string; files: readonly { name: string; reference: FileReference }[] }[];
+  };
+  const file = described.dataPools.flatMap(({ files }) => files).find((one) => one.name === name);
+  if (file === undefined) throw new Error(`${name} was not printed`);
+  return file.reference;
+};
+
+const ANY_REFERENCE = {
+  dataPoolId: "11111111-1111-4111-8111-111111111111",
+  dataSourceDescriptorId: "22222222-2222-4222-8222-222222222222",
+  fileId: "33333333-3333-4333-8333-333333333333",
+};
 
 const post = (body: string, type = "application/json") => ({
   method: "POST",
@@ -36,12 +52,24 @@ const post = (body: string, type = "application/json") => ({
 });
 
 let project: ServedProject;
+let pools: string;
 
 beforeAll(async () => {
-  project = await serveProject(PROGRAM);
+  pools = await mkdtemp(join(tmpdir(), "platform-pools-"));
+  await mkdir(join(pools, "Maps"));
+  for (const [name, content] of Object.entries({
+    "data.json": '{"from": "pool"}',
+    "params.json": '{"shots": 10}',
+    "list.json": "[1]",
+  }))
+    await writeFile(join(pools, "Maps", name), content);
+  project = await serveProject(PROGRAM, { flags: ["--pools", pools] });
 });
 
-afterAll(() => project.close());
+afterAll(async () => {
+  await project.close();
+  await rm(pools, { recursive: true });
+});
 
 const idOf = (body: Readonly<Record<string, unknown>>) => String(body["id"]);
 const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
@@ -216,36 +244,54 @@ test("an endpoint that ends with a slash is joined by clients with another one",
 });
 
 describe("data pool references", () => {
-  test("data and params come from files named by three ids, with or without .json", async () => {
-    await project.write(`datapools/${POOL}/${DESCRIPTOR}/${FILE}`, '{"from": "pool"}');
-    await project.write(`datapools/${POOL}/${DESCRIPTOR}/${POOL}.json`, '{"shots": 10}');
-    const body = { dataRef: reference(), paramsRef: reference(POOL) };
+  test("data and params come from files of the folder, by the references that are printed at the start", async () => {
+    const body = { dataRef: reference("data.json"), paramsRef: reference("params.json") };
     expect(await project.execute(body)).toMatchObject({ data: { from: "pool" }, params: { shots: 10 } });
-    expect(await project.execute({ dataRef: reference(), params: { x: 1 } })).toMatchObject({
+    expect(await project.execute({ dataRef: reference("data.json"), params: { x: 1 } })).toMatchObject({
       data: { from: "pool" },
       params: { x: 1 },
     });
   });
 
+  test("an execution reads what the file had when it was started, whatever becomes of the file", async () => {
+    const path = join(pools, "Maps/edited.json");
+    await writeFile(path, '{"kind": "first"}');
+    const { pools: found } = await readPools(pools);
+    const dataRef = found[0]?.files.find(({ name }) => name === "edited.json")?.reference;
+    const busy = await Promise.all(
+      Array.from({ length: 2 * cpus().length }, () => project.start({ dataRef: reference("data.json") })),
+    );
+    const { body } = await project.start({ dataRef });
+    await writeFile(path, '{"kind": "second"}');
+    await rm(path);
+    expect(busy.every(({ status }) => status === 201)).toBe(true);
+    const result = await waitFor("the result", async () => {
+      const answer = await project.call(`/${idOf(body)}/result`);
+      return answer.status === 200 ? answer : undefined;
+    });
+    expect(result.body).toMatchObject({ data: { kind: "first" } });
+  });
+
   test("an unknown file is refused, and the detail says where it was looked for", async () => {
-    const { status, body } = await project.start({ dataRef: reference(DESCRIPTOR) });
+    const { status, body } = await project.start({
+      dataRef: { ...reference("data.json"), fileId: "33333333-3333-4333-8333-333333333333" },
+    });
     expect(status).toBe(422);
     expect(body).toMatchObject({
       code: "DATA_REFERENCE_INVALID",
-      detail: expect.stringContaining("datapools"),
+      detail: expect.stringContaining(pools),
     });
   });
 
   test("a file that is no JSON object is refused", async () => {
-    await project.write(`datapools/${POOL}/${DESCRIPTOR}/${DESCRIPTOR}`, "[1]");
-    const { status, body } = await project.start({ paramsRef: reference(DESCRIPTOR) });
+    const { status, body } = await project.start({ paramsRef: reference("list.json") });
     expect(status).toBe(422);
     expect(body).toMatchObject({ code: "DATA_REFERENCE_INVALID" });
   });
 
   test("ids that would lead out of the folder are refused", async () => {
     const { status, body } = await project.start({
-      dataRef: { ...reference(), fileId: "../../platform.json" },
+      dataRef: { ...reference("data.json"), fileId: "../../platform.json" },
     });
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: "INVALID_INPUT" });
@@ -264,7 +310,7 @@ describe("bad input is refused with a code, as at the gateway:", () => {
     ["a string", "/", post('"x"'), 400, "INVALID_INPUT"],
     ["an unknown key", "/", post('{"datas":{}}'), 400, "INVALID_INPUT"],
     ["data that is no object", "/", post('{"data":[1]}'), 400, "INVALID_INPUT"],
-    ["both of a pair", "/", post(JSON.stringify({ data: {}, dataRef: reference() })), 400, "INVALID_INPUT"],
+    ["both of a pair", "/", post(JSON.stringify({ data: {}, dataRef: ANY_REFERENCE })), 400, "INVALID_INPUT"],
     ["a body nested 100,000 levels deep", "/", post(nested), 400, "INVALID_INPUT"],
     ["data of 1 MB and one byte", "/", post(large), 413, "INPUT_TOO_LARGE"],
     ["another content type", "/", post("{}", "text/plain"), 415, "UNSUPPORTED_MEDIA_TYPE"],

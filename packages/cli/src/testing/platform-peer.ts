@@ -11,6 +11,7 @@ import { createMemoryStore } from "@platform/engine/store/memory-store";
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
 import type { Outcome } from "@platform/engine/python/port/runtime";
 import type { FastifyRequest } from "fastify";
+import { createKeptContents } from "../serve/kept-contents.ts";
 import { createLocalFiles } from "../serve/local-files.ts";
 import { createOutput } from "../base/output.ts";
 import { toJobOwner } from "@platform/engine/store/owner";
@@ -218,7 +219,13 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
       authenticate,
       handlers: createDevice(TOKEN, options.device),
     });
-  const executions = createExecutions({ store, inputs: createLocalFiles("/nowhere") });
+  const executions = createExecutions({
+    store,
+    inputs: createLocalFiles({
+      root: "/nowhere",
+      contents: createKeptContents("/nowhere"),
+    }),
+  });
   await registerServiceApi(app, {
     prefix: "/api/jobs",
     executions,

@@ -24,7 +24,10 @@ export interface ServedProject {
 }
 
 /** A project with this program, served by the real `platform serve` on a free port. */
-export async function serveProject(program: string, options: RunOptions = {}): Promise<ServedProject> {
+export async function serveProject(
+  program: string,
+  { flags = [], ...options }: RunOptions & { readonly flags?: readonly string[] } = {},
+): Promise<ServedProject> {
   const home = await createCliHome();
   await home.createProject("demo");
   const write = async (path: string, text: string | Uint8Array) => {
@@ -33,7 +36,7 @@ export async function serveProject(program: string, options: RunOptions = {}): P
     await writeFile(target, text);
   };
   await write("src/program.py", program);
-  const running = home.start(["serve", "--port", "0", "--json"], { ...options, folder: "demo" });
+  const running = home.start(["serve", "--port", "0", "--json", ...flags], { ...options, folder: "demo" });
   const url = await waitFor("the server's address", () => readUrl(running));
 
   const call = async (path: string, init: RequestInit = {}): Promise<Answer> => {

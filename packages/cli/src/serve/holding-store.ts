@@ -1,0 +1,30 @@
+import { isFinal } from "@platform/contract/execution";
+import type { ExecutionStore } from "@platform/engine/store/execution-store";
+import type { KeptContents } from "./kept-contents.ts";
+
+/** Wraps a store so that the content that its executions read is kept until they have ended. */
+export function createHoldingStore(
+  store: ExecutionStore,
+  contents: Pick<KeptContents, "hold" | "release">,
+): ExecutionStore {
+  store.subscribe((event) => {
+    if (event.type !== "changed" || event.record === undefined || !isFinal(event.record.status)) return;
+    void contents.release(event.id).catch(() => undefined); // the folder goes with the server
+  });
+  return {
+    ...store,
+    create: async (execution) => {
+      const { id, references } = execution;
+      contents.hold(
+        id,
+        Object.values(references).map(({ sha256 }) => sha256),
+      );
+      try {
+        return await store.create(execution);
+      } catch (error) {
+        await contents.release(id);
+        throw error;
+      }
+    },
+  };
+}

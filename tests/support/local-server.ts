@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { env, execPath } from "node:process";
+import { expect } from "vitest";
+import { request } from "../../tools/platform-client.ts";
+import type { Answer } from "../../tools/platform-client.ts";
+import { REPOSITORY } from "../../tools/platform-process.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** `platform serve` on a free port. */
+export interface LocalServer {
+  readonly start: (json: unknown) => Promise<Answer<Body>>;
+  /** The result of an execution, once it has ended. */
+  readonly execute: (json: unknown) => Promise<Body>;
+  /** Ctrl-C, and waits until it is gone. */
+  readonly stop: () => Promise<void>;
+}
+
+const READY_WITHIN_MS = 180_000;
+
+/** Serves a project as a user does. */
+export async function startLocalServer(project: string, ...flags: readonly string[]): Promise<LocalServer> {
+  const program = join(REPOSITORY, "packages/cli/bin/platform.js");
+  const child = spawn(execPath, [program, "serve", "--port", "0", "--json", ...flags], {
+    cwd: project,
+    env: { ...env, PLATFORM_CONFIG_DIR: join(project, "..", "local") },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "close");
+  const stop = async () => {
+    child.kill("SIGINT");
+    await ended;
+  };
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  const readUrl = () => (JSON.parse(output) as { readonly url: string }).url;
+  try {
+    await expect.poll(readUrl, { timeout: READY_WITHIN_MS }).toMatch(/^http/u);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const start = (json: unknown) => request<Body>("POST", `${readUrl()}/`, { json });
+  return {
+    start,
+    execute: async (json) => {
+      const { body } = await start(json);
+      const read = () => request<Body>("GET", `${readUrl()}/${String(body["id"])}/result`, {});
+      await expect.poll(async () => (await read()).status, { timeout: READY_WITHIN_MS }).toBe(200);
+      return (await read()).body;
+    },
+    stop,
+  };
+}
