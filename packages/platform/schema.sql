@@ -193,6 +193,8 @@ create table execution (
   quota_month date,
   cpu_micros bigint,
   cpu_held bigint,
+  result_days smallint,
+  log_days smallint,
   constraint execution_failure_consistent CHECK (((failure_code IS NOT NULL) = (status = ANY (ARRAY['FAILED'::text, 'UNKNOWN'::text])))),
   constraint execution_lease_while_running CHECK (((lease_until IS NOT NULL) = (status = 'RUNNING'::text))),
   constraint execution_owner_consistent CHECK (
@@ -477,8 +479,12 @@ create table service (
   publication text,
   created_at timestamp(3) with time zone not null default now(),
   logs text not null default 'caller'::text,
+  result_days smallint,
+  log_days smallint,
+  constraint service_log_days_positive CHECK ((log_days > 0)),
   constraint service_logs_known CHECK ((logs = ANY (ARRAY['caller'::text, 'provider'::text]))),
   constraint service_publication_known CHECK ((publication = ANY (ARRAY['internal'::text, 'marketplace'::text]))),
+  constraint service_result_days_positive CHECK ((result_days > 0)),
   constraint service_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
   constraint service_pkey PRIMARY KEY (key),
   constraint service_name_unique UNIQUE (organisation_id, name)

@@ -100,9 +100,8 @@ export const StatusRecordSchema = Type.Object(
         ).join(" ")}`,
       }),
     ),
-    expiresAt: Type.Optional(
-      Timestamp("Until when state, result and log of a finished execution can be fetched"),
-    ),
+    expiresAt: Type.Optional(Timestamp("Until when state and result of a finished execution can be fetched")),
+    logExpiresAt: Type.Optional(Timestamp("Until when the log of a finished execution can be fetched")),
     pendingReason: Type.Optional(
       Type.String({
         description: `While PENDING, if no worker can start it at present: ${Object.entries(PENDING_REASONS)
@@ -117,6 +116,14 @@ export const StatusRecordSchema = Type.Object(
 
 /** State and times of an execution as on the wire. */
 export type StatusRecord = Static<typeof StatusRecordSchema>;
+
+/** For how many days after its end a service keeps an execution; null: for as many as the platform keeps others. */
+export interface KeptDays {
+  /** State, result and log. */
+  readonly result: number | null;
+  /** The log, at most for as long as the result. */
+  readonly log: number | null;
+}
 
 /** Reference to a file of a data pool. */
 export const FileReferenceSchema = Type.Object(

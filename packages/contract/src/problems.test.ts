@@ -27,6 +27,7 @@ const PUBLISHED = [
   ["LAST_OWNER", 409, false],
   ["LINK_EXPIRED", 410, false],
   ["RESULT_EXPIRED", 410, false],
+  ["LOG_EXPIRED", 410, false],
   ["VERSION_RETIRED", 410, false],
   ["INPUT_TOO_LARGE", 413, false],
   ["ARCHIVE_TOO_LARGE", 413, false],

@@ -84,6 +84,11 @@ export const PROBLEMS = {
     retryable: false,
   },
   RESULT_EXPIRED: { status: 410, detail: "The retention period of this result has ended.", retryable: false },
+  LOG_EXPIRED: {
+    status: 410,
+    detail: "The retention period of this log has ended; the result may be kept for longer.",
+    retryable: false,
+  },
   VERSION_RETIRED: {
     status: 410,
     detail: "This version is retired and accepts no new executions.",

@@ -156,7 +156,7 @@ export const SERVICE_API = {
         headers: { Link: "The URL at which to continue" },
       },
     },
-    problems: [...OF_ONE, "FORBIDDEN"],
+    problems: [...OF_ONE, "LOG_EXPIRED", "FORBIDDEN"],
   },
   cancelExecution: {
     ...EXECUTIONS,

@@ -24,6 +24,7 @@ import { resultCommand } from "./result.ts";
 import { runCommand } from "./run.ts";
 import { listSecretsCommand, removeSecretCommand, setSecretCommand } from "./secrets.ts";
 import { serveCommand } from "./serve.ts";
+import { setServiceCommand } from "./service-settings.ts";
 import { servicesCommand } from "./services.ts";
 import { setContextCommand } from "./set-context.ts";
 import { signUpCommand } from "./sign-up.ts";
@@ -60,6 +61,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: "Services",
     commands: [
       servicesCommand,
+      setServiceCommand,
       versionsCommand,
       setSecretCommand,
       listSecretsCommand,

@@ -38,6 +38,17 @@ test("a project's service is published, internally unless it is said otherwise, 
   expect((await call("publish", "demo", "--to", "world")).exitCode).toBe(2);
 });
 
+test("a service says for how long results and logs are kept, and takes it back", async () => {
+  await deploy();
+  const set = await call("services", "set", "--result-days", "60", "--log-days", "1");
+  expect([set.exitCode, set.stdout]).toEqual([0, "Results 60 days\nLogs    1 day\n"]);
+  const back = await call("services", "set", "demo", "--result-days", "0", "--json");
+  expect(JSON.parse(back.stdout)).toMatchObject({ resultDays: null, logDays: 1 });
+  expect((await call("services", "set")).exitCode).toBe(2);
+  expect((await call("services", "set", "--log-days", "-1")).exitCode).toBe(2);
+  expect((await call("services")).stdout).toContain("demo");
+});
+
 test("a plan is written with its prices and limits, listed and withdrawn", async () => {
   await deploy();
   const words = ["--currency", "EUR", "--monthly", "9.90", "--per-cpu-second", "0.01", "--cap", "5000"];

@@ -60,6 +60,7 @@ export function printStatus(output: Output, job: Job, { code, detail }: FailureC
   if (job.endedAt !== undefined) output.print(`Ended    ${job.endedAt}`);
   if (job.sandboxLevel !== undefined) output.print(`Sandbox  level ${job.sandboxLevel}`);
   if (job.expiresAt !== undefined) output.print(`Expires  ${job.expiresAt}`);
+  if (job.logExpiresAt !== undefined) output.print(`Log until ${job.logExpiresAt}`);
 }
 
 /** Adds the meaning of a reason. A newer platform may send reasons that this version of the CLI does not know. */

@@ -29,7 +29,7 @@ export const TOKEN = "plat_test_token";
 const OWNER = "org-1";
 const KEY = "0198c1de-7a53-4000-8000-000000000001";
 
-const { getMe, listOrganizations, listServices, createService, getService } = PLATFORM_API;
+const { getMe, listOrganizations, listServices, createService, getService, putService } = PLATFORM_API;
 const { createVersion, getBuild, listVersions } = PLATFORM_API;
 const { createOrganization } = PLATFORM_API;
 const { listMembers, putMember, removeMember, leaveOrganization } = PLATFORM_API;
@@ -41,6 +41,7 @@ const TABLE = {
   listServices,
   createService,
   getService,
+  putService,
   createVersion,
   getBuild,
   listVersions,
@@ -181,6 +182,8 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
           description: body.description ?? "",
           publication: null,
           logs: "caller",
+          resultDays: null,
+          logDays: null,
           latestVersion: null,
           createdAt: "2026-11-20 21:17:00",
         };
@@ -191,6 +194,14 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
         const body = services.find(({ key }) => key === params.key);
         if (body === undefined) throw new Problem("SERVICE_NOT_FOUND");
         return ok(body);
+      },
+      putService: async ({ params, body }) => {
+        const index = services.findIndex(({ key }) => key === params.key);
+        const service = services[index];
+        if (service === undefined) throw new Problem("SERVICE_NOT_FOUND");
+        const changed = { ...service, ...body };
+        services[index] = changed;
+        return ok(changed);
       },
       createVersion: async ({ body }) => {
         uploads.push(await countBytes(body));

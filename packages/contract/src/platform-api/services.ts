@@ -22,6 +22,19 @@ const Logs = StringEnum(["caller", "provider"], {
 
 const Description = Type.String({ maxLength: 65_536, description: "Markdown text" });
 
+/** The most days for which any platform keeps executions. */
+const MAX_DAYS = 3_650;
+const Days = Type.Integer({ minimum: 1, maximum: MAX_DAYS });
+const Kept = {
+  resultDays: Nullable(Days, {
+    description:
+      "For how many days after their end executions are kept that are started from now on: state, result and log; null: as the operator sets for all services",
+  }),
+  logDays: Nullable(Days, {
+    description: "The same for their logs, which are not kept for longer than the results",
+  }),
+};
+
 /** A service: a Python function with an endpoint. */
 const ServiceSchema = Type.Object(
   {
@@ -32,6 +45,7 @@ const ServiceSchema = Type.Object(
       description: "null: no application can subscribe",
     }),
     logs: Logs,
+    ...Kept,
     latestVersion: Nullable(VersionNumber, {
       description: "The highest live version; null if there is none",
     }),
@@ -142,10 +156,16 @@ export const SERVICES_API = {
     allows: "edit",
     audit: "service.update",
     summary: "Change a service",
-    description: "What is absent stays. Its name and key never change.",
+    description:
+      "What is absent stays. Its name and key never change. More days than the operator allows are refused with 429 QUOTA_EXCEEDED.",
     params: KeyParams,
     body: Type.Object(
-      { description: Type.Optional(Description), logs: Type.Optional(Logs) },
+      {
+        description: Type.Optional(Description),
+        logs: Type.Optional(Logs),
+        resultDays: Type.Optional(Kept.resultDays),
+        logDays: Type.Optional(Kept.logDays),
+      },
       {
         additionalProperties: false,
         minProperties: 1,
@@ -154,7 +174,7 @@ export const SERVICES_API = {
       },
     ),
     responses: { 200: { description: "Changed", schema: ServiceSchema } },
-    problems: ["SERVICE_NOT_FOUND"],
+    problems: ["SERVICE_NOT_FOUND", "QUOTA_EXCEEDED"],
   },
   publishService: {
     ...WRITES,

@@ -1,7 +1,6 @@
 import { isFinal } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { createUuidV7 } from "../base/uuid.ts";
-import { DAY } from "../base/time.ts";
 import { withPendingReason } from "./pending-reason.ts";
 import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
 import type { Admission, QueueLimits } from "./admission.ts";
@@ -21,7 +20,8 @@ import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import { createRecordCache } from "./record-cache.ts";
 import type { RecordCache } from "./record-cache.ts";
-import { createRetention, withExpiry } from "./retention.ts";
+import { PERMANENT, boundKeptDays, createRetention, withExpiry } from "./retention.ts";
+import type { RetentionDays } from "./retention.ts";
 import type { AcceptedBody } from "./start-body.ts";
 import { acceptStartBody } from "./start-body.ts";
 import { createWaiters } from "./waiters.ts";
@@ -46,7 +46,7 @@ export interface Executions {
     id: string,
     ownerId: string,
   ) => Promise<{ readonly record: ExecutionRecord; readonly output: StoredResult | null }>;
-  /** @throws Problem INVALID_INPUT for a cursor that is not the `nextCursor` of a page */
+  /** @throws Problem LOG_EXPIRED, and INVALID_INPUT for a cursor that is not the `nextCursor` of a page */
   readonly log: (id: string, ownerId: string, cursor?: string) => Promise<LogPage>;
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
   /** The state after the request. A RUNNING execution stays RUNNING until its worker has ended it. */
@@ -61,8 +61,8 @@ const RETRY_AFTER_SECONDS = "1";
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;
   readonly inputs: InputSource;
-  /** Retention period after the end; an expired id is distinguished from one that never existed. Missing: executions are kept permanently. */
-  readonly retentionDays?: number;
+  /** An expired id is distinguished from one that never existed. Missing: executions are kept permanently. */
+  readonly retentionDays?: RetentionDays;
   /** Default `DEFAULT_QUEUE_LIMITS`. */
   readonly queueLimits?: QueueLimits;
   /** Milliseconds since the epoch; default: the time of day. */
@@ -73,13 +73,13 @@ export interface ExecutionsOptions {
 
 /** One per process. It subscribes to the store's events until `close`; the store itself is closed by its creator. */
 export function createExecutions(options: ExecutionsOptions): Executions {
-  const { inputs, retentionDays = Infinity, now = Date.now } = options;
-  const store = withPendingReason(withExpiry(options.store, retentionDays * DAY));
+  const { inputs, retentionDays = PERMANENT, now = Date.now } = options;
+  const store = withPendingReason(withExpiry(options.store, retentionDays));
   const cache = createRecordCache(store);
   const waiters = createWaiters(cache.find);
   const validator = createInputValidator(options.onUndecided);
   const admission = createAdmission({ store, limits: options.queueLimits ?? DEFAULT_QUEUE_LIMITS });
-  const retention = createRetention(retentionDays * DAY, now);
+  const retention = createRetention(retentionDays, now);
   const unsubscribe = store.subscribe((event) => {
     if (event.type === "reset") cache.clear();
     if (event.type !== "changed") return;
@@ -91,7 +91,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     retention.requireKept(id, await cache.find(id, ownerId));
 
   return {
-    start: createStart({ store, inputs, cache, validator, admission }),
+    start: createStart({ store, inputs, cache, validator, admission, retentionDays }),
     peek: (id, ownerId) => {
       const known = cache.peek(id, ownerId);
       return known === undefined || retention.hasExpired(known) ? undefined : known;
@@ -104,7 +104,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     },
     result: createReadResult(store, state),
     log: async (id, ownerId, cursor) => {
-      await state(id, ownerId);
+      retention.requireLog(await state(id, ownerId));
       const page = await store.readLog(id, ownerId, cursor);
       if (page === null) throw retention.describeMissing(id);
       return page;
@@ -125,12 +125,21 @@ interface StartParts {
   readonly cache: RecordCache;
   readonly validator: InputValidator;
   readonly admission: Admission;
+  readonly retentionDays: RetentionDays;
 }
 
-function createStart({ store, inputs, cache, validator, admission }: StartParts): Executions["start"] {
+function createStart({
+  store,
+  inputs,
+  cache,
+  validator,
+  admission,
+  retentionDays,
+}: StartParts): Executions["start"] {
   return async (owner, target, bytes) => {
     const body = acceptStartBody(bytes);
     validator(target.id, target.inputSchema, body);
+    const kept = boundKeptDays(target.kept, retentionDays);
     // Pinned within: who is refused has nothing looked at.
     const record = await admission.admit(owner.id, async () =>
       store.create({
@@ -141,6 +150,7 @@ function createStart({ store, inputs, cache, validator, admission }: StartParts)
         timeoutSeconds: target.timeoutSeconds,
         body: body.bytes,
         references: await pinAll(inputs, body.references, owner),
+        ...(kept === undefined ? {} : { kept }),
       }),
     );
     cache.add(record);

@@ -1,23 +1,40 @@
+import type { KeptDays } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
+import { DAY } from "../base/time.ts";
 import { readUuidTime } from "../base/uuid.ts";
 import type { ExecutionRecord, ExecutionStore } from "../store/execution-store.ts";
 import { mapRecords } from "../store/map-records.ts";
+
+/** For how many days after their end the platform keeps executions; Infinity: permanently. */
+export interface RetentionDays {
+  /** State and result, unless the service says otherwise. */
+  readonly result: number;
+  /** The log, likewise; at most for as long as the result. */
+  readonly log: number;
+  /** The most that a service may say. */
+  readonly most: number;
+}
+
+/** Everything stays. */
+export const PERMANENT: RetentionDays = { result: Infinity, log: Infinity, most: Infinity };
 
 /** Hides expired executions from callers, whether or not housekeeping has deleted them already. */
 export interface Retention {
   readonly hasExpired: (record: ExecutionRecord) => boolean;
   /** The record of this id, unless it is missing or has expired. @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED */
   readonly requireKept: (id: string, record: ExecutionRecord | null) => ExecutionRecord;
+  /** @throws Problem LOG_EXPIRED */
+  readonly requireLog: (record: ExecutionRecord) => void;
   /** Why nothing is stored for an id: it never existed, or is older than the retention. */
   readonly describeMissing: (id: string) => Problem;
 }
 
-/** @param retentionMs retention period after the end; Infinity: permanently @param now milliseconds since the epoch */
-export function createRetention(retentionMs: number, now: () => number): Retention {
+/** @param now milliseconds since the epoch */
+export function createRetention(days: RetentionDays, now: () => number): Retention {
   const hasExpired = ({ expiresAt = Infinity }: ExecutionRecord) => expiresAt <= now();
   const describeMissing = (id: string) =>
     new Problem(
-      (readUuidTime(id) ?? Infinity) < now() - retentionMs ? "RESULT_EXPIRED" : "EXECUTION_NOT_FOUND",
+      (readUuidTime(id) ?? Infinity) < now() - days.result * DAY ? "RESULT_EXPIRED" : "EXECUTION_NOT_FOUND",
     );
   return {
     hasExpired,
@@ -27,13 +44,33 @@ export function createRetention(retentionMs: number, now: () => number): Retenti
       if (hasExpired(record)) throw new Problem("RESULT_EXPIRED");
       return record;
     },
+    requireLog: ({ logExpiresAt = Infinity }) => {
+      if (logExpiresAt <= now()) throw new Problem("LOG_EXPIRED");
+    },
   };
 }
 
-/** The same store, with the expiry time in the records of finished executions. */
-export function withExpiry(store: ExecutionStore, retentionMs: number): ExecutionStore {
-  if (retentionMs === Infinity) return store;
-  return mapRecords(store, (record) =>
-    record.endedAt === null ? record : { ...record, expiresAt: record.endedAt + retentionMs },
-  );
+/** What an execution of a service that says so is stored with: no more than the operator allows. Undefined: the service says nothing. */
+export function boundKeptDays(
+  kept: KeptDays | undefined,
+  { most }: Pick<RetentionDays, "most">,
+): KeptDays | undefined {
+  if (kept === undefined || (kept.result === null && kept.log === null)) return undefined;
+  const bound = (days: number | null) => (days === null ? null : Math.min(days, most));
+  return { result: bound(kept.result), log: bound(kept.log) };
+}
+
+/** The same store, with the expiry times in the records of finished executions. */
+export function withExpiry(store: ExecutionStore, days: RetentionDays): ExecutionStore {
+  return mapRecords(store, (record) => {
+    const { endedAt, kept } = record;
+    if (endedAt === null) return record;
+    const expiresAt = endedAt + (kept?.result ?? days.result) * DAY;
+    const logExpiresAt = Math.min(expiresAt, endedAt + (kept?.log ?? days.log) * DAY);
+    return {
+      ...record,
+      ...(expiresAt === Infinity ? {} : { expiresAt }),
+      ...(logExpiresAt === Infinity ? {} : { logExpiresAt }),
+    };
+  });
 }

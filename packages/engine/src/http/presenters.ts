@@ -22,6 +22,7 @@ export function toStatusRecord(record: ExecutionRecord): StatusRecord {
     ...(record.endedAt === null ? {} : { endedAt: formatTimestamp(record.endedAt) }),
     ...(record.sandboxLevel === null ? {} : { sandboxLevel: record.sandboxLevel }),
     ...(record.expiresAt === undefined ? {} : { expiresAt: formatTimestamp(record.expiresAt) }),
+    ...(record.logExpiresAt === undefined ? {} : { logExpiresAt: formatTimestamp(record.logExpiresAt) }),
     ...(record.pendingReason === undefined ? {} : { pendingReason: record.pendingReason }),
     terminal: isFinal(record.status),
   };

@@ -5,6 +5,7 @@ import { createUuidAt, createOwner } from "../testing/execution-fixtures.ts";
 import {
   openServiceApiScene,
   SUCCESS,
+  LOG_RETENTION_DAYS,
   RETENTION_DAYS,
   TARGET,
   TIMESTAMP,
@@ -119,10 +120,38 @@ describe("result", () => {
     const readAll = async () =>
       Promise.all(["", "/result", "/log"].map((path) => scene.app.inject({ url: `/hosted/${id}${path}` })));
     scene.setNow(toTime(expiresAt) - 1);
-    expect((await readAll()).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+    expect((await readAll()).map(({ statusCode }) => statusCode)).toEqual([200, 200, 410]);
     scene.setNow(toTime(expiresAt) + 1000);
     for (const response of await readAll())
       expect([response.statusCode, response.json()]).toMatchObject([410, { code: "RESULT_EXPIRED" }]);
+  });
+
+  test("has a log that can be fetched until an expiry of its own, and is 410 LOG_EXPIRED from then on", async () => {
+    const id = await scene.startAndFinish(SUCCESS);
+    const { endedAt, logExpiresAt } = (await scene.app.inject({ url: `/hosted/${id}` })).json<
+      Record<string, string>
+    >();
+    expect(toTime(logExpiresAt) - toTime(endedAt)).toBe(LOG_RETENTION_DAYS * DAY);
+    const readLog = async () => scene.app.inject({ url: `/hosted/${id}/log` });
+    scene.setNow(toTime(logExpiresAt) - 1);
+    expect((await readLog()).statusCode).toBe(200);
+    scene.setNow(toTime(logExpiresAt) + 1000);
+    const expired = await readLog();
+    expect([expired.statusCode, expired.json()]).toMatchObject([410, { code: "LOG_EXPIRED" }]);
+  });
+
+  test.each([
+    { says: { result: 3, log: null }, result: 3, log: 3 },
+    { says: { result: null, log: 45 }, result: 30, log: 30 },
+    { says: { result: 50, log: 40 }, result: 50, log: 40 },
+    { says: { result: 300, log: 300 }, result: 60, log: 60 },
+  ])("is kept as its service says ($says), at most as the operator allows", async ({ says, result, log }) => {
+    const id = await scene.startAndFinish(SUCCESS, says);
+    const { endedAt, expiresAt, logExpiresAt } = (await scene.app.inject({ url: `/hosted/${id}` })).json<
+      Record<string, string>
+    >();
+    const days = [expiresAt, logExpiresAt].map((time) => (toTime(time) - toTime(endedAt)) / DAY);
+    expect(days).toEqual([result, log]);
   });
 
   test("of an execution that waited longer than the retention is there when it has ended", async () => {

@@ -1,4 +1,4 @@
-import type { ExecutionStatus, FileReference, PendingReason } from "@platform/contract/execution";
+import type { ExecutionStatus, FileReference, KeptDays, PendingReason } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
@@ -27,8 +27,12 @@ export interface ExecutionRecord {
   readonly endedAt: number | null;
   /** How well the worker that claimed it isolates user code; null while PENDING. */
   readonly sandboxLevel: SandboxLevel | null;
-  /** Until when state, result and log can be read, once final; missing: permanently. */
+  /** As its service said when it was started; missing: as the platform keeps others. */
+  readonly kept?: KeptDays;
+  /** Until when state and result can be read, once final; missing: permanently. Added by `withExpiry`, as the next. */
   readonly expiresAt?: number;
+  /** Until when the log can be read: not longer. */
+  readonly logExpiresAt?: number;
   /** Why it cannot start at present, if known; only while PENDING. Added by `withPendingReason`. */
   readonly pendingReason?: PendingReason;
   /** Of its owner; only in the answer of `create`, where there is a cap. */
@@ -59,6 +63,8 @@ export interface NewExecution {
   readonly body: Uint8Array;
   /** What the references in the body named when the start was accepted. */
   readonly references: PinnedInputs;
+  /** For how long its service keeps it; missing: as the platform keeps others. */
+  readonly kept?: KeptDays;
 }
 
 /** The answer to a renewal of leases: ids of executions with a special state. All others were renewed. */

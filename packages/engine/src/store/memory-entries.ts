@@ -81,7 +81,7 @@ export function createMemoryEntries(): MemoryEntries {
 }
 
 function createEntry(execution: NewExecution, rank: number): Entry {
-  const { id, owner, versionId, resources } = execution;
+  const { id, owner, versionId, resources, kept } = execution;
   const record: ExecutionRecord = {
     id,
     ownerId: owner.id,
@@ -93,6 +93,7 @@ function createEntry(execution: NewExecution, rank: number): Entry {
     endedAt: null,
     sandboxLevel: null,
     failure: null,
+    ...(kept === undefined ? {} : { kept }),
   };
   return {
     execution,

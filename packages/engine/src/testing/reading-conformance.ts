@@ -154,6 +154,32 @@ export function describeList(use: Use): void {
   });
 }
 
+/** How long it is kept: what its service said at the start stays with an execution. */
+export function describeKept(use: Use): void {
+  test("an execution comes back with the days that it was started with, alone, among others, and after its end", async () => {
+    const store = use();
+    const owner = createOwner();
+    const kept = { result: 45, log: null };
+    const alone = await start(store, { owner, kept });
+    await store.finish(alone.claim, SUCCEEDED);
+    const among = [{ kept: { result: null, log: 3 } }, {}, { kept }].map((more) =>
+      createExecution({ owner, ...more }),
+    );
+    const created = await Promise.all(among.map((execution) => store.create(execution)));
+    expect(created.map((record) => record.kept)).toEqual([{ result: null, log: 3 }, undefined, kept]);
+    const { items } = await store.list(owner.id, { limit: 10 });
+    const found = new Map(items.map((record) => [record.id, record.kept]));
+    expect([alone.execution, ...among].map(({ id }) => found.get(id))).toEqual([
+      kept,
+      { result: null, log: 3 },
+      undefined,
+      kept,
+    ]);
+    expect((await store.find(alone.execution.id, owner.id))?.kept).toEqual(kept);
+    await emptyQueue(store);
+  });
+}
+
 export function describeEvents(use: Use): void {
   test("listeners hear what happens, with the record where it happened", async () => {
     const store = use();

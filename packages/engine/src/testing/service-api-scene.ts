@@ -1,3 +1,4 @@
+import type { KeptDays } from "@platform/contract/execution";
 import { pino } from "pino";
 import { DAY } from "../base/time.ts";
 import { createUuidV7 } from "../base/uuid.ts";
@@ -25,6 +26,7 @@ export const SUCCESS = {
   metadata: null,
 } as const satisfies Outcome;
 export const RETENTION_DAYS = 30;
+export const LOG_RETENTION_DAYS = 7;
 export const TIMESTAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 
 export type ServiceApiScene = Awaited<ReturnType<typeof openServiceApiScene>>;
@@ -38,10 +40,11 @@ const PREFIXES = [
 /** The service API over a store in memory, as the gateway, as jobs and as the local server show it. */
 export async function openServiceApiScene() {
   const clock: { now: number | null } = { now: null };
+  const said: { kept: KeptDays | undefined } = { kept: undefined };
   const store = createMemoryStore();
   const executions = createExecutions({
     store,
-    retentionDays: RETENTION_DAYS,
+    retentionDays: { result: RETENTION_DAYS, log: LOG_RETENTION_DAYS, most: 60 },
     queueLimits: { perOwner: 300, total: 301 },
     now: () => clock.now ?? Date.now(),
     inputs: {
@@ -58,7 +61,7 @@ export async function openServiceApiScene() {
       authenticate: (request) =>
         prefix === "/hosted" ? String(request.headers["x-owner"] ?? "alice") : "alice",
       ownerOf: createOwner,
-      targetOf: () => TARGET,
+      targetOf: () => ({ ...TARGET, ...(said.kept === undefined ? {} : { kept: said.kept }) }),
       baseOf: () => prefix,
     });
   const start = (payload: unknown = {}, headers: Record<string, string> = {}) =>
@@ -89,7 +92,8 @@ export async function openServiceApiScene() {
     setNow: (now: number) => {
       clock.now = now;
     },
-    startAndFinish: async (outcome: Outcome): Promise<string> => {
+    startAndFinish: async (outcome: Outcome, kept?: KeptDays): Promise<string> => {
+      said.kept = kept;
       const { id } = (await start()).json<{ id: string }>();
       await store.finish(await claimOne(), outcome);
       return id;

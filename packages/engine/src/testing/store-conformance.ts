@@ -3,7 +3,7 @@ import type { ExecutionStore } from "../store/execution-store.ts";
 import { describeClaim, describeCreate } from "./claim-conformance.ts";
 import { describeCancel, describeFinish, describeGiveBack, describeLeases } from "./ending-conformance.ts";
 import { describeFairness } from "./queue-conformance.ts";
-import { describeEvents, describeList, describeLog } from "./reading-conformance.ts";
+import { describeEvents, describeKept, describeList, describeLog } from "./reading-conformance.ts";
 import { describeWorkers } from "./worker-conformance.ts";
 
 /** What a test needs of an adapter. `close` frees everything, the store included. */
@@ -39,6 +39,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeGiveBack(use);
     describeLog(use);
     describeList(use);
+    describeKept(use);
     describeEvents(use);
   });
 }

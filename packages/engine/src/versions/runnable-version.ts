@@ -1,3 +1,4 @@
+import type { KeptDays } from "@platform/contract/execution";
 import { DEFAULT_RESOURCES, DEFAULT_TIMEOUT_SECONDS } from "@platform/contract/project";
 import type { Project, Resources } from "@platform/contract/project";
 import type { Environment } from "../environments/environment-folders.ts";
@@ -11,6 +12,8 @@ export interface VersionTarget {
   readonly timeoutSeconds: number;
   /** JSON Schema of an object with `data` and `params`, derived from the type hints of `run`; null when it has none. */
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
+  /** For how long the service keeps executions; missing: it says nothing. */
+  readonly kept?: KeptDays;
 }
 
 /** Adds the defaults of the contract to what `platform.json` leaves out. `timeoutSeconds`: wall-clock limit of a run. */

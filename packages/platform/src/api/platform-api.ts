@@ -61,6 +61,8 @@ export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> 
   /** Size of the largest file of a data pool. */
   readonly maxFileBytes: number;
   readonly uploadLimits?: UploadLimits;
+  /** The most days for which a service may keep executions. */
+  readonly maxRetentionDays: number;
   /** Changes of one user in the long run. */
   readonly writesPerSecond: number;
   /** Jobs of one organisation that are started in the long run. */
@@ -104,7 +106,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
       ...createDeviceHandlers(deps),
       ...createSessionHandlers({ ...deps, cookie, externalCookie, maxArchiveBytes }),
       ...createSignUpHandlers({ identity: deps.identity, cookie }),
-      ...createServiceHandlers(deps.services, deps.versions),
+      ...createServiceHandlers(deps),
       ...createBuildHandlers({ ...deps, uploads, maxArchiveBytes }),
       ...createDataPoolHandlers({ ...deps, uploads }),
       ...createPoolAccessHandlers(deps),

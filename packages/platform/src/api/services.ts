@@ -19,8 +19,16 @@ type Handlers = Pick<
   | "retireVersion"
 >;
 
+/** What the handlers work with. */
+interface ServiceDeps {
+  readonly services: ServiceStore;
+  readonly versions: VersionStore;
+  /** The most days for which a service may keep executions. */
+  readonly maxRetentionDays: number;
+}
+
 /** Handlers of services and their versions. */
-export function createServiceHandlers(services: ServiceStore, versions: VersionStore): Handlers {
+export function createServiceHandlers({ services, versions, maxRetentionDays }: ServiceDeps): Handlers {
   return {
     listServices: async ({ caller, query }) => {
       if (query.name !== undefined) {
@@ -47,6 +55,8 @@ export function createServiceHandlers(services: ServiceStore, versions: VersionS
       body: toServiceBody(await findService(services, caller, params.key)),
     }),
     putService: async ({ caller, params, body }) => {
+      await findService(services, caller, params.key);
+      requireAllowed(Math.max(body.resultDays ?? 0, body.logDays ?? 0), maxRetentionDays);
       const changed = await services.change(caller.organisationId, params.key, body);
       if (!changed) throw new Problem("SERVICE_NOT_FOUND");
       return { status: 200, body: toServiceBody(changed) };
@@ -85,6 +95,15 @@ export async function findService(
   return service;
 }
 
+/** @throws Problem QUOTA_EXCEEDED */
+function requireAllowed(days: number, most: number): void {
+  if (days > most)
+    throw new Problem(
+      "QUOTA_EXCEEDED",
+      `This platform keeps executions for at most ${most} days, not ${days}.`,
+    );
+}
+
 function toServiceBody(service: ServiceRecord): Service {
   return {
     key: service.key,
@@ -92,6 +111,8 @@ function toServiceBody(service: ServiceRecord): Service {
     description: service.description,
     publication: service.publication,
     logs: service.logs,
+    resultDays: service.resultDays,
+    logDays: service.logDays,
     latestVersion: service.latestVersion,
     createdAt: formatTimestamp(service.createdAt),
   };

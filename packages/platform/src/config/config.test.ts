@@ -45,6 +45,8 @@ test("without settings it plays all roles on this machine alone", async () => {
     leaseSeconds: 30,
     drainSeconds: 30,
     retentionDays: 30,
+    logRetentionDays: 7,
+    maxRetentionDays: 60,
     sandboxMin: "B",
     network: { standard: "egress", most: "egress", open: [] },
     logLevel: "info",

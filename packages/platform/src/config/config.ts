@@ -29,6 +29,8 @@ import { ORGANISATION_SETTINGS } from "./organisation-settings.ts";
 import { LIMIT_SETTINGS } from "./limit-settings.ts";
 import { OBJECT_SETTINGS, readS3 } from "./object-settings.ts";
 import type { S3Settings } from "./object-settings.ts";
+import { RETENTION_SETTINGS, readRetention } from "./retention-settings.ts";
+import type { RetentionConfig } from "./retention-settings.ts";
 import { SECRET_SETTINGS } from "./secret-settings.ts";
 import type { MailSettings, OidcSettings, SignUpMode } from "./accounts.ts";
 import { createOrigin, readMail, readOidc, requireDatabaseUrl } from "./addresses.ts";
@@ -114,12 +116,7 @@ const SETTINGS = {
     { min: 0, max: 86_400, isWhole: false },
     30,
   ),
-  "retention-days": number(
-    "PLATFORM_RETENTION_DAYS",
-    "For how many days after their end executions and their results are kept",
-    { min: 1, max: 3650, isWhole: true },
-    30,
-  ),
+  ...RETENTION_SETTINGS,
   ...ORGANISATION_SETTINGS,
   "min-free-disk": number(
     "PLATFORM_MIN_FREE_DISK",
@@ -180,7 +177,7 @@ type SettingName = keyof typeof SETTINGS;
 type Settings = { readonly [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
 
 /** All settings of a process, completed and checked by `readConfig`; frozen. Null: not set, and without a default. */
-export interface Config {
+export interface Config extends RetentionConfig {
   readonly command: Command;
   readonly roles: ReadonlySet<Role>;
   /** Absolute. */
@@ -217,7 +214,6 @@ export interface Config {
   readonly leaseSeconds: number;
   /** Seconds that running executions may go on after SIGTERM. */
   readonly drainSeconds: number;
-  readonly retentionDays: number;
   readonly buildQuota: BuildQuota;
   /** What the environments of one organisation may take on this host. */
   readonly environmentBytes: number;
@@ -276,7 +272,7 @@ export function readConfig(): Config {
     zygoteMemoryBytes: (settings["zygote-memory"] ?? memory * ZYGOTE_MEMORY_SHARE) * GIGABYTE,
     leaseSeconds: settings["lease-seconds"],
     drainSeconds: settings["drain-seconds"],
-    retentionDays: settings["retention-days"],
+    ...readRetention(settings),
     buildQuota: Object.freeze({
       builds: settings["organization-builds"],
       storedBytes: settings["organization-storage"] * GIGABYTE,

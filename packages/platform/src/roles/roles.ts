@@ -45,7 +45,7 @@ async function startControl(
   { stores, secret, identity, executions, objects, disk, config }: Shared,
   app: HttpServers["api"],
 ): Promise<void> {
-  const { gatewayUrl, apiUrl, writesPerSecond, startsPerSecond, maxFileBytes } = config;
+  const { gatewayUrl, apiUrl, writesPerSecond, startsPerSecond, maxFileBytes, maxRetentionDays } = config;
   const { version } = manifest;
   await registerPlatformApi(app, {
     ...stores,
@@ -59,6 +59,7 @@ async function startControl(
     writesPerSecond,
     startsPerSecond,
     maxFileBytes,
+    maxRetentionDays,
     version,
   });
 }

@@ -137,7 +137,11 @@ function createSharedExecutions(
   return createExecutions({
     store,
     inputs,
-    retentionDays: config.retentionDays,
+    retentionDays: {
+      result: config.retentionDays,
+      log: config.logRetentionDays,
+      most: config.maxRetentionDays,
+    },
     queueLimits: config.queueLimits,
     onUndecided: (versionId) =>
       logger.warn({ versionId }, "an input takes too long to check at the start; the run checks it"),

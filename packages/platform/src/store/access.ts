@@ -1,3 +1,4 @@
+import type { KeptDays } from "@platform/contract/execution";
 import type { Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
 import { isUuid } from "@platform/engine/base/uuid";
@@ -19,6 +20,8 @@ export interface GrantedVersion {
   readonly inputSchema: Record<string, unknown> | null;
   /** Takes no new executions. */
   readonly isRetired: boolean;
+  /** For how long the service keeps executions. */
+  readonly kept: KeptDays;
 }
 
 /** What an application's call of a service is checked against. */
@@ -139,7 +142,8 @@ function readRow(
         (select json_build_object(
             'id', v.id, 'version', concat_ws('.', v.major, v.minor, v.patch), 'cpu_milli', v.cpu_milli,
             'memory_milli', v.memory_milli, 'timeoutSeconds', v.timeout_seconds,
-            'inputSchema', v.input_schema, 'isRetired', v.retired_at is not null)
+            'inputSchema', v.input_schema, 'isRetired', v.retired_at is not null,
+            'kept', json_build_object('result', s.result_days, 'log', s.log_days))
           from version v where v.service_key = s.key and v.major = $4 and v.minor = $5 and v.patch = $6) as version
       from service s where s.key = $3 and (s.publication = 'marketplace' or exists (
         select 1 from application a where a.id = $1 and (a.organisation_id = s.organisation_id or exists (

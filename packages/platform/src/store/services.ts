@@ -22,6 +22,10 @@ export interface ServiceRecord {
   readonly publication: Publication | null;
   /** Who reads logs of what subscribers of other organisations start: they, or nobody but the provider. */
   readonly logs: "caller" | "provider";
+  /** For how many days after their end executions that are started now are kept; null: as the platform keeps others. */
+  readonly resultDays: number | null;
+  /** The same for their logs. */
+  readonly logDays: number | null;
   /** The highest live version, `MAJOR.MINOR.PATCH`; null: there is none. */
   readonly latestVersion: string | null;
   /** Milliseconds since the epoch. */
@@ -39,6 +43,8 @@ interface NewService {
 interface ServiceChange {
   readonly description?: string | undefined;
   readonly logs?: ServiceRecord["logs"] | undefined;
+  readonly resultDays?: number | null | undefined;
+  readonly logDays?: number | null | undefined;
 }
 
 /** Services of organisations; one of another organisation is treated as missing (null). */
@@ -66,7 +72,7 @@ export interface ServiceStore {
   ) => Promise<ServiceRecord | null>;
 }
 
-const COLUMNS = `s.key, s.organisation_id as "organisationId", s.name, s.description, s.publication, s.logs,
+const COLUMNS = `s.key, s.organisation_id as "organisationId", s.name, s.description, s.publication, s.logs, s.result_days as "resultDays", s.log_days as "logDays",
   ${selectLatestVersion("s.key")} as "latestVersion", ${selectMilliseconds("s.created_at")} as "createdAt"`;
 
 /** The store of services in PostgreSQL. */
@@ -82,13 +88,23 @@ export function createServiceStore(database: Database): ServiceStore {
       }),
     findByName: (organisationId, name) => findByName(database, organisationId, name),
     list: (organisationId, page) => listServices(database, organisationId, page),
-    change: (organisationId, key, { description, logs }) =>
+    change: (organisationId, key, { description, logs, resultDays, logDays }) =>
       queryByKey(database, key, {
         text: `with s as (
-            update service set description = coalesce($3, description), logs = coalesce($4, logs)
+            update service set description = coalesce($3, description), logs = coalesce($4, logs),
+              result_days = case when $5 then $6::smallint else result_days end, log_days = case when $7 then $8::smallint else log_days end
             where key = $1 and organisation_id = $2 returning *
           ) select ${COLUMNS} from s cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || s.key)`,
-        values: [key, organisationId, description ?? null, logs ?? null],
+        values: [
+          key,
+          organisationId,
+          description ?? null,
+          logs ?? null,
+          resultDays !== undefined,
+          resultDays ?? null,
+          logDays !== undefined,
+          logDays ?? null,
+        ],
         idempotent: true,
         audited: ["service.update"],
       }),

@@ -117,6 +117,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     writesPerSecond: options.writesPerSecond ?? 100_000,
     startsPerSecond: options.startsPerSecond ?? 1_000,
     maxFileBytes: MAX_TEST_FILE,
+    maxRetentionDays: 60,
     version: "0.0.0",
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
     ...(uploadLimits === undefined ? {} : { uploadLimits }),

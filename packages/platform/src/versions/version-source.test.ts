@@ -63,6 +63,7 @@ async function createSource(setup: string, requirements = "./package\n") {
     description: "",
     createdAt: Date.now(),
     retiredAt: null,
+    kept: { result: null, log: null },
   };
   const source = createVersionSource({ versions: { findById: async () => version }, files, environments });
   const listBuilds = async () => {

@@ -68,14 +68,15 @@ const IS_CLAIMED = `$3::text is not null and not ${IS_ANY_PENDING}`;
 /**
  * SQL: inserts what is new, up to the limits of the owners. Parameters: lowest id in the queue, lowest id of the day after tomorrow,
  * worker, claim id, lease in seconds and sandbox level of a claim (null: there is none), arrays of the first columns of `input`,
- * bodies ($16), origin of events, starts and lengths in the bodies.
+ * bodies ($16), origin of events, starts and lengths in the bodies, and days for which the service keeps results and logs.
  */
 const buildCreate = (more: string): string => `with input as (
     select * from unnest($7::uuid[], $8::text[], $9::uuid[], $10::uuid[], $11::uuid[], $12::int[], $13::int[], $14::int[], $15::text[],
-        $18::int[], $19::int[])
+        $18::int[], $19::int[], $20::smallint[], $21::smallint[])
       -- The position keeps the order in which the executions of an owner were added.
       with ordinality
-      as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, position)
+      as i (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, refs, start, length, result_days, log_days,
+        position)
   ), ${LOCK_QUOTAS}, turn as (
     -- turn counts the executions of each owner in this flush from 0.
     select *, row_number() over (partition by owner_id order by position) - 1 as turn,
@@ -103,9 +104,9 @@ const buildCreate = (more: string): string => `with input as (
     -- Leaves out ids that exist: of a create that is repeated after its answer was lost. What is claimed has the values
     -- that a claim gives (claim.ts).
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      rank, quota_month, cpu_held, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+      rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
     select id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds, rank, quota_month,
-      cpu_held, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
+      cpu_held, result_days, log_days, case when is_claimed then 'RUNNING' else 'PENDING' end, case when is_claimed then 1 else 0 end,
       case when is_claimed then $3 end, case when is_claimed then $4::uuid end, case when is_claimed then now() end,
       case when is_claimed then now() + make_interval(secs => $5) end, case when is_claimed then $6 end
     from allowed cross join claim on conflict do nothing returning id, owner_id, created_at, quota_month, cpu_held, status
@@ -134,7 +135,7 @@ export const CREATE_PINNED = buildCreate(`, pinned as (
 
 /**
  * SQL: the same for one execution that a worker claims as it is created, with a third of the plan: nothing is pending that it has to
- * be placed among. Parameters: the first 16, those of `input` as values. One row; "isAnyPending": nothing was changed, CREATE decides.
+ * be placed among. Parameters: the first 16, those of `input` as values, and the days. One row; "isAnyPending": nothing was changed, CREATE decides.
  */
 export const CREATE_CLAIMED = `with pending as materialized (
     select ${IS_ANY_PENDING} as is_any
@@ -142,9 +143,9 @@ export const CREATE_CLAIMED = `with pending as materialized (
     ${SELECT_QUOTAS} where q.subscription_id = $9::uuid and $8::text = 'subscription' for no key update
   ), created as (
     insert into execution (id, owner_kind, owner_id, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds,
-      rank, quota_month, cpu_held, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
+      rank, quota_month, cpu_held, result_days, log_days, status, attempt, worker_id, claim_id, started_at, lease_until, sandbox_level)
     select $7::uuid, $8, $9, $10::uuid, $11::uuid, t.cpu_milli, t.memory_milli, $14::int, coalesce(${BEHIND_RUNNING}, 0),
-      case when subscription_id is not null then ${THIS_MONTH} end, ${CPU_HELD}, 'RUNNING', 1, $3::text, $4::uuid, now(),
+      case when subscription_id is not null then ${THIS_MONTH} end, ${CPU_HELD}, $17::smallint, $18::smallint, 'RUNNING', 1, $3::text, $4::uuid, now(),
       now() + make_interval(secs => $5), $6::text
     from pending cross join (select $12::int as cpu_milli, $13::int as memory_milli) t left join quotas on true
     where not is_any and (${PLACES} > 0) is not false on conflict do nothing

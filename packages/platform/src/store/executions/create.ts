@@ -168,6 +168,8 @@ async function insertExecutions(
       creation.origin,
       bodies.starts,
       bodies.lengths,
+      executions.map(({ kept }) => kept?.result ?? null),
+      executions.map(({ kept }) => kept?.log ?? null),
     ],
     // After a lost answer the statement is repeated; ids that the first try has committed are then left out.
     idempotent: true,
@@ -184,7 +186,13 @@ async function insertClaimed(
   const [row] = await database.query<ClaimedRow>({
     name: "execution-create-claimed",
     text: CREATE_CLAIMED,
-    values: [...toParameters(creation), ...toColumns(execution), execution.body],
+    values: [
+      ...toParameters(creation),
+      ...toColumns(execution),
+      execution.body,
+      execution.kept?.result ?? null,
+      execution.kept?.log ?? null,
+    ],
     idempotent: true,
   });
   if (row === undefined || row.isAnyPending) return null;

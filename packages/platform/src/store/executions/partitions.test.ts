@@ -154,6 +154,19 @@ test("a day past retention stays while an execution of it is unfinished, and unt
   expect((await keepDays(Date.now()))?.dropped).toEqual([day]);
 });
 
+test("a day stays while an execution of it is kept for longer, since its service says so", async () => {
+  await ensureDay(40);
+  const day = formatDay(Date.now() - 40 * DAY);
+  const execution = { ...createOldExecution(40), kept: { result: 50, log: null } };
+  await store.create(execution);
+  await finishEverything();
+  await backdateEnds(40);
+  expect((await keepDays(Date.now()))?.dropped).not.toContain(day);
+  expect(await store.readResult(execution.id, execution.owner.id)).not.toBeNull();
+  await backdateEnds(51);
+  expect((await keepDays(Date.now()))?.dropped).toContain(day);
+});
+
 test("what stands in the default partition expires as well", async () => {
   const [old, young] = [createOldExecution(90), createOldExecution(91)];
   await store.create(old);

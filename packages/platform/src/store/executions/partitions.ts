@@ -15,11 +15,13 @@ const LOCK_TIMEOUT = "2s";
 /** What the maintenance works with. */
 export interface PartitionOptions {
   readonly logger: Logger;
-  /** Executions that ended longer ago are dropped, with input, result and log. */
+  /** Executions that ended longer ago are dropped, with input, result and log, unless their service says otherwise. */
   readonly retentionDays: number;
   /** Milliseconds since the epoch. */
   readonly now?: number;
 }
+
+type Dated = PartitionOptions & { readonly now: number };
 
 /** What the maintenance has done. Days are `YYYYMMDD`. */
 export interface PartitionReport {
@@ -41,7 +43,7 @@ export async function maintainPartitions(
   const now = options.now ?? Date.now();
   const created = await underLock(database, async (run) => createDays(run, await listDays(run), now));
   if (created === null) return null;
-  const dropped = await dropExpired(database, now - options.retentionDays * DAY, options.logger);
+  const dropped = await dropExpired(database, { ...options, now });
   // Outside the transactions, so that ANALYZE of a large table does not prolong their locks.
   for (const name of await listFilled(database))
     await database.query({ text: `analyze ${name}`, idempotent: true });
@@ -151,44 +153,44 @@ async function createPartition(
   });
 }
 
-async function dropExpired(
-  database: Database,
-  oldestEnd: number,
-  logger: Logger,
-): Promise<readonly string[]> {
+async function dropExpired(database: Database, options: Dated): Promise<readonly string[]> {
+  const { now, retentionDays, logger } = options;
   const dropped: string[] = [];
   for (const day of [...(await listDays(database.query))].sort()) {
-    if (parseDay(day) + DAY > oldestEnd) break;
+    if (parseDay(day) + DAY > now - retentionDays * DAY) break;
     try {
-      if (await underLock(database, (run) => dropDay(run, day, oldestEnd))) dropped.push(day);
+      if (await underLock(database, (run) => dropDay(run, day, options))) dropped.push(day);
     } catch (error) {
       logger.warn({ err: error, day }, "a day past retention could not be dropped; trying again later");
     }
   }
-  await deleteStrays(database, oldestEnd);
+  await deleteStrays(database, options);
   return dropped;
 }
 
 /** Drops a day when all its executions ended before the retention period. False when it stays. */
-async function dropDay(run: RunStatement, day: string, oldestEnd: number): Promise<boolean> {
+async function dropDay(run: RunStatement, day: string, { now, retentionDays }: Dated): Promise<boolean> {
   const kept = await run({
-    text: `select 1 from execution_p${day}
-      where ended_at is null or ended_at >= to_timestamp($1::float8 / 1000) limit 1`,
-    values: [oldestEnd],
+    text: `select 1 from execution_p${day} e
+      where e.ended_at is null or ${EXPIRY} > to_timestamp($1::float8 / 1000) limit 1`,
+    values: [now, retentionDays],
   });
   if (kept.length > 0) return false;
   for (const table of TABLES) await run({ text: `drop table ${table}_p${day}` });
   return true;
 }
 
+/** SQL: when an execution `e` that has ended expires, in a statement whose $2 is the number of days unless its service says otherwise. */
+const EXPIRY = "e.ended_at + make_interval(days => coalesce(e.result_days, $2::int))";
+
 const STRAYS_AT_ONCE = 1000;
 
-async function deleteStrays(database: Database, oldestEnd: number): Promise<void> {
+async function deleteStrays(database: Database, { now, retentionDays }: Dated): Promise<void> {
   for (;;) {
     const rows = await database.query({
       text: `with expired as (
           delete from execution_default where id in (
-            select id from execution_default where ended_at < to_timestamp($1::float8 / 1000) limit ${STRAYS_AT_ONCE}
+            select id from execution_default e where ${EXPIRY} < to_timestamp($1::float8 / 1000) limit ${STRAYS_AT_ONCE}
           ) returning id
         ), inputs as (
           delete from execution_input_default where id in (select id from expired)
@@ -198,7 +200,7 @@ async function deleteStrays(database: Database, oldestEnd: number): Promise<void
           delete from execution_log_default where id in (select id from expired)
         )
         select id from expired`,
-      values: [oldestEnd],
+      values: [now, retentionDays],
       idempotent: true,
     });
     if (rows.length < STRAYS_AT_ONCE) return;

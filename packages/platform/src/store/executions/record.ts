@@ -18,6 +18,8 @@ export interface RecordRow extends StoredResources {
   readonly failureCode: string | null;
   readonly failureDetail: string | null;
   readonly failureMetadata: Metadata | null;
+  readonly resultDays: number | null;
+  readonly logDays: number | null;
 }
 
 /** SQL for the columns of a RecordRow; `alias`: of a row of `execution`. */
@@ -25,7 +27,8 @@ export function selectRecord(alias: string): string {
   return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.status, ${alias}.cpu_milli, ${alias}.memory_milli,
     ${selectMilliseconds(`${alias}.created_at`)} as "createdAt", ${selectMilliseconds(`${alias}.started_at`)} as "startedAt",
     ${selectMilliseconds(`${alias}.ended_at`)} as "endedAt", ${alias}.sandbox_level as "sandboxLevel", ${alias}.failure_code as "failureCode",
-    ${alias}.failure_detail as "failureDetail", ${alias}.failure_metadata as "failureMetadata"`;
+    ${alias}.failure_detail as "failureDetail", ${alias}.failure_metadata as "failureMetadata",
+    ${alias}.result_days as "resultDays", ${alias}.log_days as "logDays"`;
 }
 
 /** The record that a row stands for. */
@@ -33,7 +36,20 @@ export function toRecord(row: RecordRow): ExecutionRecord {
   const { id, ownerId, versionId, status, createdAt, startedAt, endedAt, sandboxLevel } = row;
   const resources = fromStoredResources(row);
   const failure = toFailure(row);
-  return { id, ownerId, versionId, resources, status, createdAt, startedAt, endedAt, sandboxLevel, failure };
+  const record = {
+    id,
+    ownerId,
+    versionId,
+    resources,
+    status,
+    createdAt,
+    startedAt,
+    endedAt,
+    sandboxLevel,
+    failure,
+  };
+  const { resultDays: result, logDays: log } = row;
+  return result === null && log === null ? record : { ...record, kept: { result, log } };
 }
 
 function toFailure({ failureCode, failureDetail, failureMetadata }: RecordRow): ExecutionRecord["failure"] {
@@ -44,7 +60,7 @@ function toFailure({ failureCode, failureDetail, failureMetadata }: RecordRow): 
 
 /** The record of an execution that was just created and is pending. @param createdAt milliseconds since the epoch */
 export function toNewRecord(execution: NewExecution, createdAt: number): ExecutionRecord {
-  const { id, owner, versionId } = execution;
+  const { id, owner, versionId, kept } = execution;
   return {
     id,
     ownerId: owner.id,
@@ -56,6 +72,7 @@ export function toNewRecord(execution: NewExecution, createdAt: number): Executi
     endedAt: null,
     sandboxLevel: null,
     failure: null,
+    ...(kept === undefined ? {} : { kept }),
   };
 }
 

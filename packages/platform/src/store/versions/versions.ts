@@ -1,3 +1,4 @@
+import type { KeptDays } from "@platform/contract/execution";
 import type { Network } from "@platform/contract/network";
 import type { OutputLimits, Resources } from "@platform/contract/project";
 import { readStoredSchema } from "@platform/engine/input-schema/bounds";
@@ -44,6 +45,8 @@ export interface NewVersion {
 export interface VersionRecord extends NewVersion {
   readonly createdAt: number;
   readonly retiredAt: number | null;
+  /** For how long its service keeps executions. */
+  readonly kept: KeptDays;
 }
 
 /** A version, with the organisation that its service belongs to. */
@@ -89,6 +92,7 @@ interface Row extends StoredResources, VersionNumber, Omit<VersionRecord, "versi
 const COLUMNS = `v.id, v.service_key as "serviceKey", v.major, v.minor, v.patch, v.archive_hash as "archiveHash",
   v.content_hash as "contentHash", v.cpu_milli, v.memory_milli, v.timeout_seconds as "timeoutSeconds",
   v.start_mode as "startMode", v.network, v.output, v.input_schema as "inputSchema", v.output_schema as "outputSchema", v.description,
+  (select json_build_object('result', k.result_days, 'log', k.log_days) from service k where k.key = v.service_key) as kept,
   ${selectMilliseconds("v.created_at")} as "createdAt", ${selectMilliseconds("v.retired_at")} as "retiredAt"`;
 
 const OF_ORGANISATION = `from version v join service s on s.key = v.service_key
