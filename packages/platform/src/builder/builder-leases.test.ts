@@ -6,6 +6,7 @@ import { waitUntil } from "@platform/engine/testing/wait-until";
 import { StoreFull, StoreUnavailable } from "../objects/object-store.ts";
 import { openBuildScene, PROGRAM } from "../testing/build-scene.ts";
 import type { BuildScene } from "../testing/build-scene.ts";
+import type { BuildClaim } from "../store/builds/builds.ts";
 import { createRecordingLogger } from "../testing/test-database.ts";
 import { createBuilder } from "./builder.ts";
 import type { BuilderDeps } from "./builder.ts";
@@ -29,6 +30,49 @@ describe("a build", () => {
     await scene.upload(key, await scene.pack(name, `${PROGRAM}# again\n`));
     for (let attempt = 1; attempt <= 3; attempt++) await scene.instance.stores.builds.claim("vanished", 0);
     expect(await scene.buildAll(key, "1.0.1")).toMatchObject({ status: "FAILED", code: "WORKER_LOST" });
+  });
+
+  test("waits for those before it of its major number, also where their builder vanished, and for no other", async () => {
+    const { builds, services } = scene.instance.stores;
+    const { organisationId, userId } = scene.owner;
+    const create = async (serviceKey: string, version: string) => {
+      const hash = `${serviceKey} ${version}`;
+      const more = { archiveHash: hash, contentHash: hash, isForced: false, requestedBy: userId };
+      await builds.create({ organisationId, serviceKey, version, ...more });
+    };
+    const claimAll = async (leaseSeconds: number) => {
+      const claims = [];
+      for (let claim = await builds.claim("a", leaseSeconds); claim; claim = await builds.claim("a", 60))
+        claims.push(claim);
+      return claims;
+    };
+    const endAll = async (claims: readonly BuildClaim[]) => {
+      for (const claim of claims) await builds.finish(claim, { status: "FAILED", code: "X", detail: "no" });
+    };
+    const { key } = await services.create({ organisationId, name: "in-turn", description: "" });
+    for (const version of ["1.0.1", "1.0.0", "2.0.0"]) await create(key, version);
+    const first = await claimAll(60);
+    expect(first.map(({ version }) => version)).toEqual(["1.0.1", "2.0.0"]);
+    for (const claim of first) await builds.giveBack(claim);
+    // Now that it waits again, it is still the first.
+    const [again, ...others] = await claimAll(0);
+    expect(again).toMatchObject({ version: "1.0.1", attempt: 2 });
+    // Its lease was over at once, so it was claimed again.
+    expect(others.map(({ version }) => version)).toEqual(expect.arrayContaining(["1.0.1", "2.0.0"]));
+    await endAll(others);
+    const rest = await claimAll(60);
+    expect(rest.map(({ version }) => version)).toEqual(["1.0.0"]);
+    // As a host requests it whose clock is behind: ids begin with their time.
+    await create(key, "1.0.2");
+    await scene.home.database.query({
+      text: "update build set id = '00000000-0000-7000-8000-000000000000' where service_key = $1 and patch = 2",
+      values: [key],
+    });
+    expect(await claimAll(60)).toEqual([]);
+    await endAll(rest);
+    const last = await claimAll(60);
+    expect(last.map(({ version }) => version)).toEqual(["1.0.2"]);
+    await endAll(last);
   });
 
   test("keeps its lease while it runs longer than that, and is not run twice", async () => {

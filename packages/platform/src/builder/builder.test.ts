@@ -230,6 +230,30 @@ describe("a build", () => {
     expect(forced).toMatchObject({ status: "SUCCEEDED", version: "2.0.1" });
   });
 
+  test("fails when a higher version of the major that is live would break its callers, unless forced", async () => {
+    const { key, name } = await scene.createService();
+    await scene.deploy(key, await scene.pack(name, typed("int")), "?version=1.0.5");
+    const archive = await scene.pack(name, typed("float"));
+    const refused = await scene.deploy(key, archive, "?version=1.0.2");
+    expect(refused).toMatchObject({ status: "FAILED", code: "INVALID_PROJECT" });
+    expect(refused.detail).toContain(
+      "Version 1.0.5, which is live, would break callers of 1.0.2: /data/n was number and is now integer.",
+    );
+    const forced = await scene.deploy(key, archive, "?version=1.0.2&force=true");
+    expect(forced).toMatchObject({ status: "SUCCEEDED", version: "1.0.2" });
+  });
+
+  test("is compared with the version before it, also where that one is built at the same time and takes longer", async () => {
+    const { key, name } = await scene.createService();
+    await scene.deploy(key, await scene.pack(name, typed("int")));
+    await scene.upload(key, await scene.pack(name, `import time\ntime.sleep(3)\n${typed("float")}`));
+    await scene.upload(key, await scene.pack(name, `${typed("int")}# other content`));
+    expect(await scene.buildAll(key, "1.0.2")).toMatchObject({ status: "FAILED", code: "INVALID_PROJECT" });
+    const { detail } = await scene.readBuild(key, "1.0.2");
+    expect(detail).toContain("breaks callers of 1.0.1: /data/n was number and is now integer");
+    expect(await scene.readBuild(key, "1.0.1")).toMatchObject({ status: "SUCCEEDED" });
+  });
+
   describe("that subscriptions call", () => {
     test("does not go live where it would break one that it moves, and names nobody; what is pinned or follows another major does not count", async () => {
       const { key, name } = await scene.createService();

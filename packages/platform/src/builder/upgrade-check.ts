@@ -2,7 +2,7 @@ import { parseVersion } from "../store/base/columns.ts";
 import type { BuildClaim } from "../store/builds/builds.ts";
 import type { CalledVersion } from "../store/versions/called-versions.ts";
 import type { VersionStore } from "../store/versions/versions.ts";
-import { findOlderSchema } from "./older-schema.ts";
+import { findNeighbours } from "./neighbours.ts";
 import { findBreakingChange } from "./schema-changes.ts";
 
 type Schema = Record<string, unknown>;
@@ -22,7 +22,7 @@ export interface Upgrade {
 
 /**
  * Why the new version must not be what its number says, as sentences; null: it may. Within a major number it takes what the
- * version before took, and what subscriptions send that it moves to itself. With another number, or by force, subscriptions
+ * version before took, and what subscriptions send that it moves to itself; the version after it, if there is one, takes what it takes. With another number, or by force, subscriptions
  * may break: the log counts them. Nobody is named, since whoever may read builds may not list subscribers.
  */
 export async function checkUpgrade(versions: VersionStore, upgrade: Upgrade): Promise<string | null> {
@@ -40,11 +40,26 @@ export async function checkUpgrade(versions: VersionStore, upgrade: Upgrade): Pr
   }
   if (claim.isForced) return null;
   const faults = breaks.filter((one) => !isAllowed(one)).map((one) => `It would break ${describe(one)}`);
-  const older = await findOlderSchema(versions, claim);
-  const change = older && findBreakingChange(older.inputSchema, schema);
-  if (older && change)
-    faults.unshift(`The input changed in a way that breaks callers of ${older.version}: ${change}.`);
+  faults.unshift(...(await compareNeighbours(versions, upgrade)));
   return faults.length === 0 ? null : [...faults, "Increase the major version, or use force."].join(" ");
+}
+
+/** A higher one is live where its number was named, or where this build was given back and made later. */
+async function compareNeighbours(
+  versions: VersionStore,
+  { claim, schema }: Upgrade,
+): Promise<readonly string[]> {
+  const { lower, higher } = await findNeighbours(versions, claim);
+  const before = lower && findBreakingChange(lower.inputSchema, schema);
+  const after = higher && findBreakingChange(schema, higher.inputSchema);
+  return [
+    ...(lower && before
+      ? [`The input changed in a way that breaks callers of ${lower.version}: ${before}.`]
+      : []),
+    ...(higher && after
+      ? [`Version ${higher.version}, which is live, would break callers of ${claim.version}: ${after}.`]
+      : []),
+  ];
 }
 
 function describe({ called: { version, count }, change }: Break): string {

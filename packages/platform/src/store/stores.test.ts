@@ -253,7 +253,7 @@ test("a builder that lost its lease can write no more, and after three builders 
 test("a build that is being written keeps no other lease of its builder from being renewed", async () => {
   const { organisationId, serviceKey } = await createWorld();
   await drainBuilds();
-  for (const version of ["4.0.0", "4.1.0"])
+  for (const version of ["4.0.0", "5.0.0"])
     await stores.builds.create(createBuild(organisationId, serviceKey, version));
   const [written, other] = [await stores.builds.claim("one", 30), await stores.builds.claim("one", 30)];
   if (written === null || other === null) throw new Error("The builds were not claimed.");

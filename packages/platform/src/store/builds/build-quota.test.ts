@@ -34,10 +34,11 @@ describe("an organisation", () => {
     { user, key }: { user: TestUser; key: string },
     patch: number,
     archiveHash = `${(names += 1)}`,
+    major = 1,
   ) => {
     const { organisationId, userId } = user;
     const more = { archiveHash, contentHash: archiveHash, isForced: false, requestedBy: userId };
-    return { organisationId, serviceKey: key, version: `1.0.${patch}`, ...more };
+    return { organisationId, serviceKey: key, version: `${major}.0.${patch}`, ...more };
   };
   const claimAll = async () => {
     const owners: string[] = [];
@@ -123,7 +124,7 @@ describe("an organisation", () => {
   test("that asked for many builds does not keep the one build of another waiting", async () => {
     const { builds } = instance.stores;
     const [many, few] = await Promise.all([createDeployer(), createDeployer()]);
-    for (let patch = 0; patch < 3; patch++) await builds.create(request(many, patch));
+    for (const major of [1, 2, 3]) await builds.create(request(many, 0, `major ${major}`, major));
     await builds.create(request(few, 0));
     const [a, b] = [many.user.organisationId, few.user.organisationId];
     expect(await claimAll()).toEqual([a, b, a, a]);

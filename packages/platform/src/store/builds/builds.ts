@@ -240,6 +240,10 @@ async function claimBuild(
         ) o
         where b.status in ('PENDING', 'RUNNING')
           and (b.status = 'PENDING' or (b.lease_until < least(now(), to_timestamp($3::float8 / 1000)) and b.attempt < ${MAX_ATTEMPTS}))
+          -- One after the other within a major number: each is compared with the version before it, which must not go live meanwhile.
+          -- A build whose builder was lost waits for nothing, so that no two wait for each other.
+          and (b.status = 'RUNNING' or not exists (select 1 from build other where other.service_key = b.service_key
+            and other.major = b.major and other.status in ('PENDING', 'RUNNING') and (other.status = 'RUNNING' or other.id < b.id)))
         order by o.running, o.last_turn nulls first, b.id limit 1 for update of b skip locked
       ), b as (
         -- The new attempt fences off every write of the builder that was lost.

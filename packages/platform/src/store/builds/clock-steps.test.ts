@@ -25,7 +25,7 @@ async function createBuilds(stores: Stores, count: number): Promise<void> {
     await stores.builds.create({
       organisationId,
       serviceKey: key,
-      version: `1.0.${index}`,
+      version: `${index + 1}.0.0`,
       archiveHash: "archive",
       contentHash: "content",
       isForced: false,
