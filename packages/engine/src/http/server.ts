@@ -16,7 +16,9 @@ const DEFAULT_BODY_BYTES = 256 * 1024;
 
 /** A part of this process that cannot do its work. */
 export interface ReadinessFault {
-  readonly part: "process" | "database" | "disk" | "worker";
+  readonly part: "process" | "database" | "disk" | "worker" | "objects";
+  /** Names the fault where a part has several, for programs. */
+  readonly code?: string;
   /** What is wrong and what to do, in full sentences. */
   readonly detail: string;
   /** `unready`: the process should get no requests (503). `degraded`: requests are still served (200, and the part is named). */
@@ -93,7 +95,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       });
     const described = options.describe?.();
     if (faults.length === 0) return { status: "ready", ...described };
-    return { status: "degraded", ...described, faults: faults.map(({ part, detail }) => ({ part, detail })) };
+    return { status: "degraded", ...described, faults: faults.map(({ effect: _effect, ...fault }) => fault) };
   });
   refuseOtherMethods(app, [
     { method: "GET", path: "/healthz" },

@@ -20,15 +20,29 @@ function createProcess(...roles: readonly Role[]) {
   const { database } = home;
   let diskFault: string | null = null;
   const disk = { describe: () => diskFault };
-  const readiness = createReadiness({ database, disk, roles: new Set(roles), stopping: stopping.signal });
+  let objectsFault: { readonly code: string; readonly detail: string } | null = null;
+  const readiness = createReadiness({
+    database,
+    disk,
+    explainObjects: () => objectsFault,
+    roles: new Set(roles),
+    stopping: stopping.signal,
+  });
   const app = createHttpServer({ logger: pino({ level: "silent" }), ...readiness });
   const ask = async () => {
     const response = await app.inject({ method: "GET", url: "/readyz" });
     return [response.statusCode, response.json<unknown>()] as const;
   };
-  return { readiness, stopping, ask, fillDisk: () => (diskFault = FULL) };
+  return {
+    readiness,
+    stopping,
+    ask,
+    fillDisk: () => (diskFault = FULL),
+    loseObjects: () => (objectsFault = LOST),
+  };
 }
 
+const LOST = { code: "OBJECTS_UNAVAILABLE", detail: "The store does not answer." };
 const FULL = "The disk is full.";
 const SICK = "The worker could not start anything.";
 
@@ -75,6 +89,14 @@ describe("GET /readyz", () => {
     ]);
   });
 
+  test("names a store of objects that is away, with a code, and stays 200 also for a worker: it runs what is prepared", async () => {
+    for (const role of ["gateway", "worker"] as const) {
+      const { ask, loseObjects } = createProcess(role);
+      loseObjects();
+      expect(await ask()).toEqual([200, { status: "degraded", faults: [{ part: "objects", ...LOST }] }]);
+    }
+  });
+
   test("is 503 as soon as the process begins to stop", async () => {
     const { stopping, ask } = createProcess("gateway");
     stopping.abort();
@@ -90,6 +112,7 @@ describe("GET /readyz", () => {
     const readiness = createReadiness({
       database: away,
       disk: { describe: () => null },
+      explainObjects: () => null,
       roles: new Set<Role>(["gateway"]),
       stopping: new AbortController().signal,
     });

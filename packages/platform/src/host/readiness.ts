@@ -11,6 +11,8 @@ const ANSWER_WITHIN_MS = 1 * SECOND;
 export interface ReadinessOptions {
   readonly database: Pick<Database, "query">;
   readonly disk: Pick<DiskGuard, "describe">;
+  /** What is wrong with the store of objects; null: nothing. */
+  readonly explainObjects: () => { readonly code: string; readonly detail: string } | null;
   readonly roles: ReadonlySet<Role>;
   /** Aborts when this process begins to stop. */
   readonly stopping: AbortSignal;
@@ -31,9 +33,15 @@ export interface Readiness {
 /**
  * A worker that cannot start executions, or a disk without space, makes a process unready that has no other role. A process
  * with the role gateway or control is only degraded: it still accepts and answers requests, and a load balancer must not
- * send its callers away.
+ * send its callers away. Nothing is unready for want of the store of objects: executions of prepared versions need none.
  */
-export function createReadiness({ database, disk, roles, stopping }: ReadinessOptions): Readiness {
+export function createReadiness({
+  database,
+  disk,
+  explainObjects,
+  roles,
+  stopping,
+}: ReadinessOptions): Readiness {
   const servesRequests = roles.has("gateway") || roles.has("control");
   let explainWorker: (() => string | null) | null = null;
   let sandbox: SandboxReport | undefined;
@@ -51,6 +59,8 @@ export function createReadiness({ database, disk, roles, stopping }: ReadinessOp
         ["worker", explainWorker?.() ?? null],
       ] as const)
         if (detail !== null) faults.push({ part, detail, effect: servesRequests ? "degraded" : "unready" });
+      const objects = explainObjects();
+      if (objects !== null) faults.push({ part: "objects", ...objects, effect: "degraded" });
       return faults;
     },
     addSandbox: (report) => {

@@ -27,7 +27,7 @@ export class BucketUnusable extends Error {}
 /** Objects in a bucket. */
 export interface S3Objects extends ObjectStore {
   /** Asks for the bucket once. @throws BucketUnusable, StoreUnavailable */
-  readonly check: () => Promise<void>;
+  readonly check: (signal?: AbortSignal) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -77,7 +77,7 @@ export async function openS3Objects({
         .catch(ignoreMissing);
     },
     list: () => listObjects(store),
-    check: () => check(store, settings.bucket),
+    check: (signal) => check(store, settings.bucket, signal),
     removeUnfinished: (before) => abortUploads(bucket, store.prefix, before),
     close: bucket.close,
   };
@@ -158,10 +158,17 @@ async function fetchOnce(store: Store, hash: string, path: string): Promise<void
 }
 
 /** A list and not a HEAD, whose answer would not say what is wrong. */
-async function check({ bucket, prefix }: Store, name: string): Promise<void> {
+async function check(
+  { bucket, prefix }: Store,
+  name: string,
+  abortSignal: AbortSignal | undefined,
+): Promise<void> {
   try {
     await bucket.requestOnce((s3) =>
-      s3.client.send(new s3.commands.ListObjectsV2Command({ Bucket: s3.bucket, Prefix: prefix, MaxKeys: 1 })),
+      s3.client.send(
+        new s3.commands.ListObjectsV2Command({ Bucket: s3.bucket, Prefix: prefix, MaxKeys: 1 }),
+        abortSignal === undefined ? {} : { abortSignal },
+      ),
     );
   } catch (error) {
     if (error instanceof PassingFailure || !(error instanceof Error)) throw error;

@@ -13,6 +13,7 @@ import { ObjectMissing, StoreUnavailable } from "../objects/object-store.ts";
 import { HAS_S3_SERVER, startS3Server } from "../testing/s3-server.ts";
 import type { S3Server } from "../testing/s3-server.ts";
 import { createRecordingLogger } from "../testing/test-database.ts";
+import { WATCH_TIMES } from "../objects/store-watch.ts";
 import { openObjectStore } from "./object-store.ts";
 
 // Without the server, which tools/s3-server.ts builds, there is nothing to test against.
@@ -32,17 +33,17 @@ describe.runIf(HAS_S3_SERVER)("a process whose objects are in a bucket", () => {
     await rm(objects, { recursive: true });
   });
 
-  const start = async (changed: Partial<S3Settings> = {}) => {
+  const start = async (changed: Partial<S3Settings> = {}, watchTimes = WATCH_TIMES) => {
     const logger = createRecordingLogger();
     const closers = createClosers(logger);
     const config = { s3: { ...settings, ...changed }, objectCacheBytes: MEGABYTE };
     const givers: ((bytes: number) => Promise<void>)[] = [];
-    const store = await openObjectStore(
-      { config, logger, closers },
+    const { store, explain } = await openObjectStore(
+      { config, logger, closers, watchTimes },
       { objects, objectCache },
       { addRoom: (give) => void givers.push(give) },
     );
-    return { store, logger, givers, close: closers.closeAll };
+    return { store, explain, logger, givers, close: closers.closeAll };
   };
 
   test("stores them there, and nothing in its data directory", async () => {
@@ -83,6 +84,44 @@ describe.runIf(HAS_S3_SERVER)("a process whose objects are in a bucket", () => {
     await expect(fetch()).rejects.toThrow(ObjectMissing);
     await close();
   });
+
+  test.each<[string, string, () => Promise<void>, () => Promise<void>]>([
+    [
+      "does not answer",
+      "OBJECTS_UNAVAILABLE",
+      async () => server.proxy.set("refuse"),
+      async () => server.proxy.set("none"),
+    ],
+    [
+      "has gone",
+      "OBJECTS_REFUSED",
+      () => rename(server.folderOf("objects"), server.folderOf("renamed")),
+      () => rename(server.folderOf("renamed"), server.folderOf("objects")),
+    ],
+  ])(
+    "names a bucket that %s, asks it no more, and uses it when it is back",
+    async (_what, code, lose, restore) => {
+      const times = { soundMs: 10, failingMs: 10, downAfterMs: 0 };
+      const { store, explain, logger, close } = await start({ prefix: code }, times);
+      const received = await store.receive(Readable.from(["content"]), 7);
+      await received.keep();
+      expect(explain()).toBeNull();
+      await lose();
+      await expect.poll(explain).toMatchObject({ code, detail: expect.stringMatching(/^The store .*\.$/u) });
+      const reason = /has not answered for a while/u;
+      await expect(store.has(received.hash)).rejects.toThrow(reason);
+      await expect(store.read(received.hash)).rejects.toThrow(reason);
+      await expect(store.receive(Readable.from(["more"]), 7)).rejects.toThrow(reason);
+      await expect(store.fetchTo(received.hash, join(objects, "fetched"))).rejects.toThrow(reason);
+      await restore();
+      await expect.poll(explain).toBeNull();
+      expect(await text(await store.read(received.hash))).toBe("content");
+      const told = logger.entries.map(({ level, message }) => `${level}: ${message}`);
+      expect(told).toContain("warn: the store of objects cannot be used");
+      expect(told.at(-1)).toBe("info: the store of objects can be used again");
+      await close();
+    },
+  );
 
   test("starts also while the service does not answer, and says so", async () => {
     server.proxy.set("refuse");

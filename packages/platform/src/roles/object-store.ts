@@ -11,12 +11,22 @@ import { openObjectCache, withCache } from "../objects/object-cache.ts";
 import { StoreUnavailable } from "../objects/object-store.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { BucketUnusable, openS3Objects } from "../objects/s3-objects.ts";
+import { refuseWhileDown, watchStore } from "../objects/store-watch.ts";
+import type { StoreWatch, WatchTimes } from "../objects/store-watch.ts";
 import type { HostProcess } from "./host-process.ts";
 
 /** What of a process the store is opened with. */
 export interface ObjectStoreHost extends Pick<HostProcess, "closers"> {
-  readonly logger: Pick<Logger, "warn">;
+  readonly logger: Pick<Logger, "info" | "warn">;
   readonly config: Pick<Config, "s3" | "objectCacheBytes">;
+  /** When a bucket is looked at; default `WATCH_TIMES`. */
+  readonly watchTimes?: WatchTimes;
+}
+
+/** The store, and whether it can be used. */
+export interface OpenedStore {
+  readonly store: ObjectStore;
+  readonly explain: StoreWatch["explain"];
 }
 
 /**
@@ -26,20 +36,20 @@ export interface ObjectStoreHost extends Pick<HostProcess, "closers"> {
  * @throws StartError
  */
 export async function openObjectStore(
-  { config, logger, closers }: ObjectStoreHost,
+  { config, logger, closers, watchTimes }: ObjectStoreHost,
   data: Pick<DataDirectory, "objects" | "objectCache">,
   disk: Pick<DiskGuard, "addRoom">,
-): Promise<ObjectStore> {
+): Promise<OpenedStore> {
   const { s3 } = config;
-  if (s3 === null) return createLocalObjects(data.objects);
-  const store = await openS3Objects({
+  if (s3 === null) return { store: createLocalObjects(data.objects), explain: () => null };
+  const bucket = await openS3Objects({
     settings: s3,
     incoming: join(data.objects, INCOMING),
     onUnavailable: warnOfFailures(logger),
   });
-  closers.add("object store", async () => store.close());
+  closers.add("object store", async () => bucket.close());
   try {
-    await store.check();
+    await bucket.check();
   } catch (error) {
     if (error instanceof BucketUnusable) throw new StartError(error.message, { cause: error });
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -48,7 +58,12 @@ export async function openObjectStore(
       "the S3 service does not answer; it is asked again when it is needed",
     );
   }
-  if (config.objectCacheBytes === 0) return store;
+  const { check } = bucket;
+  const watch = watchStore({ check, logger, ...(watchTimes && { times: watchTimes }) });
+  closers.add("watch of the object store", watch.close);
+  const store = refuseWhileDown(bucket, watch);
+  const { explain } = watch;
+  if (config.objectCacheBytes === 0) return { store, explain };
   const cache = await openObjectCache({
     directory: data.objectCache,
     maxBytes: config.objectCacheBytes,
@@ -56,7 +71,7 @@ export async function openObjectStore(
   });
   closers.add("object cache", cache.close);
   disk.addRoom(cache.giveRoom);
-  return withCache(store, cache);
+  return { store: withCache(store, cache), explain };
 }
 
 /** Says once a minute that the service fails: whoever is refused hears no reason, and the operator needs it. */

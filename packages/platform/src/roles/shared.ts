@@ -76,7 +76,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     poolBytes: config.poolBytes,
     leaseSeconds,
   });
-  const objectStore = await openObjectStore(host, data, disk);
+  const { store: objectStore, explain: explainObjects } = await openObjectStore(host, data, disk);
   const objects = createKeptObjects(objectStore, createObjectRows(database, config.retentionDays));
   const jsonCheck = createJsonCheck();
   closers.add("check of JSON", jsonCheck.close);
@@ -101,7 +101,13 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     objects,
     objectStore,
     files: createVersionFiles({ directory: data.versions, objects }),
-    readiness: createReadiness({ database, disk, roles: config.roles, stopping: stop.stopping }),
+    readiness: createReadiness({
+      database,
+      disk,
+      explainObjects,
+      roles: config.roles,
+      stopping: stop.stopping,
+    }),
   };
 }
 

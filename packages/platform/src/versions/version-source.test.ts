@@ -11,6 +11,7 @@ import { writeFiles } from "@platform/engine/testing/project-fixtures";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createLocalObjects } from "../objects/local-objects.ts";
+import { StoreUnavailable } from "../objects/object-store.ts";
 import type { OwnedVersionRecord } from "../store/versions/versions.ts";
 import { createVersionFiles } from "./version-files.ts";
 import { createVersionSource } from "./version-source.ts";
@@ -42,7 +43,11 @@ async function createSource(setup: string, requirements = "./package\n") {
   const { archive, hash: contentHash } = await packProject(project);
   const received = await objects.receive(Readable.from([archive]), archive.byteLength);
   await received.keep();
-  const files = createVersionFiles({ directory: join(directory, "versions"), objects });
+  let fetchTo = objects.fetchTo;
+  const files = createVersionFiles({
+    directory: join(directory, "versions"),
+    objects: { ...objects, fetchTo: (...given) => fetchTo(...given) },
+  });
   const interpreter = await findInterpreter({ searchPath: "/usr/bin" });
   const environments = createEnvironmentBuilder({ directory: join(directory, "cache"), interpreter });
   close = environments.close;
@@ -70,7 +75,10 @@ async function createSource(setup: string, requirements = "./package\n") {
     const names = await readdir(join(directory, "cache", "environments")).catch(() => []);
     return names.filter((name) => !name.endsWith(".log"));
   };
-  return { source, version, listBuilds };
+  const loseStore = () => {
+    fetchTo = () => Promise.reject(new StoreUnavailable("away"));
+  };
+  return { source, version, listBuilds, loseStore };
 }
 
 test("the build of an environment is stopped when the last execution that waits for it is given up", async () => {
@@ -106,6 +114,15 @@ test("requirements that were accepted once and are no longer understood fail for
   expect((failure as ProjectError).detail).toMatch(
     /^This version can no longer be installed; deploy a corrected one\. requirements\.txt, line 1: '--pre': .*\.$/,
   );
+});
+
+test("a store of archives that is away is the fault of no version and no worker", async () => {
+  const { source, version, loseStore } = await createSource("", "");
+  loseStore();
+  await expect(source.prepare(version.id, new AbortController().signal)).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    cause: { name: "StoreUnavailable" },
+  });
 });
 
 test("requirements that this machine cannot read are not called the project's fault", async () => {

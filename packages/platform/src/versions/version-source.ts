@@ -1,3 +1,4 @@
+import { Problem } from "@platform/contract/problems";
 import type { EnvironmentBuilder } from "@platform/engine/environments/environment";
 import type { VersionSource } from "@platform/engine/store/execution-store";
 import { ProjectError } from "@platform/engine/project/project-error";
@@ -9,6 +10,7 @@ import { createCache } from "@platform/engine/base/cache";
 import { shareWork } from "@platform/engine/base/shared-work";
 import type { SharedWork } from "@platform/engine/base/shared-work";
 import { HOUR } from "@platform/engine/base/time";
+import { StoreUnavailable } from "../objects/object-store.ts";
 import type { VersionStore } from "../store/versions/versions.ts";
 import type { VersionFiles } from "./version-files.ts";
 
@@ -80,6 +82,8 @@ async function prepare(
     });
     return toRunnableVersion(version, projectDirectory, environment);
   } catch (error) {
+    // The fault of no worker: it runs what is unpacked here.
+    if (error instanceof StoreUnavailable) throw new Problem("UNAVAILABLE", undefined, { cause: error });
     if (!(error instanceof ProjectError)) throw error;
     if (isFaultOfText(error))
       throw new ProjectError(
