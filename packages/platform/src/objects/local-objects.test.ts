@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { testObjectStore } from "../testing/object-conformance.ts";
 import { INCOMING, createLocalObjects } from "./local-objects.ts";
+import { StoreFull } from "./object-store.ts";
 
 testObjectStore("the object store on local disk", async (folder) => {
   const directory = join(folder, "objects");
@@ -35,6 +36,23 @@ test("what is received is written while it comes, and not held in memory", async
     expect(received.bytes).toBe(32 * MEGABYTE);
     // One group, and what a stream reads ahead.
     expect(Math.max(...held)).toBeLessThanOrEqual(4 * MEGABYTE);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+const produceMegabytes = (count: number) => Readable.from(Array(count).fill(Buffer.alloc(MEGABYTE)));
+
+test("content that leaves too little of the disk free is refused while it comes, and nothing of it is left", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "objects-"));
+  try {
+    const store = createLocalObjects(directory, Number.MAX_SAFE_INTEGER);
+    const large = produceMegabytes(32);
+    await expect(store.receive(large, Infinity)).rejects.toThrow(StoreFull);
+    expect(large.destroyed).toBe(false);
+    expect(await readdir(join(directory, INCOMING))).toEqual([]);
+    // What is small hardly changes it, and may be what ends something else.
+    await expect(store.receive(produceMegabytes(1), Infinity)).resolves.toMatchObject({ bytes: MEGABYTE });
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -13,15 +13,20 @@ export const INCOMING = "incoming";
 
 const SHARD = /^[0-9a-f]{2}$/u;
 
-/** Objects as files in a folder of this machine, with two levels: `ab/abcd...`. Several processes may share it. */
-export function createLocalObjects(directory: string): ObjectStore {
+/**
+ * Objects as files in a folder of this machine, with two levels: `ab/abcd...`. Several processes may share it.
+ *
+ * @param spareBytes what is received leaves so much of the disk free
+ */
+export function createLocalObjects(directory: string, spareBytes = 0): ObjectStore {
   const pathOf = (hash: string): string => {
     if (!isObjectHash(hash)) throw new ObjectMissing(hash);
     return join(directory, hash.slice(0, 2), hash);
   };
   return {
     receive: async (content, limit) => {
-      const received = await receiveContent(content, { folder: join(directory, INCOMING), limit });
+      const folder = join(directory, INCOMING);
+      const received = await receiveContent(content, { folder, limit, spareBytes });
       const { hash, bytes, path } = received;
       let kept: Promise<void> | null = null;
       return {

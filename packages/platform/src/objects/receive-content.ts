@@ -4,7 +4,7 @@ import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { MEGABYTE } from "@platform/engine/base/bytes";
-import { makeFolder } from "../base/files.ts";
+import { makeFolder, readSpace } from "../base/files.ts";
 import { ObjectTooLarge, StoreFull } from "./object-store.ts";
 import type { StoredObject } from "./object-store.ts";
 
@@ -17,22 +17,30 @@ export interface ReceivedFile extends StoredObject {
 const FILE_MODE = 0o444;
 /** Written at once: chunks of a request are small. */
 const GROUP_BYTES = 1 * MEGABYTE;
+/** After each so many, it is looked whether the disk has still room: several are written at once, and each may have gigabytes. */
+const LOOK_BYTES = 16 * MEGABYTE;
+
+/** Where content is written, and how much of it. */
+interface Place {
+  readonly folder: string;
+  readonly limit: number;
+  /** Of the disk; what content leaves free. */
+  readonly spareBytes: number;
+}
 
 /**
  * Writes content to a new file in `folder`, which is made if it is missing; it lasts through a power cut. On failure nothing is left.
  *
  * @throws ObjectTooLarge, StoreFull
  */
-export async function receiveContent(
-  content: Readable,
-  { folder, limit }: { readonly folder: string; readonly limit: number },
-): Promise<ReceivedFile> {
+export async function receiveContent(content: Readable, place: Place): Promise<ReceivedFile> {
+  const { folder } = place;
   await makeFolder(folder, 0o700);
   const path = join(folder, randomUUID());
   try {
     const file = await open(path, "wx", 0o600);
     try {
-      const stored = await write(content, file, limit);
+      const stored = await write(content, file, place);
       // Whatever the umask is.
       await file.chmod(FILE_MODE);
       await file.sync();
@@ -52,15 +60,20 @@ export function explainFull(error: unknown): unknown {
   return code === "ENOSPC" || code === "EDQUOT" ? new StoreFull({ cause: error }) : error;
 }
 
-async function write(content: Readable, file: FileHandle, limit: number): Promise<StoredObject> {
+async function write(content: Readable, file: FileHandle, place: Place): Promise<StoredObject> {
+  const { limit } = place;
   const digest = createHash("sha256");
   let bytes = 0;
   let group: Uint8Array[] = [];
   let grouped = 0;
+  let looked = 0;
   const flush = async (): Promise<void> => {
     await writeAll(file, Buffer.concat(group, grouped));
     group = [];
     grouped = 0;
+    if (bytes - looked < LOOK_BYTES) return;
+    looked = bytes;
+    await demandRoom(place);
   };
   // The source stays open when it is too large: a request that is destroyed cannot be answered any more.
   for await (const chunk of content.iterator({ destroyOnReturn: false })) {
@@ -74,6 +87,11 @@ async function write(content: Readable, file: FileHandle, limit: number): Promis
   }
   await flush();
   return { hash: digest.digest("hex"), bytes };
+}
+
+async function demandRoom({ folder, spareBytes }: Place): Promise<void> {
+  const { free } = await readSpace(folder);
+  if (free < spareBytes) throw new StoreFull({ cause: new Error(`Only ${free} bytes are free.`) });
 }
 
 function toBuffer(chunk: unknown): Uint8Array {

@@ -16,6 +16,8 @@ export interface S3ObjectsOptions {
   readonly settings: S3Settings;
   /** A folder of this machine for what is received. */
   readonly incoming: string;
+  /** What is received and fetched leaves so much of the disk free; default: nothing. */
+  readonly spareBytes?: number;
   readonly limits?: S3Limits;
   /** Hears of each request that was given up; the cause of the error says why. */
   readonly onUnavailable?: (error: StoreUnavailable) => void;
@@ -34,6 +36,7 @@ export interface S3Objects extends ObjectStore {
 interface Store {
   readonly bucket: Bucket;
   readonly limits: S3Limits;
+  readonly spareBytes: number;
   /** With the slash at its end; empty: none. */
   readonly prefix: string;
 }
@@ -42,14 +45,15 @@ interface Store {
 export async function openS3Objects({
   settings,
   incoming,
+  spareBytes = 0,
   limits = S3_LIMITS,
   onUnavailable,
 }: S3ObjectsOptions): Promise<S3Objects> {
   const bucket = await openBucket({ settings, limits, ...(onUnavailable && { onUnavailable }) });
-  const store = { bucket, limits, prefix: settings.prefix === "" ? "" : `${settings.prefix}/` };
+  const store = { bucket, limits, spareBytes, prefix: settings.prefix === "" ? "" : `${settings.prefix}/` };
   return {
     receive: async (content, limit) => {
-      const file = await receiveContent(content, { folder: incoming, limit });
+      const file = await receiveContent(content, { folder: incoming, limit, spareBytes });
       let kept: Promise<void> | null = null;
       return {
         ...file,
@@ -148,7 +152,8 @@ function asError(error: unknown): Error {
 async function fetchOnce(store: Store, hash: string, path: string): Promise<void> {
   const content = await readOnce(store, hash);
   try {
-    const file = await receiveContent(content, { folder: dirname(path), limit: Infinity });
+    const { spareBytes } = store;
+    const file = await receiveContent(content, { folder: dirname(path), limit: Infinity, spareBytes });
     if (file.hash === hash) return await rename(file.path, path);
     await rm(file.path);
     throw new ObjectDamaged(hash);

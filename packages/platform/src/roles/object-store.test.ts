@@ -36,7 +36,7 @@ describe.runIf(HAS_S3_SERVER)("a process whose objects are in a bucket", () => {
   const start = async (changed: Partial<S3Settings> = {}, watchTimes = WATCH_TIMES) => {
     const logger = createRecordingLogger();
     const closers = createClosers(logger);
-    const config = { s3: { ...settings, ...changed }, objectCacheBytes: MEGABYTE };
+    const config = { s3: { ...settings, ...changed }, objectCacheBytes: MEGABYTE, minFreeDiskBytes: 0 };
     const givers: ((bytes: number) => Promise<void>)[] = [];
     const { store, explain } = await openObjectStore(
       { config, logger, closers, watchTimes },

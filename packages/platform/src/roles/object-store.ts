@@ -18,7 +18,7 @@ import type { HostProcess } from "./host-process.ts";
 /** What of a process the store is opened with. */
 export interface ObjectStoreHost extends Pick<HostProcess, "closers"> {
   readonly logger: Pick<Logger, "info" | "warn">;
-  readonly config: Pick<Config, "s3" | "objectCacheBytes">;
+  readonly config: Pick<Config, "s3" | "objectCacheBytes" | "minFreeDiskBytes">;
   /** When a bucket is looked at; default `WATCH_TIMES`. */
   readonly watchTimes?: WatchTimes;
 }
@@ -41,10 +41,13 @@ export async function openObjectStore(
   disk: Pick<DiskGuard, "addRoom">,
 ): Promise<OpenedStore> {
   const { s3 } = config;
-  if (s3 === null) return { store: createLocalObjects(data.objects), explain: () => null };
+  // Nothing large is begun below the floor: what has begun may use half of it.
+  const spareBytes = config.minFreeDiskBytes / 2;
+  if (s3 === null) return { store: createLocalObjects(data.objects, spareBytes), explain: () => null };
   const bucket = await openS3Objects({
     settings: s3,
     incoming: join(data.objects, INCOMING),
+    spareBytes,
     onUnavailable: warnOfFailures(logger),
   });
   closers.add("object store", async () => bucket.close());
