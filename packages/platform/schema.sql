@@ -444,6 +444,39 @@ CREATE INDEX pool_file_hash ON public.pool_file USING btree (hash);
 CREATE UNIQUE INDEX pool_file_name ON public.pool_file USING btree (pool_id, name_key) WHERE (ended_at IS NULL);
 CREATE INDEX pool_file_stored ON public.pool_file USING btree (organisation_id) INCLUDE (bytes) WHERE (ended_at IS NULL);
 
+create table pool_upload (
+  id uuid not null,
+  organisation_id uuid not null,
+  pool_id uuid not null,
+  owner_id uuid not null,
+  created_by uuid not null,
+  name text not null,
+  media_type text not null,
+  metadata text not null,
+  bytes bigint not null,
+  sha256 text,
+  received bigint not null default 0,
+  hash text,
+  place uuid not null,
+  parts jsonb not null default '[]'::jsonb,
+  writer uuid,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  file_id uuid,
+  stored_at timestamp(3) with time zone,
+  constraint pool_upload_bytes CHECK ((bytes >= 0)),
+  constraint pool_upload_hash CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint pool_upload_received CHECK (((received >= 0) AND (received <= bytes))),
+  constraint pool_upload_sha256 CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint pool_upload_author FOREIGN KEY (created_by) REFERENCES platform_user(id),
+  constraint pool_upload_organisation FOREIGN KEY (organisation_id) REFERENCES organisation(id),
+  constraint pool_upload_pool FOREIGN KEY (pool_id) REFERENCES data_pool(id),
+  constraint pool_upload_pkey PRIMARY KEY (id)
+);
+CREATE INDEX pool_upload_expires ON public.pool_upload USING btree (expires_at);
+CREATE INDEX pool_upload_open ON public.pool_upload USING btree (organisation_id, expires_at) WHERE (stored_at IS NULL);
+CREATE INDEX pool_upload_promised ON public.pool_upload USING btree (owner_id) INCLUDE (bytes, expires_at) WHERE (stored_at IS NULL);
+
 create table quota (
   subscription_id uuid not null,
   cap bigint,

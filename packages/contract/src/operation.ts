@@ -37,7 +37,8 @@ export type BodyMode = keyof typeof BODY_TYPES;
 
 /** One row of an operation table. The route, its validation, OpenAPI and the typed client are derived from it. */
 export interface Operation {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** PATCH, HEAD and OPTIONS are for protocols that ask for them: a HEAD is otherwise answered by its GET. */
+  readonly method: "GET" | "POST" | "PUT" | "DELETE" | "PATCH" | "HEAD" | "OPTIONS";
   /** Path below the API's base, with `{name}` for parameters. */
   readonly path: string;
   /**

@@ -94,6 +94,16 @@ export const PROBLEMS = {
     detail: "This version is retired and accepts no new executions.",
     retryable: false,
   },
+  UPLOAD_EXPIRED: {
+    status: 410,
+    detail: "The upload has expired, and what had arrived was removed; begin anew.",
+    retryable: false,
+  },
+  TUS_VERSION_UNSUPPORTED: {
+    status: 412,
+    detail: "Uploads need the header Tus-Resumable: 1.0.0.",
+    retryable: false,
+  },
   INPUT_TOO_LARGE: {
     status: 413,
     detail: "The input is larger than 1 MB by value; pass it by reference with dataRef.",
@@ -113,12 +123,22 @@ export const PROBLEMS = {
       "The reference does not identify a file that this application may read and that holds a JSON object.",
     retryable: false,
   },
+  UPLOAD_LOCKED: {
+    status: 423,
+    detail: "Another request goes on with this upload; ask how much has arrived, and go on from there.",
+    retryable: true,
+  },
   RATE_LIMITED: { status: 429, detail: "Too many requests.", retryable: true },
   QUOTA_EXCEEDED: {
     status: 429,
     detail:
       "The organisation has reached its limit for this resource, or the subscription the cap of its plan.",
     retryable: false,
+  },
+  UPLOAD_CHECKSUM_MISMATCH: {
+    status: 460,
+    detail: "The part does not have the sum of Upload-Checksum, and was not stored; send it again.",
+    retryable: true,
   },
   INTERNAL_ERROR: { status: 500, detail: "An internal error occurred.", retryable: true },
   UNAVAILABLE: {

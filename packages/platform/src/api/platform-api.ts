@@ -41,6 +41,8 @@ import type { PlatformSecret } from "../secrets/key-ring.ts";
 import { createUsageHandlers } from "./usage.ts";
 import { createUploadGate } from "./upload-gate.ts";
 import type { UploadLimits } from "./upload-gate.ts";
+import { registerUploads } from "./uploads.ts";
+import type { UploadRoutesOptions } from "./uploads.ts";
 
 /** What the platform API works with. */
 export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> {
@@ -63,6 +65,8 @@ export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> 
   readonly uploadLimits?: UploadLimits;
   /** The most days for which a service may keep executions. */
   readonly maxRetentionDays: number;
+  /** Folder for what has arrived of uploads that can be resumed. */
+  readonly partsDirectory: string;
   /** Changes of one user in the long run. */
   readonly writesPerSecond: number;
   /** Jobs of one organisation that are started in the long run. */
@@ -88,8 +92,7 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
   app.addHook("onClose", async () => unwatch());
   await registerDocs(app, { prefix: PLATFORM_API_PREFIX, openApi: () => document });
   await registerDevicePage(app, { ...deps, audit });
-  await registerOperations(app, PLATFORM_API, {
-    prefix: PLATFORM_API_PREFIX,
+  const stages: UploadRoutesOptions["stages"] = {
     authenticate: (request) => {
       const onForgery: CallerDeps["onForgery"] = (session) =>
         audit.noteForgery(session, readClientAddress(request));
@@ -99,6 +102,19 @@ export async function registerPlatformApi(app: FastifyInstance, deps: PlatformAp
     limit: (caller, rate, reply) => addLimitHeaders(reply, limits(caller, rate)),
     audit,
     validate: refuseNullCharacters,
+  };
+  await registerUploads(app, {
+    store: deps.uploads,
+    files: deps.poolFiles,
+    objects: deps.objects,
+    folder: deps.partsDirectory,
+    isDiskLow: deps.disk.isLow,
+    maxFileBytes: deps.maxFileBytes,
+    stages,
+  });
+  await registerOperations(app, PLATFORM_API, {
+    ...stages,
+    prefix: PLATFORM_API_PREFIX,
     handlers: {
       ...createAccountHandlers(deps.identity),
       ...createOrganizationHandlers(deps.identity),

@@ -108,7 +108,7 @@ async function putFile(deps: PoolFileDeps, request: PutFile): Promise<PoolFileRe
       mayReplace: http.headers["if-none-match"] !== "*",
     });
     if (stored === null) throw noPool();
-    if (stored === "name taken") throw nameTaken();
+    if (typeof stored === "string") throw nameTaken();
     return stored;
   } finally {
     await received.drop();

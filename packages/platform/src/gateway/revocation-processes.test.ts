@@ -204,7 +204,7 @@ async function openReferences(): Promise<readonly Door[]> {
     await home.database.query({ text: insert, values: [hash] });
     const file = { hash, bytes: 2, name: "input.json", mediaType: "application/json", mayReplace: true };
     const stored = await poolFiles.put({ ...pool, ...file, createdBy });
-    if (stored === null || stored === "name taken") throw new Error("The file was not stored.");
+    if (stored === null || typeof stored === "string") throw new Error("The file was not stored.");
     const dataRef = {
       dataPoolId: made.id,
       dataSourceDescriptorId: stored.descriptorId,

@@ -96,6 +96,7 @@ describe("the collector", () => {
       data: folders(),
       garbage: createGarbageStore(home.database, RETENTION_DAYS),
       objects: objects(),
+      uploads: instance.stores.uploads,
     });
 
   test("removes objects that no version and no build under way needs, and spares the others and what has just come", async () => {
@@ -142,7 +143,7 @@ describe("the collector", () => {
     const key = { organisationId, poolId: pool.id };
     const given = { name: "file", mediaType: "text/plain", bytes: 9, createdBy, mayReplace: false };
     const file = await poolFiles.put({ ...key, ...given, hash });
-    if (file === null || file === "name taken") throw new Error("The file could not be stored.");
+    if (file === null || typeof file === "string") throw new Error("The file could not be stored.");
     const age = () => run("update object set kept_at = now() - interval '25 hours' where hash = $1", hash);
     await age();
     await collect();
@@ -214,6 +215,7 @@ describe("the collector", () => {
       data: folders(),
       garbage: createGarbageStore(home.database, RETENTION_DAYS),
       objects: { store: { ...store, removeUnfinished }, rows },
+      uploads: instance.stores.uploads,
       now,
     });
     expect(asked).toEqual([now - 2 * DAY]);

@@ -7,7 +7,9 @@ import { removeUnusedCached } from "../objects/cache-files.ts";
 import { INCOMING } from "../objects/local-objects.ts";
 import type { ObjectStore } from "../objects/object-store.ts";
 import { sweepObjects } from "../objects/sweep.ts";
+import { PARTS, sweepParts } from "../pools/part-files.ts";
 import type { GarbageStore } from "../store/garbage.ts";
+import type { UploadStore } from "../store/pools/uploads.ts";
 import { removeTree } from "@platform/engine/files/remove-tree";
 import { looksUnused, removeUnused } from "@platform/engine/files/remove-unused";
 import { DAY } from "@platform/engine/base/time";
@@ -32,6 +34,7 @@ export interface GarbageOptions {
   readonly objects: Parameters<typeof sweepObjects>[0] & {
     readonly store: Pick<ObjectStore, "removeUnfinished">;
   };
+  readonly uploads: Pick<UploadStore, "findNeeded">;
   /** Milliseconds since the epoch. */
   readonly now?: number;
 }
@@ -49,6 +52,8 @@ export type GarbageReport = Readonly<
     | "access"
     | "buckets"
     | "files"
+    | "uploads"
+    | "parts"
     | "reads",
     number
   >
@@ -59,6 +64,7 @@ export async function collectGarbage({
   data,
   garbage,
   objects,
+  uploads,
   now = Date.now(),
 }: GarbageOptions): Promise<GarbageReport> {
   // Shows that this process is alive: others remove run directories that were not touched for a day.
@@ -74,6 +80,8 @@ export async function collectGarbage({
     access: await garbage.removeEndedAccess(),
     buckets: await garbage.removeFullBuckets(),
     files: await garbage.removeEndedFiles(),
+    uploads: await garbage.removeOldUploads(),
+    parts: await sweepParts(join(data.objects, PARTS), uploads, now),
     reads: await garbage.removeReadObjects(),
     versions: await collectVersions(data.versions, now - UNUSED_AFTER),
     environments: await collectEnvironments(data.environments, {

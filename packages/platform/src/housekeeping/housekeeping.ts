@@ -7,6 +7,7 @@ import { adoptObjects } from "../objects/sweep.ts";
 import { maintainPartitions } from "../store/executions/partitions.ts";
 import { createGarbageStore } from "../store/garbage.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
+import { createUploadStore } from "../store/pools/uploads.ts";
 import { rollUpUsage } from "../store/usage/roll-up.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 
@@ -38,9 +39,11 @@ export function startHousekeeping({
 }: HousekeepingOptions): () => Promise<void> {
   const garbage = createGarbageStore(database, retentionDays);
   const objects = { store, rows: createObjectRows(database, retentionDays) };
+  // Only asked what is needed, so no quota.
+  const uploads = createUploadStore(database, 0);
   const runRound = async (): Promise<void> => {
     const report = await maintainPartitions(database, { logger, retentionDays });
-    const removed = await collectGarbage({ data, garbage, objects });
+    const removed = await collectGarbage({ data, garbage, objects, uploads });
     const hasRemoved = Object.values(removed).some((count) => count > 0) || (report?.dropped.length ?? 0) > 0;
     if (hasRemoved) logger.info({ ...report, removed }, "old data was removed");
   };

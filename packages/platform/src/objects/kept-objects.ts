@@ -11,11 +11,13 @@ const PAUSE_MS = 100;
 
 /** The objects of a store, with a row for each: what all but housekeeping works with. */
 export function createKeptObjects(store: ObjectStore, rows: Pick<ObjectRows, "note">): Objects {
+  const noted = (received: ReceivedObject): ReceivedObject => ({
+    ...received,
+    keep: () => keep({ store, rows }, received),
+  });
   return {
-    receive: async (content, limit) => {
-      const received = await store.receive(content, limit);
-      return { ...received, keep: () => keep({ store, rows }, received) };
-    },
+    receive: async (content, limit) => noted(await store.receive(content, limit)),
+    take: (file) => noted(store.take(file)),
     read: store.read,
     fetchTo: store.fetchTo,
   };

@@ -1,12 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { access, copyFile, link, open, opendir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import {
+  access,
+  chmod,
+  copyFile,
+  link,
+  open,
+  opendir,
+  readdir,
+  rename,
+  rm,
+  stat,
+  utimes,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { makeFolder, syncDirectory } from "../base/files.ts";
 import { ObjectMissing, isObjectHash } from "./object-store.ts";
-import type { ByteRange, ListedObject, ObjectStore } from "./object-store.ts";
-import { explainFull, receiveContent } from "./receive-content.ts";
+import type { ByteRange, ListedObject, ObjectStore, ReceivedFile, ReceivedObject } from "./object-store.ts";
+import { FILE_MODE, explainFull, receiveContent } from "./receive-content.ts";
 
 /** The folder, below that of the objects, of what is received. */
 export const INCOMING = "incoming";
@@ -23,24 +35,24 @@ export function createLocalObjects(directory: string, spareBytes = 0): ObjectSto
     if (!isObjectHash(hash)) throw new ObjectMissing(hash);
     return join(directory, hash.slice(0, 2), hash);
   };
+  const take = ({ hash, bytes, path }: ReceivedFile): ReceivedObject => {
+    let kept: Promise<void> | null = null;
+    return {
+      hash,
+      bytes,
+      path,
+      keep: () =>
+        (kept ??= moveIntoPlace(path, pathOf(hash), directory).catch((error: unknown) => {
+          kept = null;
+          throw explainFull(error);
+        })),
+      drop: () => rm(path, { force: true }),
+    };
+  };
   return {
-    receive: async (content, limit) => {
-      const folder = join(directory, INCOMING);
-      const received = await receiveContent(content, { folder, limit, spareBytes });
-      const { hash, bytes, path } = received;
-      let kept: Promise<void> | null = null;
-      return {
-        hash,
-        bytes,
-        path,
-        keep: () =>
-          (kept ??= moveIntoPlace(path, pathOf(hash), directory).catch((error: unknown) => {
-            kept = null;
-            throw explainFull(error);
-          })),
-        drop: () => rm(path, { force: true }),
-      };
-    },
+    receive: async (content, limit) =>
+      take(await receiveContent(content, { folder: join(directory, INCOMING), limit, spareBytes })),
+    take,
     read: async (hash, range) => readFrom(hash, pathOf(hash), range),
     fetchTo: async (hash, path) => {
       await linkOrCopy(pathOf(hash), path).catch((error: unknown) => {
@@ -110,6 +122,8 @@ async function moveIntoPlace(temporary: string, path: string, root: string): Pro
   // The garbage collector keeps young files; checking a large archive may have taken a while.
   const now = new Date();
   await utimes(temporary, now, now);
+  // Whatever the umask is.
+  await chmod(temporary, FILE_MODE);
   await rename(temporary, path);
   await syncDirectory(folder);
   if (isNew) await syncDirectory(root);

@@ -8,10 +8,13 @@ export interface StoredObject {
   readonly bytes: number;
 }
 
-/** Content that was received but is not an object yet: its receiver checks it, then keeps or drops it. */
-export interface ReceivedObject extends StoredObject {
-  /** Path of the temporary file. */
+/** Content in a file of this machine. */
+export interface ReceivedFile extends StoredObject {
   readonly path: string;
+}
+
+/** Content that was received but is not an object yet: its receiver checks it, then keeps or drops it. */
+export interface ReceivedObject extends ReceivedFile {
   /**
    * Makes it an object, durable when it resolves. The row that names it is written afterwards, within a day.
    *
@@ -46,6 +49,11 @@ export interface Objects {
    * @throws ObjectTooLarge; then nothing is stored, and `content` stays open. StoreFull
    */
   readonly receive: (content: Readable, limit: number) => Promise<ReceivedObject>;
+  /**
+   * Takes a file of this machine as received: nobody writes to it any more, and its content is known and lasts. `keep` may move it away;
+   * it needs the file only where there is no such object yet.
+   */
+  readonly take: (file: ReceivedFile) => ReceivedObject;
   /**
    * The content, or a part of it that is within. Content that is damaged may be given as it is.
    *

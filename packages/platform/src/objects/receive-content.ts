@@ -6,15 +6,10 @@ import type { Readable } from "node:stream";
 import { MEGABYTE } from "@platform/engine/base/bytes";
 import { makeFolder, readSpace } from "../base/files.ts";
 import { ObjectTooLarge, StoreFull } from "./object-store.ts";
-import type { StoredObject } from "./object-store.ts";
-
-/** Content in a temporary file. */
-export interface ReceivedFile extends StoredObject {
-  readonly path: string;
-}
+import type { ReceivedFile, StoredObject } from "./object-store.ts";
 
 /** Objects are only read, also by other users of this machine who are given a link to one. */
-const FILE_MODE = 0o444;
+export const FILE_MODE = 0o444;
 /** Written at once: chunks of a request are small. */
 const GROUP_BYTES = 1 * MEGABYTE;
 /** After each so many, it is looked whether the disk has still room: several are written at once, and each may have gigabytes. */

@@ -4,9 +4,8 @@ import { PassThrough, Readable } from "node:stream";
 import { getMessage } from "@platform/engine/base/thrown";
 import type { S3Settings } from "../config/object-settings.ts";
 import { ObjectDamaged, ObjectMissing, StoreUnavailable, isObjectHash } from "./object-store.ts";
-import type { ByteRange, ListedObject, ObjectStore } from "./object-store.ts";
+import type { ByteRange, ListedObject, ObjectStore, ReceivedFile, ReceivedObject } from "./object-store.ts";
 import { receiveContent } from "./receive-content.ts";
-import type { ReceivedFile } from "./receive-content.ts";
 import { PassingFailure, S3Refusal, S3_LIMITS, explain, ignoreMissing, openBucket } from "./s3-bucket.ts";
 import type { Bucket, S3Limits } from "./s3-bucket.ts";
 import { abortUploads, upload } from "./s3-upload.ts";
@@ -52,19 +51,9 @@ export async function openS3Objects({
   const bucket = await openBucket({ settings, limits, ...(onUnavailable && { onUnavailable }) });
   const store = { bucket, limits, spareBytes, prefix: settings.prefix === "" ? "" : `${settings.prefix}/` };
   return {
-    receive: async (content, limit) => {
-      const file = await receiveContent(content, { folder: incoming, limit, spareBytes });
-      let kept: Promise<void> | null = null;
-      return {
-        ...file,
-        keep: () =>
-          (kept ??= keep(store, file).catch((error: unknown) => {
-            kept = null;
-            throw error;
-          })),
-        drop: () => rm(file.path, { force: true }),
-      };
-    },
+    receive: async (content, limit) =>
+      take(store, await receiveContent(content, { folder: incoming, limit, spareBytes })),
+    take: (file) => take(store, file),
     read: async (hash, range) => {
       if (range === undefined || range.start < range.end)
         return bucket.repeat(() => readOnce(store, hash, range));
@@ -104,6 +93,19 @@ async function findSize(store: Store, hash: string): Promise<number | null> {
     ignoreMissing(error);
     return null;
   }
+}
+
+function take(store: Store, file: ReceivedFile): ReceivedObject {
+  let kept: Promise<void> | null = null;
+  return {
+    ...file,
+    keep: () =>
+      (kept ??= keep(store, file).catch((error: unknown) => {
+        kept = null;
+        throw error;
+      })),
+    drop: () => rm(file.path, { force: true }),
+  };
 }
 
 /** Sends the content unless it is there. What is there and has another size was damaged by others, and is replaced. */

@@ -5,8 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { CompletedPart, ListMultipartUploadsCommandOutput } from "@aws-sdk/client-s3";
 import { LocalFailure, ignoreMissing } from "./s3-bucket.ts";
 import type { Bucket, S3Client } from "./s3-bucket.ts";
-import type { ByteRange } from "./object-store.ts";
-import type { ReceivedFile } from "./receive-content.ts";
+import type { ByteRange, ReceivedFile } from "./object-store.ts";
 
 /** Where content goes, and whether it may replace what is there. */
 export interface Upload {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { createDispatcher } from "@platform/engine/worker/dispatcher";
 import { registerPlatformApi } from "../api/platform-api.ts";
@@ -6,6 +7,7 @@ import { createBuilder } from "../builder/builder.ts";
 import type { Role } from "../config/config.ts";
 import { registerGateway } from "../gateway/gateway.ts";
 import { createLeaseWatchdog } from "../host/lease-watchdog.ts";
+import { PARTS } from "../pools/part-files.ts";
 import { createVariables } from "../secrets/variables.ts";
 import { withVariables } from "../versions/with-variables.ts";
 import { createVersionSource } from "../versions/version-source.ts";
@@ -42,7 +44,7 @@ async function startGateway(
 
 /** The platform API. */
 async function startControl(
-  { stores, secret, identity, executions, objects, disk, config }: Shared,
+  { stores, secret, identity, executions, objects, data, disk, config }: Shared,
   app: HttpServers["api"],
 ): Promise<void> {
   const { gatewayUrl, apiUrl, writesPerSecond, startsPerSecond, maxFileBytes, maxRetentionDays } = config;
@@ -53,6 +55,7 @@ async function startControl(
     identity,
     executions,
     objects,
+    partsDirectory: join(data.objects, PARTS),
     disk,
     gatewayUrl,
     apiUrl,

@@ -229,6 +229,28 @@ const GROWING: Readonly<Record<Exclude<BoundName, "sessions">, Growing>> = {
     fill: `insert into data_pool (id, organisation_id, name, name_key, created_by)
       select gen_random_uuid(), $1, 'many', 'many' || i, $3 from generate_series(1, $2) as i`,
   },
+  uploads: {
+    parent: ORGANISATION,
+    prepare: async () => {
+      const { organisationId, userId } = user;
+      const poolId = await createPool();
+      const head = { name: "a", mediaType: "text/plain", metadata: "", bytes: 0, sha256: null };
+      return {
+        parentId: organisationId,
+        make: () =>
+          here.stores.uploads.create({
+            ...head,
+            organisationId,
+            userId,
+            poolId,
+            place: randomUUID(),
+          }),
+      };
+    },
+    fill: `insert into pool_upload (id, organisation_id, pool_id, owner_id, created_by, name, media_type, metadata, bytes, place, expires_at)
+      select gen_random_uuid(), $1, p.id, $1, $3, 'a', 'text/plain', '', 0, gen_random_uuid(), now() + interval '1 day'
+      from generate_series(1, $2), data_pool p where p.organisation_id = $1`,
+  },
   poolFiles: {
     parent: POOL,
     prepare: async () => {

@@ -10,6 +10,8 @@ export interface GarbageStore {
   readonly removeEndedAccess: () => Promise<number>;
   /** Removes files of data pools that were deleted or replaced a day ago, which no execution needs; returns how many. */
   readonly removeEndedFiles: () => Promise<number>;
+  /** Removes uploads that expired, or would have, a week ago; returns how many. */
+  readonly removeOldUploads: () => Promise<number>;
   /** Removes what names the objects of executions that have ended; returns how many. */
   readonly removeReadObjects: () => Promise<number>;
   /** Removes buckets of starts and changes that were not used for a day, which are full; returns how many. */
@@ -28,6 +30,7 @@ export function createGarbageStore(database: Database, retentionDays: number): G
     removeOldSignIns: () => removeOldSignIns(database),
     removeEndedAccess: () => removeEndedAccess(database),
     removeEndedFiles: () => removeEndedFiles(database),
+    removeOldUploads: () => removeOldUploads(database),
     removeReadObjects: () => removeReadObjects(database),
     removeFullBuckets: () => removeFullBuckets(database),
   };
@@ -85,6 +88,16 @@ async function removeEndedFiles(database: Database): Promise<number> {
   const rows = await database.query({
     text: `delete from pool_file where id in (
         select id from pool_file where ended_at < now() - interval '1 day' limit ${MAX_SMALL_ROWS}
+      ) returning id`,
+    idempotent: true,
+  });
+  return rows.length;
+}
+
+async function removeOldUploads(database: Database): Promise<number> {
+  const rows = await database.query({
+    text: `delete from pool_upload where id in (
+        select id from pool_upload where expires_at < now() - interval '7 days' limit ${MAX_SMALL_ROWS}
       ) returning id`,
     idempotent: true,
   });

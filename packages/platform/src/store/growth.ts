@@ -40,6 +40,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   organisation: { bounds: ["ownedOrganisations"], rest: DELETED },
   personal_access_token: { bounds: ["tokens"], rest: ENDED },
   pool_file: { bounds: ["poolFiles"], rest: "Deleted and replaced ones are removed after a day." },
+  pool_upload: { bounds: ["uploads"], rest: "Stored and expired ones are removed a week later." },
   plan: { bounds: ["plans", "planRevisions"], rest: "None." },
   platform_user: { bounds: [], rest: "Who may sign up; 20 at once for a client." },
   quota: { bounds: [], rest: "One for each subscription." },

@@ -13,6 +13,7 @@ import { DEFAULT_POOL_BYTES, createPoolFileStore } from "./pools/pool-files.ts";
 import { createPoolGrantStore } from "./pools/pool-grants.ts";
 import { createPoolShareStore } from "./pools/pool-shares.ts";
 import { createReferenceStore } from "./pools/references.ts";
+import { createUploadStore } from "./pools/uploads.ts";
 import { createPlanStore } from "./plans.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
@@ -55,5 +56,6 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     poolGrants: createPoolGrantStore(database),
     references: createReferenceStore(database),
     poolFiles: createPoolFileStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
+    uploads: createUploadStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
   };
 }

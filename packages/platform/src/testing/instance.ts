@@ -21,6 +21,7 @@ import { createLocalObjects } from "../objects/local-objects.ts";
 import type { Database } from "../postgres/database.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
 import { createDataPools } from "../pools/data-pools.ts";
+import { PARTS } from "../pools/part-files.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createStores } from "../store/stores.ts";
 import type { Stores } from "../store/stores.ts";
@@ -110,6 +111,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     identity,
     executions,
     objects,
+    partsDirectory: join(directory, "objects", PARTS),
     secret: TEST_SECRET,
     disk: { isLow: () => options.isDiskLow?.() ?? false },
     gatewayUrl: TEST_GATEWAY_URL,

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdtemp, readFile, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -83,6 +83,18 @@ export function testObjectStore(name: string, open: (folder: string) => Promise<
       await store.fetchTo(hash, path);
       expect(nameHash(await readFile(path))).toBe(hash);
       expect(await listAll()).toMatchObject([{ hash, bytes }]);
+    });
+
+    test("takes a file that has its content already, and leaves no file behind", async () => {
+      const path = place();
+      await writeFile(path, "taken", { mode: 0o600 });
+      const given = { hash: nameHash("taken"), bytes: 5, path };
+      const taken = store.take(given);
+      expect(await store.has(given.hash)).toBe(false);
+      await taken.keep();
+      await taken.drop();
+      expect(await text(await objects.other.read(given.hash))).toBe("taken");
+      await expect(stat(path)).rejects.toThrow("ENOENT");
     });
 
     test("gives every part of an object", async () => {

@@ -103,6 +103,12 @@ export const BOUNDS = {
     of: "The data pool",
     remedy: "withdraw a grant first",
   },
+  uploads: {
+    limit: 100,
+    what: "uploads to data pools that have begun and can be resumed",
+    of: "The organisation",
+    remedy: "finish one or give it up; after a day in which nothing arrives it ends by itself",
+  },
 } as const satisfies Record<string, Bound>;
 
 /** Name of a bound. */

@@ -9,8 +9,10 @@ import { isUniqueViolation, selectMilliseconds } from "../base/columns.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import type { Page, PageRequest } from "../base/page.ts";
 import { requireStorage } from "./pool-quota.ts";
-import { holdPool, selectSeen } from "./pool-rights.ts";
-import type { PoolKey, PoolRole } from "./pool-rights.ts";
+import { WRITERS, holdPool, selectSeen } from "./pool-rights.ts";
+import type { PoolKey } from "./pool-rights.ts";
+import { endUpload } from "./uploads.ts";
+import type { UploadWriter } from "./uploads.ts";
 
 /** A file of a data pool. */
 export interface PoolFileRecord {
@@ -36,6 +38,8 @@ interface NewPoolFile extends PoolKey, Pick<PoolFileRecord, "name" | "mediaType"
   readonly createdBy: string;
   /** Whether it may take the place of the file of this name. */
   readonly mayReplace: boolean;
+  /** What sends it, where that is an upload that can be resumed. */
+  readonly upload?: UploadWriter;
 }
 
 /**
@@ -47,8 +51,8 @@ export interface PoolFileStore {
   /** By name. */
   readonly list: (pool: PoolKey, page: PageRequest) => Promise<Page<PoolFileRecord> | null>;
   readonly find: (pool: PoolKey, fileId: string) => Promise<PoolFileRecord | null>;
-  /** In the place of the file of this name, which ends. @throws Problem QUOTA_EXCEEDED */
-  readonly put: (file: NewPoolFile) => Promise<PoolFileRecord | "name taken" | null>;
+  /** In the place of the file of this name, which ends. `taken over`: by another request of the same upload. @throws Problem QUOTA_EXCEEDED */
+  readonly put: (file: NewPoolFile) => Promise<PoolFileRecord | "name taken" | "taken over" | null>;
   readonly rename: (
     pool: PoolKey,
     fileId: string,
@@ -69,15 +73,16 @@ const COLUMNS = `f.id, f.pool_id as "poolId", f.descriptor_id as "descriptorId",
 
 /** SQL: files `f` of the pool $1, which the organisation $2 sees. */
 const OF_POOL = `pool_file f join ${selectSeen("$2")} on p.id = f.pool_id where f.pool_id = $1 and f.ended_at is null`;
-/** Who stores, renames and deletes files. */
-const WRITERS: readonly PoolRole[] = ["owner", "maintainer"];
 
 /** The files in PostgreSQL. `quotaBytes`: of one organisation. */
 export function createPoolFileStore(database: Database, quotaBytes: number): PoolFileStore {
   return {
     list: (pool, page) => listFiles(database, pool, page),
     find: (pool, fileId) => findFile(database.query, pool, fileId),
-    put: (file) => unlessTaken(() => database.transaction((run) => putFile(run, file, quotaBytes))),
+    put: (file) =>
+      unlessTaken(() => database.transaction((run) => putFile(run, file, quotaBytes))).catch(
+        explainTakenOver,
+      ),
     rename: (pool, fileId, name) =>
       unlessTaken(() => database.transaction((run) => renameFile(run, pool, { fileId, name }))),
     delete: (pool, fileId) => database.transaction((run) => deleteFile(run, pool, fileId)),
@@ -91,6 +96,14 @@ async function unlessTaken<T>(work: () => Promise<T>): Promise<T | "name taken">
     if (isUniqueViolation(error, "pool_file_name")) return "name taken";
     throw error;
   }
+}
+
+/** Nothing of the transaction stays. */
+class TakenOver extends Error {}
+
+function explainTakenOver(error: unknown): "taken over" {
+  if (error instanceof TakenOver) return "taken over";
+  throw error;
 }
 
 async function listFiles(
@@ -134,7 +147,7 @@ async function putFile(
   file: NewPoolFile,
   quotaBytes: number,
 ): Promise<PoolFileRecord | "name taken" | null> {
-  const { poolId, name, mediaType, hash, bytes, createdBy } = file;
+  const { poolId, name, mediaType, hash, bytes, createdBy, upload } = file;
   // Files of one pool are put one after the other, and none into a pool that is being deleted.
   const pool = await holdPool(run, file, WRITERS);
   if (pool === null) return null;
@@ -153,8 +166,9 @@ async function putFile(
       values: [poolId],
     });
   const { organisationId } = pool;
-  await requireStorage(run, organisationId, { bytes, quotaBytes, isOwn: pool.role === "owner" });
   const id = randomUUID();
+  if (upload !== undefined && !(await endUpload(run, upload, id))) throw new TakenOver();
+  await requireStorage(run, organisationId, { bytes, quotaBytes, isOwn: pool.role === "owner" });
   noteAudit({ target: [poolId, name, id] });
   await run({
     text: `insert into pool_file (id, pool_id, organisation_id, descriptor_id, name, name_key, media_type, hash, bytes, created_by)

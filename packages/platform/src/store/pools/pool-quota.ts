@@ -13,8 +13,9 @@ interface NewBytes {
 }
 
 /**
- * Checks whether the organisation may store so many bytes more, and lets no other transaction of it do so before this one commits. Equal
- * content counts for each file: otherwise it would tell what others have.
+ * Checks whether the organisation may store so many bytes more, beside its files and what open uploads to its pools are to become, and
+ * lets no other transaction of it do so before this one commits. Equal content counts for each file: otherwise it would tell what others
+ * have.
  *
  * @throws Problem QUOTA_EXCEEDED
  */
@@ -36,13 +37,16 @@ export async function requireStorage(
     );
   throw new Problem(
     "QUOTA_EXCEEDED",
-    `The data pools of your organisation hold ${formatGigabytes(used)} GB, would hold ${formatGigabytes(used + bytes)} GB with this file, and may hold ${formatGigabytes(quotaBytes)} GB; delete files that are not needed any more.`,
+    `The data pools of your organisation hold ${formatGigabytes(used)} GB with the uploads that have begun, would hold ${formatGigabytes(used + bytes)} GB with this file, and may hold ${formatGigabytes(quotaBytes)} GB; delete files that are not needed any more, or give up an upload.`,
   );
 }
 
 async function readStoredBytes(run: RunStatement, organisationId: string): Promise<number> {
   const [row] = await run<{ readonly bytes: number }>({
-    text: "select coalesce(sum(bytes), 0)::float8 as bytes from pool_file where organisation_id = $1 and ended_at is null",
+    text: `select (
+        (select coalesce(sum(bytes), 0) from pool_file where organisation_id = $1 and ended_at is null)
+        + (select coalesce(sum(bytes), 0) from pool_upload where owner_id = $1 and stored_at is null and expires_at > now())
+      )::float8 as bytes`,
     values: [organisationId],
     idempotent: true,
   });

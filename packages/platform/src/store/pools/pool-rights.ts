@@ -6,6 +6,9 @@ import { noteAudit } from "../audit/trail.ts";
 /** What an organisation may do with a data pool: `owner` with its own, the others with one that is shared with it. */
 export type PoolRole = "viewer" | "maintainer" | "owner";
 
+/** Who stores, renames and deletes files. */
+export const WRITERS: readonly PoolRole[] = ["owner", "maintainer"];
+
 /** A data pool, and the organisation that asks for it. */
 export interface PoolKey {
   readonly organisationId: string;
