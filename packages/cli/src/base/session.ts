@@ -25,11 +25,12 @@ export interface Session {
 }
 
 /**
- * Opens a session from the environment variables and the stored login; the variables take precedence.
+ * Opens a session from the environment variables and the stored login; the variables take precedence. `inOrganization`: for this
+ * organisation instead of the one that is worked in.
  *
  * @throws UserError NOT_LOGGED_IN, INVALID_ENDPOINT, CONFIG_INVALID
  */
-export async function openSession(context: CommandContext): Promise<Session> {
+export async function openSession(context: CommandContext, inOrganization?: string): Promise<Session> {
   const stored = await context.config.read();
   const { settings } = context;
   const token = settings.personalAccessToken ?? stored.personalAccessToken;
@@ -40,7 +41,7 @@ export async function openSession(context: CommandContext): Promise<Session> {
   }
   const endpoint = findEndpoint(settings, stored);
   warnOfPlainHttp(context, endpoint);
-  const organizationId = settings.organizationId ?? stored.context?.id ?? null;
+  const organizationId = inOrganization ?? settings.organizationId ?? stored.context?.id ?? null;
   const options = { endpoint, token, organizationId, signal: context.signal };
   return {
     endpoint,

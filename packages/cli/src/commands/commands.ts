@@ -12,19 +12,25 @@ import { initCommand } from "./init.ts";
 import { createKeyCommand, listKeysCommand, removeKeyCommand, rotateKeyCommand } from "./keys.ts";
 import { invitationsCommand } from "./invitations.ts";
 import { inviteCommand } from "./invite.ts";
+import { listingCommand } from "./listing.ts";
 import { loginCommand } from "./login.ts";
 import { logoutCommand } from "./logout.ts";
 import { logsCommand } from "./logs.ts";
 import { searchMarketplaceCommand, showMarketplaceCommand } from "./marketplace.ts";
 import { membersCommand } from "./members.ts";
-import { createOrganisationCommand, listOrganisationsCommand } from "./organisations.ts";
+import {
+  createOrganisationCommand,
+  listOrganisationsCommand,
+  removeOrganisationCommand,
+} from "./organisations.ts";
 import { listPlansCommand, putPlanCommand, removePlanCommand } from "./plans.ts";
 import { publishCommand } from "./publish.ts";
+import { retireCommand } from "./retire.ts";
 import { resultCommand } from "./result.ts";
 import { runCommand } from "./run.ts";
 import { listSecretsCommand, removeSecretCommand, setSecretCommand } from "./secrets.ts";
 import { serveCommand } from "./serve.ts";
-import { setServiceCommand } from "./service-settings.ts";
+import { removeServiceCommand, setServiceCommand } from "./service-settings.ts";
 import { servicesCommand } from "./services.ts";
 import { setContextCommand } from "./set-context.ts";
 import { signUpCommand } from "./sign-up.ts";
@@ -62,7 +68,9 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       servicesCommand,
       setServiceCommand,
+      removeServiceCommand,
       versionsCommand,
+      retireCommand,
       setSecretCommand,
       listSecretsCommand,
       removeSecretCommand,
@@ -73,7 +81,14 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Marketplace, as a provider",
-    commands: [publishCommand, unpublishCommand, listPlansCommand, putPlanCommand, removePlanCommand],
+    commands: [
+      publishCommand,
+      unpublishCommand,
+      listingCommand,
+      listPlansCommand,
+      putPlanCommand,
+      removePlanCommand,
+    ],
   },
   {
     title: "Marketplace, as a subscriber",
@@ -107,6 +122,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       listOrganisationsCommand,
       createOrganisationCommand,
+      removeOrganisationCommand,
       membersCommand,
       inviteCommand,
       invitationsCommand,

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createCliHome } from "../testing/cli-process.ts";
 import type { CliHome } from "../testing/cli-process.ts";
@@ -21,6 +23,12 @@ const call = (...words: readonly string[]) =>
     folder: "demo",
     variables: { PLATFORM_ENDPOINT: peer.url, PLATFORM_PERSONAL_ACCESS_TOKEN: TOKEN },
   });
+
+async function write(name: string, content: string): Promise<void> {
+  const path = join(home.directory, "demo", name);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+}
 
 async function deploy(): Promise<void> {
   peer.scriptBuild([{ status: "SUCCEEDED", terminal: true, log: [], nextOffset: 0 }]);
@@ -47,6 +55,56 @@ test("a service says for how long results and logs are kept, and takes it back",
   expect((await call("services", "set")).exitCode).toBe(2);
   expect((await call("services", "set", "--log-days", "-1")).exitCode).toBe(2);
   expect((await call("services")).stdout).toContain("demo");
+});
+
+test("a listing is shown, changed in part, and what is named is taken away", async () => {
+  await deploy();
+  expect((await call("listing")).stdout).toMatch(/^Title +demo\nSummary +-\n/u);
+  await write("icon.png", "an image");
+  await write("example.json", '{"data": {"n": 1}}');
+  const words = ["--tags", "routing, trips", "--contact", "ada@example.org", "--icon", "icon.png"];
+  const set = await call("listing", "demo", "--title", "Trips", ...words, "--example", "example.json");
+  expect([set.exitCode, set.stderr]).toEqual([0, ""]);
+  const changed = await call("listing", "--summary", "Short ones", "--clear", "contact,tags", "--json");
+  expect(JSON.parse(changed.stdout)).toMatchObject({
+    title: "Trips",
+    summary: "Short ones",
+    tags: [],
+    contact: null,
+    icon: `data:image/png;base64,${Buffer.from("an image").toString("base64")}`,
+    exampleInput: { data: { n: 1 } },
+  });
+});
+
+test.each([
+  [["--icon", "platform.json"], 1, "none of .png"],
+  [["--icon", "missing.png"], 1, "cannot be read"],
+  [["--icon", "folder.png"], 1, "is no file"],
+  [["--example", "missing.json"], 1, "does not exist"],
+  [["--example", "notes.md"], 1, "is not JSON"],
+  [["--clear", "title"], 2, "knows no 'title'"],
+  [["--title", ""], 2, "must not be empty"],
+])("a listing is not changed by %j, and it is said why", async (words, exitCode, reason) => {
+  await deploy();
+  await write("folder.png/file", "");
+  await write("notes.md", "# Demo");
+  const refused = await call("listing", ...words);
+  expect([refused.exitCode, refused.stderr]).toEqual([exitCode, expect.stringContaining(reason)]);
+  expect(peer.requests.filter((request) => request.startsWith("PUT"))).toEqual([]);
+});
+
+test("a version is retired, and a service without one is deleted", async () => {
+  await deploy();
+  const retired = await call("retire", "1.0.0");
+  expect([retired.exitCode, retired.stdout]).toEqual([0, "Version 1.0.0 of demo takes no new executions.\n"]);
+  expect(JSON.parse((await call("retire", "1.0.0", "demo", "--json")).stdout)).toMatchObject({
+    status: "RETIRED",
+  });
+  expect((await call("retire", "2.0.0")).exitCode).toBe(1);
+  const gone = await call("services", "rm", "demo");
+  expect([gone.exitCode, gone.stdout]).toEqual([0, "Deleted demo.\n"]);
+  expect((await call("services", "rm", "demo", "--json")).exitCode).toBe(1);
+  expect((await call("services", "rm")).exitCode).toBe(2);
 });
 
 test("a plan is written with its prices and limits, listed and withdrawn", async () => {

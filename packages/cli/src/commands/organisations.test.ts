@@ -12,6 +12,15 @@ test("organisations ls shows all of the user, with the role in each", async () =
   );
 });
 
+test("organisations rm deletes the one that is named, in which nobody needs to work, and no other", async () => {
+  const { exitCode, stdout } = await run("rm", "lab");
+  expect([exitCode, stdout]).toEqual([0, "Deleted Quantum Lab.\n"]);
+  expect(scene.peer.requests).toContain("DELETE /api/organizations/org-2");
+  const unknown = await run("rm", "Quantum Lab");
+  expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.stringContaining("organisations ls")]);
+  expect((await run("rm")).exitCode).toBe(2);
+});
+
 test("organisations create prints the id alone on standard output, and beside it how to work in it", async () => {
   const { exitCode, stdout, stderr } = await run("create", "New Lab", "--slug", "new-lab");
   expect([exitCode, stdout]).toEqual([0, "organization-new-lab\n"]);

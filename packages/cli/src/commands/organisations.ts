@@ -1,4 +1,5 @@
 import { defineCommand } from "../base/command.ts";
+import { UserError } from "../base/errors.ts";
 import { cleanText } from "../base/output.ts";
 import { openSession, readAllPages } from "../base/session.ts";
 
@@ -45,5 +46,34 @@ export const createOrganisationCommand = defineCommand({
     context.output.print(created.id);
     context.output.note(`To work in it: platform set-context ${created.id}`);
     return { json: created, succeeded: true };
+  },
+});
+
+/** `platform organisations rm`. */
+export const removeOrganisationCommand = defineCommand({
+  name: "organisations rm",
+  summary: "Delete an organisation with its applications, keys and subscriptions",
+  description: [
+    "Its versions are retired. Refused while it has executions or builds that have not ended, or subscriptions of others. Only owners can; your own organisation stays.",
+    "The slug or id has to be given, so that none is deleted that was only the one in use.",
+  ],
+  arguments: { organisation: { description: "Slug or id of the organisation", required: true } },
+  options: {},
+  examples: [{ command: "platform organisations rm lab", comment: "There is no way back" }],
+  run: async (context, { arguments: { organisation: wanted } }) => {
+    const { client, organizationId } = await openSession(context);
+    const organisations = await readAllPages((query) => client.listOrganizations({ query }));
+    const found = organisations.find(({ id, slug }) => id === wanted || slug === wanted);
+    if (found === undefined)
+      throw new UserError("ORGANISATION_NOT_FOUND", `You are not a member of an organisation '${wanted}'.`, {
+        hint: "See 'platform organisations ls' for their slugs and ids.",
+      });
+    // Only the organisation of a request is changed.
+    const session = await openSession(context, found.id);
+    await session.client.deleteOrganization({ params: { id: found.id } });
+    context.output.print(`Deleted ${cleanText(found.name)}.`);
+    if (organizationId === found.id)
+      context.output.note("You worked in it: choose another with 'platform set-context'.");
+    return { json: found, succeeded: true };
   },
 });

@@ -39,6 +39,25 @@ export const setServiceCommand = defineCommand({
   },
 });
 
+/** `platform services rm`. */
+export const removeServiceCommand = defineCommand({
+  name: "services rm",
+  summary: "Delete a service that never had a version",
+  description: [
+    "As a first build leaves it that fails, with its secrets, variables, plans and listing. What has or had versions or subscriptions stays: 'platform retire' ends a version, 'platform unpublish' takes the service back.",
+  ],
+  arguments: { service: { description: "Name or key of the service", required: true } },
+  options: {},
+  examples: [{ command: "platform services rm tsp", comment: "Its name is free again" }],
+  run: async (context, { arguments: { service: given } }) => {
+    const { client } = await openSession(context);
+    const service = await findService(context, client, given);
+    await client.deleteService({ params: { key: service.key } });
+    context.output.print(`Deleted ${service.name}.`);
+    return { json: service, succeeded: true };
+  },
+});
+
 function describeDays(days: number | null): string {
   if (days === null) return "as the platform keeps them";
   return days === 1 ? "1 day" : `${days} days`;

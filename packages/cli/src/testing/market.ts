@@ -1,4 +1,5 @@
 import { PLATFORM_API } from "@platform/contract/platform-api/platform-api";
+import type { Listing } from "@platform/contract/platform-api/marketplace";
 import type { Plan } from "@platform/contract/platform-api/plans";
 import type { Service } from "@platform/contract/platform-api/services";
 import type { Subscription } from "@platform/contract/platform-api/subscriptions";
@@ -6,6 +7,7 @@ import { Problem } from "@platform/contract/problems";
 import type { OperationHandlers } from "@platform/engine/http/types";
 
 const { publishService, unpublishService, listPlans, putPlan, archivePlan } = PLATFORM_API;
+const { getListing, putListing } = PLATFORM_API;
 const { listMarketplace, getMarketplaceEntry, createSubscription, listSubscriptions } = PLATFORM_API;
 const { putSubscription, cancelSubscription, listServiceSubscriptions } = PLATFORM_API;
 
@@ -16,6 +18,8 @@ export const MARKET_TABLE = {
   listPlans,
   putPlan,
   archivePlan,
+  getListing,
+  putListing,
   listMarketplace,
   getMarketplaceEntry,
   createSubscription,
@@ -77,6 +81,7 @@ export function createMarket(services: readonly Service[]): Handlers {
   const subscriptions: Subscription[] = [];
   return {
     ...createOffers(services),
+    ...createListings(),
     listMarketplace: ({ query: { q, tag } }) => {
       const isFound = (card: typeof CARD) =>
         (q === undefined || q === "round trips" || q === card.serviceName) &&
@@ -137,6 +142,18 @@ export function createMarket(services: readonly Service[]): Handlers {
         createdAt: AT,
       };
       return { status: 200, body: { items: [subscriber], nextCursor: null } };
+    },
+  };
+}
+
+function createListings(): Pick<Handlers, "getListing" | "putListing"> {
+  const none = { summary: "", tags: [], icon: null, contact: null, exampleInput: null };
+  let listing: Listing = { ...none, title: "demo", changedAt: null };
+  return {
+    getListing: () => ({ status: 200, body: listing }),
+    putListing: ({ body }) => {
+      listing = { ...none, ...body, changedAt: AT };
+      return { status: 200, body: listing };
     },
   };
 }

@@ -31,7 +31,7 @@ const KEY = "0198c1de-7a53-4000-8000-000000000001";
 
 const { getMe, listOrganizations, listServices, createService, getService, putService } = PLATFORM_API;
 const { createVersion, getBuild, listVersions } = PLATFORM_API;
-const { createOrganization } = PLATFORM_API;
+const { createOrganization, deleteOrganization, deleteService, retireVersion } = PLATFORM_API;
 const { listMembers, putMember, removeMember, leaveOrganization } = PLATFORM_API;
 const { listInvitations, createInvitation, revokeInvitation, acceptInvitation } = PLATFORM_API;
 const { getUsage, listAuditEvents, verifyAuditLog } = PLATFORM_API;
@@ -46,6 +46,9 @@ const TABLE = {
   getBuild,
   listVersions,
   createOrganization,
+  deleteOrganization,
+  deleteService,
+  retireVersion,
   listMembers,
   putMember,
   removeMember,
@@ -120,6 +123,15 @@ interface PeerOptions {
   /** Who can sign up; missing: nobody. */
   readonly signUp?: "open" | "invitation";
 }
+
+const RETIRED = {
+  status: "RETIRED" as const,
+  resources: { cpu: 1, memory: 1 },
+  timeoutSeconds: 60,
+  inputSchema: null,
+  createdAt: "2026-11-20 21:17:00",
+  retiredAt: "2026-11-21 21:17:00",
+};
 
 const ORGANIZATIONS = [
   { id: OWNER, slug: "ada", name: "Ada", role: "owner" as const, isPersonal: true },
@@ -202,6 +214,20 @@ export async function startPlatformPeer(options: PeerOptions = {}): Promise<Plat
         const changed = { ...service, ...body };
         services[index] = changed;
         return ok(changed);
+      },
+      deleteService: async ({ params }) => {
+        const index = services.findIndex(({ key }) => key === params.key);
+        if (index < 0) throw new Problem("SERVICE_NOT_FOUND");
+        services.splice(index, 1);
+        return { status: 204 as const };
+      },
+      retireVersion: async ({ params }) => {
+        if (params.version !== "1.0.0") throw new Problem("SERVICE_NOT_FOUND");
+        return ok({ ...RETIRED, version: params.version });
+      },
+      deleteOrganization: async ({ params, http }) => {
+        if (http.headers["x-organizationid"] !== params.id) throw new Problem("NOT_FOUND");
+        return { status: 204 as const };
       },
       createVersion: async ({ body }) => {
         uploads.push(await countBytes(body));

@@ -5,7 +5,7 @@ import type { OperationTable } from "../operation.ts";
 import { ResourcesSchema } from "../project.ts";
 import { PageQuery } from "../service-api.ts";
 import { JsonObject, Nullable, StringEnum, Timestamp, pageOf } from "../schemas.ts";
-import { KeyParams, READS, ServiceName, VersionNumber, WRITES } from "./common.ts";
+import { KeyParams, READS, REMOVES, ServiceName, VersionNumber, WRITES } from "./common.ts";
 
 /** Who can subscribe to a service. */
 export const Publication = StringEnum(["internal", "marketplace"], {
@@ -175,6 +175,18 @@ export const SERVICES_API = {
     ),
     responses: { 200: { description: "Changed", schema: ServiceSchema } },
     problems: ["SERVICE_NOT_FOUND", "QUOTA_EXCEEDED"],
+  },
+  deleteService: {
+    ...REMOVES,
+    path: "/services/{key}",
+    allows: "edit",
+    audit: "service.delete",
+    summary: "Delete a service that never had a version",
+    description:
+      "As the first build leaves it that fails, with its builds, plans, listing, secrets and variables. A service that has or had versions or subscriptions stays.",
+    params: KeyParams,
+    responses: { 204: { description: "Deleted" } },
+    problems: ["SERVICE_NOT_FOUND", "CONFLICT"],
   },
   publishService: {
     ...WRITES,

@@ -58,6 +58,7 @@ listServices              -      -     yes    yes        yes   yes  yes yes    y
 createService             -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 getService                -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 putService                -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
+deleteService             -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 publishService            -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 unpublishService          -      -     -      yes        yes   -    -   yes    yes   -       yes     -        -
 listPlans                 -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -

@@ -3,6 +3,7 @@ import { Problem } from "@platform/contract/problems";
 import type { SERVICES_API, Service, Version } from "@platform/contract/platform-api/services";
 import { readPage } from "@platform/engine/http/paging";
 import type { OperationHandlers } from "@platform/engine/http/types";
+import type { ServiceObstacles } from "../store/delete-service.ts";
 import type { ServiceRecord, ServiceStore } from "../store/services.ts";
 import type { VersionRecord, VersionStore } from "../store/versions/versions.ts";
 import type { PlatformCaller } from "./caller.ts";
@@ -13,6 +14,7 @@ type Handlers = Pick<
   | "createService"
   | "getService"
   | "putService"
+  | "deleteService"
   | "publishService"
   | "unpublishService"
   | "listVersions"
@@ -61,6 +63,21 @@ export function createServiceHandlers({ services, versions, maxRetentionDays }: 
       if (!changed) throw new Problem("SERVICE_NOT_FOUND");
       return { status: 200, body: toServiceBody(changed) };
     },
+    ...createLifecycleHandlers(services),
+    ...createVersionHandlers(services, versions),
+  };
+}
+
+function createLifecycleHandlers(
+  services: ServiceStore,
+): Pick<Handlers, "deleteService" | "publishService" | "unpublishService"> {
+  return {
+    deleteService: async ({ caller, params }) => {
+      const result = await services.delete(caller.organisationId, params.key);
+      if (result === null) throw new Problem("SERVICE_NOT_FOUND");
+      if (result !== "deleted") throw new Problem("CONFLICT", explainObstacles(result));
+      return { status: 204 };
+    },
     publishService: async ({ caller, params, body }) => {
       const published = await services.publish(caller.organisationId, params.key, body.scope);
       if (!published) throw new Problem("SERVICE_NOT_FOUND");
@@ -71,6 +88,14 @@ export function createServiceHandlers({ services, versions, maxRetentionDays }: 
       if (!withdrawn) throw new Problem("SERVICE_NOT_FOUND");
       return { status: 200, body: toServiceBody(withdrawn) };
     },
+  };
+}
+
+function createVersionHandlers(
+  services: ServiceStore,
+  versions: VersionStore,
+): Pick<Handlers, "listVersions" | "retireVersion"> {
+  return {
     listVersions: async ({ caller, params, query }) => {
       await findService(services, caller, params.key);
       const page = await versions.list(caller.organisationId, params.key, readPage(query));
@@ -82,6 +107,14 @@ export function createServiceHandlers({ services, versions, maxRetentionDays }: 
       return { status: 200, body: toVersionBody(retired) };
     },
   };
+}
+
+function explainObstacles({ versions, builds, subscriptions }: ServiceObstacles): string {
+  if (versions > 0)
+    return "The service has versions, which stay for the record of what they ran: retire them, and take the service back.";
+  if (builds > 0) return "A version of the service is being built; delete it if that fails.";
+  const what = subscriptions === 1 ? "1 subscription" : `${subscriptions} subscriptions`;
+  return `The service has or had ${what}, which stay for the record of usage; take it back instead.`;
 }
 
 /** The service of the caller's organisation. @throws Problem SERVICE_NOT_FOUND, also for one of another organisation */

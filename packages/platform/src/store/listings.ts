@@ -61,6 +61,8 @@ export function createListingStore(database: Database): ListingStore {
       const [row] = await database.query<ListingRecord>({
         text: `insert into listing as l (service_key, title, summary, tags, contact, icon, example_input)
           select s.key, $3, $4, $5::text[], $6, $7, $8::jsonb from service s where s.key = $1 and s.organisation_id = $2
+          -- A service may be deleted meanwhile, which the key of the new row would run into.
+          for key share of s
           on conflict (service_key) do update set title = excluded.title, summary = excluded.summary, tags = excluded.tags,
             contact = excluded.contact, icon = excluded.icon, example_input = excluded.example_input, changed_at = now()
           returning l.title, l.summary, l.tags, l.icon, l.contact, l.example_input as "exampleInput",

@@ -7,6 +7,8 @@ import { ACCESS_CHANNEL } from "./base/channels.ts";
 import { isUniqueViolation, selectLatestVersion, selectMilliseconds } from "./base/columns.ts";
 import { cutPage, decodeCursor } from "./base/page.ts";
 import type { Page, PageRequest } from "./base/page.ts";
+import { deleteService } from "./delete-service.ts";
+import type { ServiceObstacles } from "./delete-service.ts";
 import { NO_TERMS, insertPlan, lockService, readCurrent } from "./plans.ts";
 
 /** Who can subscribe to a service. */
@@ -70,6 +72,8 @@ export interface ServiceStore {
     key: string,
     publication: Publication | null,
   ) => Promise<ServiceRecord | null>;
+  /** Deletes a service that has had neither versions nor subscriptions, or says what it has. */
+  readonly delete: (organisationId: string, key: string) => Promise<"deleted" | ServiceObstacles | null>;
 }
 
 const COLUMNS = `s.key, s.organisation_id as "organisationId", s.name, s.description, s.publication, s.logs, s.result_days as "resultDays", s.log_days as "logDays",
@@ -110,6 +114,7 @@ export function createServiceStore(database: Database): ServiceStore {
       }),
     publish: (organisationId, key, publication) =>
       database.transaction((run) => publishService(run, { organisationId, key, publication })),
+    delete: (organisationId, key) => database.transaction((run) => deleteService(run, organisationId, key)),
   };
 }
 

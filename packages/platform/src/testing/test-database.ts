@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { TEST_TEMPLATE_LOCK } from "../postgres/locks.ts";
 import { prepareDatabase } from "../store/prepare.ts";
 import { createDatabase } from "../postgres/database.ts";
+import { MAINTENANCE } from "../postgres/limits.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../postgres/database.ts";
 import type { Logger } from "@platform/engine/base/logger";
 import type { SocketConnection } from "../postgres/server.ts";
@@ -58,7 +59,12 @@ export async function createTestDatabase(
 ): Promise<TestDatabase> {
   const logger = createRecordingLogger();
   const server = await joinServer(logger);
-  const admin = createDatabase({ ...server, database: "postgres" }, { logger, maxConnections: 1 });
+  // Those of maintenance: whoever comes second waits until the first file has made the template, which took longer than ordinary
+  // statements may wait where the machine is busy.
+  const admin = createDatabase(
+    { ...server, database: "postgres" },
+    { logger, maxConnections: 1, limits: MAINTENANCE },
+  );
   const template = nameTemplate();
   const name = `test_${randomBytes(6).toString("hex")}`;
   if (options.isEmpty !== true) await provideTemplate(admin, server, logger, template);
@@ -132,7 +138,7 @@ async function provideTemplate(
 }
 
 async function fillTemplate(target: ConnectionTarget, logger: Logger): Promise<void> {
-  const database = createDatabase(target, { logger, maxConnections: 1 });
+  const database = createDatabase(target, { logger, maxConnections: 1, limits: MAINTENANCE });
   try {
     await prepareDatabase(database, { logger, retentionDays: 30 });
   } finally {

@@ -190,6 +190,8 @@ async function insertBuild(
         text: `with b as (
           insert into build (id, service_key, major, minor, patch, archive_hash, content_hash, is_forced, requested_by, stored_bytes)
           select $1, s.key, $4, $5, $6, $7, $8, $9, $10, $11 from service s where s.key = $2 and s.organisation_id = $3
+          -- A service may be deleted meanwhile, which the key of the new row would run into.
+          for key share of s
           returning *
         ) select ${COLUMNS} from b join service s on s.key = b.service_key cross join lateral pg_notify('${BUILDS_CHANNEL}', '')`,
         values: [
