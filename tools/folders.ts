@@ -23,9 +23,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "engine/python/sandbox/cgroups": ["engine/host"],
   "engine/python/sandbox/network": ["engine/host"],
-  "engine/python/port": ["engine/host", "engine/python/sandbox"],
+  "engine/python/port": ["engine/content", "engine/host", "engine/python/sandbox"],
   "engine/python/wire": ["engine/python/sandbox"],
-  "engine/python/child": ["engine/python/port", "engine/python/wire"],
+  "engine/python/child": ["engine/content", "engine/python/port", "engine/python/wire"],
   "engine/python/watch": ["engine/python/child"],
   "engine/python/pool": [
     "engine/files",
@@ -56,9 +56,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/python/sandbox/seccomp",
   ],
   "engine/versions": ["engine/environments", "engine/project", "engine/python/port"],
-  "engine/store": ["engine/python/port"],
+  "engine/store": ["engine/content", "engine/python/port"],
   "engine/queue": ["engine/store"],
   "engine/executions": [
+    "engine/content",
     "engine/input-schema",
     "engine/json-check",
     "engine/python/port",
@@ -66,6 +67,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/versions",
   ],
   "engine/worker": [
+    "engine/json-check",
     "engine/project",
     "engine/python/port",
     "engine/queue",
@@ -99,6 +101,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "platform/store/executions": [
     "engine/base",
+    "engine/content",
     "engine/python/port",
     "engine/store",
     "platform/postgres",
@@ -149,7 +152,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/disk",
     "platform/postgres",
   ],
-  "platform/objects": ["engine/base", "engine/files", "platform/config", "platform/store/objects"],
+  "platform/objects": [
+    "engine/base",
+    "engine/content",
+    "engine/files",
+    "platform/config",
+    "platform/store/objects",
+  ],
   "platform/pools": [
     "engine/base",
     "engine/json-check",

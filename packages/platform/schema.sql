@@ -251,10 +251,22 @@ create table execution_object (
 );
 CREATE INDEX execution_object_hash ON public.execution_object USING btree (hash);
 
+create table execution_output (
+  execution_id uuid not null,
+  name text not null,
+  hash text not null,
+  bytes bigint not null,
+  constraint execution_output_bytes CHECK ((bytes >= 0)),
+  constraint execution_output_object CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint execution_output_pkey PRIMARY KEY (execution_id, name)
+);
+CREATE INDEX execution_output_hash ON public.execution_output USING btree (hash);
+
 create table execution_result (
   id uuid not null,
   result bytea not null,
   metadata bytea,
+  has_output boolean not null default false,
   constraint execution_result_pkey PRIMARY KEY (id)
 ) partition by RANGE (id);
 

@@ -160,6 +160,7 @@ export const FAILURES = {
   INVALID_INPUT: "The input does not match the types that the service declares.",
   INVALID_RESULT: "The result is not JSON.",
   RESULT_TOO_LARGE: "The result is larger than the limit.",
+  RESULT_NOT_STORED: "The result could not be stored.",
   OUT_OF_MEMORY: "The execution needed more memory than the version's limit.",
   TIMEOUT: "The execution ran longer than its time limit.",
   CANCELLED: "The execution was cancelled.",

@@ -48,8 +48,10 @@ export const DEFAULT_RESOURCES: Resources = { cpu: 1, memory: 1 };
 /** Wall-clock limit of one execution if the project declares none, in seconds: 1 hour. */
 export const DEFAULT_TIMEOUT_SECONDS = 60 * 60;
 
-/** The most that one execution may return and print, in MB (1024^2 bytes). */
-const MAX_OUTPUT_MEGABYTES = 16;
+/** The most that one execution may print, in MB (1024^2 bytes). */
+const MAX_LOG_MEGABYTES = 16;
+/** The most that one execution may return on any platform, in MB: its size is sent in 32 bits. */
+const MAX_RESULT_MEGABYTES = 4_000;
 
 /** What one execution may return and print. */
 const OutputLimitsSchema = Type.Object(
@@ -57,14 +59,14 @@ const OutputLimitsSchema = Type.Object(
     resultMegabytes: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: MAX_OUTPUT_MEGABYTES,
-        description: "Largest result in MB of JSON text; default 16",
+        maximum: MAX_RESULT_MEGABYTES,
+        description: "Largest result in MB of JSON text; default, and at most: what the platform allows",
       }),
     ),
     logMegabytes: Type.Optional(
       Type.Integer({
         minimum: 1,
-        maximum: MAX_OUTPUT_MEGABYTES,
+        maximum: MAX_LOG_MEGABYTES,
         description: "Largest log in MB as stored; default 16",
       }),
     ),

@@ -4,6 +4,7 @@ import { createUuidV7 } from "../base/uuid.ts";
 import { withPendingReason } from "./pending-reason.ts";
 import { DEFAULT_QUEUE_LIMITS, createAdmission } from "./admission.ts";
 import type { Admission, QueueLimits } from "./admission.ts";
+import type { ResultStore } from "../content/result-store.ts";
 import { createInputValidator } from "../input-schema/input-validator.ts";
 import type { InputValidator } from "../input-schema/input-validator.ts";
 import type { PinnedInputs } from "../python/port/runtime.ts";
@@ -51,6 +52,8 @@ export interface Executions {
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
   /** The state after the request. A RUNNING execution stays RUNNING until its worker has ended it. */
   readonly cancel: (id: string, ownerId: string) => Promise<ExecutionRecord>;
+  /** Where content of results is that is not in a row. */
+  readonly results: Pick<ResultStore, "read">;
   readonly close: () => void;
 }
 
@@ -61,6 +64,8 @@ const RETRY_AFTER_SECONDS = "1";
 export interface ExecutionsOptions {
   readonly store: ExecutionStore;
   readonly inputs: InputSource;
+  /** Missing: all results are in rows. */
+  readonly results?: Pick<ResultStore, "read">;
   /** An expired id is distinguished from one that never existed. Missing: executions are kept permanently. */
   readonly retentionDays?: RetentionDays;
   /** Default `DEFAULT_QUEUE_LIMITS`. */
@@ -109,6 +114,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       if (page === null) throw retention.describeMissing(id);
       return page;
     },
+    results: options.results ?? NO_RESULTS,
     list: (ownerId, filter) => store.list(ownerId, filter),
     cancel: async (id, ownerId) => retention.requireKept(id, await store.cancel(id, ownerId)),
     close: () => {
@@ -118,6 +124,12 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     },
   };
 }
+
+const NO_RESULTS: Pick<ResultStore, "read"> = {
+  read: async () => {
+    throw new Error("there is no store of results");
+  },
+};
 
 interface StartParts {
   readonly store: ExecutionStore;

@@ -6,10 +6,20 @@ import type { ExecutionRecord, LogPage, Page, StoredResult } from "../store/exec
 export interface Presenter {
   /** Body of a final execution; `url` is its path without a final slash. */
   readonly result: (record: ExecutionRecord, output: StoredResult | null, url: string) => Uint8Array | string;
+  /** The same of an execution that succeeded, around a result that is not in memory. */
+  readonly frame: (record: ExecutionRecord, output: StoredResult, url: string) => ResultFrame;
   readonly list: (page: Page<ExecutionRecord>) => unknown;
   readonly log: (page: LogPage) => Uint8Array;
   /** Whether the log of a finished execution is sent in one answer (its pages are then arrays), unless a cursor is given. */
   readonly isLogWhole: boolean;
+}
+
+/** A body of which the result is left out. */
+export interface ResultFrame {
+  readonly head: Uint8Array;
+  readonly tail: Uint8Array;
+  /** Whether the members of the result, of which there is one at least, are those of the body: without its braces. */
+  readonly isFlat: boolean;
 }
 
 /** The state as on the wire; absent fields are left out, times are in UTC. */
@@ -31,19 +41,12 @@ export function toStatusRecord(record: ExecutionRecord): StatusRecord {
 /** `{result, metadata, _links, _embedded}`, or `{code, detail, _links, _embedded}`. */
 export const hostedPresenter: Presenter = {
   result: (record, output, url) => {
-    const tail = JSON.stringify({
-      _links: { self: { href: `${url}/result` }, status: { href: url } },
-      _embedded: { status: toStatusRecord(record) },
-    });
-    if (output === null) return joinObjects(JSON.stringify(record.failure ?? {}), tail);
-    return Buffer.concat([
-      Buffer.from('{"result":'),
-      output.result,
-      Buffer.from(',"metadata":'),
-      output.metadata ?? Buffer.from("null"),
-      Buffer.from(`,${tail.slice(1)}`),
-    ]);
+    if (output === null)
+      return joinObjects(JSON.stringify(record.failure ?? {}), describeHosted(record, url));
+    const { head, tail } = frameHosted(record, output, url);
+    return Buffer.concat([head, output.result, tail]);
   },
+  frame: (record, output, url) => ({ ...frameHosted(record, output, url), isFlat: false }),
   list: (page) => page.items.map(toStatusRecord),
   log: (page) => page.lines,
   isLogWhole: true,
@@ -52,10 +55,7 @@ export const hostedPresenter: Presenter = {
 /** The service's output as top-level fields, `_links.status` and `_embedded.status` beside them. */
 export const localPresenter: Presenter = {
   result: (record, output, url) => {
-    const tail = JSON.stringify({
-      _links: { status: { href: url } },
-      _embedded: { status: toLocalStatus(record) },
-    });
+    const tail = describeLocal(record, url);
     if (output === null) return joinObjects(JSON.stringify(record.failure ?? {}), tail);
     const fields = Buffer.from(output.result).subarray(1, -1);
     return Buffer.concat([
@@ -64,14 +64,45 @@ export const localPresenter: Presenter = {
       Buffer.from(`${fields.toString("latin1").trim() === "" ? "" : ","}${tail.slice(1)}`),
     ]);
   },
+  frame: (record, _output, url) => ({
+    head: Buffer.from("{"),
+    tail: Buffer.from(`,${describeLocal(record, url).slice(1)}`),
+    isFlat: true,
+  }),
   list: hostedPresenter.list,
   log: hostedPresenter.log,
   isLogWhole: true,
 };
 
+function frameHosted(record: ExecutionRecord, { metadata }: StoredResult, url: string) {
+  return {
+    head: Buffer.from('{"result":'),
+    tail: Buffer.concat([
+      Buffer.from(',"metadata":'),
+      metadata ?? Buffer.from("null"),
+      Buffer.from(`,${describeHosted(record, url).slice(1)}`),
+    ]),
+  };
+}
+
+function describeHosted(record: ExecutionRecord, url: string): string {
+  return JSON.stringify({
+    _links: { self: { href: `${url}/result` }, status: { href: url } },
+    _embedded: { status: toStatusRecord(record) },
+  });
+}
+
+function describeLocal(record: ExecutionRecord, url: string): string {
+  return JSON.stringify({
+    _links: { status: { href: url } },
+    _embedded: { status: toLocalStatus(record) },
+  });
+}
+
 /** The gateway's bodies, with lists and logs paged as everywhere in the platform API. */
 export const jobPresenter: Presenter = {
   result: hostedPresenter.result,
+  frame: hostedPresenter.frame,
   list: (page) => ({ items: page.items.map(toStatusRecord), nextCursor: page.nextCursor }),
   log: ({ lines, nextCursor }) =>
     Buffer.concat([

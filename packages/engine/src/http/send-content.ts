@@ -30,28 +30,62 @@ export async function sendContent(
   reply: FastifyReply,
   { content, type, name }: SentContent,
 ): Promise<FastifyReply> {
-  const { bytes, hash } = content;
-  const etag = `"${hash}"`;
-  const lasting = { etag, "cache-control": "private" };
-  if (isKnown(request.headers["if-none-match"], etag)) return reply.code(304).headers(lasting).send();
-  const asked = findRange(request, content, etag);
-  const range = asked ?? { start: 0, end: bytes };
-  const body = request.method === "HEAD" ? Readable.from([]) : await openContent(content, range);
+  const { hash } = content;
+  const answer = await answerContent(request, content, hash);
+  reply.code(answer.status).headers(answer.headers);
+  if (answer.status === 304) return reply.send();
   return reply
-    .code(asked === null ? 200 : 206)
     .headers({
-      ...lasting,
-      ...(asked === null ? {} : { "content-range": `bytes ${range.start}-${range.end - 1}/${bytes}` }),
-      "accept-ranges": "bytes",
-      "content-length": range.end - range.start,
       "content-type": toMediaType(type),
       "content-disposition": describeAttachment(name),
       "content-security-policy": "sandbox; default-src 'none'",
       "repr-digest": `sha-256=:${Buffer.from(hash, "hex").toString("base64")}:`,
       "x-content-type-options": "nosniff",
     })
-    .send(body);
+    .send(answer.body);
 }
+
+/** What is answered of content that never changes, apart from what the content is. */
+export type ContentAnswer =
+  | { readonly status: 304; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly status: 200 | 206;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: Readable;
+    };
+
+/**
+ * All of the content, the range that was asked for, or that the caller has it.
+ *
+ * @param tag names the content, for ETag
+ * @throws Problem RANGE_NOT_SATISFIABLE
+ */
+export async function answerContent(
+  request: FastifyRequest,
+  content: AnsweredContent,
+  tag: string,
+): Promise<ContentAnswer> {
+  const { bytes } = content;
+  const etag = `"${tag}"`;
+  const lasting = { etag, "cache-control": "private" };
+  if (isKnown(request.headers["if-none-match"], etag)) return { status: 304, headers: lasting };
+  const asked = findRange(request, content, etag);
+  const range = asked ?? { start: 0, end: bytes };
+  const body = request.method === "HEAD" ? Readable.from([]) : await openContent(content, range);
+  return {
+    status: asked === null ? 200 : 206,
+    headers: {
+      ...lasting,
+      ...(asked === null ? {} : { "content-range": `bytes ${range.start}-${range.end - 1}/${bytes}` }),
+      "accept-ranges": "bytes",
+      "content-length": String(range.end - range.start),
+    },
+    body,
+  };
+}
+
+/** Content as far as its bytes go. */
+type AnsweredContent = Pick<StoredContent, "bytes" | "open">;
 
 /** Whether an If-None-Match names this content. */
 function isKnown(header: string | undefined, etag: string): boolean {
@@ -62,7 +96,7 @@ function isKnown(header: string | undefined, etag: string): boolean {
 /** The part that was asked for; null: all. A range is for GET only, and for the content that If-Range names. */
 function findRange(
   { method, headers }: FastifyRequest,
-  { bytes }: StoredContent,
+  { bytes }: AnsweredContent,
   etag: string,
 ): ByteRange | null {
   if (method !== "GET" || (headers["if-range"] ?? etag) !== etag) return null;
@@ -79,15 +113,15 @@ function findRange(
 }
 
 /** Resolves when the first byte is there. Ends with an error where there are fewer or more than the range has: nobody may take a part for the whole. */
-async function openContent(content: StoredContent, range: ByteRange): Promise<Readable> {
+async function openContent(content: AnsweredContent, range: ByteRange): Promise<Readable> {
   let missing = range.end - range.start;
   if (missing === 0) return Readable.from([]);
   const counted = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       missing -= chunk.length;
-      done(missing < 0 ? new Error(`more of ${content.hash} was read than it has`) : null, chunk);
+      done(missing < 0 ? new Error("more of the content was read than it has") : null, chunk);
     },
-    flush: (done) => done(missing > 0 ? new Error(`${missing} bytes of ${content.hash} are missing`) : null),
+    flush: (done) => done(missing > 0 ? new Error(`${missing} bytes of the content are missing`) : null),
   });
   // It is told of errors by `counted`, which the caller reads.
   pipeline(await content.open(range), counted, () => undefined);

@@ -8,11 +8,13 @@ import type { VersionTarget } from "../versions/runnable-version.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
 import { describeQuota } from "../store/quota.ts";
+import { frameResult } from "./large-result.ts";
 import { linkNext, parseListFilter } from "./paging.ts";
 import { registerOperations } from "./pipeline.ts";
 import type { PipelineOptions } from "./pipeline.ts";
 import { toStatusRecord } from "./presenters.ts";
 import type { Presenter } from "./presenters.ts";
+import { answerContent } from "./send-content.ts";
 import { readParameter } from "./query.ts";
 import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
 import { readWholeLog } from "./whole-log.ts";
@@ -124,7 +126,13 @@ function createContentHandlers<C>({
       // Reading the result refuses an unknown or expired id.
       if (readWait(http) > 0) await waitAsPreferred(executions, asked).catch(() => undefined);
       const { record, output } = await executions.result(asked.id, asked.ownerId);
-      return { status: 200, body: presenter.result(record, output, `${baseOf(http)}/${asked.id}`) };
+      const url = `${baseOf(http)}/${asked.id}`;
+      if (output?.output !== undefined) {
+        const frame = presenter.frame(record, output, url);
+        const content = frameResult(executions.results, output.output.result, frame);
+        return answerContent(http, content, content.tag);
+      }
+      return { status: 200, body: presenter.result(record, output, url) };
     },
     getLog: async ({ http, caller, params, query }) => {
       requireLogs?.(caller);

@@ -1,4 +1,5 @@
 import type { ExecutionStatus, FileReference, KeptDays, PendingReason } from "@platform/contract/execution";
+import type { StoredOutput } from "../content/result-store.ts";
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
 import type { SandboxLevel } from "@platform/contract/sandbox";
@@ -155,9 +156,12 @@ export const WORKER_SILENCE_SECONDS = 30;
 
 /** JSON text of an execution's result, as bytes that Node does not parse. */
 export interface StoredResult {
+  /** Empty where it is in `output`. */
   readonly result: Uint8Array;
   /** Null: the code gave none. */
   readonly metadata: Uint8Array | null;
+  /** What is kept beside the row; missing: nothing. */
+  readonly output?: StoredOutput;
 }
 
 /** Which part of a list: `limit` items after the one that `cursor` (the last page's `nextCursor`) names; without it the first. */

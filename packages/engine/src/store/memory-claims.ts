@@ -1,8 +1,9 @@
 import { SECOND } from "../base/time.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import type { Outcome } from "../python/port/runtime.ts";
+import { nameContents } from "../python/port/run-output.ts";
 import { CANCELLED_BEFORE } from "./execution-store.ts";
-import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore } from "./execution-store.ts";
+import type { Claim, ClaimKey, ExecutionRecord, ExecutionStore, StoredResult } from "./execution-store.ts";
 import type { Entry, MemoryEntries } from "./memory-entries.ts";
 import { chooseNext } from "./memory-queue.ts";
 
@@ -62,8 +63,7 @@ export function createEnds(
       const entry = entries.byId.get(claim.id);
       if (entry === undefined) return false;
       if (!isHeld(entry, claim)) return entry.record.status === outcome.status && isOfClaim(entry, claim);
-      if (outcome.status === "SUCCEEDED")
-        entry.result = { result: outcome.result, metadata: outcome.metadata };
+      if (outcome.status === "SUCCEEDED") entry.result = toStored(outcome);
       entries.move(entry, { status: outcome.status, failure: toFailure(outcome) });
       return true;
     },
@@ -98,6 +98,11 @@ function isOfClaim(entry: Entry, claim: ClaimKey): boolean {
 
 function wasGivenBack({ attempt, workerId }: Entry, claim: ClaimKey): boolean {
   return attempt > claim.attempt || (attempt === claim.attempt && workerId === null);
+}
+
+function toStored({ result, metadata, output }: Extract<Outcome, { status: "SUCCEEDED" }>): StoredResult {
+  if (output === undefined) return { result, metadata };
+  return { result, metadata, output: nameContents(output) };
 }
 
 function toFailure(outcome: Outcome): ExecutionRecord["failure"] {

@@ -37,6 +37,29 @@ async function readToEnd(store: ExecutionStore, { id, owner }: NewExecution, cur
   }
 }
 
+const nothing = async (): Promise<void> => undefined;
+
+export function describeResult(use: Use): void {
+  test("what is kept beside a result comes back by name and size, to its owner only, and ends once", async () => {
+    const store = use();
+    const { execution, claim } = await start(store);
+    const result = { hash: "a".repeat(64), bytes: 5_000_000_000 };
+    const output = { result: { ...result, path: "/nowhere", keep: nothing, drop: nothing } };
+    const metadata = Buffer.from('{"a":1}');
+    const outcome = { status: "SUCCEEDED", result: Buffer.alloc(0), metadata, output } as const;
+    expect(await store.finish({ ...claim, attempt: claim.attempt + 1 }, outcome)).toBe(false);
+    expect(await store.finish(claim, outcome)).toBe(true);
+    expect(await store.finish(claim, outcome)).toBe(true);
+    const stored = await store.readResult(execution.id, execution.owner.id);
+    expect(stored).toMatchObject({ result: { length: 0 }, output: { result } });
+    expect(Buffer.from(stored?.metadata ?? [])).toEqual(metadata);
+    expect(await store.readResult(execution.id, randomUUID())).toBeNull();
+    const { execution: plain, claim: plainClaim } = await start(store);
+    await store.finish(plainClaim, SUCCEEDED);
+    expect(await store.readResult(plain.id, plain.owner.id)).not.toHaveProperty("output");
+  });
+}
+
 export function describeLog(use: Use): void {
   test("log lines come back in order as JSON, to their owner only", async () => {
     const store = use();

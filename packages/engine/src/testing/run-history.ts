@@ -15,6 +15,7 @@ export const EVENTS = {
   limit: { type: "kill", reason: TIMEOUT },
   answer: { type: "answer", outcome: SUCCEEDED },
   raised: { type: "answer", outcome: RAISED },
+  receiving: { type: "receiving" },
   controlClosed: { type: "controlClosed" },
   exit: { type: "exit", exit: { code: 3, signal: null } },
   gone: { type: "gone" },

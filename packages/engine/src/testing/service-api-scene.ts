@@ -2,6 +2,7 @@ import type { KeptDays } from "@platform/contract/execution";
 import { pino } from "pino";
 import { DAY } from "../base/time.ts";
 import { createUuidV7 } from "../base/uuid.ts";
+import type { ResultStore } from "../content/result-store.ts";
 import { createExecutions } from "../executions/executions.ts";
 import { hostedPresenter, jobPresenter, localPresenter } from "../http/presenters.ts";
 import { createHttpServer } from "../http/server.ts";
@@ -37,14 +38,18 @@ const PREFIXES = [
   { prefix: "", presenter: localPresenter },
 ];
 
+const readNothing: ResultStore["read"] = () => Promise.reject(new Error("there is no content"));
+
 /** The service API over a store in memory, as the gateway, as jobs and as the local server show it. */
 export async function openServiceApiScene() {
   const clock: { now: number | null } = { now: null };
   const said: { kept: KeptDays | undefined } = { kept: undefined };
   const store = createMemoryStore();
+  const contents = { read: readNothing };
   const executions = createExecutions({
     store,
     retentionDays: { result: RETENTION_DAYS, log: LOG_RETENTION_DAYS, most: 60 },
+    results: { read: (hash, range) => contents.read(hash, range) },
     queueLimits: { perOwner: 300, total: 301 },
     now: () => clock.now ?? Date.now(),
     inputs: {
@@ -87,6 +92,8 @@ export async function openServiceApiScene() {
   return {
     app,
     store,
+    /** What results are read from that are not in rows. */
+    contents,
     start,
     claimOne,
     setNow: (now: number) => {

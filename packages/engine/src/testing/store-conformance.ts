@@ -3,7 +3,13 @@ import type { ExecutionStore } from "../store/execution-store.ts";
 import { describeClaim, describeCreate } from "./claim-conformance.ts";
 import { describeCancel, describeFinish, describeGiveBack, describeLeases } from "./ending-conformance.ts";
 import { describeFairness } from "./queue-conformance.ts";
-import { describeEvents, describeKept, describeList, describeLog } from "./reading-conformance.ts";
+import {
+  describeEvents,
+  describeKept,
+  describeList,
+  describeLog,
+  describeResult,
+} from "./reading-conformance.ts";
 import { describeWorkers } from "./worker-conformance.ts";
 
 /** What a test needs of an adapter. `close` frees everything, the store included. */
@@ -37,6 +43,7 @@ export function describeExecutionStore(name: string, open: () => Promise<StoreUn
     describeCancel(use);
     describeLeases(use);
     describeGiveBack(use);
+    describeResult(use);
     describeLog(use);
     describeList(use);
     describeKept(use);

@@ -10,6 +10,7 @@ import type { Machine } from "../base/machine.ts";
 import { readMonotonic } from "../base/monotonic.ts";
 import { createTimers } from "../base/timers.ts";
 import type { Timers } from "../base/timers.ts";
+import type { JsonCheck } from "../json-check/json-check.ts";
 import type { PythonRuntime } from "../python/port/runtime.ts";
 import { createLeaseKeeper } from "../queue/lease-keeper.ts";
 import type { LeaseKeeper } from "../queue/lease-keeper.ts";
@@ -59,6 +60,8 @@ export interface DispatcherOptions {
   /** Whether this host can accept no more work at present for a reason other than vCPUs and memory (low disk space). Missing: it always can. */
   readonly isHeldUp?: () => boolean;
   readonly logger: Logger;
+  /** Judges results that are received into files. Missing: the runtime receives none. */
+  readonly jsonCheck?: Pick<JsonCheck, "ask">;
   /** Nothing may run past this time (milliseconds on the monotonic clock); null: nothing runs. */
   readonly onDeadline?: (giveUpAt: number | null) => void;
 }

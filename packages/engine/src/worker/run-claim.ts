@@ -1,15 +1,16 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { Problem } from "@platform/contract/problems";
-import { computePause, growPause } from "../base/backoff.ts";
+import { growPause } from "../base/backoff.ts";
 import type { Logger } from "../base/logger.ts";
-import { readMonotonic } from "../base/monotonic.ts";
 import { MINUTE, SECOND } from "../base/time.ts";
 import { CANCELLED, isStarting, PREPARING, reduceClaim } from "./claim-machine.ts";
 import type { ClaimEffect, ClaimEvent, ClaimState, Ending, StopReason } from "./claim-machine.ts";
 import type { Claim, ExecutionStore } from "../store/execution-store.ts";
+import { keepOutput } from "./keep-output.ts";
+import type { KeepDeps } from "./keep-output.ts";
+import { keepTrying } from "./keep-trying.ts";
+import { dropOutput, getOutput } from "../python/port/run-output.ts";
 import { discardPreparation, prepareClaim } from "./prepare-claim.ts";
 import type { Preparation, PrepareDeps } from "./prepare-claim.ts";
-import type { LogLine, Outcome, PythonRuntime, Run } from "../python/port/runtime.ts";
+import type { LogLine, NotStarted, Outcome, PythonRuntime, Run } from "../python/port/runtime.ts";
 import type { HealthKeeper } from "./worker-health.ts";
 
 /*
@@ -22,13 +23,11 @@ const MAX_SETBACKS = 8;
 /** Until an execution with this many previous setbacks can be claimed again: 1, 3, 9 ... 300 seconds, each less up to a quarter, by chance. */
 const SETBACK_PAUSE = { firstMs: 1 * SECOND, ceilingMs: 300 * SECOND, factor: 3 };
 
-/** Between tries to write an ending. */
-const WRITE_PAUSE = { firstMs: 100, ceilingMs: 2_000 };
-/** Bounds those tries: a store that renews leases but never accepts this write must not keep an execution RUNNING without end. */
+/** Bounds the tries to write an ending: a store that renews leases but never accepts this write must not keep an execution RUNNING without end. */
 const WRITE_FOR_MS = 15 * MINUTE;
 
 /** What all claims of a worker share; put together by the dispatcher. */
-export interface RunClaimDeps extends PrepareDeps {
+export interface RunClaimDeps extends PrepareDeps, KeepDeps {
   readonly store: ExecutionStore;
   readonly runtime: Pick<PythonRuntime, "run" | "stageInputs">;
   readonly health: HealthKeeper;
@@ -126,7 +125,7 @@ function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly ki
     self.run = run;
     void run.ended.then(() => dispatch(self, { type: "gone" }));
     void run.began.then((hasBegun) => hasBegun && dispatch(self, { type: "began" }));
-    void run.outcome.then((answer) => dispatch(self, { type: "answered", answer }));
+    void run.outcome.then((answer) => takeAnswer(self, answer));
   } catch (error) {
     deps.logger.error(
       { err: error, executionId: claim.id },
@@ -134,6 +133,12 @@ function handOver(self: ClaimRunState, ready: Extract<Preparation, { readonly ki
     );
     dispatch(self, { type: "broken" });
   }
+}
+
+function takeAnswer(self: ClaimRunState, answer: Outcome | NotStarted): void {
+  dispatch(self, { type: "answered", answer });
+  // Of a claim that was lost, nothing is written.
+  if (self.state.name !== "writing") dropOutput(getOutput(answer));
 }
 
 async function appendLog({ store, logger }: RunClaimDeps, claim: Claim, lines: readonly LogLine[]) {
@@ -148,8 +153,11 @@ async function appendLog({ store, logger }: RunClaimDeps, claim: Claim, lines: r
 async function writeEnding(self: ClaimRunState, ending: Ending): Promise<void> {
   const { deps, claim } = self;
   const { id, attempt } = claim;
+  const isHeld = () => self.state.name === "writing";
   try {
-    const isWritten = await keepTrying(chooseWrite(deps, claim, ending), () => self.state.name === "writing");
+    const kept = await keepEnding(deps, { claim, ending }, isHeld);
+    const isWritten =
+      kept !== null && (await keepTrying(chooseWrite(deps, claim, kept), isHeld, WRITE_FOR_MS));
     if (isWritten || ending.kind !== "outcome") return;
     deps.logger.warn(
       { executionId: id, attempt, status: ending.outcome.status },
@@ -160,27 +168,21 @@ async function writeEnding(self: ClaimRunState, ending: Ending): Promise<void> {
       { err: error, executionId: id },
       "an outcome could not be written; the execution becomes UNKNOWN when its lease expires",
     );
+  } finally {
+    if (ending.kind === "outcome") dropOutput(getOutput(ending.outcome));
   }
 }
 
-/**
- * Writes to the store, with retries as long as it is unreachable and the claim is held. False when the store reports that the claim is lost, or
- * when the claim was lost before the write succeeded.
- *
- * @throws the error of the store when retrying is useless
- */
-async function keepTrying(write: () => Promise<boolean>, isHeld: () => boolean): Promise<boolean> {
-  const began = readMonotonic();
-  for (let tries = 0; isHeld(); tries++) {
-    try {
-      return await write();
-    } catch (error) {
-      const isTransient = error instanceof Problem && error.code === "UNAVAILABLE";
-      if (!isTransient || readMonotonic() - began > WRITE_FOR_MS) throw error;
-    }
-    await delay(computePause(WRITE_PAUSE, tries));
-  }
-  return false;
+/** The ending to be written, once what it names is kept; null where the claim was lost meanwhile. Without a promise where there is nothing to keep. */
+function keepEnding(
+  deps: RunClaimDeps,
+  { claim, ending }: { readonly claim: Claim; readonly ending: Ending },
+  isHeld: () => boolean,
+): Ending | Promise<Ending | null> {
+  if (ending.kind !== "outcome" || getOutput(ending.outcome) === undefined) return ending;
+  return keepOutput(deps, { claim, outcome: ending.outcome }, isHeld).then((outcome) =>
+    outcome === null ? null : { kind: "outcome", outcome },
+  );
 }
 
 /** The write for an ending. A fault is also noted in the worker's health. */

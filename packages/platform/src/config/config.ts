@@ -221,6 +221,8 @@ export interface Config extends RetentionConfig {
   readonly poolBytes: number;
   /** Of a file that an execution reads by reference. */
   readonly maxReferenceBytes: number;
+  /** Of the result of an execution. */
+  readonly maxResultBytes: number;
   /** Of a file of a data pool. */
   readonly maxFileBytes: number;
   readonly minFreeDiskBytes: number;
@@ -279,6 +281,7 @@ export function readConfig(): Config {
     }),
     poolBytes: settings["organization-data"] * GIGABYTE,
     maxReferenceBytes: settings["max-reference"] * GIGABYTE,
+    maxResultBytes: Math.floor(settings["max-result"] * GIGABYTE),
     maxFileBytes: settings["max-file"] * GIGABYTE,
     environmentBytes: settings["organization-environments"] * GIGABYTE,
     minFreeDiskBytes: settings["min-free-disk"] * GIGABYTE,

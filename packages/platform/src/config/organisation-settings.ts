@@ -35,6 +35,12 @@ export const ORGANISATION_SETTINGS = {
     { min: 0.001, max: 1_000, isWhole: false },
     1,
   ),
+  "max-result": number(
+    "PLATFORM_MAX_RESULT",
+    "GB that the result of one execution may have; those above 1 MB are kept as objects",
+    { min: 0.001, max: 3.9, isWhole: false },
+    1,
+  ),
   "max-file": number(
     "PLATFORM_MAX_FILE",
     "GB that one file of a data pool may have",

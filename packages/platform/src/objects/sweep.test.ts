@@ -74,6 +74,20 @@ describe("the sweep", () => {
     );
   });
 
+  test("keeps what an execution has returned while its row is there", async () => {
+    const hash = await keep("result");
+    await run(
+      "insert into execution_output (execution_id, name, hash, bytes) values ($1, '', $2, 6)",
+      SERVICE,
+      hash,
+    );
+    await age();
+    expect(await sweepObjects({ store, rows: rows() })).toBe(0);
+    await run("delete from execution_output");
+    expect(await sweepObjects({ store, rows: rows() })).toBe(1);
+    expect(await store.has(hash)).toBe(false);
+  });
+
   test("of many objects takes all, and two at once take each once", async () => {
     for (let index = 0; index < 230; index++) await keep(`object ${index}`);
     await age();

@@ -56,7 +56,10 @@ export async function findTools(
 }
 
 /** Starts the runtime. */
-export function startPython({ config, data, logger, closers, readiness }: Shared, found: Tools): Python {
+export function startPython(
+  { config, data, logger, closers, readiness, results }: Shared,
+  found: Tools,
+): Python {
   const { environments, ...tools } = found;
   const { zygoteMemoryBytes, capacity } = config;
   readiness.addSandbox(tools.sandbox.report);
@@ -65,6 +68,8 @@ export function startPython({ config, data, logger, closers, readiness }: Shared
     ...tools,
     zygoteMemoryBytes,
     capacity,
+    results,
+    limits: { resultBytes: config.maxResultBytes },
     logger,
   });
   const runtime = redactSecrets(plain);

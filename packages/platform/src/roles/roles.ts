@@ -88,6 +88,7 @@ function startWorker(shared: Shared, { runtime, environments, sandbox }: Python,
     isHeldUp: disk.isLow,
     logger,
     inputs: shared.inputs,
+    jsonCheck: shared.jsonCheck,
     onDeadline: watchdog.setDeadline,
   });
   // What still runs after draining ends with the runtime, and these ends are written by the close. The builder, which

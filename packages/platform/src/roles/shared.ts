@@ -18,7 +18,10 @@ import { createReadiness } from "../host/readiness.ts";
 import type { Readiness } from "../host/readiness.ts";
 import { createKeptObjects } from "../objects/kept-objects.ts";
 import type { ObjectStore, Objects } from "../objects/object-store.ts";
+import { createObjectResults } from "../objects/object-results.ts";
+import type { ResultStore } from "@platform/engine/content/result-store";
 import { createJsonCheck } from "@platform/engine/json-check/json-check";
+import type { JsonCheck } from "@platform/engine/json-check/json-check";
 import { createDataPools } from "../pools/data-pools.ts";
 import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
 import type { Database } from "../postgres/database.ts";
@@ -50,6 +53,9 @@ export interface Shared extends HostProcess {
   readonly objects: Objects;
   /** Where they are stored; for housekeeping. */
   readonly objectStore: ObjectStore;
+  /** Results that are too large for rows. */
+  readonly results: ResultStore;
+  readonly jsonCheck: JsonCheck;
   readonly files: VersionFiles;
   readonly readiness: Readiness;
 }
@@ -80,6 +86,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   const objects = createKeptObjects(objectStore, createObjectRows(database, config.retentionDays));
   const jsonCheck = createJsonCheck();
   closers.add("check of JSON", jsonCheck.close);
+  const results = createObjectResults({ objects, isHeldUp: disk.isLow });
   const inputs = createDataPools({
     references: stores.references,
     objects,
@@ -96,7 +103,9 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     executionStore,
     inputs,
-    executions: createSharedExecutions(host, executionStore, inputs),
+    executions: createSharedExecutions(host, { store: executionStore, inputs, results }),
+    results,
+    jsonCheck,
     identity: createSharedIdentity(host, database),
     objects,
     objectStore,
@@ -137,12 +146,14 @@ async function startDiskGuard(
 
 function createSharedExecutions(
   { config, logger }: HostProcess,
-  store: PostgresExecutionStore,
-  inputs: InputSource,
+  parts: {
+    readonly store: PostgresExecutionStore;
+    readonly inputs: InputSource;
+    readonly results: ResultStore;
+  },
 ): Executions {
   return createExecutions({
-    store,
-    inputs,
+    ...parts,
     retentionDays: {
       result: config.retentionDays,
       log: config.logRetentionDays,

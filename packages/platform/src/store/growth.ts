@@ -30,6 +30,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   execution_input: { bounds: [], rest: "A part of an execution." },
   execution_log: { bounds: [], rest: "A part of an execution." },
   execution_object: { bounds: [], rest: "Two for each execution that has not ended." },
+  execution_output: { bounds: [], rest: "One for each large result; removed with the results." },
   execution_result: { bounds: [], rest: "A part of an execution." },
   external_login: { bounds: [], rest: "One for each account at the identity provider." },
   invitation: { bounds: ["invitations"], rest: ENDED },

@@ -7,7 +7,12 @@ import type { ExitEvent } from "../wire/control-messages.ts";
 import type { DecodeStep, Frame } from "../wire/frames.ts";
 import { readCause } from "../wire/untrusted-text.ts";
 import type { NotStarted, Outcome } from "../port/runtime.ts";
+import type { Settings } from "../port/settings.ts";
+import { ContentNotStored } from "../../content/result-store.ts";
+import type { ReceivedContent } from "../../content/result-store.ts";
 import { MAX_METADATA_BYTES, isObjectText, readMetadata } from "./answer-texts.ts";
+import { NoObject, receiveResult } from "./received-result.ts";
+import type { ReceivedResult } from "./received-result.ts";
 
 /** An outcome that is known to be a failure. */
 export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
@@ -15,6 +20,7 @@ export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
 const MAX_FAILURE_BYTES = 256 * 1024;
 /** Bytes of an answer, which is only copied, that cost one unit of `Pace`. */
 const ANSWER_BYTES = 64;
+const NO_BYTES = new Uint8Array();
 const SIGKILL = 9;
 const SIGSEGV = 11;
 
@@ -39,7 +45,7 @@ function limitFrames(resultBytes: number): (type: number) => number {
 }
 
 /** Reads a child's answer frame by frame. It comes from a process that runs user code, so everything in it is checked. */
-function createAnswerReader(resultBytes: number): (step: NonNullable<DecodeStep>) => Outcome | null {
+function createAnswerReader(resultBytes: number) {
   let metadata: Uint8Array | null = null;
 
   function readFrame({ type, payload }: Frame): Outcome | null {
@@ -52,42 +58,103 @@ function createAnswerReader(resultBytes: number): (step: NonNullable<DecodeStep>
     return metadata === null ? BROKEN_PROTOCOL : null;
   }
 
-  return (step) => {
-    if ("frame" in step) return readFrame(step.frame);
-    if (step.refused.type !== FRAME.result) return BROKEN_PROTOCOL;
-    return fail(
-      "RESULT_TOO_LARGE",
-      `The result has ${step.refused.size} bytes of JSON text, the limit is ${resultBytes} bytes.`,
-    );
+  return {
+    readFrame,
+    refuse: ({ type, size }: { readonly type: number; readonly size: number }): Failed =>
+      type === FRAME.result
+        ? fail(
+            "RESULT_TOO_LARGE",
+            `The result has ${size} bytes of JSON text, the limit is ${resultBytes} bytes.`,
+          )
+        : BROKEN_PROTOCOL,
+    complete: (result: ReceivedContent): Outcome => ({
+      status: "SUCCEEDED",
+      result: NO_BYTES,
+      metadata,
+      output: { result },
+    }),
   };
 }
 
 /** Events of a child's control connection. */
 export type AnswerEvent =
   /** The child answered, or broke the protocol. */
-  { readonly type: "answer"; readonly outcome: Outcome } | { readonly type: "controlClosed" };
+  | { readonly type: "answer"; readonly outcome: Outcome }
+  /** A large answer has begun to arrive. */
+  | { readonly type: "receiving" }
+  | { readonly type: "controlClosed" };
 
-/** Reads a child's control connection; the listener destroys it after the first answer. */
-export function listenForAnswer(
-  connection: Connection,
-  resultBytes: number,
-  onEvent: (event: AnswerEvent) => void,
-): void {
-  const decoder = createFrameDecoder(limitFrames(resultBytes));
-  const read = createAnswerReader(resultBytes);
+/** How a child's answer is received. */
+export interface AnswerOptions extends Pick<Settings, "resultBytes" | "inlineBytes" | "results"> {
+  readonly onEvent: (event: AnswerEvent) => void;
+}
+
+/**
+ * Reads a child's control connection; the listener destroys it after the first answer, and calls what this returns: nothing comes after that,
+ * and what was received without having been told of is dropped.
+ */
+export function listenForAnswer(connection: Connection, options: AnswerOptions): () => void {
+  const { resultBytes, inlineBytes, results, onEvent } = options;
+  const isLarge = (type: number, size: number) =>
+    results !== null && type === FRAME.result && size > inlineBytes;
+  const decoder = createFrameDecoder(limitFrames(resultBytes), isLarge);
+  const reader = createAnswerReader(resultBytes);
+  let large: ReceivedResult | null = null;
+  let isOver = false;
+
+  function answer(outcome: Outcome): void {
+    if (isOver) return;
+    isOver = true;
+    onEvent({ type: "answer", outcome });
+  }
+
+  function begin(size: number): void {
+    if (results === null) return;
+    const begun = receiveResult(results, size, connection.wake);
+    large = begun;
+    onEvent({ type: "receiving" });
+    void begun.received.then(reader.complete, explainLoss).then(answer);
+  }
+
+  function take(step: NonNullable<DecodeStep>): number {
+    if ("refused" in step) answer(reader.refuse(step.refused));
+    else if ("begun" in step) begin(step.begun.size);
+    else if ("part" in step) large?.push(step.part, step.isLast);
+    else {
+      const outcome = reader.readFrame(step.frame);
+      if (outcome !== null) answer(outcome);
+      return step.frame.type === FRAME.result ? 0 : step.frame.payload.length;
+    }
+    return 0;
+  }
+
+  const isDone = (): boolean => isOver || large?.isWhole() === true;
+
   function readAnswer(chunk: Buffer): Taken {
+    if (large?.isBehind() === true) return { cost: 0, rest: chunk };
+    // The result is the last that is read.
+    if (large?.isWhole() === true) return { cost: CHUNK_COST, rest: null };
     decoder.push(chunk);
     let parsed = 0;
-    for (let step = decoder.next(); step !== null; step = decoder.next()) {
-      if ("frame" in step && step.frame.type !== FRAME.result) parsed += step.frame.payload.length;
-      const outcome = read(step);
-      if (outcome === null) continue;
-      onEvent({ type: "answer", outcome });
-      break;
-    }
+    for (let step = decoder.next(); step !== null && !isDone(); step = decoder.next()) parsed += take(step);
     return { cost: CHUNK_COST + chunk.length / ANSWER_BYTES + parsed, rest: null };
   }
-  connection.attach(readAnswer, () => onEvent({ type: "controlClosed" }));
+
+  connection.attach(readAnswer, () => {
+    // All of it has come: that it is stored is still to be told.
+    if (large?.isWhole() !== true && !isOver) onEvent({ type: "controlClosed" });
+  });
+  return () => {
+    // The outcome has what was told of.
+    if (!isOver) large?.abandon();
+    isOver = true;
+  };
+}
+
+function explainLoss(error: unknown): Failed {
+  if (error instanceof NoObject) return BROKEN_PROTOCOL;
+  const reason = error instanceof ContentNotStored ? ` ${error.message}` : "";
+  return fail("RESULT_NOT_STORED", `The result could not be stored.${reason}`);
 }
 
 /** An outcome FAILED. `code`: one of the platform's or of the service's own; `detail`: shown to the caller. */

@@ -8,7 +8,8 @@ import { createJournal } from "./journal.ts";
 import type { Journal } from "./journal.ts";
 import { QUEUED, reduce } from "./run-machine.ts";
 import type { ChildAction, RunEffect, RunEvent, Timer } from "./run-state.ts";
-import type { LogLine, NotStarted, Outcome, Run, RunRequest } from "../port/runtime.ts";
+import { dropOutput, getOutput } from "../port/run-output.ts";
+import type { LogLine, NotStarted, Outcome, Run, RunOutput, RunRequest } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
 import { createMeter, nameInputs } from "./usage.ts";
 import { getMessage } from "../../base/thrown.ts";
@@ -70,6 +71,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
   const { state, dispatch } = runMachine(QUEUED, reduce, perform);
   let performOnChild: ((action: ChildAction) => void) | null = null;
   const meter = createMeter(request.version.resources);
+  const received: RunOutput[] = [];
 
   function perform(effect: RunEffect): void {
     switch (effect.type) {
@@ -88,7 +90,7 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
       case "drainLog":
         return void journal.drain().then(() => dispatch({ type: "drained" }));
       case "settle":
-        return outcome.resolve(nameInputs(meter.apply(effect.outcome), request.input.referred?.pins));
+        return outcome.resolve(conclude(effect.outcome, { request, meter, received }));
       case "reportEnded":
         return ended.resolve(undefined);
       case "withdraw":
@@ -108,7 +110,8 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
       if (state().name !== "queued") return;
       const asked = composeRequest(request, settings, host);
       if ("refused" in asked) return turnAway(connections, asked.refused, dispatch);
-      performOnChild = attendChild({ connections, host, journal, ...asked, settings, meter, dispatch });
+      const parts = { connections, host, journal, ...asked, settings, meter };
+      performOnChild = attendChild({ ...parts, dispatch: noteOutput(received, dispatch) });
       dispatch({ type: "handedOver" });
     },
     refuse: (refused, lines = []) => dispatch({ type: "refused", outcome: refused, lines }),
@@ -117,6 +120,33 @@ export function createExecution(request: RunRequest, settings: Settings, onRefus
     onGone: () => dispatch({ type: "gone" }),
     onLost: (detail) => dispatch({ type: "lost", detail }),
   };
+}
+
+type Dispatch = (event: RunEvent) => void;
+
+/** Adds what was received with answers to `received`. */
+function noteOutput(received: RunOutput[], dispatch: Dispatch): Dispatch {
+  return (event) => {
+    const output = event.type === "answer" ? getOutput(event.outcome) : undefined;
+    if (output !== undefined) received.push(output);
+    dispatch(event);
+  };
+}
+
+/** With all that is known of the run. What was received and is not part of the outcome is dropped: the run was killed meanwhile. */
+function conclude(
+  decided: Outcome | NotStarted,
+  { request, meter, received }: Concluding,
+): Outcome | NotStarted {
+  const outcome = nameInputs(meter.apply(decided), request.input.referred?.pins);
+  for (const output of received) if (output !== getOutput(outcome)) dropOutput(output);
+  return outcome;
+}
+
+interface Concluding {
+  readonly request: RunRequest;
+  readonly meter: Meter;
+  readonly received: readonly RunOutput[];
 }
 
 /** The request as the child reads it, with its files where the child finds them; or why they cannot be there. */
@@ -132,22 +162,18 @@ function composeRequest(request: RunRequest, { resultBytes }: Settings, host: Ex
 }
 
 /** The child ends when its connections close: nothing was asked of it. */
-function turnAway(
-  { control, stdout, stderr }: Connections,
-  outcome: NotStarted,
-  dispatch: (event: RunEvent) => void,
-): void {
+function turnAway({ control, stdout, stderr }: Connections, outcome: NotStarted, dispatch: Dispatch): void {
   for (const connection of [control, stdout, stderr]) connection.destroy();
   dispatch({ type: "refused", outcome, lines: [] });
 }
 
 /** The answer may be read only when the processes are gone, and with them what is measured. */
-function hearExit(meter: Meter, { code, signal }: ExitEvent, dispatch: (event: RunEvent) => void): void {
+function hearExit(meter: Meter, { code, signal }: ExitEvent, dispatch: Dispatch): void {
   meter.look(); // not `take`: code at import may have said it
   dispatch({ type: "exit", exit: { code, signal } });
 }
 
-function checkMemory(meter: Meter, dispatch: (event: RunEvent) => void): void {
+function checkMemory(meter: Meter, dispatch: Dispatch): void {
   const detail = meter.findExcess();
   if (detail !== null) dispatch({ type: "kill", reason: { code: "OUT_OF_MEMORY", detail } });
 }
@@ -177,18 +203,21 @@ interface ChildOptions {
   readonly frames: readonly Uint8Array[];
   readonly settings: Settings;
   readonly meter: Meter;
-  readonly dispatch: (event: RunEvent) => void;
+  readonly dispatch: Dispatch;
 }
 
 function attendChild(options: ChildOptions): (action: ChildAction) => void {
   const { connections, host, meter } = options;
   meter.attach(host.measure);
+  let stopListening: (() => void) | null = null;
   return (action) => {
     switch (action) {
       case "serve":
-        return serve(options);
+        stopListening = serve(options);
+        return undefined;
       case "closeControl":
         meter.take(); // a process that was asked to linger ends then
+        stopListening?.();
         return connections.control.destroy();
       case "terminate":
         meter.look();
@@ -204,14 +233,16 @@ function attendChild(options: ChildOptions): (action: ChildAction) => void {
   };
 }
 
-function serve({ connections, host, journal, frames, settings, dispatch }: ChildOptions): void {
+function serve({ connections, host, journal, frames, settings, dispatch }: ChildOptions): () => void {
   connections.control.write(frames);
   journal.read(connections.stdout, connections.stderr);
-  listenForAnswer(connections.control, settings.resultBytes, (event) =>
-    dispatch(
-      event.type === "answer" ? { ...event, outcome: explain(event.outcome, host.explainNetwork) } : event,
-    ),
-  );
+  return listenForAnswer(connections.control, {
+    ...settings,
+    onEvent: (event) =>
+      dispatch(
+        event.type === "answer" ? { ...event, outcome: explain(event.outcome, host.explainNetwork) } : event,
+      ),
+  });
 }
 
 /** The errors of a sandbox without a network are those of a network that is down. */

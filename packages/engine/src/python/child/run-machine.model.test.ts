@@ -9,7 +9,7 @@ import type { History } from "../../testing/run-history.ts";
  * timer fires only while it runs, and `drained` comes once, after the log was to be drained.
  */
 
-const { handedOver, refused, cancel, limit, exit, gone, lost, drained } = EVENTS;
+const { raised, handedOver, refused, cancel, limit, exit, gone, lost, drained } = EVENTS;
 const { answerDue, exitDue, graceDue, confirmDue } = EVENTS;
 const ANY_ORDER = fc.array(fc.constantFrom<RunEvent[]>(...Object.values(EVENTS)), {
   maxLength: 14,
@@ -57,7 +57,7 @@ test("a run that was begun ends with its processes: settled, given back, every t
   const ends = fc.constantFrom([exit, gone], [gone], [lost]);
   fc.assert(
     fc.property(ANY_ORDER, ends, (events, end) => {
-      const history = finish([handedOver, ...events, ...end, answerDue, drained]);
+      const history = finish([handedOver, ...events, ...end, answerDue, raised, drained]);
       expect(history.state).toEqual({ name: "ended" });
       expect([...history.timers]).toEqual([]);
       expect(history.outcomes).toHaveLength(1);
@@ -115,7 +115,7 @@ function findExpected(until: readonly RunEvent[]): object {
 test("a kill that came before the answer decides; without one, the answer that came first", () => {
   fc.assert(
     fc.property(ANY_ORDER, (events) => {
-      const moments = playPossible([handedOver, ...events, lost, answerDue, drained]);
+      const moments = playPossible([handedOver, ...events, lost, answerDue, raised, drained]);
       const decided = moments.findIndex((moment) => listNew(moment).includes("drainLog"));
       const until = moments.slice(0, decided + 1).map(({ event }) => event);
       const outcomes = moments.at(-1)?.after.outcomes;

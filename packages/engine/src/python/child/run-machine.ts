@@ -103,8 +103,9 @@ function reduceRunning(state: Running, event: RunEvent): RunStep {
   switch (event.type) {
     case "answer":
       return decide(state, event.outcome);
+    case "receiving":
     case "controlClosed":
-      return closeControl({ ...state, control: "closed" });
+      return changeControl(state, event.type);
     case "exit":
       return exit(state, { how: "exit", ...event.exit });
     case "gone":
@@ -114,7 +115,7 @@ function reduceRunning(state: Running, event: RunEvent): RunStep {
     case "kill":
       return kill(state, event.reason);
     case "timeUp":
-      return event.timer === "answer" ? decide(state, null) : reduceProcesses(state, event);
+      return passTime(state, event);
     case "handedOver":
     case "refused":
     case "drained":
@@ -128,6 +129,11 @@ function closeControl(state: Running): RunStep {
   return state.end === null ? awaitAnswer(state) : decide(state, null);
 }
 
+function changeControl(state: Running, event: "receiving" | "controlClosed"): RunStep {
+  if (event === "controlClosed") return closeControl({ ...state, control: "closed" });
+  return stay(state.control === "open" ? { ...state, control: "receiving" } : state);
+}
+
 function exit(state: Running, end: ProcessEnd): RunStep {
   return state.processes === "gone" ? stay(state) : expectAnswer({ ...state, end });
 }
@@ -135,6 +141,12 @@ function exit(state: Running, end: ProcessEnd): RunStep {
 /** The process has ended. Its answer may still be on its way, unless the connection has ended too or a kill has decided already. */
 function expectAnswer(state: Running): RunStep {
   return state.kill !== null || state.control === "closed" ? decide(state, null) : awaitAnswer(state);
+}
+
+/** Storing a large answer takes as long as it takes: the time limit of the run is the one that counts. */
+function passTime(state: Running, event: Extract<RunEvent, { readonly type: "timeUp" }>): RunStep {
+  if (event.timer !== "answer") return reduceProcesses(state, event);
+  return state.control === "receiving" && state.kill === null ? awaitAnswer(state) : decide(state, null);
 }
 
 function awaitAnswer(state: Running): RunStep {

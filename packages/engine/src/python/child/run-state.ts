@@ -34,7 +34,8 @@ export type Processes =
 export interface Running {
   readonly name: "running";
   readonly processes: Processes;
-  readonly control: "open" | "closed";
+  /** `receiving`: an answer has begun to arrive, and is not stored yet. */
+  readonly control: "open" | "receiving" | "closed";
   /** End of the process that runs the code, once the zygote has reported it. */
   readonly end: ProcessEnd | null;
   /** The first kill that was ordered: it decides the outcome. */

@@ -1,6 +1,6 @@
 import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
 import { fail } from "./answers.ts";
-import { MEASURED, READ } from "./answer-texts.ts";
+import { MEASURED, READ } from "../port/run-output.ts";
 import type { Metadata, NotStarted, Outcome, PinnedInputs, RunnableVersion } from "../port/runtime.ts";
 
 /** What the processes of one execution have used until its outcome was known, as the worker measured it. */

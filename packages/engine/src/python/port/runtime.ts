@@ -2,6 +2,7 @@ import type { FileReference } from "@platform/contract/execution";
 import type { Network } from "@platform/contract/network";
 import type { OutputLimits, Resources } from "@platform/contract/project";
 import type { ByteRange } from "../../base/byte-range.ts";
+import type { ReceivedContent } from "../../content/result-store.ts";
 
 /** A version that is ready to run: unpacked, with its environment built. Paths are absolute and readable by the sandbox. */
 export interface RunnableVersion {
@@ -77,12 +78,21 @@ export interface LogLine {
 /** A small JSON object that the platform wrote. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
+/** What a run returned besides its message, in files of the platform that nobody else knows. */
+export interface RunOutput {
+  /** The result: text that begins and ends as an object does. What lies between was not looked at. */
+  readonly result: ReceivedContent;
+}
+
 /** How an execution ended. The type allows only valid combinations of status and code. */
 export type Outcome =
   | {
       readonly status: "SUCCEEDED";
+      /** Empty where it is in `output`. */
       readonly result: Uint8Array;
       readonly metadata: Uint8Array | null;
+      /** What was too large for a message; whoever has the outcome keeps or drops it. Missing: nothing was. */
+      readonly output?: RunOutput;
       /** CPU time that was measured, to a millionth. Missing: none was. */
       readonly cpuSeconds?: number;
     }

@@ -4,6 +4,7 @@ import type { Resources } from "@platform/contract/project";
 import { MEGABYTE } from "../../base/bytes.ts";
 import { HOUR, MINUTE, SECOND } from "../../base/time.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
+import type { ResultStore } from "../../content/result-store.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
@@ -19,6 +20,8 @@ export interface PythonRuntimeOptions {
   readonly logger: Logger;
   /** Maximum number of idle children per version. */
   readonly slots?: number;
+  /** Receives results above `inlineBytes`. Missing: none is too large for a message. */
+  readonly results?: Pick<ResultStore, "receive">;
   /** The vCPUs and GB of this worker; missing: not known. */
   readonly capacity?: Resources;
   /** Idle children end after this time, the zygote after ten times as long. */
@@ -27,7 +30,7 @@ export interface PythonRuntimeOptions {
   readonly zygoteMemoryBytes?: number;
   /** Maximum number of zygotes. Beyond it, and beyond their memory, the least recently used idle one is ended. */
   readonly maxZygotes?: number;
-  /** Defaults: 16 MB, 16 MB and 16 kB. */
+  /** Defaults: results of 16 MB, those above 1 MB not in a message; logs of 16 MB, lines of 16 kB. */
   readonly limits?: Partial<Limits>;
   readonly times?: Partial<Times>;
 }
@@ -36,6 +39,8 @@ export interface PythonRuntimeOptions {
 interface Limits {
   /** Largest result in bytes of JSON text. */
   readonly resultBytes: number;
+  /** Larger results are received into a file. */
+  readonly inlineBytes: number;
   /** Maximum bytes of an execution's log, and of one line. */
   readonly logBytes: number;
   readonly logLineBytes: number;
@@ -74,6 +79,8 @@ interface Times {
 export interface Settings extends Limits, Times {
   /** Maximum number of idle children per version. */
   readonly slots: number;
+  /** Null: results are not received into files. */
+  readonly results: Pick<ResultStore, "receive"> | null;
   /** The vCPUs and GB of this worker; null: not known. */
   readonly capacity: Resources | null;
   /** Idle children end after this time. */
@@ -91,6 +98,7 @@ const ZYGOTE_IDLE_FACTOR = 10;
 
 const DEFAULT_LIMITS: Limits = {
   resultBytes: 16 * MEGABYTE,
+  inlineBytes: MEGABYTE,
   logBytes: 16 * MEGABYTE,
   logLineBytes: 16 * 1024,
 };
@@ -115,6 +123,7 @@ export function readSettings(options: PythonRuntimeOptions): Settings {
   const idleMs = (options.idleSeconds ?? 60) * SECOND;
   return {
     slots: options.slots ?? 4,
+    results: options.results ?? null,
     capacity: options.capacity ?? null,
     idleMs,
     zygoteIdleMs: idleMs * ZYGOTE_IDLE_FACTOR,

@@ -23,9 +23,14 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** A whole frame, or a size that was refused before anything of the payload was read: the stream is then unreadable. Null: more bytes are needed. */
+/**
+ * A whole frame; or the header of one that comes in parts, and then the parts, together of that size; or a size that was refused before anything of
+ * the payload was read: the stream is then unreadable. Null: more bytes are needed.
+ */
 export type DecodeStep =
   | { readonly frame: Frame }
+  | { readonly begun: { readonly type: number; readonly size: number } }
+  | { readonly part: Buffer; readonly isLast: boolean }
   | { readonly refused: { readonly type: number; readonly size: number } }
   | null;
 
@@ -48,43 +53,70 @@ const MAX_PARTS = 1024;
 /** Splits the bytes of one stream into frames. */
 interface FrameDecoder {
   readonly push: (chunk: Buffer) => void;
-  /** The next whole frame, a refusal (the stream cannot be read any further), or null when more bytes are needed. */
+  /** The next whole frame or part, a refusal (the stream cannot be read any further), or null when more bytes are needed. */
   readonly next: () => DecodeStep;
 }
 
-/** @param limitOf largest payload in bytes that is accepted for a type; -1 for types that are never accepted */
-export function createFrameDecoder(limitOf: (type: number) => number): FrameDecoder {
+/**
+ * @param limitOf largest payload in bytes that is accepted for a type; -1 for types that are never accepted
+ * @param isInParts whether a frame of this type and size, which is not 0, comes in parts; default: none does
+ */
+export function createFrameDecoder(
+  limitOf: (type: number) => number,
+  isInParts: (type: number, size: number) => boolean = () => false,
+): FrameDecoder {
+  const buffer = createChunks();
+  /** Bytes of a frame that comes in parts which have not come. */
+  let missing = 0;
+
+  function takePart(): DecodeStep {
+    const part = buffer.takeSome(missing);
+    if (part === null) return null;
+    missing -= part.length;
+    return { part, isLast: missing === 0 };
+  }
+
+  function next(): DecodeStep {
+    if (missing > 0) return takePart();
+    const header = buffer.peek(HEADER_BYTES);
+    if (header === null) return null;
+    const size = header.readUInt32BE(0);
+    const type = header.readUInt8(4);
+    if (size > limitOf(type)) return { refused: { type, size } };
+    if (size > 0 && isInParts(type, size)) {
+      buffer.takeSome(HEADER_BYTES);
+      missing = size;
+      return { begun: { type, size } };
+    }
+    const frame = buffer.take(HEADER_BYTES + size);
+    return frame === null ? null : { frame: { type, payload: frame.subarray(HEADER_BYTES) } };
+  }
+
+  return { push: buffer.push, next };
+}
+
+/** Bytes in the chunks in which they came. */
+interface Chunks {
+  readonly push: (chunk: Buffer) => void;
+  /** A buffer that begins with at least so many bytes, as they are without joining what is still growing; null: there are fewer. */
+  readonly peek: (bytes: number) => Buffer | null;
+  /** So many; null: there are fewer. */
+  readonly take: (bytes: number) => Buffer | null;
+  /** At most so many, not copied; null: there are none. */
+  readonly takeSome: (bytes: number) => Buffer | null;
+}
+
+function createChunks(): Chunks {
   let chunks: Buffer[] = [];
   let buffered = 0;
   /** Number of chunks at the beginning of `chunks` that are already joined. */
   let pieces = 0;
 
-  function joinChunks(): Buffer {
+  function joinAll(): Buffer {
     pieces = 0;
     const joined = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
     chunks = [joined];
     return joined;
-  }
-
-  /** Reads the header without joining a payload that is still growing. */
-  function readHeader(): Buffer {
-    const first = chunks[0];
-    return first !== undefined && first.length >= HEADER_BYTES ? first : joinChunks();
-  }
-
-  function next(): DecodeStep {
-    if (buffered < HEADER_BYTES) return null;
-    const header = readHeader();
-    const size = header.readUInt32BE(0);
-    const type = header.readUInt8(4);
-    if (size > limitOf(type)) return { refused: { type, size } };
-    const end = HEADER_BYTES + size;
-    if (buffered < end) return null;
-    const joined = joinChunks();
-    const rest = joined.subarray(end);
-    chunks = rest.length > 0 ? [rest] : [];
-    buffered = rest.length;
-    return { frame: { type, payload: joined.subarray(HEADER_BYTES, end) } };
   }
 
   return {
@@ -96,6 +128,27 @@ export function createFrameDecoder(limitOf: (type: number) => number): FrameDeco
       chunks.push(Buffer.concat(chunks.splice(pieces)));
       pieces += 1;
     },
-    next,
+    peek: (bytes) => {
+      if (buffered < bytes) return null;
+      const [first] = chunks;
+      return first !== undefined && first.length >= bytes ? first : joinAll();
+    },
+    take: (bytes) => {
+      if (buffered < bytes) return null;
+      const joined = joinAll();
+      const rest = joined.subarray(bytes);
+      chunks = rest.length > 0 ? [rest] : [];
+      buffered = rest.length;
+      return joined.subarray(0, bytes);
+    },
+    takeSome: (bytes) => {
+      const [first, ...others] = chunks;
+      if (first === undefined) return null;
+      const some = first.subarray(0, bytes);
+      pieces = 0;
+      chunks = first.length > bytes ? [first.subarray(bytes), ...others] : others;
+      buffered -= some.length;
+      return some;
+    },
   };
 }

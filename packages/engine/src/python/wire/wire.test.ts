@@ -55,6 +55,29 @@ describe("the golden messages, seen from Node", () => {
     expect(types).toEqual(frames.map((sample) => sample.type));
   });
 
+  test.each([1, 4, 1000])("a frame in parts comes as it came, in chunks of %i", (size) => {
+    const bytes = Buffer.concat([
+      encodeFrame(16, Buffer.from("{}")),
+      encodeFrame(17, Buffer.from("a large result")),
+      encodeFrame(18, Buffer.from("behind it")),
+    ]);
+    const decoder = createFrameDecoder(
+      () => 1000,
+      (type) => type === 17,
+    );
+    const seen: unknown[] = [];
+    let whole = "";
+    for (let at = 0; at < bytes.length; at += size) {
+      decoder.push(bytes.subarray(at, at + size));
+      for (let step = decoder.next(); step !== null; step = decoder.next()) {
+        if ("part" in step) whole += step.part.toString();
+        else seen.push("frame" in step ? step.frame.payload.toString() : step);
+        if ("part" in step && step.isLast) seen.push(whole);
+      }
+    }
+    expect(seen).toEqual(["{}", { begun: { type: 17, size: 14 } }, "a large result", "behind it"]);
+  });
+
   test("a frame above the limit is refused by its header alone", () => {
     const decoder = createFrameDecoder(() => 10);
     decoder.push(Buffer.from("0000000b11", "hex"));

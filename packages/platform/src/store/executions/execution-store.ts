@@ -1,4 +1,5 @@
 import type { ExecutionStore } from "@platform/engine/store/execution-store";
+import { getOutput, nameContents } from "@platform/engine/python/port/run-output";
 import { createDatabase } from "../../postgres/database.ts";
 import type { ConnectionTarget, Database, DatabaseOptions } from "../../postgres/database.ts";
 import { LARGE, VITAL } from "../../postgres/limits.ts";
@@ -8,7 +9,7 @@ import { createClaim } from "./claim.ts";
 import type { UnansweredClaims } from "./claim.ts";
 import { createCreator } from "./create.ts";
 import { createEvents } from "./events.ts";
-import { ENDS_IN_FLIGHT, createFinisher } from "./finish.ts";
+import { ENDS_IN_FLIGHT, createFinisher, finishWithOutput } from "./finish.ts";
 import { giveBackClaim } from "./give-back.ts";
 import { renewLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
@@ -101,7 +102,9 @@ export function createPostgresExecutionStore({
     finish: async (claim, outcome) => {
       // Lines that come after the end would be dropped by the fence.
       await log.drainExecution(claim.id);
-      return finisher.add({ claim, outcome });
+      const output = getOutput(outcome);
+      if (output === undefined) return finisher.add({ claim, outcome });
+      return finishWithOutput(vital, events, { ending: { claim, outcome }, output: nameContents(output) });
     },
     giveBack: async (claim, pauseSeconds) => {
       await log.drainExecution(claim.id);

@@ -51,12 +51,24 @@ export const FINISH = `with input as (
   select ${selectRecord("ended")} from ended left join notified on true`;
 
 /** SQL: the same for one end, with a shorter plan. Parameters: the first columns of `input` as values, origin, result, metadata. */
-export const FINISH_ONE = `with ended as (
+export const FINISH_ONE = finishOne(`insert into execution_result (id, result, metadata)
+    select id, $10::bytea, $11::bytea from ended where status = 'SUCCEEDED'`);
+
+/** SQL: the same, with content that is kept beside the row. Further parameters: arrays of its names, hashes and sizes. */
+export const FINISH_WITH_OUTPUT = finishOne(`insert into execution_result (id, result, metadata, has_output)
+    select id, $10::bytea, $11::bytea, true from ended where status = 'SUCCEEDED'
+  ), outputs as (
+    insert into execution_output (execution_id, name, hash, bytes)
+    select ended.id, o.name, o.hash, o.bytes
+    from ended cross join unnest($12::text[], $13::text[], $14::bigint[]) as o (name, hash, bytes) where ended.status = 'SUCCEEDED'`);
+
+function finishOne(results: string): string {
+  return `with ended as (
     update execution e set status = $4, ended_at = now(), lease_until = null, failure_code = $5, failure_detail = $6,
       failure_metadata = $7::jsonb, cpu_micros = $8::bigint
     where ${describeFence("$1::uuid", "$2::int", "$3::text")} returning e.*
   ), ${SETTLE_ONE}, ${COUNT_USAGE_ONE}, results as (
-    insert into execution_result (id, result, metadata)
-    select id, $10::bytea, $11::bytea from ended where status = 'SUCCEEDED'
+    ${results}
   )
   select ${selectRecord("ended")} from ended cross join lateral (select ${describeNotification(encodeId("ended.id"))}) notified`;
+}

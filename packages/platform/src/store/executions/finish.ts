@@ -1,3 +1,4 @@
+import type { StoredOutput } from "@platform/engine/content/result-store";
 import type { ClaimKey, ExecutionRecord } from "@platform/engine/store/execution-store";
 import type { Outcome } from "@platform/engine/python/port/runtime";
 import { MEGABYTE } from "@platform/engine/base/bytes";
@@ -6,7 +7,7 @@ import { concatenate, createBatcher, toArrays } from "./batch.ts";
 import type { Batcher } from "./batch.ts";
 import { MAX_NOTIFIED_IDS } from "./events.ts";
 import type { Events } from "./events.ts";
-import { FINISH, FINISH_ONE } from "./finish-statement.ts";
+import { FINISH, FINISH_ONE, FINISH_WITH_OUTPUT } from "./finish-statement.ts";
 import { lookUp } from "./lookup.ts";
 import { toRecord, toText } from "./record.ts";
 import type { RecordRow } from "./record.ts";
@@ -16,6 +17,9 @@ export interface Ending {
   readonly claim: ClaimKey;
   readonly outcome: Outcome;
 }
+
+/** Of the result itself, in `execution_output`: no file has it. */
+export const RESULT_NAME = "";
 
 const EMPTY = new Uint8Array();
 const MICRO = 1e6;
@@ -50,6 +54,30 @@ export function createFinisher(
       return endings.map(({ claim }) => written.has(claim.id) || before.has(claim.id));
     },
   });
+}
+
+/** The same for an end with content that is kept beside the row; alone, since few have any. */
+export async function finishWithOutput(
+  database: Database,
+  events: Events,
+  { ending, output }: { readonly ending: Ending; readonly output: StoredOutput },
+): Promise<boolean> {
+  const { outcome } = ending;
+  const contents = [{ name: RESULT_NAME, ...output.result }];
+  const rows = await database.query<RecordRow>({
+    name: "execution-finish-output",
+    text: FINISH_WITH_OUTPUT,
+    values: [
+      ...toColumns(ending),
+      events.origin,
+      getResult(outcome),
+      getMetadata(outcome),
+      ...toArrays(contents.map(({ name, hash, bytes }) => [name, hash, bytes])),
+    ],
+    idempotent: true,
+  });
+  for (const row of rows) events.emitChanged(toRecord(row));
+  return rows.length > 0 || (await findEnded(database, [ending])).size > 0;
 }
 
 function measureBytes({ outcome }: Ending): number {

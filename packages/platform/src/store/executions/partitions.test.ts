@@ -167,6 +167,29 @@ test("a day stays while an execution of it is kept for longer, since its service
   expect((await keepDays(Date.now()))?.dropped).toContain(day);
 });
 
+test("what names the content of a result goes with its day, and with a stray, and not before", async () => {
+  await ensureDay(40);
+  const [old, stray, young] = [createOldExecution(40), createOldExecution(90), createOldExecution(1)];
+  for (const execution of [old, stray, young]) {
+    await store.create(execution);
+    await database.query({
+      text: "insert into execution_output (execution_id, name, hash, bytes) values ($1, '', $2, 1)",
+      values: [execution.id, "0".repeat(64)],
+    });
+  }
+  await finishEverything();
+  const list = () => database.query({ text: "select execution_id as id from execution_output order by id" });
+  await backdateEnds(29);
+  await keepDays(Date.now());
+  expect(await list()).toHaveLength(3);
+  await database.query({
+    text: "update execution set ended_at = ended_at - interval '5 days' where id <> $1",
+    values: [young.id],
+  });
+  await keepDays(Date.now());
+  expect(await list()).toEqual([{ id: young.id }]);
+});
+
 test("what stands in the default partition expires as well", async () => {
   const [old, young] = [createOldExecution(90), createOldExecution(91)];
   await store.create(old);

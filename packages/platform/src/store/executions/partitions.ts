@@ -177,6 +177,10 @@ async function dropDay(run: RunStatement, day: string, { now, retentionDays }: D
   });
   if (kept.length > 0) return false;
   for (const table of TABLES) await run({ text: `drop table ${table}_p${day}` });
+  await run({
+    text: "delete from execution_output where execution_id >= $1 and execution_id < $2",
+    values: [getLowestUuid(parseDay(day)), getLowestUuid(parseDay(day) + DAY)],
+  });
   return true;
 }
 
@@ -196,6 +200,8 @@ async function deleteStrays(database: Database, { now, retentionDays }: Dated): 
           delete from execution_input_default where id in (select id from expired)
         ), results as (
           delete from execution_result_default where id in (select id from expired)
+        ), outputs as (
+          delete from execution_output where execution_id in (select id from expired)
         ), logs as (
           delete from execution_log_default where id in (select id from expired)
         )

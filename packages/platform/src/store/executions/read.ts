@@ -1,9 +1,11 @@
 import { EXECUTION_STATUSES } from "@platform/contract/execution";
+import type { ContentName, StoredOutput } from "@platform/engine/content/result-store";
 import type { ExecutionRecord, ListFilter, Page, StoredResult } from "@platform/engine/store/execution-store";
 import { MINUTE } from "@platform/engine/base/time";
 import { getLowestUuid, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
+import { RESULT_NAME } from "./finish.ts";
 import { lookUp } from "./lookup.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
@@ -41,14 +43,33 @@ export async function readResult(
   ownerId: string,
 ): Promise<StoredResult | null> {
   if (!isUuid(id) || !isUuid(ownerId)) return null;
-  const [row] = await database.query<{ result: Buffer; metadata: Buffer | null }>({
+  const [row] = await database.query<ResultRow>({
     name: "execution-read-result",
-    text: `select r.result, r.metadata from execution e join execution_result r on r.id = $1
+    text: `select r.result, r.metadata, case when r.has_output then (
+        select jsonb_agg(jsonb_build_object('name', o.name, 'hash', o.hash, 'bytes', o.bytes))
+        from execution_output o where o.execution_id = $1
+      ) end as contents
+      from execution e join execution_result r on r.id = $1
       where ${lookUp("e", "$1::uuid", "e.owner_id = $2 and e.status = 'SUCCEEDED'")}`,
     values: [id, ownerId],
     idempotent: true,
   });
-  return row ?? null;
+  if (row === undefined) return null;
+  const { result, metadata, contents } = row;
+  return contents === null ? { result, metadata } : { result, metadata, output: toOutput(contents) };
+}
+
+interface ResultRow {
+  readonly result: Buffer;
+  readonly metadata: Buffer | null;
+  /** Null: there is none. */
+  readonly contents: readonly (ContentName & { readonly name: string })[] | null;
+}
+
+function toOutput(contents: NonNullable<ResultRow["contents"]>): StoredOutput {
+  const result = contents.find(({ name }) => name === RESULT_NAME);
+  if (result === undefined) throw new Error("A result that is kept beside its row has no name.");
+  return { result: { hash: result.hash, bytes: result.bytes } };
 }
 
 /** How much the clocks of the process (ids) and the database (created_at) may differ without a row being missed. */

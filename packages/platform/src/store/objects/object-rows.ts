@@ -45,9 +45,10 @@ const LISTED = 10_000;
 /** A store that was told to remove content has done so after this time, or will not. */
 export const REMOVAL_MINUTES = 15;
 
-/** SQL: a row needs the object `o`: a file of a data pool, also for a day after it has ended; an execution that reads it, which has not ended; a version that is live, was retired within the retention ($1, in days) or has unfinished executions; an unfinished build. */
+/** SQL: a row needs the object `o`: a file of a data pool, also for a day after it has ended; an execution that reads it, which has not ended, or that has returned it and is retained; a version that is live, was retired within the retention ($1, in days) or has unfinished executions; an unfinished build. */
 const IS_NEEDED = `exists (select 1 from pool_file f where f.hash = o.hash)
       or exists (select 1 from execution_object x where x.hash = o.hash)
+      or exists (select 1 from execution_output x where x.hash = o.hash)
       or exists (select 1 from build b where b.archive_hash = o.hash and b.status in ('PENDING', 'RUNNING'))
       or exists (
         select 1 from version v where v.archive_hash = o.hash and (

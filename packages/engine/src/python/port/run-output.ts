@@ -1,0 +1,26 @@
+import type { ReceivedContent, StoredOutput } from "../../content/result-store.ts";
+import type { NotStarted, Outcome, RunOutput } from "./runtime.ts";
+
+/** The names in the metadata of what was measured, and of what was read by reference; like `_links`, no names that services choose. */
+export const [MEASURED, READ] = ["_usage", "_inputs"] as const;
+
+/** All that a run returned in files. */
+export function listContents({ result }: RunOutput): readonly ReceivedContent[] {
+  return [result];
+}
+
+/** Removes what was received; what was kept stays. What cannot be removed now is removed with what killed processes leave. */
+export function dropOutput(output: RunOutput | undefined): void {
+  if (output === undefined) return;
+  for (const content of listContents(output)) void content.drop().catch(() => undefined);
+}
+
+/** What was received with an outcome; undefined: nothing. */
+export function getOutput(outcome: Outcome | NotStarted): RunOutput | undefined {
+  return outcome.status === "SUCCEEDED" ? outcome.output : undefined;
+}
+
+/** The names by which it is found once it is kept. */
+export function nameContents({ result }: RunOutput): StoredOutput {
+  return { result: { hash: result.hash, bytes: result.bytes } };
+}
