@@ -186,6 +186,12 @@ test("an application subscribes to a service and changes its plan there so many 
   await stores.subscriptions.cancel(organisationId, id);
   await expect(subscribe(applicationId, "open")).rejects.toMatchObject(REFUSED);
   await subscribe(other, "open");
+  // What it does at another service does not count.
+  const own = await stores.services.create({ organisationId, name: "own", description: "" });
+  await stores.services.publish(organisationId, own.key, "internal");
+  expect((await stores.subscriptions.create(organisationId, applicationId, own.key)).serviceKey).toBe(
+    own.key,
+  );
   await run(
     "update subscription_term set since = since - interval '1 day' where subscription_id = $1",
     former,
