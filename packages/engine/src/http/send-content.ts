@@ -123,7 +123,8 @@ async function openContent(content: AnsweredContent, range: ByteRange): Promise<
     },
     flush: (done) => done(missing > 0 ? new Error(`${missing} bytes of the content are missing`) : null),
   });
-  // It is told of errors by `counted`, which the caller reads.
+  // Of errors the caller hears by `counted`, as soon as it reads; until then they must not end the process.
+  counted.on("error", () => undefined);
   pipeline(await content.open(range), counted, () => undefined);
   await once(counted, "readable");
   return counted;

@@ -13,7 +13,6 @@ import { HAS_S3_SERVER, startS3Server } from "../testing/s3-server.ts";
 import type { S3Server } from "../testing/s3-server.ts";
 import type { S3Settings } from "../config/object-settings.ts";
 import { ObjectDamaged, ObjectMissing, StoreFull, StoreUnavailable } from "./object-store.ts";
-import { openObjectCache, withCache } from "./object-cache.ts";
 import { openBucket } from "./s3-bucket.ts";
 import type { S3Limits } from "./s3-bucket.ts";
 import { BucketUnusable, openS3Objects } from "./s3-objects.ts";
@@ -47,32 +46,6 @@ describe.runIf(HAS_S3_SERVER)("an S3 service", () => {
       close: async () => {
         store.close();
         other.close();
-      },
-    };
-  });
-
-  testObjectStore("a bucket with a cache", async (folder) => {
-    const settings = await server.makeBucket(randomUUID());
-    const open = async (name: string) => {
-      const bucket = await openS3Objects({ settings, incoming: join(folder, name), limits: LIMITS });
-      const { fetchTo } = bucket;
-      const cache = await openObjectCache({
-        directory: join(folder, "cache"),
-        maxBytes: 64 * MEGABYTE,
-        fetchTo,
-      });
-      return { bucket, cache, store: withCache(bucket, cache) };
-    };
-    const [own, other] = await Promise.all([open("incoming"), open("other")]);
-    const list = (name: string) => readdir(join(folder, name)).catch(() => []);
-    return {
-      store: own.store,
-      other: other.store,
-      listIncoming: async () => [...(await list("incoming")), ...(await list("other"))],
-      close: async () => {
-        await Promise.all([own.cache.close(), other.cache.close()]);
-        own.bucket.close();
-        other.bucket.close();
       },
     };
   });
@@ -188,6 +161,15 @@ describe.runIf(HAS_S3_SERVER)("an S3 service", () => {
       const store = await open(limits);
       server.proxy.set(fault);
       await expect(store.read(hash).then(buffer)).rejects.toThrow(StoreUnavailable);
+    });
+
+    test("in the middle of an object that nobody reads yet ends no process: its reader hears of it later", async () => {
+      const hash = await keepIn(await open(), Buffer.alloc(3 * MEGABYTE));
+      const store = await open();
+      server.proxy.set({ cutAnswerAt: 100_000 });
+      const content = await store.read(hash);
+      await expect.poll(() => content.errored).toBeInstanceOf(StoreUnavailable);
+      await expect(buffer(content)).rejects.toThrow(StoreUnavailable);
     });
 
     test.each([

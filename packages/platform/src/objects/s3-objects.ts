@@ -141,6 +141,8 @@ async function readOnce(store: Store, hash: string, range?: ByteRange): Promise<
 
 function explainBreaks(body: Readable): Readable {
   const content = new PassThrough();
+  // Whoever reads it hears of an error also later; one that nobody hears of would end the process.
+  content.on("error", () => undefined);
   body.on("error", (error) => content.destroy(asError(explain(error))));
   content.on("close", () => body.destroy());
   return body.pipe(content);
