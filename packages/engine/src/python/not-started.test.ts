@@ -45,11 +45,10 @@ async function createFixtureWithGate(): Promise<{ readonly refuse: () => void; r
 
 /** The inputs of executions, in the folders of zygotes and on their way there. */
 function listInputs(directory: string): readonly string[] {
-  const folder = join(directory, "run/z");
-  const [zygotes, staged] = [/^\d+$/, /^[0-9a-f]{32}$/].map((form) =>
-    readdirSync(folder).filter((name) => form.test(name)),
-  );
-  return [...(staged ?? []), ...(zygotes ?? []).flatMap((name) => readdirSync(join(folder, name, "in")))];
+  const folder = join(directory, "run");
+  const staged = readdirSync(folder).filter((name) => name.startsWith("inputs-"));
+  const places = readdirSync(join(folder, "z")).map((name) => join("z", name, "in"));
+  return [...staged, ...places].flatMap((path) => readdirSync(join(folder, path)));
 }
 
 describe("an execution that the machine could not start is not blamed on the project", () => {
@@ -83,7 +82,7 @@ describe("an execution that the machine could not start is not blamed on the pro
     const version = fixture.createVersion("def run(data): return data\n");
     const files = await fixture.stage('{"a":1}');
     files.discard();
-    await waitFor("the input is gone", () => readdirSync(join(fixture.directory, "run/z")).length === 0);
+    await waitFor("the input is gone", () => listInputs(fixture.directory).length === 0);
     expect((await fixture.finish(version, { files })).outcome).toMatchObject({
       status: "NOT_STARTED",
       scope: "worker",

@@ -2,6 +2,7 @@ import type { Network } from "@platform/contract/network";
 import type { NetworkPolicy } from "../python/sandbox/network/network-policy.ts";
 import type { RunnableVersion } from "../python/port/runtime.ts";
 import { createFixture, findTestSandbox } from "./python-fixture.ts";
+import type { Fixture } from "./python-fixture.ts";
 import { SILENT } from "./silent-logger.ts";
 
 const LOOK_MS = 200;
@@ -13,6 +14,8 @@ export interface Order {
   readonly data?: unknown;
   /** A file that is linked in the place of `data`. */
   readonly linkTo?: string;
+  /** The same for other executions of the version, one after the other while it runs. */
+  readonly beside?: string;
   /** What an operator has set; missing: nothing. */
   readonly policy?: NetworkPolicy;
 }
@@ -39,6 +42,17 @@ async function runApart({ program, network = null, data }: Order, policy: Networ
   return { outcome, result, notices: [] };
 }
 
+/** @param until what ends when no more shall be started */
+async function runBeside(
+  { stage, finish }: Fixture,
+  version: RunnableVersion,
+  { linkTo, until }: { readonly linkTo: string; readonly until: Promise<unknown> },
+): Promise<void> {
+  const over = new AbortController();
+  void until.then(() => over.abort());
+  while (!over.signal.aborted) await finish(version, { files: await stage({ linkTo }) });
+}
+
 /** Runs them as the user of this process. Looks at listed hosts more often than usual. */
 export async function createVersionRunner(): Promise<VersionRunner> {
   let notices: readonly string[] = [];
@@ -50,13 +64,17 @@ export async function createVersionRunner(): Promise<VersionRunner> {
   const versions = new Map<string, RunnableVersion>();
 
   async function run(order: Order): Promise<Answer> {
-    const { program, network = null, data, linkTo, policy } = order;
+    const { program, network = null, data, linkTo, beside, policy } = order;
     if (policy !== undefined) return runApart(order, policy);
     const key = JSON.stringify([program, network]);
     const version = versions.get(key) ?? fixture.createVersion(program, { network });
     versions.set(key, version);
     const files = linkTo === undefined ? {} : { files: await fixture.stage({ linkTo }) };
-    const { outcome, result } = await fixture.finish(version, { data, ...files });
+    // It may wait for those beside it.
+    const timeoutSeconds = beside === undefined ? {} : { timeoutSeconds: 600 };
+    const finishing = fixture.finish(version, { data, ...files, ...timeoutSeconds });
+    if (beside !== undefined) await runBeside(fixture, version, { linkTo: beside, until: finishing });
+    const { outcome, result } = await finishing;
     const said = notices;
     notices = [];
     return { outcome, result, notices: said };

@@ -53,7 +53,7 @@ test("an input is read-only, has its size, and is moved by a name that cannot be
   );
   expect(staged.bytes).toEqual({ data: 7 });
   const name = staged.moveTo(place);
-  expect(name).toMatch(/^[0-9a-f]{32}$/);
+  expect(name).toMatch(/^[0-9a-f]{32}\/[0-9a-f]{32}$/);
   expect(readFileSync(join(place, name, "data"), "utf8")).toBe('{"a":1}');
   expect([modeOf(join(place, name)), modeOf(join(place, name, "data"))]).toEqual([0o711, 0o444]);
 });
@@ -80,7 +80,8 @@ test("what is no regular file is refused, and so is what could not be filled; no
   const full = stageInputs({ folders, sandbox }, () => Promise.reject(new Error("ENOSPC")));
   await expect(full).rejects.toThrow("ENOSPC");
   await folders.drain();
-  expect(readdirSync(join(directory, "run", "z"))).toEqual(["1"]);
+  const left = readdirSync(join(directory, "run"), { recursive: true, encoding: "utf8" });
+  expect(left.toSorted()).toEqual([expect.stringMatching(/^inputs-[0-9a-f]{32}$/), "z", "z/1", "z/1/in"]);
 });
 
 test("a discarded input is removed wherever it is, and the object stays", async () => {

@@ -1,17 +1,15 @@
-import { renameSync } from "node:fs";
 import { chmod, constants, copyFile, lstat, rename } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { getCode } from "../../base/thrown.ts";
 import { INPUT_NAMES } from "../port/runtime.ts";
 import type { InputName, StagedInputs } from "../port/runtime.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { reopenInputs } from "./zygote-folders.ts";
 import type { ZygoteFolders } from "./zygote-folders.ts";
 
 /*
  * Input by reference reaches a child as files, which it opens itself: they are gathered in a folder that no sandbox shows, which is moved into the
- * folder `in` of a zygote when its child gets the request. `in` can be entered and not listed, and the name has 128 random bits that only the
- * request tells: code of siblings finds neither name nor content.
+ * folder `in` of a zygote when its child gets the request. `in` can be entered and not listed, and the path from there has 256 random bits that
+ * only the request tells: code of siblings finds neither name nor content.
  */
 
 const PERMISSIONS = 0o777;
@@ -19,7 +17,7 @@ const PERMISSIONS = 0o777;
 const READ_ONLY = 0o444;
 
 interface StagingHost {
-  readonly folders: Pick<ZygoteFolders, "createInputs" | "discard">;
+  readonly folders: Pick<ZygoteFolders, "createInputs">;
   readonly sandbox: Pick<Sandbox, "mayLink">;
 }
 
@@ -28,7 +26,7 @@ export async function stageInputs(
   { folders, sandbox }: StagingHost,
   fill: (locate: (name: InputName) => string) => Promise<void>,
 ): Promise<StagedInputs> {
-  let path = folders.createInputs();
+  const { path, moveTo, discard } = folders.createInputs();
   const bytes: Partial<Record<InputName, number>> = {};
   try {
     await fill((name) => join(path, name));
@@ -37,25 +35,10 @@ export async function stageInputs(
       if (size !== null) bytes[name] = size;
     }
   } catch (error) {
-    folders.discard(path);
+    discard();
     throw error;
   }
-  return {
-    bytes,
-    moveTo: (folder) => {
-      const name = basename(path);
-      const moved = join(folder, name);
-      try {
-        renameSync(path, moved);
-      } catch (error) {
-        reopenInputs(folder, error);
-        renameSync(path, moved);
-      }
-      path = moved;
-      return name;
-    },
-    discard: () => folders.discard(path),
-  };
+  return { bytes, moveTo, discard };
 }
 
 /** Makes it a file that the run can read and not change; its size, null where there is none. */

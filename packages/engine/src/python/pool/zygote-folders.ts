@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { removeTree } from "../../files/remove-tree.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -14,12 +14,25 @@ import { getCode } from "../../base/thrown.ts";
 export interface ZygoteFolders {
   /** Creates a folder and returns its path; throws the system's error. */
   readonly create: () => string;
-  /** Creates a folder for the input of one execution, below none that a sandbox shows; its name cannot be guessed. Throws the system's error. */
-  readonly createInputs: () => string;
+  /** Creates a folder for the input of one execution, below none that a sandbox shows. Throws the system's error. */
+  readonly createInputs: () => InputFolder;
   /** Queues a folder for removal; one that cannot be removed is logged, and tried again at the next start. */
   readonly discard: (path: string) => void;
   /** Resolves when all discarded folders are removed or have failed to be. */
   readonly drain: () => Promise<void>;
+}
+
+/**
+ * A folder for files, in one of its own: both names cannot be guessed, and nobody is told the inner one. At level C as an ordinary user a run may
+ * watch folders that it can name (inotify(7)), and is told what is moved into them, but not what is in that.
+ */
+interface InputFolder {
+  /** Of the files. */
+  readonly path: string;
+  /** Moves both into the folder `in` of a zygote; returns the path from there. Throws the system's error. */
+  readonly moveTo: (folder: string) => string;
+  /** Queues both for removal. */
+  readonly discard: () => void;
 }
 
 /** In the folder of a zygote: those of the inputs of its executions, by names that cannot be guessed. */
@@ -27,29 +40,33 @@ export const INPUTS = "in";
 /** Its children may enter it and not list it: as root it is not theirs, else they are its owner. */
 const LISTED_BY_NOBODY = process.getuid?.() === 0 ? 0o711 : 0o311;
 const ENTERED_BY_ALL = 0o711;
+const ENTERED_BY_OWNER = 0o700;
+/** Begins the name of the folder of inputs that no run was given yet. */
+const UNSEEN = "inputs-";
+/** What a killed process left. */
+const LEFT = /^(?:left|inputs)-/u;
 const NAME_BYTES = 16;
 
 /** @param directory existing folder that only this process uses; remains of a killed process in it are discarded */
 export function createZygoteFolders(directory: string, logger: Logger): ZygoteFolders {
   const inUse = join(directory, "z");
+  const unseen = join(directory, `${UNSEEN}${drawName()}`);
   let count = 0;
   let removals: Promise<void> = Promise.resolve();
 
   function discard(path: string): void {
     removals = removals
       .then(() => removeTree(path))
-      .catch((error: unknown) => {
-        reopenInputs(dirname(path), error);
-        return removeTree(path);
-      })
       .catch((error: unknown) => logger.error({ err: error, path }, "a folder could not be removed"));
   }
 
-  const leftovers = readdirSync(directory).filter((name) => name.startsWith("left-"));
+  const leftovers = readdirSync(directory).filter((name) => LEFT.test(name));
   for (const name of leftovers) discard(join(directory, name));
   const left = join(directory, `left-${process.pid}-${Date.now()}`);
   if (moveAway(inUse, left)) discard(left);
   makeFolder(inUse, ENTERED_BY_ALL);
+  // Before there is a run that could watch the folder above.
+  makeFolder(unseen, ENTERED_BY_OWNER);
 
   return {
     create: () => {
@@ -58,23 +75,57 @@ export function createZygoteFolders(directory: string, logger: Logger): ZygoteFo
       makeFolder(join(path, INPUTS), LISTED_BY_NOBODY);
       return path;
     },
-    createInputs: () => {
-      const path = join(inUse, randomBytes(NAME_BYTES).toString("hex"));
-      makeFolder(path, ENTERED_BY_ALL);
-      return path;
-    },
+    createInputs: () => createInputs(unseen, { discard, logger }),
     discard,
     drain: async () => removals,
   };
 }
 
-/**
- * Opens the folder of inputs of a zygote again, where `error` says that it is closed: at level C as an ordinary user a run owns it, and nothing
- * keeps it from changing the mode. Throws any other error.
- */
-export function reopenInputs(folder: string, error: unknown): void {
-  if (basename(folder) !== INPUTS || getCode(error) !== "EACCES") throw error;
-  chmodSync(folder, LISTED_BY_NOBODY);
+/** @param unseen the folder in which it is made, and from which it is removed: no run knows its name */
+function createInputs(
+  unseen: string,
+  { discard, logger }: Pick<ZygoteFolders, "discard"> & { readonly logger: Logger },
+): InputFolder {
+  const [outer, inner] = [drawName(), drawName()];
+  const own = join(unseen, outer);
+  let place: string | null = null;
+  makeFolder(own, ENTERED_BY_ALL);
+  makeFolder(join(own, inner), ENTERED_BY_ALL);
+  return {
+    path: join(own, inner),
+    moveTo: (folder) => {
+      moveThrough(folder, own, join(folder, outer));
+      place = folder;
+      return join(outer, inner);
+    },
+    discard: () => {
+      if (place === null) return discard(own);
+      try {
+        moveThrough(place, join(place, outer), own);
+        discard(own);
+      } catch (error) {
+        // Not where it is: who removes an entry is watched, and its name told.
+        if (getCode(error) !== "ENOENT")
+          logger.warn({ err: error }, "an input stays until its zygote has ended");
+      }
+    },
+  };
+}
+
+/** Into or out of the folder of inputs of a zygote. At level C as an ordinary user a run owns both, and may have closed them by their modes. */
+function moveThrough(folder: string, from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (getCode(error) !== "EACCES") throw error;
+    chmodSync(folder, LISTED_BY_NOBODY);
+    chmodSync(from, ENTERED_BY_ALL);
+    renameSync(from, to);
+  }
+}
+
+function drawName(): string {
+  return randomBytes(NAME_BYTES).toString("hex");
 }
 
 /** With this mode whatever the umask is. */

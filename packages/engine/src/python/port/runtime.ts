@@ -60,7 +60,7 @@ export type PinnedInputs = Readonly<Partial<Record<InputName, InputPin>>>;
 export interface StagedInputs {
   /** Their sizes; what is missing was not passed by reference. */
   readonly bytes: Readonly<Partial<Record<InputName, number>>>;
-  /** Moves the folder into this one, and returns its name, which cannot be guessed. @throws the system's error */
+  /** Moves the folder into this one, and returns its path from there, which cannot be guessed. @throws the system's error */
   readonly moveTo: (folder: string) => string;
   /** Queues the folder for removal, wherever it is. */
   readonly discard: () => void;
