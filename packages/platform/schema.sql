@@ -96,6 +96,17 @@ create table build_log (
   constraint build_log_pkey PRIMARY KEY (build_id, line)
 );
 
+create table closed_day (
+  kind text not null,
+  from_id uuid not null,
+  to_id uuid not null,
+  days smallint not null,
+  copied_at timestamp with time zone,
+  removed_at timestamp with time zone,
+  constraint closed_day_kind_known CHECK ((kind = ANY (ARRAY['logs'::text, 'executions'::text]))),
+  constraint closed_day_pkey PRIMARY KEY (kind, from_id)
+);
+
 create table data_pool (
   id uuid not null,
   organisation_id uuid not null,
@@ -301,6 +312,45 @@ create table invitation (
   constraint invitation_token_hash UNIQUE (token_hash)
 );
 CREATE INDEX invitation_newest ON public.invitation USING btree (organisation_id, created_at, id);
+
+create table kept_execution (
+  id uuid not null,
+  owner_id uuid not null,
+  version_id uuid not null,
+  status text not null,
+  cpu_milli integer not null,
+  memory_milli integer not null,
+  created_at timestamp(3) with time zone not null,
+  started_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone not null,
+  sandbox_level text,
+  failure_code text,
+  failure_detail text,
+  failure_metadata jsonb,
+  result_days smallint not null,
+  log_days smallint not null,
+  expires_at timestamp with time zone not null,
+  constraint kept_execution_pkey PRIMARY KEY (id)
+);
+CREATE INDEX kept_execution_expiry ON public.kept_execution USING btree (expires_at);
+CREATE INDEX kept_execution_owner_status ON public.kept_execution USING btree (owner_id, status, id);
+
+create table kept_log (
+  id uuid not null,
+  seq bigint not null,
+  lines bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint kept_log_pkey PRIMARY KEY (id, seq)
+);
+CREATE INDEX kept_log_expiry ON public.kept_log USING btree (expires_at);
+
+create table kept_result (
+  id uuid not null,
+  result bytea not null,
+  metadata bytea,
+  has_output boolean not null default false,
+  constraint kept_result_pkey PRIMARY KEY (id)
+);
 
 create table listing (
   service_key uuid not null,

@@ -48,6 +48,7 @@ async function serve(host: HostProcess): Promise<void> {
       data: shared.data,
       store: shared.objectStore,
       retentionDays: config.retentionDays,
+      logRetentionDays: config.logRetentionDays,
       logger,
     }),
   );

@@ -84,7 +84,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const waiters = createWaiters(cache.find);
   const validator = createInputValidator(options.onUndecided);
   const admission = createAdmission({ store, limits: options.queueLimits ?? DEFAULT_QUEUE_LIMITS });
-  const retention = createRetention(retentionDays, now);
+  const retention = createRetention({ days: retentionDays, wasRemoved: store.wasRemoved, now });
   const unsubscribe = store.subscribe((event) => {
     if (event.type === "reset") cache.clear();
     if (event.type !== "changed") return;
@@ -111,7 +111,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     log: async (id, ownerId, cursor) => {
       retention.requireLog(await state(id, ownerId));
       const page = await store.readLog(id, ownerId, cursor);
-      if (page === null) throw retention.describeMissing(id);
+      if (page === null) throw await retention.describeMissing(id);
       return page;
     },
     results: options.results ?? NO_RESULTS,

@@ -22,25 +22,36 @@ export const PERMANENT: RetentionDays = { result: Infinity, log: Infinity, most:
 export interface Retention {
   readonly hasExpired: (record: ExecutionRecord) => boolean;
   /** The record of this id, unless it is missing or has expired. @throws Problem EXECUTION_NOT_FOUND, RESULT_EXPIRED */
-  readonly requireKept: (id: string, record: ExecutionRecord | null) => ExecutionRecord;
+  readonly requireKept: (id: string, record: ExecutionRecord | null) => Promise<ExecutionRecord>;
   /** @throws Problem LOG_EXPIRED */
   readonly requireLog: (record: ExecutionRecord) => void;
-  /** Why nothing is stored for an id: it never existed, or is older than the retention. */
-  readonly describeMissing: (id: string) => Problem;
+  /** Why nothing is stored for an id: it never existed, or is of a time that is removed. */
+  readonly describeMissing: (id: string) => Promise<Problem>;
 }
 
-/** @param now milliseconds since the epoch */
-export function createRetention(days: RetentionDays, now: () => number): Retention {
+/** What tells whether an execution expired or never existed. */
+interface RetentionOptions {
+  readonly days: RetentionDays;
+  readonly wasRemoved: ExecutionStore["wasRemoved"];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** The times that records state decide; of what is not there any more, what was removed. */
+export function createRetention({ days, wasRemoved, now }: RetentionOptions): Retention {
   const hasExpired = ({ expiresAt = Infinity }: ExecutionRecord) => expiresAt <= now();
-  const describeMissing = (id: string) =>
-    new Problem(
-      (readUuidTime(id) ?? Infinity) < now() - days.result * DAY ? "RESULT_EXPIRED" : "EXECUTION_NOT_FOUND",
-    );
+  const describeMissing = async (id: string) => {
+    const time = readUuidTime(id) ?? Infinity;
+    const isOld = time < now() - days.result * DAY;
+    // The days that count for the future may be more than those that counted when it was removed.
+    const isGone = isOld || (time < now() && (await wasRemoved?.(id)) === true);
+    return new Problem(isGone ? "RESULT_EXPIRED" : "EXECUTION_NOT_FOUND");
+  };
   return {
     hasExpired,
     describeMissing,
-    requireKept: (id, record) => {
-      if (record === null) throw describeMissing(id);
+    requireKept: async (id, record) => {
+      if (record === null) throw await describeMissing(id);
       if (hasExpired(record)) throw new Problem("RESULT_EXPIRED");
       return record;
     },

@@ -216,6 +216,8 @@ export interface ExecutionStore extends WorkerRegistry {
    * @throws Problem INVALID_INPUT for a cursor that is not the `nextCursor` of a page
    */
   readonly readLog: (id: string, ownerId: string, cursor?: string) => Promise<LogPage | null>;
+  /** Whether executions of the time of this id have been removed: one that is not there may have been. Missing: none was. */
+  readonly wasRemoved?: (id: string) => Promise<boolean>;
   /** Newest first. */
   readonly list: (ownerId: string, filter: ListFilter) => Promise<Page<ExecutionRecord>>;
   /** PENDING becomes FAILED/CANCELLED at once; RUNNING is marked, and its worker is notified. Null: the owner has no such execution. */

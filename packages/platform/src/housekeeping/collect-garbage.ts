@@ -59,41 +59,66 @@ export type GarbageReport = Readonly<
   >
 >;
 
-/** Removes from this host what no row names, what was not used for two weeks, and what killed processes left behind. */
-export async function collectGarbage({
-  data,
-  garbage,
-  objects,
-  uploads,
-  now = Date.now(),
-}: GarbageOptions): Promise<GarbageReport> {
+/**
+ * Removes from this host what no row names, what was not used for two weeks, and what killed processes left behind. What fails keeps nothing
+ * else from being removed.
+ *
+ * @throws the first failure, after the others
+ */
+export async function collectGarbage(options: GarbageOptions): Promise<GarbageReport> {
+  const { data, now = Date.now() } = options;
   // Shows that this process is alive: others remove run directories that were not touched for a day.
   await utimes(data.run, now / 1_000, now / 1_000).catch(() => undefined);
+  const failures: unknown[] = [];
+  const attempt = async (remove: () => Promise<number>) =>
+    await remove().catch((error: unknown) => {
+      failures.push(error);
+      return 0;
+    });
+  // Before the files of uploads, which their rows keep.
+  const rows = await collectRows(options, attempt);
+  const files = await collectFiles(options, now, attempt);
+  // The last, since their store may be on another machine, and fail.
+  const objects = await attempt(() => sweepObjects(options.objects));
+  const unfinished = await attempt(() =>
+    options.objects.store.removeUnfinished(new Date(now - UNFINISHED_AFTER)),
+  );
+  if (failures.length > 0) throw failures[0];
+  return { ...files, ...rows, objects, leftovers: files.leftovers + unfinished };
+}
+
+type Attempt = (remove: () => Promise<number>) => Promise<number>;
+
+async function collectFiles({ data, uploads }: GarbageOptions, now: number, attempt: Attempt) {
   const runs = dirname(data.run);
-  const removed = {
+  const hasOwnRuns = basename(runs) === "run" && dirname(runs) === data.root;
+  return {
     leftovers:
-      (await removeStale(join(data.objects, INCOMING), "", now)) +
-      (await removeStale(data.versions, "incoming-", now)) +
-      (basename(runs) === "run" && dirname(runs) === data.root ? await removeStale(runs, "", now) : 0),
-    builds: await garbage.removeOldBuilds(),
-    signIns: await garbage.removeOldSignIns(),
-    access: await garbage.removeEndedAccess(),
-    buckets: await garbage.removeFullBuckets(),
-    files: await garbage.removeEndedFiles(),
-    uploads: await garbage.removeOldUploads(),
-    parts: await sweepParts(join(data.objects, PARTS), uploads, now),
-    reads: await garbage.removeReadObjects(),
-    versions: await collectVersions(data.versions, now - UNUSED_AFTER),
-    environments: await collectEnvironments(data.environments, {
-      unusedSince: now - UNUSED_AFTER,
-      abandonedSince: now - DAY,
-    }),
-    cached: await removeUnusedCached(data.objectCache, now - UNUSED_AFTER),
-    // The last, since their store may be on another machine, and fail.
-    objects: await sweepObjects(objects),
+      (await attempt(() => removeStale(join(data.objects, INCOMING), "", now))) +
+      (await attempt(() => removeStale(data.versions, "incoming-", now))) +
+      (hasOwnRuns ? await attempt(() => removeStale(runs, "", now)) : 0),
+    parts: await attempt(() => sweepParts(join(data.objects, PARTS), uploads, now)),
+    versions: await attempt(() => collectVersions(data.versions, now - UNUSED_AFTER)),
+    environments: await attempt(() =>
+      collectEnvironments(data.environments, {
+        unusedSince: now - UNUSED_AFTER,
+        abandonedSince: now - DAY,
+      }),
+    ),
+    cached: await attempt(() => removeUnusedCached(data.objectCache, now - UNUSED_AFTER)),
   };
-  const unfinished = await objects.store.removeUnfinished(new Date(now - UNFINISHED_AFTER));
-  return { ...removed, leftovers: removed.leftovers + unfinished };
+}
+
+async function collectRows({ garbage }: GarbageOptions, attempt: Attempt) {
+  return {
+    builds: await attempt(garbage.removeOldBuilds),
+    signIns: await attempt(garbage.removeOldSignIns),
+    access: await attempt(garbage.removeEndedAccess),
+    buckets: await attempt(garbage.removeFullBuckets),
+    files: await attempt(garbage.removeEndedFiles),
+    uploads: await attempt(garbage.removeOldUploads),
+    reads: await attempt(garbage.removeReadObjects),
+  };
 }
 
 const CONTENT_HASH = /^[0-9a-f]{64}$/;

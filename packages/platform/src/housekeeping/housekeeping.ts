@@ -23,6 +23,7 @@ export interface HousekeepingOptions {
   /** Where objects are stored. */
   readonly store: ObjectStore;
   readonly retentionDays: number;
+  readonly logRetentionDays: number;
   readonly logger: Logger;
 }
 
@@ -35,6 +36,7 @@ export function startHousekeeping({
   data,
   store,
   retentionDays,
+  logRetentionDays,
   logger,
 }: HousekeepingOptions): () => Promise<void> {
   const garbage = createGarbageStore(database, retentionDays);
@@ -42,10 +44,11 @@ export function startHousekeeping({
   // Only asked what is needed, so no quota.
   const uploads = createUploadStore(database, 0);
   const runRound = async (): Promise<void> => {
-    const report = await maintainPartitions(database, { logger, retentionDays });
+    const days = await maintainDays({ database, retentionDays, logRetentionDays, logger });
     const removed = await collectGarbage({ data, garbage, objects, uploads });
-    const hasRemoved = Object.values(removed).some((count) => count > 0) || (report?.dropped.length ?? 0) > 0;
-    if (hasRemoved) logger.info({ ...report, removed }, "old data was removed");
+    const hasRemoved =
+      Object.values(removed).some((count) => count > 0) || days.dropped.length + days.expired > 0;
+    if (hasRemoved) logger.info({ ...days, removed }, "old data was removed");
   };
   const rounds = startRounds(runRound, { every: HOUR, first: FIRST_ROUND }, (error) =>
     logger.error({ err: error }, "housekeeping failed"),
@@ -67,6 +70,18 @@ export function startHousekeeping({
   return async () => {
     await Promise.all([rounds(), rollUps(), adoptions()]);
   };
+}
+
+/** What could not be done here keeps nothing else from being removed. */
+async function maintainDays({
+  database,
+  ...options
+}: Pick<HousekeepingOptions, "database" | "retentionDays" | "logRetentionDays" | "logger">) {
+  const report = await maintainPartitions(database, options).catch((error: unknown) => {
+    options.logger.error({ err: error }, "the days of executions could not be maintained");
+    return null;
+  });
+  return report ?? { dropped: [], expired: 0 };
 }
 
 /** Runs `work` from time to time, never twice at once. Returns a function that stops it and waits for the current round. */

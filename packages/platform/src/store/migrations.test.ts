@@ -318,3 +318,31 @@ test("a migration that fails is named, with the code of the error, and changes n
   });
   expect(tables).toEqual([{ table_name: "first" }]);
 });
+
+test("an execution of a former release is kept as the platform keeps others; the columns wait for nobody for long", async () => {
+  const options = { logger: home.logger, retentionDays: 30 };
+  await migrateTo(home.database, 34);
+  await ensurePartitions(home.database, options);
+  const [id, ownerId] = [createUuidV7(), randomUUID()];
+  await home.database.query({
+    text: `insert into execution (id, owner_id, owner_kind, organisation_id, version_id, cpu_milli, memory_milli, timeout_seconds)
+      values ($1, $2, 'subscription', $2, $2, 1, 1, 1)`,
+    values: [id, ownerId],
+  });
+  const impatient = home.connect({ retryMilliseconds: 0 });
+  const reader = await home.database.pool.connect();
+  try {
+    await reader.query("begin");
+    await reader.query("select 1 from execution");
+    await expect(migrate(impatient)).rejects.toMatchObject({ cause: { code: "55P03" } });
+  } finally {
+    await reader.query("rollback");
+    reader.release();
+  }
+  await migrate(home.database);
+  const store = createPostgresExecutionStore({ database: home.database });
+  const record = await store.find(id, ownerId);
+  expect(record).toMatchObject({ status: "PENDING" });
+  expect(record).not.toHaveProperty("kept");
+  await store.close();
+});

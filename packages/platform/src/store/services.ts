@@ -92,30 +92,38 @@ export function createServiceStore(database: Database): ServiceStore {
       }),
     findByName: (organisationId, name) => findByName(database, organisationId, name),
     list: (organisationId, page) => listServices(database, organisationId, page),
-    change: (organisationId, key, { description, logs, resultDays, logDays }) =>
-      queryByKey(database, key, {
-        text: `with s as (
-            update service set description = coalesce($3, description), logs = coalesce($4, logs),
-              result_days = case when $5 then $6::smallint else result_days end, log_days = case when $7 then $8::smallint else log_days end
-            where key = $1 and organisation_id = $2 returning *
-          ) select ${COLUMNS} from s cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || s.key)`,
-        values: [
-          key,
-          organisationId,
-          description ?? null,
-          logs ?? null,
-          resultDays !== undefined,
-          resultDays ?? null,
-          logDays !== undefined,
-          logDays ?? null,
-        ],
-        idempotent: true,
-        audited: ["service.update"],
-      }),
+    change: (organisationId, key, change) => changeService(database, organisationId, key, change),
     publish: (organisationId, key, publication) =>
       database.transaction((run) => publishService(run, { organisationId, key, publication })),
     delete: (organisationId, key) => database.transaction((run) => deleteService(run, organisationId, key)),
   };
+}
+
+function changeService(
+  database: Database,
+  organisationId: string,
+  key: string,
+  { description, logs, resultDays, logDays }: ServiceChange,
+): Promise<ServiceRecord | null> {
+  return queryByKey(database, key, {
+    text: `with s as (
+        update service set description = coalesce($3, description), logs = coalesce($4, logs),
+          result_days = case when $5 then $6::smallint else result_days end, log_days = case when $7 then $8::smallint else log_days end
+        where key = $1 and organisation_id = $2 returning *
+      ) select ${COLUMNS} from s cross join lateral pg_notify('${ACCESS_CHANNEL}', 'service:' || s.key)`,
+    values: [
+      key,
+      organisationId,
+      description ?? null,
+      logs ?? null,
+      resultDays !== undefined,
+      resultDays ?? null,
+      logDays !== undefined,
+      logDays ?? null,
+    ],
+    idempotent: true,
+    audited: ["service.update"],
+  });
 }
 
 async function publishService(

@@ -11,6 +11,7 @@ import { createCreator } from "./create.ts";
 import { createEvents } from "./events.ts";
 import { ENDS_IN_FLIGHT, createFinisher, finishWithOutput } from "./finish.ts";
 import { giveBackClaim } from "./give-back.ts";
+import { wasRemoved } from "./kept.ts";
 import { renewLeases } from "./lease.ts";
 import { createLogWriter } from "./log.ts";
 import { readLog } from "./read-log.ts";
@@ -94,6 +95,7 @@ export function createPostgresExecutionStore({
     find: (id, ownerId) => findExecution(database, id, ownerId),
     readResult: (id, ownerId) => readResult(database, id, ownerId),
     readLog: (id, ownerId, cursor) => readLog(database, id, ownerId, cursor),
+    wasRemoved: (id) => wasRemoved(database, id),
     list: (ownerId, filter) => listExecutions(database, ownerId, filter),
     cancel: (id, ownerId) => cancelExecution(database, events, id, ownerId),
     claim: createClaim(vital, events, unanswered),

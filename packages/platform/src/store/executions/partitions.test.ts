@@ -94,7 +94,12 @@ test("days from yesterday to a week ahead exist, and an execution lies in its da
   const execution = createOldExecution(0);
   await store.create(execution);
   expect(await findTable(execution.id)).toBe(`execution_p${formatDay(now)}`);
-  expect(await keepDays(now + DAY)).toEqual({ created: [formatDay(now + 8 * DAY)], dropped: [], strays: 0 });
+  expect(await keepDays(now + DAY)).toEqual({
+    created: [formatDay(now + 8 * DAY)],
+    dropped: [],
+    expired: 0,
+    strays: 0,
+  });
 });
 
 test("an execution of a day that was missing is kept, told of, and moved to its day", async () => {
@@ -139,7 +144,7 @@ test("a day past retention goes with inputs, results and logs; younger ones stay
   expect(left).toEqual([]);
 });
 
-test("a day past retention stays while an execution of it is unfinished, and until the last of its ends is past retention", async () => {
+test("a day past retention stays while an execution of it is unfinished; what has ended then leaves it, and the day goes", async () => {
   await ensureDay(40);
   const day = formatDay(Date.now() - 40 * DAY);
   const waiting = createOldExecution(40);
@@ -148,23 +153,10 @@ test("a day past retention stays while an execution of it is unfinished, and unt
   expect(await store.find(waiting.id, waiting.owner.id)).toMatchObject({ status: "PENDING" });
   await finishEverything();
   await backdateEnds(29);
-  expect((await keepDays(Date.now()))?.dropped).toEqual([]);
-  expect(await store.readResult(waiting.id, waiting.owner.id)).not.toBeNull();
-  await backdateEnds(31);
   expect((await keepDays(Date.now()))?.dropped).toEqual([day]);
-});
-
-test("a day stays while an execution of it is kept for longer, since its service says so", async () => {
-  await ensureDay(40);
-  const day = formatDay(Date.now() - 40 * DAY);
-  const execution = { ...createOldExecution(40), kept: { result: 50, log: null } };
-  await store.create(execution);
-  await finishEverything();
-  await backdateEnds(40);
-  expect((await keepDays(Date.now()))?.dropped).not.toContain(day);
-  expect(await store.readResult(execution.id, execution.owner.id)).not.toBeNull();
-  await backdateEnds(51);
-  expect((await keepDays(Date.now()))?.dropped).toContain(day);
+  expect(await store.readResult(waiting.id, waiting.owner.id)).not.toBeNull();
+  expect((await keepDays(Date.now() + 2 * DAY))?.expired).toBe(1);
+  expect(await store.readResult(waiting.id, waiting.owner.id)).toBeNull();
 });
 
 test("what names the content of a result goes with its day, and with a stray, and not before", async () => {
@@ -186,6 +178,8 @@ test("what names the content of a result goes with its day, and with a stray, an
     text: "update execution set ended_at = ended_at - interval '5 days' where id <> $1",
     values: [young.id],
   });
+  // What had left its day before.
+  await database.query({ text: "update kept_execution set expires_at = expires_at - interval '5 days'" });
   await keepDays(Date.now());
   expect(await list()).toEqual([{ id: young.id }]);
 });

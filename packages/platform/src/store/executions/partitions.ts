@@ -1,22 +1,23 @@
 import { DAY } from "@platform/engine/base/time";
-import { getLowestUuid } from "@platform/engine/base/uuid";
 import type { Database, RunStatement } from "../../postgres/database.ts";
 import type { Logger } from "@platform/engine/base/logger";
 import { PARTITION_LOCK } from "../../postgres/locks.ts";
+import { closeDays } from "./close-days.ts";
+import { formatDay, readDay, underLock } from "./days.ts";
+import { removeExpired } from "./kept.ts";
 
-/** The partitioned tables; `execution` first, since it decides when a day may be dropped. */
+/** The partitioned tables. */
 const TABLES = ["execution", "execution_input", "execution_result", "execution_log"] as const;
 
 const DAYS_BEHIND = 1;
 const DAYS_AHEAD = 7;
-/** While DDL waits for a lock, all other statements on the table wait behind it: give up and try again later. */
-const LOCK_TIMEOUT = "2s";
-
 /** What the maintenance works with. */
 export interface PartitionOptions {
   readonly logger: Logger;
   /** Executions that ended longer ago are dropped, with input, result and log, unless their service says otherwise. */
   readonly retentionDays: number;
+  /** The same for their logs; default: as long as the executions. */
+  readonly logRetentionDays?: number;
   /** Milliseconds since the epoch. */
   readonly now?: number;
 }
@@ -27,6 +28,8 @@ type Dated = PartitionOptions & { readonly now: number };
 export interface PartitionReport {
   readonly created: readonly string[];
   readonly dropped: readonly string[];
+  /** Executions, and parts of logs, that were kept for longer than their day, and have expired. */
+  readonly expired: number;
   /** Rows in the default partition: 0 unless the partition of a day was missing or an id has a wrong time. */
   readonly strays: number;
 }
@@ -43,7 +46,8 @@ export async function maintainPartitions(
   const now = options.now ?? Date.now();
   const created = await underLock(database, async (run) => createDays(run, await listDays(run), now));
   if (created === null) return null;
-  const dropped = await dropExpired(database, { ...options, now });
+  const dropped = await closeDays(database, { ...options, now });
+  const expired = await removeRest(database, { ...options, now });
   // Outside the transactions, so that ANALYZE of a large table does not prolong their locks.
   for (const name of await listFilled(database))
     await database.query({ text: `analyze ${name}`, idempotent: true });
@@ -54,16 +58,17 @@ export async function maintainPartitions(
       "executions are in the default partition: the partition of their day was missing",
     );
   }
-  return { created, dropped, strays };
+  return { created, dropped, expired, strays };
 }
 
-/** Runs `work` in a transaction that holds PARTITION_LOCK; null when another process holds it. */
-async function underLock<T>(database: Database, work: (run: RunStatement) => Promise<T>): Promise<T | null> {
-  return database.transaction(async (run) => {
-    if (!(await tryLock(run))) return null;
-    await run({ text: `set local lock_timeout = '${LOCK_TIMEOUT}'` });
-    return work(run);
-  });
+/** What is not removed with a day: neither's failure keeps the other from being removed. Returns how many were kept for longer. */
+async function removeRest(database: Database, options: Dated): Promise<number> {
+  const note = (error: unknown) => {
+    options.logger.warn({ err: error }, "what has expired could not be removed; trying again later");
+    return 0;
+  };
+  await deleteStrays(database, options).catch(note);
+  return await removeExpired(database, options.now).catch(note);
 }
 
 /** Creates the partitions, waiting for other processes that do so: afterwards today's partitions exist. */
@@ -72,23 +77,6 @@ export async function ensurePartitions(database: Database, options: PartitionOpt
     await run({ text: "select pg_advisory_xact_lock($1)", values: [PARTITION_LOCK] });
     await createDays(run, await listDays(run), options.now ?? Date.now());
   });
-}
-
-async function tryLock(run: RunStatement): Promise<boolean> {
-  const [row] = await run<{ locked: boolean }>({
-    text: "select pg_try_advisory_xact_lock($1) as locked",
-    values: [PARTITION_LOCK],
-  });
-  return row?.locked === true;
-}
-
-/** `20261120` for a time of that day, UTC. */
-function formatDay(time: number): string {
-  return new Date(time).toISOString().slice(0, 10).replaceAll("-", "");
-}
-
-function parseDay(day: string): number {
-  return Date.parse(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6, 8)}T00:00:00Z`);
 }
 
 async function listDays(run: RunStatement): Promise<ReadonlySet<string>> {
@@ -137,8 +125,7 @@ async function createPartition(
   day: string,
 ): Promise<void> {
   const name = `${table}_p${day}`;
-  const from = getLowestUuid(parseDay(day));
-  const to = getLowestUuid(parseDay(day) + DAY);
+  const { from, to } = readDay(day);
   // Every execution is updated at least twice; free space on its page lets the new row versions stay there.
   const storage = table === "execution" ? "with (fillfactor = 70)" : "";
   await run({
@@ -151,37 +138,6 @@ async function createPartition(
   await run({
     text: `alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}')`,
   });
-}
-
-async function dropExpired(database: Database, options: Dated): Promise<readonly string[]> {
-  const { now, retentionDays, logger } = options;
-  const dropped: string[] = [];
-  for (const day of [...(await listDays(database.query))].sort()) {
-    if (parseDay(day) + DAY > now - retentionDays * DAY) break;
-    try {
-      if (await underLock(database, (run) => dropDay(run, day, options))) dropped.push(day);
-    } catch (error) {
-      logger.warn({ err: error, day }, "a day past retention could not be dropped; trying again later");
-    }
-  }
-  await deleteStrays(database, options);
-  return dropped;
-}
-
-/** Drops a day when all its executions ended before the retention period. False when it stays. */
-async function dropDay(run: RunStatement, day: string, { now, retentionDays }: Dated): Promise<boolean> {
-  const kept = await run({
-    text: `select 1 from execution_p${day} e
-      where e.ended_at is null or ${EXPIRY} > to_timestamp($1::float8 / 1000) limit 1`,
-    values: [now, retentionDays],
-  });
-  if (kept.length > 0) return false;
-  for (const table of TABLES) await run({ text: `drop table ${table}_p${day}` });
-  await run({
-    text: "delete from execution_output where execution_id >= $1 and execution_id < $2",
-    values: [getLowestUuid(parseDay(day)), getLowestUuid(parseDay(day) + DAY)],
-  });
-  return true;
 }
 
 /** SQL: when an execution `e` that has ended expires, in a statement whose $2 is the number of days unless its service says otherwise. */

@@ -6,6 +6,7 @@ import { getLowestUuid, isUuid } from "@platform/engine/base/uuid";
 import type { Database } from "../../postgres/database.ts";
 import { cutPage, decodeCursor } from "../base/page.ts";
 import { RESULT_NAME } from "./finish.ts";
+import { mayBeMoved, selectLogDays } from "./kept.ts";
 import { lookUp } from "./lookup.ts";
 import { selectRecord, toRecord } from "./record.ts";
 import type { RecordRow } from "./record.ts";
@@ -17,14 +18,25 @@ export async function findExecution(
   ownerId: string,
 ): Promise<ExecutionRecord | null> {
   if (!isUuid(id) || !isUuid(ownerId)) return null;
-  const [row] = await database.query<RecordRow>({
-    name: "execution-find",
-    text: `select ${selectRecord("e")} from execution e where ${lookUp("e", "$1::uuid", "e.owner_id = $2")}`,
-    values: [id, ownerId],
-    idempotent: true,
-  });
-  return row === undefined ? null : toRecord(row);
+  for (const statement of mayBeMoved(id) ? FIND_OLD : FIND) {
+    const [row] = await database.query<RecordRow>({ ...statement, values: [id, ownerId], idempotent: true });
+    if (row !== undefined) return toRecord(row);
+  }
+  return null;
 }
+
+const IS_ROW = lookUp("e", "$1::uuid", "e.owner_id = $2");
+const FIND = [
+  { name: "execution-find", text: `select ${selectRecord("e")} from execution e where ${IS_ROW}` },
+] as const;
+/** One that is moved meanwhile is found by the second: it is there before it is gone. */
+const FIND_OLD = [
+  {
+    name: "execution-find-old",
+    text: `select ${selectRecord("e", selectLogDays("e"))} from execution e where ${IS_ROW}`,
+  },
+  { name: "execution-find-kept", text: `select ${selectRecord("e")} from kept_execution e where ${IS_ROW}` },
+] as const;
 
 /** Pending executions by owner. Reads only the index of the queue, about 0.1 s for 100,000. */
 export async function countPending(database: Database): Promise<ReadonlyMap<string, number>> {
@@ -43,21 +55,32 @@ export async function readResult(
   ownerId: string,
 ): Promise<StoredResult | null> {
   if (!isUuid(id) || !isUuid(ownerId)) return null;
-  const [row] = await database.query<ResultRow>({
-    name: "execution-read-result",
-    text: `select r.result, r.metadata, case when r.has_output then (
-        select jsonb_agg(jsonb_build_object('name', o.name, 'hash', o.hash, 'bytes', o.bytes))
-        from execution_output o where o.execution_id = $1
-      ) end as contents
-      from execution e join execution_result r on r.id = $1
-      where ${lookUp("e", "$1::uuid", "e.owner_id = $2 and e.status = 'SUCCEEDED'")}`,
-    values: [id, ownerId],
-    idempotent: true,
-  });
-  if (row === undefined) return null;
-  const { result, metadata, contents } = row;
-  return contents === null ? { result, metadata } : { result, metadata, output: toOutput(contents) };
+  for (const statement of mayBeMoved(id) ? [READ_RESULT, READ_KEPT_RESULT] : [READ_RESULT]) {
+    const [row] = await database.query<ResultRow>({ ...statement, values: [id, ownerId], idempotent: true });
+    if (row === undefined) continue;
+    const { result, metadata, contents } = row;
+    return contents === null ? { result, metadata } : { result, metadata, output: toOutput(contents) };
+  }
+  return null;
 }
+
+const describeReadResult = (
+  executions: string,
+  results: string,
+) => `select r.result, r.metadata, case when r.has_output then (
+    select jsonb_agg(jsonb_build_object('name', o.name, 'hash', o.hash, 'bytes', o.bytes))
+    from execution_output o where o.execution_id = $1
+  ) end as contents
+  from ${executions} e join ${results} r on r.id = $1
+  where ${lookUp("e", "$1::uuid", "e.owner_id = $2 and e.status = 'SUCCEEDED'")}`;
+const READ_RESULT = {
+  name: "execution-read-result",
+  text: describeReadResult("execution", "execution_result"),
+} as const;
+const READ_KEPT_RESULT = {
+  name: "execution-read-kept-result",
+  text: describeReadResult("kept_execution", "kept_result"),
+} as const;
 
 interface ResultRow {
   readonly result: Buffer;
@@ -83,14 +106,19 @@ const HIGHEST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  * statuses, when its statistics suggest that the first rows suffice; for a rare status it would then read everything. The
  * bounds on the id alone are implied, but let PostgreSQL skip the partitions of other days.
  */
-const LIST = `select ${selectRecord("e")} from unnest($2::text[]) as wanted (status) cross join lateral (
-    select e.* from execution e
-    where (e.owner_id, e.status, e.id) >= ($1::uuid, wanted.status, $3::uuid)
-      and (e.owner_id, e.status, e.id) < ($1::uuid, wanted.status, $4::uuid)
-      and e.id >= $3 and e.id < $4
-      and e.created_at >= to_timestamp($5::float8 / 1000) and e.created_at < to_timestamp($6::float8 / 1000)
-    order by e.owner_id desc, e.status desc, e.id desc limit $7
-  ) e order by e.id desc limit $7`;
+const describePart = (table: string, logDays: string) => `(
+      select ${selectRecord("e", logDays)} from ${table} e
+      where (e.owner_id, e.status, e.id) >= ($1::uuid, wanted.status, $3::uuid)
+        and (e.owner_id, e.status, e.id) < ($1::uuid, wanted.status, $4::uuid)
+        and e.id >= $3 and e.id < $4
+        and e.created_at >= to_timestamp($5::float8 / 1000) and e.created_at < to_timestamp($6::float8 / 1000)
+      order by e.owner_id desc, e.status desc, e.id desc limit $7
+    )`;
+
+/** While a day is being closed, an execution is in both tables: each can come twice. */
+const LIST = `select e.* from unnest($2::text[]) as wanted (status) cross join lateral (
+    ${describePart("execution", selectLogDays("e"))} union all ${describePart("kept_execution", "e.log_days")}
+  ) e order by e.id desc limit 2 * $7`;
 
 /** `ExecutionStore.list` for PostgreSQL. @throws Problem INVALID_INPUT for an invalid cursor */
 export async function listExecutions(
@@ -117,5 +145,6 @@ export async function listExecutions(
     ],
     idempotent: true,
   });
-  return cutPage(rows.map(toRecord), limit, (record) => [record.id]);
+  const unique = new Map(rows.map((row) => [row.id, row]));
+  return cutPage([...unique.values()].slice(0, limit + 1).map(toRecord), limit, (record) => [record.id]);
 }

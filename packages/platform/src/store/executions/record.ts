@@ -22,13 +22,13 @@ export interface RecordRow extends StoredResources {
   readonly logDays: number | null;
 }
 
-/** SQL for the columns of a RecordRow; `alias`: of a row of `execution`. */
-export function selectRecord(alias: string): string {
+/** SQL for the columns of a RecordRow; `alias`: of a row of `execution`, or of one that has its columns; `logDays`: for how many days its log is kept. */
+export function selectRecord(alias: string, logDays = `${alias}.log_days`): string {
   return `${alias}.id, ${alias}.owner_id as "ownerId", ${alias}.version_id as "versionId", ${alias}.status, ${alias}.cpu_milli, ${alias}.memory_milli,
     ${selectMilliseconds(`${alias}.created_at`)} as "createdAt", ${selectMilliseconds(`${alias}.started_at`)} as "startedAt",
     ${selectMilliseconds(`${alias}.ended_at`)} as "endedAt", ${alias}.sandbox_level as "sandboxLevel", ${alias}.failure_code as "failureCode",
     ${alias}.failure_detail as "failureDetail", ${alias}.failure_metadata as "failureMetadata",
-    ${alias}.result_days as "resultDays", ${alias}.log_days as "logDays"`;
+    ${alias}.result_days as "resultDays", ${logDays} as "logDays"`;
 }
 
 /** The record that a row stands for. */
