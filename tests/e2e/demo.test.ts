@@ -19,6 +19,11 @@ test("the demo reaches the cap of another organisation's plan, also the second t
         [2, 1, 0, 0].map((left) => `X-Quota-Remaining: ${left}`),
       );
       expect(stdout).toContain("429 QUOTA_EXCEEDED");
+      // By reference to a file of a data pool, with the tour that the same cities by value have.
+      const [, , third] = stdout.match(/a tour of 52 cities, \d+ long/gu) ?? [];
+      expect(third).toMatch(/^a tour of 52 cities, 7[5-6]\d\d long$/u);
+      expect(stdout).toMatch(/PUT .*berlin52\.json/u);
+      expect(stdout).toContain("POST .../ with dataRef");
       expect(stdout.split("\n").length).toBeLessThan(60);
     }
     expect(await findProcesses(directory)).toEqual([]);

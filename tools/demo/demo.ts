@@ -99,7 +99,11 @@ async function show(platform: PlatformProcess, startAgain: string): Promise<void
   report("signed up", `${customer.email}, as the console does it`);
   await cli("login", "-t", customer.personalAccessToken);
   report("platform login -t TOKEN", customer.email);
-  const { endpointUrl, subscriptionId, keyId, secret } = await use(cli, gatewayUrl);
+  const { endpointUrl, subscriptionId, keyId, secret } = await use(cli, {
+    gatewayUrl,
+    apiUrl,
+    personalAccessToken: customer.personalAccessToken,
+  });
 
   const as = (user: "provider" | "customer") => `PLATFORM_CONFIG_DIR=${findConfigDirectory(user)}`;
   stdout.write(`

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { SECOND } from "@platform/engine/base/time";
 import { expectOk, fetchAccessToken, request } from "../platform-client.ts";
 import type { Answer, StatusRecord } from "../platform-client.ts";
+import { storeInput } from "./store-input.ts";
 import { PROJECT } from "./demo-cli.ts";
 import type { DemoCli } from "./demo-cli.ts";
 import { CAP, PLAN } from "./provide.ts";
@@ -16,6 +17,13 @@ const RESULT_WITHIN = 120 * SECOND;
 const POLL_EVERY = 250;
 const APPLICATION = "planner";
 
+/** Who uses the service, and where. */
+interface As {
+  readonly gatewayUrl: string;
+  readonly apiUrl: string;
+  readonly personalAccessToken: string;
+}
+
 /** What the customer has in the end. */
 export interface Use {
   readonly subscriptionId: string;
@@ -25,16 +33,22 @@ export interface Use {
 }
 
 /** Finds the sample service in the marketplace, subscribes an application of the customer to it, and calls it until its cap. */
-export async function use(cli: DemoCli, gatewayUrl: string): Promise<Use> {
-  const subscribed = await subscribe(cli);
+export async function use(cli: DemoCli, { gatewayUrl, apiUrl, personalAccessToken }: As): Promise<Use> {
+  const { applicationId, ...subscribed } = await subscribe(cli);
   const endpointUrl = subscribed.endpointUrl.replace(/^https?:\/\/[^/]+/, gatewayUrl);
   const token = await fetchAccessToken(gatewayUrl, subscribed);
   report("POST /token", "an access token, for id and secret of the key");
-  await callUntilRefused(endpointUrl, token);
+  const input = await readInput();
+  const { reference } = await storeInput({ apiUrl, token: personalAccessToken, applicationId });
+  const { params } = input;
+  await callUntilRefused(endpointUrl, token, [
+    ...Array.from({ length: CAP - 1 }, () => input),
+    { dataRef: reference, params },
+  ]);
   return { ...subscribed, endpointUrl };
 }
 
-async function subscribe(cli: DemoCli): Promise<Use> {
+async function subscribe(cli: DemoCli): Promise<Use & { readonly applicationId: string }> {
   const found = await cli<readonly { serviceKey: string; serviceName: string; providerName: string }[]>(
     "marketplace",
     "search",
@@ -50,7 +64,7 @@ async function subscribe(cli: DemoCli): Promise<Use> {
   // That of a former demo has reached its cap.
   const former = await cli<readonly { id: string; name: string }[]>("applications", "ls");
   for (const { id } of former.filter(({ name }) => name === APPLICATION)) await cli("applications", "rm", id);
-  await cli("applications", "create", APPLICATION);
+  const { id: applicationId } = await cli<{ id: string }>("applications", "create", APPLICATION);
   const { keyId, secret } = await cli<{ keyId: string; secret: string }>("keys", "create", APPLICATION);
   report("platform applications create", APPLICATION);
   remark(`and platform keys create: ${keyId}`);
@@ -63,16 +77,23 @@ async function subscribe(cli: DemoCli): Promise<Use> {
     PLAN,
   );
   report("platform subscribe", endpointUrl);
-  return { subscriptionId: id, endpointUrl, keyId, secret };
+  return { subscriptionId: id, endpointUrl, keyId, secret, applicationId };
 }
 
-async function callUntilRefused(endpointUrl: string, token: string): Promise<void> {
-  const json = await readInput();
-  const start = () => request<StatusRecord>("POST", endpointUrl, { token, json });
-  for (let call = 1; call <= CAP; call += 1) {
-    const answer = await start();
+/** One call with each of the inputs, `CAP` of them, and one more. */
+async function callUntilRefused(
+  endpointUrl: string,
+  token: string,
+  inputs: readonly object[],
+): Promise<void> {
+  const start = (json: object = {}) => request<StatusRecord>("POST", endpointUrl, { token, json });
+  for (const input of inputs) {
+    const answer = await start(input);
     const { id } = await expectOk(Promise.resolve(answer));
-    report("POST .../", `${answer.status}, ${readHeaders(answer, ["X-Quota-Limit", "X-Quota-Remaining"])}`);
+    report(
+      "dataRef" in input ? "POST .../ with dataRef" : "POST .../",
+      `${answer.status}, ${readHeaders(answer, ["X-Quota-Limit", "X-Quota-Remaining"])}`,
+    );
     const { status } = await poll(`${endpointUrl}${id}`, token);
     const { result } = await expectOk(
       request<{ result?: { length: number } }>("GET", `${endpointUrl}${id}/result`, { token }),
@@ -80,7 +101,7 @@ async function callUntilRefused(endpointUrl: string, token: string): Promise<voi
     if (status !== "SUCCEEDED" || result === undefined) throw new Error(`the execution ended as ${status}`);
     report("GET .../ID and .../ID/result", `${status}, ${describeTour(result.length)}`);
   }
-  const refused = (await start()) as Answer<{ code?: string; detail?: string }>;
+  const refused = (await start(inputs[0])) as Answer<{ code?: string; detail?: string }>;
   if (refused.status !== 429 || refused.body.code !== "QUOTA_EXCEEDED")
     throw new Error(`start ${CAP + 1} was answered ${refused.status}: ${JSON.stringify(refused.body)}`);
   report(
@@ -90,7 +111,7 @@ async function callUntilRefused(endpointUrl: string, token: string): Promise<voi
   remark(refused.body.detail ?? "");
 }
 
-async function readInput(): Promise<unknown> {
+async function readInput(): Promise<{ readonly data: unknown; readonly params: unknown }> {
   const [data, params] = await Promise.all(
     ["data", "params"].map(
       async (name) => JSON.parse(await readFile(join(PROJECT, "input", `${name}.json`), "utf8")) as unknown,
