@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { waitUntil } from "@platform/engine/testing/wait-until";
 import { createExternalLoginStore } from "../store/accounts/external-logins.ts";
 import { createLinkStore } from "../store/accounts/one-time-tokens.ts";
 import { createApiCaller } from "../testing/api-calls.ts";
@@ -7,6 +8,7 @@ import type { CallApi } from "../testing/api-calls.ts";
 import { PROOF, send } from "../testing/browser.ts";
 import { createTestUser } from "../testing/fixtures.ts";
 import type { TestUser } from "../testing/fixtures.ts";
+import { startAtOnce } from "../testing/held-lock.ts";
 import { createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
@@ -143,6 +145,33 @@ describe.each(PROOFS)("an account whose address is first proven %s", (_how, prov
     expect((await call(account, "GET /me")).status).toBe(200);
   });
 });
+
+// The one holds the session or token and waits for the organisation, the other the reverse: PostgreSQL ends one, which is tried again.
+test.each(PROOFS)(
+  "an address that is proven %s while its account changes something ends it all, and neither fails",
+  async (_, prove) => {
+    const { organisationId } = account;
+    const lock = { text: "select 1 from organisation where id = $1 for update", values: [organisationId] };
+    const create = async () => {
+      const { status } = await call(account, "POST /services", { name: "demo" });
+      return status;
+    };
+    const isOneWaiting = async () =>
+      (
+        await run(
+          "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        )
+      ).length === 1;
+    const [made, proven] = await startAtOnce<unknown>(home, lock, () => [
+      create(),
+      waitUntil(isOneWaiting).then(prove),
+    ]);
+    expect(proven).not.toBeNull();
+    expect([201, 401]).toContain(made);
+    const open = "select 1 from personal_access_token where user_id = $1 and revoked_at is null";
+    expect(await run(open, account.userId)).toEqual([]);
+  },
+);
 
 test("no identity provider gives an operator's account to anybody", async () => {
   await run("update platform_user set is_operator = true where id = $1", account.userId);
