@@ -20,6 +20,7 @@ import { startRoles } from "./roles/roles.ts";
 import { createShared, openData } from "./roles/shared.ts";
 import type { Shared } from "./roles/shared.ts";
 import { resealAll } from "./secrets/reseal.ts";
+import { previewRemoval } from "./store/executions/preview-removal.ts";
 import { createObjectRows } from "./store/objects/object-rows.ts";
 import { addMissingUsage, checkUsage } from "./store/usage/check.ts";
 
@@ -142,6 +143,17 @@ function addUp(objects: readonly { readonly bytes: number | null }[]) {
   return { objects: objects.length, bytes: objects.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0) };
 }
 
+/** The command `retention`. */
+async function previewRetention(host: HostProcess): Promise<void> {
+  await requirePlatform(host.config);
+  const { retentionDays, logRetentionDays } = host.config;
+  const { maintenance } = await createShared(host, await openData(host));
+  const preview = await previewRemoval(maintenance, { retentionDays, logRetentionDays, now: Date.now() });
+  const objects = addUp(await createObjectRows(maintenance, retentionDays).listUnneeded());
+  process.stdout.write(`${JSON.stringify({ ...preview, unneeded: objects }, null, 2)}\n`);
+  await host.closers.closeAll();
+}
+
 /** The command `reseal`. */
 async function reseal(host: HostProcess): Promise<void> {
   await requirePlatform(host.config);
@@ -167,6 +179,7 @@ const COMMANDS: Readonly<Record<Command, (host: HostProcess) => Promise<void>>> 
   "check-usage": reportUsage,
   "add-usage": addUsage,
   storage: reportStorage,
+  retention: previewRetention,
   reseal,
 };
 

@@ -12,6 +12,8 @@ export const COMMANDS = {
     "Add the usage that check-usage finds missing, such as that of executions which a process of a former release ended during an upgrade",
   storage:
     "Name the stored objects (archives of projects) that the next round of housekeeping removes, and those whose content is missing though they are needed; nothing is changed",
+  retention:
+    "Print, as JSON, what the next round of housekeeping removes: days, and executions, logs and bytes of each service; nothing is changed",
   reseal:
     "Encrypt with --secret what is encrypted with --other-secret: secrets of services and organisations, and signing keys",
 } as const;

@@ -11,6 +11,7 @@ import type { TestDatabase } from "../../testing/test-database.ts";
 import { createExecutionDatabase, createPostgresExecutionStore } from "./execution-store.ts";
 import type { PostgresExecutionStore } from "./execution-store.ts";
 import { ensurePartitions, maintainPartitions } from "./partitions.ts";
+import { previewRemoval } from "./preview-removal.ts";
 
 const RETENTION = { retentionDays: 30, logRetentionDays: 7 };
 const LINE = createLine("said");
@@ -282,6 +283,33 @@ test("more than one group of executions is copied, and removed", async () => {
   expect(await count()).toEqual([{ executions: 2501, results: 2501, logs: 2501 }]);
   await keepHouse(RETENTION, Date.now() + 11 * DAY);
   expect(await count()).toEqual([{ executions: 0, results: 0, logs: 0 }]);
+});
+
+async function preview(now = Date.now()) {
+  return await previewRemoval(home.database, { ...RETENTION, now });
+}
+
+test("what a round will remove is named before, per service, and nothing is changed by that", async () => {
+  const [plain, ofLog, longer] = [
+    await runOld(40),
+    await runOld(9),
+    await runOld(40, { kept: { result: 50, log: 45 } }),
+  ];
+  const before = await preview();
+  expect(before.days).toContain(
+    new Date(Date.now() - 40 * DAY).toISOString().slice(0, 10).replaceAll("-", ""),
+  );
+  expect(before.logDays.length).toBeGreaterThan(before.days.length);
+  expect(before.services).toEqual([
+    { serviceKey: null, service: null, executions: 1, logs: 2, bytes: expect.any(Number) },
+  ]);
+  expect(await readAll(plain)).toEqual(["RESULT_EXPIRED", "RESULT_EXPIRED", "RESULT_EXPIRED"]);
+  expect(await listTables(plain.id)).toEqual(["execution", "execution_log"]);
+  expect(await listTables(ofLog.id)).toEqual(["execution", "execution_log"]);
+  expect((await keepHouse())?.dropped).toEqual(before.days);
+  expect(await preview()).toEqual({ days: [], logDays: [], waiting: [], services: [] });
+  expect((await preview(Date.now() + 11 * DAY)).services).toMatchObject([{ executions: 1, logs: 1 }]);
+  expect(await readAll(longer)).toEqual(ALL);
 });
 
 /** The executions that have content in the object store. */

@@ -65,10 +65,15 @@ export async function closeDays(database: Database, options: CloseOptions): Prom
   return closed;
 }
 
+/** A day that there are partitions of. */
+interface Closable {
+  /** `YYYYMMDD`. */
+  readonly name: string;
+  readonly hasLogs: boolean;
+}
+
 /** The days that there are, the oldest first, and whether their logs are there too. */
-async function listClosable(
-  database: Database,
-): Promise<readonly { readonly name: string; readonly hasLogs: boolean }[]> {
+export async function listClosable(database: Pick<Database, "query">): Promise<readonly Closable[]> {
   return await database.query({
     text: `select right(c.relname, 8) as name, to_regclass('execution_log_p' || right(c.relname, 8)) is not null as "hasLogs"
       from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -105,8 +110,8 @@ async function closeDay(database: Database, closing: Closing): Promise<boolean> 
   return (await underLock(database, (run) => dropDay(run, closing))) === true;
 }
 
-/** Two lookups in indexes of what waits or runs. */
-async function hasUnended(run: RunStatement, { name }: Day): Promise<boolean> {
+/** Whether something of the day waits or runs: two lookups in indexes. */
+export async function hasUnended(run: RunStatement, { name }: Day): Promise<boolean> {
   const [row] = await run<{ found: boolean }>({
     text: `select exists (select 1 from execution_p${name} where status = 'PENDING')
       or exists (select 1 from execution_p${name} where lease_until is not null) as found`,
