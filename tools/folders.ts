@@ -107,6 +107,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "platform/postgres",
     "platform/store/audit",
     "platform/store/base",
+    "platform/store/pools",
   ],
   "platform/store/usage": [
     "engine/base",
@@ -165,6 +166,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/python/port",
     "engine/store",
     "platform/objects",
+    "platform/store/executions",
     "platform/store/pools",
   ],
   "platform/versions": [

@@ -98,3 +98,32 @@ test("the same body starts a job and an execution of the local server, whose fol
     await rm(pools, { recursive: true });
   }
 });
+
+test("an application reads a pool that it was granted and has its result stored there, which the next execution reads", async () => {
+  const consumer = await world.subscribe(serviceKey);
+  const { body: pool } = await world.api<{ id: string }>("POST", "/data-pools", { name: "Chain" });
+  const { reference } = await storeFile(pool.id, "map.json", '{"cities": [1, 2, 3, 4]}');
+  const body = { dataRef: reference, persistTo: { dataPoolId: pool.id, name: "tour.json" } };
+  expect((await consumer.start(body)).status).toBe(422);
+  const grant = `/data-pools/${pool.id}/grants/${consumer.subscription.applicationId}`;
+  expect((await world.api("PUT", grant, { access: "write" })).status).toBe(200);
+  const { body: started } = await consumer.start(body);
+  await consumer.finish(started.id);
+  const { body: result } = await consumer.call<{
+    result: object;
+    metadata: Readonly<Record<string, { reference: object }>>;
+  }>("GET", `${started.id}/result`);
+  expect(result.result).toEqual({ cities: 4, factor: null });
+  const persisted = result.metadata["_persisted"];
+  const { body: files } = await world.api<{ items: readonly (StoredFile & { name: string })[] }>(
+    "GET",
+    `/data-pools/${pool.id}/files`,
+  );
+  expect(files.items.find(({ name }) => name === "tour.json")?.reference).toEqual(persisted?.reference);
+  const { body: next } = await world.api<{ id: string }>("POST", `/jobs?serviceKey=${serviceKey}`, {
+    data: { cities: [] },
+    paramsRef: persisted?.reference,
+  });
+  const read = async () => (await world.api<Record<string, unknown>>("GET", `/jobs/${next.id}/result`)).body;
+  await expect.poll(read, { timeout: 60_000 }).toMatchObject({ result: { cities: 0, factor: null } });
+});

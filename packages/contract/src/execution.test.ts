@@ -81,6 +81,8 @@ describe("the body of a start", () => {
     [{ data: {}, paramsRef: reference }],
     [{ dataRef: reference, params: {} }],
     [{ dataRef: reference, paramsRef: reference }],
+    [{ persistTo: { dataPoolId: reference.dataPoolId } }],
+    [{ data: {}, persistTo: { dataPoolId: reference.dataPoolId, name: "route.json" } }],
   ])("may be %j by its schema", (body) => {
     expect(Check(StartBodySchema, body)).toBe(true);
   });
@@ -93,6 +95,9 @@ describe("the body of a start", () => {
     [{ params: null }],
     [{ dataRef: { ...reference, fileId: "x" } }],
     [{ dataRef: { ...reference, more: 1 } }],
+    [{ persistTo: {} }],
+    [{ persistTo: { dataPoolId: "x" } }],
+    [{ persistTo: { dataPoolId: reference.dataPoolId, more: 1 } }],
     [{ shots: 1 }],
     [[]],
     ["x"],

@@ -150,6 +150,27 @@ export const FileReferenceSchema = Type.Object(
 /** Reference to a JSON file of a data pool, or a part of it: three UUIDs, and a pointer. */
 export type FileReference = Static<typeof FileReferenceSchema>;
 
+/** Where the result of an execution is stored besides. */
+export const PersistTargetSchema = Type.Object(
+  {
+    dataPoolId: Type.String({ format: "uuid", description: "Identifier of the data pool" }),
+    name: Type.Optional(
+      Type.String({
+        description:
+          "Name of the file; it takes the place of one that has it. Default: the identifier of the execution, and .json",
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    title: "PersistTarget",
+    description: "A data pool that gets the result as a file when the execution has succeeded",
+  },
+);
+
+/** Where the result of an execution is stored besides. */
+export type PersistTarget = Static<typeof PersistTargetSchema>;
+
 /** The body of start: `data` or `dataRef`, and `params` or `paramsRef`. An absent part means `{}`. */
 export const StartBodySchema = Type.Object(
   {
@@ -157,6 +178,7 @@ export const StartBodySchema = Type.Object(
     dataRef: Type.Optional(FileReferenceSchema),
     params: Type.Optional(JsonObject("Parameters by value, at most 1 MB of JSON text")),
     paramsRef: Type.Optional(FileReferenceSchema),
+    persistTo: Type.Optional(PersistTargetSchema),
   },
   {
     additionalProperties: false,
@@ -167,7 +189,7 @@ export const StartBodySchema = Type.Object(
     },
     title: "StartRequest",
     description:
-      "Input of an execution: each part by value or by reference, not both; an absent part means {}",
+      "Input of an execution: each part by value or by reference, not both; an absent part means {}. And where the result is stored besides",
   },
 );
 
@@ -190,7 +212,7 @@ export const ResultSchema = Type.Object(
     metadata: Type.Optional(
       Nullable(
         JsonObject(
-          "Additional information; `_usage`: what the execution used as the platform measured it, also when it failed (`cpuSeconds`, `peakMemoryBytes`), if that is known; `_inputs`: which content it read by reference (`fileId`, `sha256`, `bytes`)",
+          "Additional information; `_usage`: what the execution used as the platform measured it, also when it failed (`cpuSeconds`, `peakMemoryBytes`), if that is known; `_inputs`: which content it read by reference (`fileId`, `sha256`, `bytes`); `_persisted`: where its result was stored as `persistTo` says (`reference`, `name`), or why it was not (`code`, `detail`)",
         ),
       ),
     ),

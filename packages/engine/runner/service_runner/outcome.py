@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 METADATA_LIMIT = 1 << 20
 _METADATA_DEPTH = 200
-_OWN_NAMES = ("_usage", "_inputs")
-"""Of what the platform has measured, and read by reference (`answer-texts.ts`)."""
+_OWN_NAMES = ("_usage", "_inputs", "_persisted")
+"""Of what the platform has measured, read by reference, and stored (`answer-texts.ts`)."""
 _MAX_SEARCHED = 100_000
 
 

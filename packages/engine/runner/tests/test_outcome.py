@@ -74,7 +74,13 @@ class Outcome(unittest.TestCase):
         self.assertEqual(encode_outcome(Envelope({"a": 1}), LIMIT), (b'{"a":1}', None))
 
     def test_metadata_of_another_execution_lose_what_was_measured_of_that(self) -> None:
-        given = {"seconds": 2, "_usage": {"cpuSeconds": 1.5}, "_inputs": {}, "of": {"_usage": 1}}
+        given = {
+            "seconds": 2,
+            "_usage": {"cpuSeconds": 1.5},
+            "_inputs": {},
+            "_persisted": {},
+            "of": {"_usage": 1},
+        }
         encoded = encode_outcome(Envelope({}, given), LIMIT)
         self.assertEqual(encoded, (b"{}", b'{"seconds":2,"of":{"_usage":1}}'))
         self.assertIn("_usage", given)

@@ -1,4 +1,5 @@
 import { isFinal } from "@platform/contract/execution";
+import type { PersistTarget } from "@platform/contract/execution";
 import { Problem } from "@platform/contract/problems";
 import { createUuidV7 } from "../base/uuid.ts";
 import { withPendingReason } from "./pending-reason.ts";
@@ -13,10 +14,13 @@ import type {
   ExecutionStore,
   InputSource,
   ListFilter,
+  ResultTargets,
   LogPage,
   Page,
+  PinnedTarget,
   StoredResult,
 } from "../store/execution-store.ts";
+import { refuseTarget } from "../store/execution-store.ts";
 import type { Owner } from "../store/owner.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import { createRecordCache } from "./record-cache.ts";
@@ -66,6 +70,8 @@ export interface ExecutionsOptions {
   readonly inputs: InputSource;
   /** Missing: all results are in rows. */
   readonly results?: Pick<ResultStore, "read">;
+  /** Missing: results are stored nowhere besides. */
+  readonly targets?: ResultTargets;
   /** An expired id is distinguished from one that never existed. Missing: executions are kept permanently. */
   readonly retentionDays?: RetentionDays;
   /** Default `DEFAULT_QUEUE_LIMITS`. */
@@ -96,7 +102,15 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     retention.requireKept(id, await cache.find(id, ownerId));
 
   return {
-    start: createStart({ store, inputs, cache, validator, admission, retentionDays }),
+    start: createStart({
+      store,
+      inputs,
+      targets: options.targets,
+      cache,
+      validator,
+      admission,
+      retentionDays,
+    }),
     peek: (id, ownerId) => {
       const known = cache.peek(id, ownerId);
       return known === undefined || retention.hasExpired(known) ? undefined : known;
@@ -134,6 +148,7 @@ const NO_RESULTS: Pick<ResultStore, "read"> = {
 interface StartParts {
   readonly store: ExecutionStore;
   readonly inputs: InputSource;
+  readonly targets: ResultTargets | undefined;
   readonly cache: RecordCache;
   readonly validator: InputValidator;
   readonly admission: Admission;
@@ -143,6 +158,7 @@ interface StartParts {
 function createStart({
   store,
   inputs,
+  targets,
   cache,
   validator,
   admission,
@@ -163,11 +179,24 @@ function createStart({
         body: body.bytes,
         references: await pinAll(inputs, body.references, owner),
         ...(kept === undefined ? {} : { kept }),
+        ...(body.persistTo === undefined
+          ? {}
+          : { persistTo: await pinTarget(targets, body.persistTo, owner) }),
       }),
     );
     cache.add(record);
     return record;
   };
+}
+
+/** Equal for what is not there, what the caller may not change, and a server that has nothing of the kind. */
+async function pinTarget(
+  targets: ResultTargets | undefined,
+  target: PersistTarget,
+  owner: Owner,
+): Promise<PinnedTarget> {
+  if (targets === undefined) throw refuseTarget();
+  return await targets.pin(target, owner);
 }
 
 async function pinAll(

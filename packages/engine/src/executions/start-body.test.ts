@@ -40,6 +40,21 @@ describe("acceptStartBody", () => {
     });
   });
 
+  test("accepts where the result is stored besides", () => {
+    for (const persistTo of [{ dataPoolId: UUID }, { dataPoolId: UUID, name: "route.json" }])
+      expect(acceptStartBody(encode(JSON.stringify({ persistTo }))).persistTo).toEqual(persistTo);
+    expect(acceptStartBody(encode("{}"))).not.toHaveProperty("persistTo");
+  });
+
+  test.each(["", "a/b", "x".repeat(300), "\u202egpj.exe", "a.", " a", "a\0b"])(
+    "says of the name %j, which the schema allows, that no file can have it",
+    (name) => {
+      const problem = refuse(JSON.stringify({ persistTo: { dataPoolId: UUID, name } }));
+      expect([problem.status, problem.code]).toEqual([422, "DATA_REFERENCE_INVALID"]);
+      expect(problem.errors).toMatchObject([{ path: "/persistTo/name" }]);
+    },
+  );
+
   test.each([
     ["an empty body", "", "INVALID_JSON"],
     ["text that is not JSON", "{data:1}", "INVALID_JSON"],
@@ -62,6 +77,13 @@ describe("acceptStartBody", () => {
     [
       "a reference whose ids are no UUIDs",
       JSON.stringify({ dataRef: { ...REFERENCE, fileId: "../secret" } }),
+      "INVALID_INPUT",
+    ],
+    ["a result that goes to no pool", '{"persistTo":{"name":"a"}}', "INVALID_INPUT"],
+    ["a result that goes to no UUID", '{"persistTo":{"dataPoolId":"x"}}', "INVALID_INPUT"],
+    [
+      "a name that is a number",
+      JSON.stringify({ persistTo: { dataPoolId: UUID, name: 1 } }),
       "INVALID_INPUT",
     ],
     ["a key that stands twice", '{"data":{"a":1},"data":{"a":2}}', "INVALID_INPUT"],

@@ -1,6 +1,12 @@
 import { isUtf8 } from "node:buffer";
-import { FileReferenceSchema, MAX_INPUT_BYTES, MAX_INPUT_DEPTH } from "@platform/contract/execution";
-import type { FileReference } from "@platform/contract/execution";
+import {
+  FileReferenceSchema,
+  MAX_INPUT_BYTES,
+  MAX_INPUT_DEPTH,
+  PersistTargetSchema,
+} from "@platform/contract/execution";
+import type { FileReference, PersistTarget } from "@platform/contract/execution";
+import { explainFileName } from "@platform/contract/file-name";
 import { Problem } from "@platform/contract/problems";
 import type { FieldError } from "@platform/contract/problems";
 // Not that of typebox/value, which is the same and loads 90 modules more.
@@ -10,7 +16,7 @@ import { scanJson } from "./json-scan.ts";
 import { parsePointer } from "../json-check/pointer.ts";
 import type { InputName } from "../python/port/runtime.ts";
 
-/** `data` and `params` of the largest size, two references, and white space between them. */
+/** `data` and `params` of the largest size, two references, where the result goes, and white space between them. */
 export const MAX_BODY_BYTES = 2 * MAX_INPUT_BYTES + 64 * 1024;
 
 /** A start body that was checked, except against the service's schema. `undefined`: the key is missing. */
@@ -19,6 +25,8 @@ export interface AcceptedBody {
   readonly bytes: Uint8Array;
   /** The files that take the place of `data` and `params`. */
   readonly references: Readonly<Partial<Record<InputName, FileReference>>>;
+  /** Where the result is stored besides; missing: nowhere. */
+  readonly persistTo?: PersistTarget;
   /** Parsed once, for the check against the service's schema; what is stored is `bytes`. */
   readonly data: Readonly<Record<string, unknown>> | undefined;
   readonly params: Readonly<Record<string, unknown>> | undefined;
@@ -26,11 +34,11 @@ export interface AcceptedBody {
 
 /** Maximum number of errors in an answer: a body can have 200,000. */
 const MAX_UNKNOWN_KEYS = 20;
-const KEYS = ["data", "dataRef", "params", "paramsRef"] as const;
+const KEYS = ["data", "dataRef", "params", "paramsRef", "persistTo"] as const;
 
 /**
  * Checks a start body: JSON text of an object with `data` xor `dataRef` and `params` xor `paramsRef`.
- * @throws Problem INVALID_JSON, INVALID_INPUT, INPUT_TOO_LARGE
+ * @throws Problem INVALID_JSON, INVALID_INPUT, INPUT_TOO_LARGE; DATA_REFERENCE_INVALID for a name that no file can have
  */
 export function acceptStartBody(bytes: Uint8Array): AcceptedBody {
   if (bytes.length === 0)
@@ -46,8 +54,11 @@ export function acceptStartBody(bytes: Uint8Array): AcceptedBody {
   const errors = findFieldErrors(body);
   if (errors.length > 0)
     throw new Problem("INVALID_INPUT", errors.map((error) => error.message).join(" "), { errors });
+  const persistTo = body["persistTo"] as PersistTarget | undefined;
+  requireName(persistTo?.name);
   return {
     bytes,
+    ...(persistTo === undefined ? {} : { persistTo }),
     references: {
       ...(body["dataRef"] === undefined ? {} : { data: body["dataRef"] as FileReference }),
       ...(body["paramsRef"] === undefined ? {} : { params: body["paramsRef"] as FileReference }),
@@ -55,6 +66,13 @@ export function acceptStartBody(bytes: Uint8Array): AcceptedBody {
     data: body["data"] as Record<string, unknown> | undefined,
     params: body["params"] as Record<string, unknown> | undefined,
   };
+}
+
+/** Not INVALID_INPUT: the schema cannot say what a name is. */
+function requireName(name: string | undefined): void {
+  const message = name === undefined ? null : explainFileName(name);
+  if (message !== null)
+    throw new Problem("DATA_REFERENCE_INVALID", message, { errors: [{ path: "/persistTo/name", message }] });
 }
 
 function parseJson(bytes: Uint8Array): unknown {
@@ -109,6 +127,11 @@ function findFieldErrors(body: Readonly<Record<string, unknown>>): readonly Fiel
       });
     if (reference !== undefined) errors.push(...findReferenceErrors(key, reference));
   }
+  if (body["persistTo"] !== undefined && !Check(PersistTargetSchema, body["persistTo"]))
+    errors.push({
+      path: "/persistTo",
+      message: '"persistTo" must be an object with dataPoolId, a UUID, and at most a name besides.',
+    });
   return errors;
 }
 

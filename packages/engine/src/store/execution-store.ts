@@ -1,4 +1,10 @@
-import type { ExecutionStatus, FileReference, KeptDays, PendingReason } from "@platform/contract/execution";
+import type {
+  ExecutionStatus,
+  FileReference,
+  KeptDays,
+  PendingReason,
+  PersistTarget,
+} from "@platform/contract/execution";
 import type { StoredOutput } from "../content/result-store.ts";
 import { Problem } from "@platform/contract/problems";
 import type { Resources } from "@platform/contract/project";
@@ -66,6 +72,23 @@ export interface NewExecution {
   readonly references: PinnedInputs;
   /** For how long its service keeps it; missing: as the platform keeps others. */
   readonly kept?: KeptDays;
+  /** Where the result is stored besides; missing: nowhere. */
+  readonly persistTo?: PinnedTarget;
+}
+
+/** A data pool that gets the result as a file, as far as the start has decided it. */
+export interface PinnedTarget {
+  readonly dataPoolId: string;
+  /** Null: the id of the execution, and `.json`. */
+  readonly name: string | null;
+  /** Who started the job; null: an application did. */
+  readonly userId: string | null;
+}
+
+/** Says where results may be stored besides. */
+export interface ResultTargets {
+  /** At the start; whether it still may is asked again at the end. @throws Problem DATA_REFERENCE_INVALID */
+  readonly pin: (target: PersistTarget, owner: Owner) => Promise<PinnedTarget>;
 }
 
 /** The answer to a renewal of leases: ids of executions with a special state. All others were renewed. */
@@ -86,6 +109,9 @@ export interface Claim extends Omit<NewExecution, "id"> {
   /** How many times it was given back because it could not be started. */
   readonly setbacks: number;
 }
+
+/** A claim whose end is written; only with `persistTo` and its owner, the result is stored besides. */
+export type EndingClaim = ClaimKey & Partial<Pick<Claim, "owner" | "persistTo">>;
 
 /** What every write of a worker names; the store refuses those of an attempt that is over. */
 export type ClaimKey = Pick<Claim, "id" | "attempt" | "workerId">;
@@ -236,7 +262,7 @@ export interface ExecutionStore extends WorkerRegistry {
    *
    * @throws Problem UNAVAILABLE when a retry may succeed
    */
-  readonly finish: (claim: ClaimKey, outcome: Outcome) => Promise<boolean>;
+  readonly finish: (claim: EndingClaim, outcome: Outcome) => Promise<boolean>;
   /**
    * RUNNING becomes PENDING again, to be claimed after a pause: only if user code provably never began. If its cancellation was
    * requested meanwhile, it becomes FAILED/CANCELLED. Counts a setback. With a pause of null, for a worker that stops, it counts none and
@@ -289,4 +315,10 @@ export const CANCELLED_BEFORE = {
 /** For a `cursor` that is not the `nextCursor` of a page of the same list or log. */
 export function refuseCursor(): Problem {
   return new Problem("INVALID_INPUT", "The cursor is not valid for this list.");
+}
+
+/** For a data pool that there is not, or that the caller may not change. */
+export function refuseTarget(): Problem {
+  const message = "There is no such data pool, or you may not store files in it.";
+  return new Problem("DATA_REFERENCE_INVALID", message, { errors: [{ path: "/persistTo", message }] });
 }

@@ -8,9 +8,16 @@ export interface Owner {
   readonly id: string;
   /** The organisation that is billed: for a subscription, the one that its application belongs to. */
   readonly organisationId: string;
+  /** Of a job that is being started: who does it, and whether they may change what the organisation has. Missing: it is not known. */
+  readonly startedBy?: { readonly userId: string; readonly mayEdit: boolean };
 }
 
 /** The owner of an organisation's jobs. */
-export function toJobOwner(organisationId: string): Owner {
-  return { kind: "organisation", id: organisationId, organisationId };
+export function toJobOwner(organisationId: string, startedBy?: Owner["startedBy"]): Owner {
+  return {
+    kind: "organisation",
+    id: organisationId,
+    organisationId,
+    ...(startedBy === undefined ? {} : { startedBy }),
+  };
 }

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { Problem } from "@platform/contract/problems";
+import { can } from "@platform/contract/permissions";
+import { DATA_POOLS_API } from "@platform/contract/platform-api/data-pools";
 import type { JOBS_API } from "@platform/contract/platform-api/jobs";
 import type { Executions } from "@platform/engine/executions/executions";
 import { jobPresenter } from "@platform/engine/http/presenters";
@@ -21,12 +23,16 @@ export interface JobDeps {
   readonly basePath: string;
 }
 
+/** Who may store files in data pools may have results stored there. */
+const PUTS_FILES = DATA_POOLS_API.putPoolFile;
+
 /** Handlers of jobs: executions that belong to the organisation itself. */
 export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_API, PlatformCaller> {
   const handlers = createExecutionHandlers<PlatformCaller>({
     executions: deps.executions,
     presenter: jobPresenter,
-    ownerOf: (caller) => toJobOwner(caller.organisationId),
+    ownerOf: ({ organisationId, userId, actor }) =>
+      toJobOwner(organisationId, { userId, mayEdit: can(actor, PUTS_FILES) }),
     targetOf: (caller, request) => findTarget(deps.versions, caller, request),
     baseOf: () => deps.basePath,
   });

@@ -40,6 +40,7 @@ export async function openDatabases(host: HostProcess, data: DataDirectory): Pro
     vital: open("vital database", createVitalDatabase),
     large: open("database for large results", createLargeDatabase),
     leaseSeconds: config.leaseSeconds,
+    poolBytes: config.poolBytes,
   });
   closers.add("execution store", executionStore.close);
   return { database, maintenance, executionStore };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createExecutions } from "@platform/engine/executions/executions";
 import type { Executions } from "@platform/engine/executions/executions";
 import { removeTree } from "@platform/engine/files/remove-tree";
-import type { InputSource } from "@platform/engine/store/execution-store";
+import type { InputSource, ResultTargets } from "@platform/engine/store/execution-store";
 import { startSweeper } from "@platform/engine/queue/sweeper";
 import { createIdentity } from "../accounts/identity.ts";
 import type { Identity } from "../accounts/identity.ts";
@@ -23,6 +23,8 @@ import type { ResultStore } from "@platform/engine/content/result-store";
 import { createJsonCheck } from "@platform/engine/json-check/json-check";
 import type { JsonCheck } from "@platform/engine/json-check/json-check";
 import { createDataPools } from "../pools/data-pools.ts";
+import { persistResults } from "../pools/persist-results.ts";
+import { createResultTargets } from "../pools/result-targets.ts";
 import type { PostgresExecutionStore } from "../store/executions/execution-store.ts";
 import type { Database } from "../postgres/database.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
@@ -74,9 +76,8 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   const others = config.otherSecret === null ? [] : [config.otherSecret];
   const secret = { current: await readSecret(data.root, config.secret), others };
   const { database, maintenance, executionStore: unguarded } = await openDatabases(host, data);
-  const executionStore = guardExecutions(unguarded, disk);
   const { leaseSeconds } = config;
-  closers.add("sweeper", startSweeper({ store: executionStore, leaseSeconds, logger }));
+  closers.add("sweeper", startSweeper({ store: unguarded, leaseSeconds, logger }));
   const stores = createStores(database, {
     quota: config.buildQuota,
     poolBytes: config.poolBytes,
@@ -84,6 +85,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
   });
   const { store: objectStore, explain: explainObjects } = await openObjectStore(host, data, disk);
   const objects = createKeptObjects(objectStore, createObjectRows(database, config.retentionDays));
+  const executionStore = persistResults(guardExecutions(unguarded, disk), { objects, logger });
   const jsonCheck = createJsonCheck();
   closers.add("check of JSON", jsonCheck.close);
   const results = createObjectResults({ objects, isHeldUp: disk.isLow });
@@ -103,7 +105,12 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     stores: { ...stores, builds: guardBuilds(stores.builds, disk) },
     executionStore,
     inputs,
-    executions: createSharedExecutions(host, { store: executionStore, inputs, results }),
+    executions: createSharedExecutions(host, {
+      store: executionStore,
+      inputs,
+      results,
+      targets: createResultTargets(stores.resultFiles),
+    }),
     results,
     jsonCheck,
     identity: createSharedIdentity(host, database),
@@ -150,6 +157,7 @@ function createSharedExecutions(
     readonly store: PostgresExecutionStore;
     readonly inputs: InputSource;
     readonly results: ResultStore;
+    readonly targets: ResultTargets;
   },
 ): Executions {
   return createExecutions({

@@ -14,6 +14,7 @@ import { createPoolGrantStore } from "./pools/pool-grants.ts";
 import { createPoolShareStore } from "./pools/pool-shares.ts";
 import { createReferenceStore } from "./pools/references.ts";
 import { createUploadStore } from "./pools/uploads.ts";
+import { createResultFileStore } from "./pools/result-files.ts";
 import { createPlanStore } from "./plans.ts";
 import { createServiceStore } from "./services.ts";
 import { createSigningKeyStore } from "./signing-keys.ts";
@@ -54,6 +55,7 @@ export function createStores(given: Database, options: StoreOptions = {}) {
     dataPools: createDataPoolStore(database),
     poolShares: createPoolShareStore(database),
     poolGrants: createPoolGrantStore(database),
+    resultFiles: createResultFileStore(database),
     references: createReferenceStore(database),
     poolFiles: createPoolFileStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),
     uploads: createUploadStore(database, options.poolBytes ?? DEFAULT_POOL_BYTES),

@@ -22,6 +22,7 @@ import type { Database } from "../postgres/database.ts";
 import type { BuildQuota } from "../store/builds/build-quota.ts";
 import { createDataPools } from "../pools/data-pools.ts";
 import { PARTS } from "../pools/part-files.ts";
+import { createResultTargets } from "../pools/result-targets.ts";
 import { createObjectRows } from "../store/objects/object-rows.ts";
 import { createStores } from "../store/stores.ts";
 import type { Stores } from "../store/stores.ts";
@@ -94,7 +95,11 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     directory: join(directory, "looked-at"),
     maxBytes: MAX_TEST_FILE - 1,
   });
-  const executions = createExecutions({ store: options.executionStore ?? createMemoryStore(), inputs });
+  const executions = createExecutions({
+    store: options.executionStore ?? createMemoryStore(),
+    inputs,
+    targets: createResultTargets(stores.resultFiles),
+  });
   const gateway = createServer();
   await registerGateway(gateway, {
     ...stores,

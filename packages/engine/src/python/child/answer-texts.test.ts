@@ -40,6 +40,7 @@ test.each([
   ["measured values", '{"a":1,"_usage":{"cpuSeconds":0}}'],
   ["measured values in other letters", String.raw`{"\u005fusage":{"cpuSeconds":0}}`],
   ["what was read", '{"a":1,"_inputs":{}}'],
+  ["where it was stored", '{"a":1,"_persisted":{}}'],
   ["measured values twice", '{"_usage":1,"_usage":2}'],
   ["more levels than an input may have", nest(201)],
   ["levels without end", nest(400_000)],

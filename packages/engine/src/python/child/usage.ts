@@ -1,6 +1,6 @@
 import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
 import { fail } from "./answers.ts";
-import { MEASURED, READ } from "../port/run-output.ts";
+import { MEASURED, READ, addMetadata } from "../port/run-output.ts";
 import type { Metadata, NotStarted, Outcome, PinnedInputs, RunnableVersion } from "../port/runtime.ts";
 
 /** What the processes of one execution have used until its outcome was known, as the worker measured it. */
@@ -14,7 +14,6 @@ export interface Usage {
   readonly isSampled?: true;
 }
 
-const EMPTY_OBJECT_BYTES = 2;
 const MICRO = 1e6;
 
 /**
@@ -36,7 +35,7 @@ export function applyUsage(
   const metadata = describeUsage({ ...usage, cpuSeconds });
   if (excess !== null && !isOrdered) return { ...fail("OUT_OF_MEMORY", excess), metadata, cpuSeconds };
   if (outcome.status === "FAILED") return { ...outcome, metadata, cpuSeconds };
-  return { ...outcome, metadata: append(outcome.metadata, metadata), cpuSeconds };
+  return { ...outcome, metadata: addMetadata(outcome.metadata, metadata), cpuSeconds };
 }
 
 /** The measured use of one execution. */
@@ -101,14 +100,7 @@ export function nameInputs(
   ]);
   const metadata = { [READ]: Object.fromEntries(read) };
   if (outcome.status === "FAILED") return { ...outcome, metadata: { ...outcome.metadata, ...metadata } };
-  return { ...outcome, metadata: append(outcome.metadata, metadata) };
-}
-
-/** Adds members to the text of an object as `readMetadata` returns it. */
-function append(text: Uint8Array | null, metadata: Metadata): Uint8Array {
-  const members = JSON.stringify(metadata).slice(1);
-  if (text === null || text.length <= EMPTY_OBJECT_BYTES) return Buffer.from(`{${members}`);
-  return Buffer.concat([text.subarray(0, -1), Buffer.from(`,${members}`)]);
+  return { ...outcome, metadata: addMetadata(outcome.metadata, metadata) };
 }
 
 /** Both readings are of the same run: one of processes that have ended meanwhile may show less than the one before. */

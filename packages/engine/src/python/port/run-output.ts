@@ -1,8 +1,8 @@
 import type { ReceivedContent, StoredOutput } from "../../content/result-store.ts";
-import type { NotStarted, Outcome, RunOutput } from "./runtime.ts";
+import type { Metadata, NotStarted, Outcome, RunOutput } from "./runtime.ts";
 
-/** The names in the metadata of what was measured, and of what was read by reference; like `_links`, no names that services choose. */
-export const [MEASURED, READ] = ["_usage", "_inputs"] as const;
+/** The names in the metadata of what was measured, what was read by reference, and where the result was stored besides; like `_links`, no names that services choose. */
+export const [MEASURED, READ, PERSISTED] = ["_usage", "_inputs", "_persisted"] as const;
 
 /** All that a run returned in files. */
 export function listContents({ result }: RunOutput): readonly ReceivedContent[] {
@@ -23,4 +23,13 @@ export function getOutput(outcome: Outcome | NotStarted): RunOutput | undefined 
 /** The names by which it is found once it is kept. */
 export function nameContents({ result }: RunOutput): StoredOutput {
   return { result: { hash: result.hash, bytes: result.bytes } };
+}
+
+const EMPTY_OBJECT_BYTES = 2;
+
+/** Adds members to the text of an object as the runner writes it; null: an empty one. */
+export function addMetadata(text: Uint8Array | null, metadata: Metadata): Uint8Array {
+  const members = JSON.stringify(metadata).slice(1);
+  if (text === null || text.length <= EMPTY_OBJECT_BYTES) return Buffer.from(`{${members}`);
+  return Buffer.concat([text.subarray(0, -1), Buffer.from(`,${members}`)]);
 }

@@ -123,13 +123,16 @@ const buildCreate = (more: string): string => `with input as (
   union all
   select id, ${selectMilliseconds("created_at")}, status = 'RUNNING', owner_id, ${NO_QUOTA} from created left join notified on true`;
 
+/** Beside the references, in the column that has them: where the result is stored besides. */
+export const PERSIST_TO = "persistTo";
+
 /** SQL: for starts without references, which are nearly all: a node less. */
 export const CREATE = buildCreate("");
 
-/** SQL: the same, where some have references: names the objects that they read, which are kept while they have not ended. */
+/** SQL: the same, where some have references or store their result besides: names the objects that they read, which are kept while they have not ended. */
 export const CREATE_PINNED = buildCreate(`, pinned as (
     insert into execution_object (execution_id, role, hash)
-    select id, pin.key, pin.value ->> 'sha256' from allowed cross join lateral jsonb_each(refs::jsonb) as pin (key, value)
+    select id, pin.key, pin.value ->> 'sha256' from allowed cross join lateral jsonb_each(refs::jsonb - '${PERSIST_TO}') as pin (key, value)
     on conflict do nothing
   )`);
 

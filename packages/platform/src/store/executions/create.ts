@@ -11,7 +11,7 @@ import type { Batcher } from "./batch.ts";
 import type { NewClaim, NewClaims } from "./claim-new.ts";
 import type { Events } from "./events.ts";
 import { createQueueHorizon } from "./queue-horizon.ts";
-import { CREATE, CREATE_CLAIMED, CREATE_PINNED } from "./create-statement.ts";
+import { CREATE, CREATE_CLAIMED, CREATE_PINNED, PERSIST_TO } from "./create-statement.ts";
 import { refuseBeyondLimit, describeLeft } from "./hold.ts";
 import type { QuotaRow } from "./hold.ts";
 import { findExecution } from "./read.ts";
@@ -151,7 +151,7 @@ async function insertExecutions(
   executions: readonly NewExecution[],
 ): Promise<ReadonlyMap<string, Created>> {
   const [execution] = executions;
-  const isPinned = executions.some(({ references }) => hasReferences(references));
+  const isPinned = executions.some((one) => describeBeside(one) !== null);
   if (execution !== undefined && executions.length === 1 && creation.claim !== null && !isPinned) {
     const created = await insertClaimed(database, creation, execution);
     if (created !== null) return new Map([[execution.id, created]]);
@@ -209,9 +209,9 @@ function toParameters({ horizon, claim }: Creation): readonly unknown[] {
 
 /** In the order of the parameters. */
 function toColumns(execution: NewExecution): readonly unknown[] {
-  const { id, owner, versionId, timeoutSeconds, references } = execution;
+  const { id, owner, versionId, timeoutSeconds } = execution;
   const { cpu_milli, memory_milli } = toStoredResources(execution.resources);
-  const kept = hasReferences(references) ? JSON.stringify(references) : null;
+  const beside = describeBeside(execution);
   return [
     id,
     owner.kind,
@@ -221,7 +221,7 @@ function toColumns(execution: NewExecution): readonly unknown[] {
     cpu_milli,
     memory_milli,
     timeoutSeconds,
-    kept,
+    beside === null ? null : JSON.stringify(beside),
   ];
 }
 
@@ -247,6 +247,8 @@ function readCreated(
   );
 }
 
-function hasReferences(references: NewExecution["references"]): boolean {
-  return references.data !== undefined || references.params !== undefined;
+/** What is stored beside the body; null: nothing. */
+function describeBeside({ references, persistTo }: NewExecution): object | null {
+  if (persistTo !== undefined) return { ...references, [PERSIST_TO]: persistTo };
+  return references.data !== undefined || references.params !== undefined ? references : null;
 }

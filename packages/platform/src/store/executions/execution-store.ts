@@ -10,6 +10,8 @@ import type { UnansweredClaims } from "./claim.ts";
 import { createCreator } from "./create.ts";
 import { createEvents } from "./events.ts";
 import { ENDS_IN_FLIGHT, createFinisher, finishWithOutput } from "./finish.ts";
+import { finishPersisted } from "./finish-persisted.ts";
+import type { PersistedEnding } from "./finish-persisted.ts";
 import { giveBackClaim } from "./give-back.ts";
 import { wasRemoved } from "./kept.ts";
 import { renewLeases } from "./lease.ts";
@@ -17,6 +19,7 @@ import { createLogWriter } from "./log.ts";
 import { readLog } from "./read-log.ts";
 import { countPending, findExecution, listExecutions, readResult } from "./read.ts";
 import { createSweep } from "./sweep.ts";
+import { DEFAULT_POOL_BYTES } from "../pools/pool-files.ts";
 import { warmUp } from "./warm-up.ts";
 import { listWorkers, removeWorker, reportWorker } from "./workers.ts";
 
@@ -61,10 +64,23 @@ const DEFAULT_LEASE_SECONDS = 30;
 
 /** The store of executions in PostgreSQL. */
 export interface PostgresExecutionStore extends ExecutionStore {
+  /** `finish` of an execution whose result is stored in a data pool besides. */
+  readonly finishPersisted: (ending: PersistedEnding) => Promise<boolean>;
   /** Prepares connections for the first start and its end; see warm-up.ts. */
   readonly warmUp: () => Promise<void>;
   /** Waits for what is being written. The caller closes the databases. */
   readonly close: () => Promise<void>;
+}
+
+/** What the store works with. */
+interface PostgresExecutionStoreOptions {
+  readonly database: Database;
+  readonly vital?: Database;
+  readonly large?: Database;
+  /** Length of the workers' leases; default 30. */
+  readonly leaseSeconds?: number;
+  /** What the data pools of one organisation may hold; default 100 GB. */
+  readonly poolBytes?: number;
 }
 
 /**
@@ -76,13 +92,8 @@ export function createPostgresExecutionStore({
   vital = database,
   large = vital,
   leaseSeconds = DEFAULT_LEASE_SECONDS,
-}: {
-  readonly database: Database;
-  readonly vital?: Database;
-  readonly large?: Database;
-  /** Length of the workers' leases; default 30. */
-  readonly leaseSeconds?: number;
-}): PostgresExecutionStore {
+  poolBytes = DEFAULT_POOL_BYTES,
+}: PostgresExecutionStoreOptions): PostgresExecutionStore {
   const events = createEvents(database);
   const unanswered: UnansweredClaims = new Map();
   const newClaims = createNewClaims(events, unanswered);
@@ -107,6 +118,10 @@ export function createPostgresExecutionStore({
       const output = getOutput(outcome);
       if (output === undefined) return finisher.add({ claim, outcome });
       return finishWithOutput(vital, events, { ending: { claim, outcome }, output: nameContents(output) });
+    },
+    finishPersisted: async (ending) => {
+      await log.drainExecution(ending.claim.id);
+      return finishPersisted(large, events, ending, poolBytes);
     },
     giveBack: async (claim, pauseSeconds) => {
       await log.drainExecution(claim.id);

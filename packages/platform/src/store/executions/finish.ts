@@ -1,4 +1,5 @@
 import type { StoredOutput } from "@platform/engine/content/result-store";
+import { getOutput, nameContents } from "@platform/engine/python/port/run-output";
 import type { ClaimKey, ExecutionRecord } from "@platform/engine/store/execution-store";
 import type { Outcome } from "@platform/engine/python/port/runtime";
 import { MEGABYTE } from "@platform/engine/base/bytes";
@@ -62,22 +63,36 @@ export async function finishWithOutput(
   events: Events,
   { ending, output }: { readonly ending: Ending; readonly output: StoredOutput },
 ): Promise<boolean> {
-  const { outcome } = ending;
-  const contents = [{ name: RESULT_NAME, ...output.result }];
   const rows = await database.query<RecordRow>({
-    name: "execution-finish-output",
-    text: FINISH_WITH_OUTPUT,
-    values: [
-      ...toColumns(ending),
-      events.origin,
-      getResult(outcome),
-      getMetadata(outcome),
-      ...toArrays(contents.map(({ name, hash, bytes }) => [name, hash, bytes])),
-    ],
+    ...describeWithOutput(events.origin, ending, output),
     idempotent: true,
   });
   for (const row of rows) events.emitChanged(toRecord(row));
   return rows.length > 0 || (await findEnded(database, [ending])).size > 0;
+}
+
+function describeWithOutput(origin: string, ending: Ending, output: StoredOutput): Statement {
+  const { outcome } = ending;
+  const contents = [{ name: RESULT_NAME, ...output.result }];
+  return {
+    name: "execution-finish-output",
+    text: FINISH_WITH_OUTPUT,
+    values: [
+      ...toColumns(ending),
+      origin,
+      getResult(outcome),
+      getMetadata(outcome),
+      ...toArrays(contents.map(({ name, hash, bytes }) => [name, hash, bytes])),
+    ],
+  };
+}
+
+/** The statement that writes one end, with what is kept beside its row. */
+export function describeEnd(origin: string, ending: Ending): Statement {
+  const output = getOutput(ending.outcome);
+  return output === undefined
+    ? finishOne(origin, ending)
+    : describeWithOutput(origin, ending, nameContents(output));
 }
 
 function measureBytes({ outcome }: Ending): number {
@@ -164,7 +179,10 @@ function finishOne(origin: string, ending: Ending): Statement {
 }
 
 /** The ids of those that this attempt has ended already, with the same status. */
-async function findEnded(database: Database, endings: readonly Ending[]): Promise<ReadonlySet<string>> {
+export async function findEnded(
+  database: Database,
+  endings: readonly Ending[],
+): Promise<ReadonlySet<string>> {
   const rows = await database.query<{ id: string }>({
     text: `select e.id from unnest($1::uuid[], $2::int[], $3::text[], $4::text[]) as i (id, attempt, worker_id, status)
       join execution e on ${lookUp("e", "i.id", "e.attempt = i.attempt and e.worker_id = i.worker_id and e.status = i.status")}`,

@@ -26,7 +26,7 @@ export interface PoolFileRecord {
   /** Names the object. */
   readonly hash: string;
   readonly bytes: number;
-  /** Name of the user. */
+  /** Name of the user, or of the application whose result it is. */
   readonly createdBy: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -40,6 +40,20 @@ interface NewPoolFile extends PoolKey, Pick<PoolFileRecord, "name" | "mediaType"
   readonly mayReplace: boolean;
   /** What sends it, where that is an upload that can be resumed. */
   readonly upload?: UploadWriter;
+}
+
+/** A file to be put into a pool that is held. */
+interface PlacedFile extends Omit<NewPoolFile, "organisationId" | "createdBy"> {
+  /** Who made it: either a user or an application. */
+  readonly creator: { readonly userId: string | null; readonly applicationId: string | null };
+}
+
+/** What the organisation of the pool may store. */
+interface Allowance {
+  readonly organisationId: string;
+  /** Whether it is told how much it has stored. */
+  readonly isOwn: boolean;
+  readonly quotaBytes: number;
 }
 
 /**
@@ -69,7 +83,8 @@ type Row = PoolFileRecord & { readonly key: string };
 
 const COLUMNS = `f.id, f.pool_id as "poolId", f.descriptor_id as "descriptorId", f.name, f.name_key as key, f.media_type as "mediaType",
   f.hash, f.bytes::float8 as bytes, ${selectMilliseconds("f.created_at")} as "createdAt",
-  (select u.name from platform_user u where u.id = f.created_by) as "createdBy"`;
+  coalesce((select u.name from platform_user u where u.id = f.created_by),
+    (select a.name from application a where a.id = f.application_id)) as "createdBy"`;
 
 /** SQL: files `f` of the pool $1, which the organisation $2 sees. */
 const OF_POOL = `pool_file f join ${selectSeen("$2")} on p.id = f.pool_id where f.pool_id = $1 and f.ended_at is null`;
@@ -147,17 +162,33 @@ async function putFile(
   file: NewPoolFile,
   quotaBytes: number,
 ): Promise<PoolFileRecord | "name taken" | null> {
-  const { poolId, name, mediaType, hash, bytes, createdBy, upload } = file;
   // Files of one pool are put one after the other, and none into a pool that is being deleted.
   const pool = await holdPool(run, file, WRITERS);
   if (pool === null) return null;
+  const { createdBy: userId, ...placed } = file;
+  const { organisationId, role } = pool;
+  const id = await placeFile(
+    run,
+    { ...placed, creator: { userId, applicationId: null } },
+    { organisationId, quotaBytes, isOwn: role === "owner" },
+  );
+  return id === null ? "name taken" : await findFile(run, file, id);
+}
+
+/** Puts a file into a pool whose row is held; returns its id, null where the name is taken. @throws Problem QUOTA_EXCEEDED */
+export async function placeFile(
+  run: RunStatement,
+  file: PlacedFile,
+  { organisationId, isOwn, quotaBytes }: Allowance,
+): Promise<string | null> {
+  const { poolId, name, mediaType, hash, bytes, creator, upload } = file;
   const key = foldName(name);
   const [former] = await run<{ readonly id: string; readonly descriptorId: string }>({
     text: `select id, descriptor_id as "descriptorId" from pool_file where pool_id = $1 and name_key = $2 and ended_at is null`,
     values: [poolId, key],
     idempotent: true,
   });
-  if (former !== undefined && !file.mayReplace) return "name taken";
+  if (former !== undefined && !file.mayReplace) return null;
   if (former !== undefined)
     await run({ text: "update pool_file set ended_at = now() where id = $1", values: [former.id] });
   else
@@ -165,14 +196,13 @@ async function putFile(
       text: "from pool_file where pool_id = $1 and ended_at is null",
       values: [poolId],
     });
-  const { organisationId } = pool;
   const id = randomUUID();
   if (upload !== undefined && !(await endUpload(run, upload, id))) throw new TakenOver();
-  await requireStorage(run, organisationId, { bytes, quotaBytes, isOwn: pool.role === "owner" });
+  await requireStorage(run, organisationId, { bytes, quotaBytes, isOwn });
   noteAudit({ target: [poolId, name, id] });
   await run({
-    text: `insert into pool_file (id, pool_id, organisation_id, descriptor_id, name, name_key, media_type, hash, bytes, created_by)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id`,
+    text: `insert into pool_file (id, pool_id, organisation_id, descriptor_id, name, name_key, media_type, hash, bytes, created_by, application_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id`,
     values: [
       id,
       poolId,
@@ -183,11 +213,12 @@ async function putFile(
       mediaType,
       hash,
       bytes,
-      createdBy,
+      creator.userId,
+      creator.applicationId,
     ],
     audited: ["pool-file.create"],
   });
-  return await findFile(run, file, id);
+  return id;
 }
 
 async function deleteFile(run: RunStatement, pool: PoolKey, fileId: string): Promise<boolean> {
