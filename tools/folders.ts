@@ -262,9 +262,18 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   "cli/base": ["engine/base"],
   "cli/jobs": ["engine/base"],
+  "cli/pools": ["engine/base"],
   "cli/project": ["engine/base", "engine/project"],
   // A composition root as well: the local server is the engine with a store in memory.
   "cli/serve": ["engine/*"],
-  "cli/commands": ["cli/jobs", "cli/project", "cli/serve", "engine/base", "engine/host", "engine/project"],
+  "cli/commands": [
+    "cli/jobs",
+    "cli/pools",
+    "cli/project",
+    "cli/serve",
+    "engine/base",
+    "engine/host",
+    "engine/project",
+  ],
   cli: ["cli/commands", "engine/base"],
 };

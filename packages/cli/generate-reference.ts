@@ -1,4 +1,4 @@
-import { formatOption, COMMON_OPTIONS } from "./src/interpret.ts";
+import { formatArgument, formatOption, COMMON_OPTIONS } from "./src/interpret.ts";
 import { COMMANDS, COMMAND_GROUPS } from "./src/commands/commands.ts";
 import type { Command, Option } from "./src/base/command.ts";
 
@@ -26,7 +26,7 @@ The login is stored in \`config.json\` in the user's configuration folder (on Li
 | \`PLATFORM_ORGANIZATION_ID\` | takes precedence over the stored context |
 | \`PLATFORM_ENDPOINT\` | takes precedence over the stored endpoint |
 | \`PLATFORM_CONFIG_DIR\` | another folder for \`config.json\` |
-| \`PLATFORM_CACHE_DIR\` | another folder for the Python environments of \`serve\` |
+| \`PLATFORM_CACHE_DIR\` | another folder for the Python environments of \`serve\`, and for notes of uploads that were interrupted |
 | \`PLATFORM_DEBUG\` | set to 1: print the stack trace of an error |
 `;
 
@@ -43,9 +43,7 @@ function describeGroups(): string {
 }
 
 function describeCommand(command: Command): string {
-  const words = Object.entries(command.arguments).map(([name, { required }]) =>
-    required ? `<${name}>` : `[${name}]`,
-  );
+  const words = Object.entries(command.arguments).map(([name, argument]) => formatArgument(name, argument));
   const usage = ["platform", command.name, ...words, "[options]"].join(" ");
   const parts = [
     `## ${command.name}`,

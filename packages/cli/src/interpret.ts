@@ -122,14 +122,14 @@ function addCommand(
 ): void {
   const names = Object.keys(command.arguments);
   const child = parent
-    .command(word)
+    .command(word, { isDefault: command.isDefault === true })
     .summary(command.summary)
     .description([`${command.summary}.`, ...command.description].join("\n\n"))
     .helpOption("-h, --help", "Show this help")
     .showHelpAfterError(`Run 'platform ${command.name} --help' for usage and examples.`)
     .addHelpText("after", formatExamples(command));
   for (const [name, argument] of Object.entries(command.arguments)) {
-    child.argument(argument.required ? `<${name}>` : `[${name}]`, argument.description);
+    child.argument(formatArgument(name, argument), argument.description);
   }
   for (const [name, option] of Object.entries({ ...command.options, ...COMMON_OPTIONS })) {
     child.addOption(createOption(name, option));
@@ -143,8 +143,18 @@ function addCommand(
   });
 }
 
-function readArgument(name: string, value: unknown): string | undefined {
+/** Formats an argument for commander and the reference: `<files...>`. */
+export function formatArgument(
+  name: string,
+  { required, isList }: { readonly required: boolean; readonly isList?: true },
+): string {
+  const word = isList === true ? `${name}...` : name;
+  return required ? `<${word}>` : `[${word}]`;
+}
+
+function readArgument(name: string, value: unknown): string | readonly string[] | undefined {
   if (value === "") throw createUsageError(`The ${name} must not be empty.`);
+  if (Array.isArray(value)) return value.map((each) => String(readArgument(name, each)));
   return typeof value === "string" ? value : undefined;
 }
 

@@ -34,6 +34,8 @@ export type Option = FlagOption | TextOption | NumberOption;
 interface Argument {
   readonly description: string;
   readonly required: boolean;
+  /** The last one may be given several times. */
+  readonly isList?: true;
 }
 
 /** Options by their name in camelCase: `dataFile` is `--data-file`. */
@@ -54,7 +56,11 @@ type OptionValue<O extends Option> = O extends { readonly kind: "flag" }
 type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[K]> };
 
 type ArgumentValues<A extends Arguments> = {
-  readonly [K in keyof A]: A[K] extends { readonly required: true } ? string : string | undefined;
+  readonly [K in keyof A]: A[K] extends { readonly isList: true }
+    ? readonly string[]
+    : A[K] extends { readonly required: true }
+      ? string
+      : string | undefined;
 };
 
 /** Outcome of a command that ran to its end. */
@@ -71,6 +77,8 @@ export interface CommandResult {
 export interface CommandDeclaration<A extends Arguments, O extends Options> {
   /** One word, or two: a group of commands and one of them. */
   readonly name: string;
+  /** Runs where its group is called without a command. */
+  readonly isDefault?: true;
   /** One line, without a period. */
   readonly summary: string;
   /** Paragraphs for the help and the reference. */
@@ -92,7 +100,7 @@ export interface Command extends Omit<CommandDeclaration<Arguments, Options>, "r
   readonly run: (
     context: CommandContext,
     input: {
-      readonly arguments: Readonly<Record<string, string | undefined>>;
+      readonly arguments: Readonly<Record<string, string | readonly string[] | undefined>>;
       readonly options: Readonly<Record<string, string | number | boolean | undefined>>;
     },
   ) => Promise<CommandResult>;

@@ -20,6 +20,8 @@ export interface Session {
   /** Null: the user's own organisation. */
   readonly organizationId: string | null;
   readonly client: PlatformClient;
+  /** A request to a path below `/api`, of content that is no JSON; no status is an error. It is aborted with the command. */
+  readonly send: (path: string, init: RequestInit) => Promise<Response>;
   /** Creates the same client with an observer of its responses. */
   readonly connect: (observer: ResponseObserver) => PlatformClient;
 }
@@ -47,6 +49,16 @@ export async function openSession(context: CommandContext, inOrganization?: stri
     endpoint,
     organizationId,
     client: createPlatformClient(options),
+    send: (path, init) =>
+      fetch(`${endpoint}/api${path}`, {
+        signal: context.signal,
+        redirect: "manual",
+        ...init,
+        headers: {
+          ...createHeaders(options),
+          ...(init.headers as Readonly<Record<string, string>> | undefined),
+        },
+      }),
     connect: (observer) => createPlatformClient({ ...options, ...observer }),
   };
 }
@@ -112,10 +124,7 @@ export interface PlatformClientOptions extends ResponseObserver {
 
 /** Creates a client of the platform API. Besides the errors of `createClient`, its functions reject with UserError NOT_A_PLATFORM. */
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
-  const headers = {
-    ...(options.token === null ? {} : { authorization: `Bearer ${options.token}` }),
-    ...(options.organizationId === null ? {} : { "x-organizationid": options.organizationId }),
-  };
+  const headers = createHeaders(options);
   return createClient(PLATFORM_API, {
     baseUrl: `${options.endpoint}/api`,
     headers: () => ({ ...headers, ...options.headers?.() }),
@@ -129,6 +138,16 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
       return response;
     },
   });
+}
+
+function createHeaders({
+  token,
+  organizationId,
+}: Pick<PlatformClientOptions, "token" | "organizationId">): Readonly<Record<string, string>> {
+  return {
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    ...(organizationId === null ? {} : { "x-organizationid": organizationId }),
+  };
 }
 
 /** Refuses responses of a proxy or of another program, which are not JSON or redirect. */

@@ -4,7 +4,7 @@ import envPaths from "env-paths";
 export interface Settings {
   /** Absolute folder of the configuration file. */
   readonly configDirectory: string;
-  /** Absolute folder of the Python environments of `serve`, which can be deleted at any time. */
+  /** Absolute folder of the Python environments of `serve` and of notes of interrupted uploads, which can be deleted at any time. */
   readonly cacheDirectory: string;
   readonly personalAccessToken: string | undefined;
   readonly organizationId: string | undefined;

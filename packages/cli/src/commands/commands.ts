@@ -24,6 +24,15 @@ import {
   removeOrganisationCommand,
 } from "./organisations.ts";
 import { listPlansCommand, putPlanCommand, removePlanCommand } from "./plans.ts";
+import { downloadPoolFileCommand, uploadPoolFilesCommand } from "./pool-transfers.ts";
+import {
+  createPoolCommand,
+  deletePoolCommand,
+  listPoolsCommand,
+  referPoolFileCommand,
+  removePoolFileCommand,
+  renamePoolCommand,
+} from "./pools.ts";
 import { publishCommand } from "./publish.ts";
 import { retireCommand } from "./retire.ts";
 import { resultCommand } from "./result.ts";
@@ -62,6 +71,19 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Jobs",
     commands: [runCommand, statusCommand, resultCommand, logsCommand, cancelCommand],
+  },
+  {
+    title: "Data pools",
+    commands: [
+      listPoolsCommand,
+      createPoolCommand,
+      uploadPoolFilesCommand,
+      downloadPoolFileCommand,
+      referPoolFileCommand,
+      renamePoolCommand,
+      removePoolFileCommand,
+      deletePoolCommand,
+    ],
   },
   {
     title: "Services",
