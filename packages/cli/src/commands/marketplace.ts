@@ -73,6 +73,7 @@ function printEntry(context: CommandContext, entry: MarketplaceEntry): void {
   output.print(`Versions  ${entry.versions.map(({ version }) => version).join(", ")}`);
   if (entry.tags.length > 0) output.print(`Tags      ${entry.tags.join(", ")}`);
   if (entry.contact !== null) output.print(`Contact   ${cleanText(entry.contact)}`);
+  output.print(`Kept      results for ${entry.resultDays} days, logs for ${entry.logDays}`);
   printPlans(context, entry.plans);
   output.print(`Next      platform subscribe ${entry.serviceKey} APPLICATION`);
 }

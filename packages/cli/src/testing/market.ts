@@ -91,7 +91,7 @@ export function createMarket(services: readonly Service[]): Handlers {
     getMarketplaceEntry: ({ params }) => {
       if (params.key !== OFFERED_KEY) throw new Problem("SERVICE_NOT_FOUND");
       const details = { contact: "ada@example.org", exampleInput: null, description: "# Trips" };
-      const schemas = { inputSchema: null, outputSchema: null };
+      const schemas = { inputSchema: null, outputSchema: null, resultDays: 30, logDays: 7 };
       const versions = [{ version: "1.2.0", createdAt: AT }];
       return {
         status: 200,

@@ -119,6 +119,10 @@ const EntrySchema = Type.Object(
       description: "Live versions, the highest first; at most 100",
     }),
     plans: Type.Array(PlanSchema, { description: "Plans that can be subscribed to, the newest first" }),
+    resultDays: Type.Integer({
+      description: "For how many days after their end executions that are started now are kept",
+    }),
+    logDays: Type.Integer({ description: "The same for their logs" }),
     inputSchema: Nullable(JsonObject("JSON Schema"), {
       description: "JSON Schema of the latest version's input; null: it has none",
     }),

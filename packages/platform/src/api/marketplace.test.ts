@@ -207,6 +207,8 @@ describe("the marketplace", () => {
         { version: "1.0.0", createdAt: expect.any(String) },
       ],
       plans: [expect.objectContaining({ id: "free", kind: "FREE" })],
+      resultDays: 30,
+      logDays: 7,
       inputSchema: { type: "object", title: "Input of 2.0.0" },
       outputSchema: null,
       subscriptions: [{ id: client.subscriptionId, applicationId: client.applicationId }],

@@ -16,11 +16,23 @@ import { toPlanBody } from "./plans.ts";
 
 const EMPTY = { summary: "", tags: [], contact: null, icon: null, exampleInput: null };
 
+/** For how many days the platform keeps executions. */
+export interface KeptByPlatform {
+  readonly retentionDays: number;
+  readonly logRetentionDays: number;
+  /** The most that a service may say. */
+  readonly maxRetentionDays: number;
+}
+
 /** Handlers of listings and of the marketplace. */
 export function createMarketplaceHandlers({
   listings,
   marketplace,
-}: Pick<Stores, "listings" | "marketplace">): OperationHandlers<typeof MARKETPLACE_API, PlatformCaller> {
+  ...kept
+}: Pick<Stores, "listings" | "marketplace"> & KeptByPlatform): OperationHandlers<
+  typeof MARKETPLACE_API,
+  PlatformCaller
+> {
   return {
     getListing: async ({ caller, params }) => ({
       status: 200,
@@ -38,7 +50,7 @@ export function createMarketplaceHandlers({
     getMarketplaceEntry: async ({ caller, params }) => {
       const entry = await marketplace.find(caller.organisationId, params.key);
       if (!entry) throw new Problem("SERVICE_NOT_FOUND");
-      return { status: 200, body: toEntryBody(entry) };
+      return { status: 200, body: { ...toEntryBody(entry), ...describeKept(entry, kept) } };
     },
   };
 }
@@ -54,7 +66,16 @@ function toCardBody(card: CardRecord): MarketplaceCard {
   return { ...card, tags: [...card.tags] };
 }
 
-function toEntryBody(entry: EntryRecord): MarketplaceEntry {
+/** What is started now is stored with these days (engine/executions/retention.ts). */
+function describeKept(
+  entry: Pick<EntryRecord, "resultDays" | "logDays">,
+  { retentionDays, logRetentionDays, maxRetentionDays }: KeptByPlatform,
+): Pick<MarketplaceEntry, "resultDays" | "logDays"> {
+  const resultDays = Math.min(entry.resultDays ?? retentionDays, maxRetentionDays);
+  return { resultDays, logDays: Math.min(entry.logDays ?? logRetentionDays, resultDays) };
+}
+
+function toEntryBody(entry: EntryRecord): Omit<MarketplaceEntry, "resultDays" | "logDays"> {
   return {
     ...entry,
     ...toCardBody(entry),

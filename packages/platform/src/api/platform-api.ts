@@ -26,6 +26,7 @@ import { createDeviceHandlers } from "./device.ts";
 import { createInvitationHandlers } from "./invitations.ts";
 import { createJobHandlers } from "./jobs.ts";
 import { createMarketplaceHandlers } from "./marketplace.ts";
+import type { KeptByPlatform } from "./marketplace.ts";
 import { refuseNullCharacters } from "./null-characters.ts";
 import { createOrganizationHandlers } from "./organizations.ts";
 import { createPoolAccessHandlers } from "./pool-access.ts";
@@ -45,7 +46,7 @@ import { registerUploads } from "./uploads.ts";
 import type { UploadRoutesOptions } from "./uploads.ts";
 
 /** What the platform API works with. */
-export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> {
+export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys">, KeptByPlatform {
   readonly identity: Identity;
   readonly executions: Executions;
   readonly objects: Objects;
@@ -63,8 +64,6 @@ export interface PlatformApiDeps extends Omit<Stores, "access" | "signingKeys"> 
   /** Size of the largest file of a data pool. */
   readonly maxFileBytes: number;
   readonly uploadLimits?: UploadLimits;
-  /** The most days for which a service may keep executions. */
-  readonly maxRetentionDays: number;
   /** Folder for what has arrived of uploads that can be resumed. */
   readonly partsDirectory: string;
   /** Changes of one user in the long run. */

@@ -110,3 +110,14 @@ test("an execution is stored with what its service says when it is started, thro
   await waitUntil(async () => (await startBoth())[0] !== undefined);
   expect(await startBoth()).toEqual([kept, kept]);
 });
+
+test("the marketplace shows for how long what is started now is kept", async () => {
+  const offered = await createTestService(instance, provider, "offered");
+  await call(provider, `POST /services/${offered.serviceKey}/publish`, { scope: "marketplace" });
+  const show = async () => (await call(provider, `GET /marketplace/${offered.serviceKey}`)).body;
+  expect(await show()).toMatchObject({ resultDays: 30, logDays: 7 });
+  await set({ resultDays: 3 }, provider, offered.serviceKey);
+  expect(await show()).toMatchObject({ resultDays: 3, logDays: 3 });
+  await set({ resultDays: 45, logDays: 20 }, provider, offered.serviceKey);
+  expect(await show()).toMatchObject({ resultDays: 45, logDays: 20 });
+});

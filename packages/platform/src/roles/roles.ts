@@ -63,6 +63,8 @@ async function startControl(
     startsPerSecond,
     maxFileBytes,
     maxRetentionDays,
+    retentionDays: config.retentionDays,
+    logRetentionDays: config.logRetentionDays,
     version,
   });
 }

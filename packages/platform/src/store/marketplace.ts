@@ -37,6 +37,9 @@ interface OwnSubscription {
 export interface EntryRecord extends CardRecord, Pick<ListingTerms, "contact" | "exampleInput"> {
   /** Markdown. */
   readonly description: string;
+  /** For how many days results and logs are kept; null: as the platform keeps others. */
+  readonly resultDays: number | null;
+  readonly logDays: number | null;
   readonly inputSchema: Record<string, unknown> | null;
   readonly outputSchema: Record<string, unknown> | null;
   readonly versions: readonly OfferedVersion[];
@@ -133,7 +136,7 @@ async function findOffer(
   if (!isUuid(serviceKey)) return null;
   const [row] = await database.query<Omit<EntryRecord, "plans" | "versions" | "subscriptions">>({
     text: `select ${CARD_COLUMNS}, l.contact, l.example_input as "exampleInput", v.description,
-        v.input_schema as "inputSchema", v.output_schema as "outputSchema" ${OFFERED} and s.key = $2`,
+        s.result_days as "resultDays", s.log_days as "logDays", v.input_schema as "inputSchema", v.output_schema as "outputSchema" ${OFFERED} and s.key = $2`,
     values: [organisationId, serviceKey],
     idempotent: true,
   });

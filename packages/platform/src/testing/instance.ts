@@ -124,6 +124,8 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     writesPerSecond: options.writesPerSecond ?? 100_000,
     startsPerSecond: options.startsPerSecond ?? 1_000,
     maxFileBytes: MAX_TEST_FILE,
+    retentionDays: 30,
+    logRetentionDays: 7,
     maxRetentionDays: 60,
     version: "0.0.0",
     ...(maxArchiveBytes === undefined ? {} : { maxArchiveBytes }),
