@@ -29,6 +29,7 @@ export default defineConfig({
         test: {
           ...COMMON,
           name: "e2e",
+          setupFiles: [...COMMON.setupFiles, "tests/support/s3-store.ts"],
           sequence: { groupOrder: 2 },
           include: ["tests/e2e/**/*.test.ts"],
           fileParallelism: false,

@@ -3,7 +3,8 @@ import type { AddressInfo, Socket } from "node:net";
 
 /**
  * What a proxy does with new connections: passes them on, closes them, answers nothing, answers each request with 503 or 507 (full), closes
- * them after so many bytes of the answer or of the request, or passes on no more of the answer.
+ * them when a second request comes (as servers do that count such a connection as idle), closes them after so many bytes of the answer or of the
+ * request, passes on no more of the answer or of the request, or passes it on in pieces with pauses.
  */
 export type ProxyFault =
   | "none"
@@ -11,9 +12,12 @@ export type ProxyFault =
   | "hang"
   | "fail"
   | "full"
+  | "one request"
+  | { readonly pauseMs: number }
   | { readonly cutAnswerAt: number }
   | { readonly stopAnswerAt: number }
-  | { readonly cutRequestAt: number };
+  | { readonly cutRequestAt: number }
+  | { readonly stopRequestAt: number };
 
 /** A way to an HTTP server that can fail as networks and servers do. */
 export interface FaultyProxy {
@@ -22,6 +26,8 @@ export interface FaultyProxy {
   readonly set: (fault: ProxyFault, times?: number) => void;
   /** Connections since the last `set`. */
   readonly countConnections: () => number;
+  /** Connections since the last `set` that were cut or stopped. */
+  readonly countBroken: () => number;
   /** Connections that are open, on both sides. */
   readonly countOpen: () => number;
   readonly close: () => Promise<void>;
@@ -38,10 +44,16 @@ export async function openFaultyProxy(target: string): Promise<FaultyProxy> {
   };
   let state: { readonly fault: ProxyFault; readonly times: number } = { fault: "none", times: 0 };
   let connections = 0;
+  let broken = 0;
   const server = createServer((socket) => {
     connections += 1;
     const { fault, times } = state;
-    serve(own(socket), connections <= times ? fault : "none", () => own(connect(target)));
+    serve({
+      socket: own(socket),
+      fault: connections <= times ? fault : "none",
+      open: () => own(connect(target)),
+      onBreak: () => (broken += 1),
+    });
   });
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
@@ -53,10 +65,11 @@ export async function openFaultyProxy(target: string): Promise<FaultyProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     set: (fault, times = Infinity) => {
       state = { fault, times };
-      connections = 0;
+      [connections, broken] = [0, 0];
       endAll();
     },
     countConnections: () => connections,
+    countBroken: () => broken,
     countOpen: () => sockets.size,
     close: async () => {
       endAll();
@@ -67,34 +80,72 @@ export async function openFaultyProxy(target: string): Promise<FaultyProxy> {
   };
 }
 
-function serve(socket: Socket, fault: ProxyFault, open: () => Socket): void {
+interface Served {
+  readonly socket: Socket;
+  readonly fault: ProxyFault;
+  /** Connects to the server. */
+  readonly open: () => Socket;
+  readonly onBreak: () => void;
+}
+
+function serve({ socket, fault, open, onBreak }: Served): void {
   if (fault === "refuse") socket.destroy();
   else if (fault === "hang") socket.resume();
   // Only when the request has been read is the connection not reset.
   else if (fault === "fail" || fault === "full") {
     const answer = `HTTP/1.1 ${STATUS[fault]}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`;
     socket.once("data", () => socket.end(answer)).resume();
-  } else join(socket, open(), fault);
+  } else join({ socket, upstream: open(), fault, onBreak });
 }
 
-function join(
-  socket: Socket,
-  upstream: Socket,
-  fault: Exclude<ProxyFault, "refuse" | "hang" | "fail" | "full">,
-): void {
+interface Joined extends Pick<Served, "socket" | "onBreak"> {
+  readonly upstream: Socket;
+  readonly fault: Exclude<ProxyFault, keyof typeof STATUS | "refuse" | "hang">;
+}
+
+function join({ socket, upstream, fault, onBreak }: Joined): void {
   const end = () => {
     socket.destroy();
     upstream.destroy();
   };
   socket.on("close", end);
   upstream.on("close", end);
+  const breakBy = (act: () => void) => () => {
+    onBreak();
+    act();
+  };
+  const cut = breakBy(end);
   // Before the chunk is passed on.
-  if (fault !== "none") {
-    if ("cutAnswerAt" in fault) actAt(upstream, fault.cutAnswerAt, end);
-    else if ("cutRequestAt" in fault) actAt(socket, fault.cutRequestAt, end);
-    else actAt(upstream, fault.stopAnswerAt, () => upstream.unpipe(socket));
+  if (fault === "one request") {
+    let isAnswered = false;
+    upstream.once("data", () => (isAnswered = true));
+    socket.on("data", () => isAnswered && cut());
+  } else if (fault !== "none") {
+    if ("pauseMs" in fault) slowDown(upstream, fault.pauseMs);
+    else if ("cutAnswerAt" in fault) actAt(upstream, fault.cutAnswerAt, cut);
+    else if ("cutRequestAt" in fault) actAt(socket, fault.cutRequestAt, cut);
+    else if ("stopAnswerAt" in fault)
+      actAt(
+        upstream,
+        fault.stopAnswerAt,
+        breakBy(() => upstream.unpipe(socket)),
+      );
+    else
+      actAt(
+        socket,
+        fault.stopRequestAt,
+        breakBy(() => socket.unpipe(upstream)),
+      );
   }
   socket.pipe(upstream).pipe(socket);
+}
+
+/** A pause after each chunk. */
+function slowDown(source: Socket, pauseMs: number): void {
+  source.on("data", () => {
+    source.pause();
+    setTimeout(() => source.resume(), pauseMs);
+  });
 }
 
 /** Acts whenever more than so many bytes have come. */

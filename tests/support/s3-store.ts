@@ -1,0 +1,32 @@
+import { randomUUID } from "node:crypto";
+import { env } from "node:process";
+import { afterAll } from "vitest";
+import { HAS_S3_SERVER, startS3Server } from "../../packages/platform/src/testing/s3-server.ts";
+import type { S3Server } from "../../packages/platform/src/testing/s3-server.ts";
+import type { ProxyFault } from "../../packages/platform/src/testing/faulty-proxy.ts";
+import type { S3Settings } from "../../packages/platform/src/config/object-settings.ts";
+
+/*
+ * With PLATFORM_TEST_STORE=s3 (`npm run test:s3`), every platform that a test file starts, also by `npm start` and `npm run demo`, has its objects
+ * in a bucket: each file starts a server of its own, and platforms are told by their environment. Tests that name a bucket themselves override it.
+ */
+
+export { HAS_S3_SERVER, startS3Server };
+export type { ProxyFault, S3Server };
+
+/** The variables that name a bucket to a platform. */
+export function nameBucket({ bucket, endpoint, region, credentials }: S3Settings): Record<string, string> {
+  return {
+    PLATFORM_S3_BUCKET: bucket,
+    PLATFORM_S3_ENDPOINT: endpoint ?? "",
+    PLATFORM_S3_REGION: region,
+    PLATFORM_S3_ACCESS_KEY_ID: credentials?.accessKeyId ?? "",
+    PLATFORM_S3_SECRET_ACCESS_KEY: credentials?.secretAccessKey ?? "",
+  };
+}
+
+if (env["PLATFORM_TEST_STORE"] === "s3") {
+  const server = await startS3Server();
+  Object.assign(env, nameBucket(await server.makeBucket(randomUUID())));
+  afterAll(() => server.close());
+}
