@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { ExecutionStatusSchema, LinkSchema } from "./execution.ts";
 import type { OperationTable } from "./operation.ts";
 import { Nullable, Timestamp } from "./schemas.ts";
-import { LARGE_RESULT, SERVICE_API } from "./service-api.ts";
+import { SERVICE_API } from "./service-api.ts";
 
 const LocalStatusSchema = Type.Object(
   {
@@ -48,7 +48,6 @@ export const LOCAL_SERVICE_API = {
     ...LOCAL,
     responses: {
       200: { description: "Result, or cause of failure", schema: LocalResultSchema },
-      ...LARGE_RESULT,
     },
   },
   getLog: { ...getLog, ...LOCAL },

@@ -48,12 +48,6 @@ export const PageQuery = Type.Object({
 /** Problem codes of an operation on one execution. */
 const OF_ONE = ["EXECUTION_NOT_FOUND", "RESULT_EXPIRED"] as const;
 
-/** Further answers to who asks for a large result: it comes with an ETag, and in ranges. */
-export const LARGE_RESULT = {
-  206: { description: "The range of a large result that the Range header asks for" },
-  304: { description: "The caller has this large result, as If-None-Match says" },
-} as const;
-
 /** What the operations on executions share. */
 const EXECUTIONS = { allows: "caller", scope: "subscription", answerMode: "bytes" } as const;
 
@@ -144,7 +138,7 @@ export const SERVICE_API = {
       "The status is 200 for FAILED and UNKNOWN as well; the body then has code and detail. A result above 1 MB comes with Content-Length and ETag, and in ranges.",
     params: IdParams,
     headers: PreferHeaders,
-    responses: { 200: { description: "Result, or cause of failure", schema: ResultSchema }, ...LARGE_RESULT },
+    responses: { 200: { description: "Result, or cause of failure", schema: ResultSchema } },
     problems: [...OF_ONE, "RESULT_NOT_READY", "RANGE_NOT_SATISFIABLE"],
   },
   getLog: {

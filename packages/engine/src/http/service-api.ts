@@ -130,7 +130,8 @@ function createContentHandlers<C>({
       if (output?.output !== undefined) {
         const frame = presenter.frame(record, output, url);
         const content = frameResult(executions.results, output.output.result, frame);
-        return answerContent(http, content, content.tag);
+        // Also 206 and 304, which no document lists: generated clients would take either for an answer without a result.
+        return (await answerContent(http, content, content.tag)) as OperationReply<ServiceApi["getResult"]>;
       }
       return { status: 200, body: presenter.result(record, output, url) };
     },
