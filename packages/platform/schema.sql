@@ -256,9 +256,9 @@ create table execution_object (
   execution_id uuid not null,
   role text not null,
   hash text not null,
-  constraint execution_object_role CHECK ((role = ANY (ARRAY['data'::text, 'params'::text]))),
+  constraint execution_object_role CHECK ((role = ANY (ARRAY['data'::text, 'params'::text, 'pool'::text]))),
   constraint execution_object_object FOREIGN KEY (hash) REFERENCES object(hash),
-  constraint execution_object_pkey PRIMARY KEY (execution_id, role)
+  constraint execution_object_pkey PRIMARY KEY (execution_id, role, hash)
 );
 CREATE INDEX execution_object_hash ON public.execution_object USING btree (hash);
 

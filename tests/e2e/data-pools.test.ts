@@ -7,6 +7,22 @@ import { startLocalServer } from "../support/local-server.ts";
 import { createWorld } from "../support/world.ts";
 import type { World } from "../support/world.ts";
 
+const FOLDER_PROGRAM = `
+from dataclasses import dataclass
+from platform_service import DataPool
+
+@dataclass
+class Params:
+    maps: DataPool
+    other: DataPool | None = None
+
+def run(params: Params):
+    def read(name):
+        with params.maps.open(name) as file:
+            return file.read()
+    return {"id": params.maps.id, "contents": {name: read(name) for name in params.maps}}
+`;
+
 const PROGRAM = `
 def run(data, params):
     return {"cities": len(data["cities"]), "factor": params.get("factor")}
@@ -127,3 +143,63 @@ test("an application reads a pool that it was granted and has its result stored 
   const read = async () => (await world.api<Record<string, unknown>>("GET", `/jobs/${next.id}/result`)).body;
   await expect.poll(read, { timeout: 60_000 }).toMatchObject({ result: { cities: 0, factor: null } });
 });
+
+test("a job, an application's execution and one of the local server read a data pool as a folder, as it was when they were started", async () => {
+  const { body: pool } = await world.api<{ id: string }>("POST", "/data-pools", { name: "Folder" });
+  const pools = await mkdtemp(join(tmpdir(), "platform-pools-"));
+  await mkdir(join(pools, pool.id));
+  const contents = { "a.txt": "one", "b.txt": "two" };
+  const write = async (name: string, content: string) => {
+    await storeFile(pool.id, name, content);
+    await writeFile(join(pools, pool.id, name), content);
+  };
+  for (const [name, content] of Object.entries(contents)) await write(name, content);
+  const project = await world.createProject("folder", FOLDER_PROGRAM);
+  const { serviceKey: key } = await world.deploy(project);
+  const consumer = await world.subscribe(key);
+  const local = await startLocalServer(project, "--pools", pools);
+  try {
+    const body = { params: { maps: { dataPoolId: pool.id } } };
+    const { body: job } = await world.api<{ id: string }>("POST", `/jobs?serviceKey=${key}`, body);
+    const { body: started } = await local.start(body);
+    await write("a.txt", "replaced");
+    const expected = { id: pool.id, contents };
+    const readJob = async () => (await world.api("GET", `/jobs/${job.id}/result`)).body;
+    await expect.poll(readJob, { timeout: 60_000 }).toMatchObject({
+      result: expected,
+      metadata: {
+        _inputs: {
+          pools: { "/params/maps": { dataPoolId: pool.id, files: 2, bytes: 6, sha256: sumOf(contents) } },
+        },
+      },
+    });
+    expect(await local.finish(String(started["id"]))).toMatchObject(expected);
+    // The application was granted nothing.
+    const refused = await consumer.start(body);
+    expect([refused.status, refused.body]).toMatchObject([422, { code: "DATA_REFERENCE_INVALID" }]);
+    for (const wrong of [
+      { params: {} },
+      { params: { maps: { dataPoolId: "x" } } },
+      { params: { maps: pool.id } },
+    ])
+      for (const answer of [
+        await local.start(wrong),
+        await world.api("POST", `/jobs?serviceKey=${key}`, wrong),
+      ])
+        expect([answer.status, answer.body]).toMatchObject([400, { code: "INVALID_INPUT" }]);
+  } finally {
+    await local.stop();
+    await rm(pools, { recursive: true });
+  }
+});
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/** As `sha256sum * | sha256sum` in a folder of these files. */
+function sumOf(contents: Readonly<Record<string, string>>): string {
+  return sha256(
+    Object.entries(contents)
+      .map(([name, content]) => `${sha256(content)}  ${name}\n`)
+      .join(""),
+  );
+}

@@ -12,7 +12,9 @@ type Body = Readonly<Record<string, unknown>>;
 /** `platform serve` on a free port. */
 export interface LocalServer {
   readonly start: (json: unknown) => Promise<Answer<Body>>;
-  /** The result of an execution, once it has ended. */
+  /** The result of the execution of this id, once it has ended. */
+  readonly finish: (id: string) => Promise<Body>;
+  /** Starts one, and its result. */
   readonly execute: (json: unknown) => Promise<Body>;
   /** Ctrl-C, and waits until it is gone. */
   readonly stop: () => Promise<void>;
@@ -43,14 +45,15 @@ export async function startLocalServer(project: string, ...flags: readonly strin
     throw error;
   }
   const start = (json: unknown) => request<Body>("POST", `${readUrl()}/`, { json });
+  const finish = async (id: string) => {
+    const read = () => request<Body>("GET", `${readUrl()}/${id}/result`, {});
+    await expect.poll(async () => (await read()).status, { timeout: READY_WITHIN_MS }).toBe(200);
+    return (await read()).body;
+  };
   return {
     start,
-    execute: async (json) => {
-      const { body } = await start(json);
-      const read = () => request<Body>("GET", `${readUrl()}/${String(body["id"])}/result`, {});
-      await expect.poll(async () => (await read()).status, { timeout: READY_WITHIN_MS }).toBe(200);
-      return (await read()).body;
-    },
+    finish,
+    execute: async (json) => finish(String((await start(json)).body["id"])),
     stop,
   };
 }

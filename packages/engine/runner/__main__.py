@@ -1,5 +1,6 @@
 """Entry of the Python half: `python -I <this folder>`; standard library only."""
 
+import os
 import sys
 
 RUNNER_DIRECTORY = sys.path.pop(
@@ -11,4 +12,6 @@ if __name__ == "__main__":
     import service_runner
 
     sys.path.remove(RUNNER_DIRECTORY)
+    # Last: a module of this name that the project brings is the project's.
+    sys.path.append(os.path.join(RUNNER_DIRECTORY, "helpers"))
     service_runner.main(sys.argv[1:])

@@ -14,10 +14,12 @@ export function createHoldingStore(
   return {
     ...store,
     create: async (execution) => {
-      const { id, references } = execution;
+      const { id } = execution;
+      const { pools = [], ...references } = execution.references;
+      const needed = [...Object.values(references), ...pools.flatMap(({ files }) => files)];
       contents.hold(
         id,
-        Object.values(references).map(({ sha256 }) => sha256),
+        needed.map(({ sha256 }) => sha256),
       );
       try {
         return await store.create(execution);

@@ -1,13 +1,20 @@
+import { stat } from "node:fs/promises";
 import { Problem } from "@platform/contract/problems";
 import { GIGABYTE, formatGigabytes } from "@platform/engine/base/bytes";
+import { requireFewBytes, requireFewFiles } from "@platform/engine/store/pool-limits";
+import type { PoolLimits } from "@platform/engine/store/pool-limits";
 import { parsePointer } from "@platform/engine/json-check/pointer";
 import { scanFile } from "@platform/engine/json-check/scan-file";
+import type { PoolFilePin } from "@platform/engine/python/port/runtime";
 import type { InputSource } from "@platform/engine/store/execution-store";
 import type { KeptContents } from "./kept-contents.ts";
 import { findFile, readPools } from "./pool-folder.ts";
+import type { LocalFile } from "./pool-folder.ts";
 
 /** Of the largest file that an execution reads; the platform's default. */
 const MAX_BYTES = GIGABYTE;
+/** Of the data pools that an execution reads as folders; the platform's defaults. */
+const POOL_LIMITS: PoolLimits = { files: 1_000, bytes: 10 * GIGABYTE };
 
 /** What local data pools are made of. */
 export interface LocalFilesOptions {
@@ -15,10 +22,16 @@ export interface LocalFilesOptions {
   readonly root: string;
   readonly contents: Pick<KeptContents, "keep" | "linkTo">;
   readonly maxBytes?: number;
+  readonly poolLimits?: PoolLimits;
 }
 
 /** Input from the local data pools: the content that was there at the start, whatever becomes of the file. */
-export function createLocalFiles({ root, contents, maxBytes = MAX_BYTES }: LocalFilesOptions): InputSource {
+export function createLocalFiles({
+  root,
+  contents,
+  maxBytes = MAX_BYTES,
+  poolLimits = POOL_LIMITS,
+}: LocalFilesOptions): InputSource {
   return {
     pin: async (reference) => {
       const pointer = parsePointer(reference.pointer ?? "");
@@ -40,8 +53,49 @@ export function createLocalFiles({ root, contents, maxBytes = MAX_BYTES }: Local
       const part = pointer.length === 0 ? {} : { range: form.range };
       return { ...reference, sha256: kept.sha256, bytes: kept.bytes, ...part };
     },
+    pinPools: (ids) => pinPools({ root, contents, poolLimits }, ids),
     place: async ({ sha256 }, path) => ((await contents.linkTo(sha256, path)) ? "placed" : "gone"),
   };
+}
+
+async function pinPools(
+  { root, contents, poolLimits }: Required<Omit<LocalFilesOptions, "maxBytes">>,
+  ids: readonly string[],
+): Promise<readonly (readonly PoolFilePin[])[]> {
+  const { pools } = await readPools(root);
+  const found = ids.map((id) => {
+    const pool = pools.find((one) => one.id.toLowerCase() === id.toLowerCase());
+    if (pool !== undefined) return pool;
+    throw refuse(
+      `No folder below ${root} has the id ${id}. The server prints the id of each when it starts.`,
+    );
+  });
+  const files = [...new Set(found)].flatMap((pool) => pool.files);
+  requireFewFiles(files.length, poolLimits);
+  const sizes = await Promise.all(files.map(({ path }) => stat(path).catch(() => ({ size: 0 }))));
+  // Before anything is copied.
+  requireFewBytes(
+    sizes.map(({ size }) => ({ bytes: size })),
+    poolLimits,
+  );
+  const pins = new Map<LocalFile, PoolFilePin>();
+  for (const file of files) {
+    const kept = await keep(contents, file, poolLimits.bytes);
+    pins.set(file, { name: file.name, fileId: file.reference.fileId, ...kept });
+  }
+  return found.map((pool) => pool.files.flatMap((file) => pins.get(file) ?? []));
+}
+
+async function keep(
+  contents: Pick<KeptContents, "keep">,
+  { path }: LocalFile,
+  maxBytes: number,
+): Promise<Pick<PoolFilePin, "sha256" | "bytes">> {
+  const kept = await contents.keep(path, maxBytes).catch((cause: unknown) => {
+    throw refuse(`${path} cannot be read.`, cause);
+  });
+  if (kept === null) throw refuse(`${path} is too large.`);
+  return { sha256: kept.sha256, bytes: kept.bytes };
 }
 
 function refuse(detail: string, cause?: unknown): Problem {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .failure import Failure, InvalidInput
+from .pinned_pool import PinnedPool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Binder:
     def _argument(self, name: str, values: Mapping[str, Any]) -> Any:
         value = values[name]
         hint = self.hints.get(name)
-        if not isinstance(value, dict):
+        if not isinstance(value, (dict, PinnedPool)):
             raise InvalidInput("/" + name, "must be a JSON object")
         if self.convert is None or hint in _UNHINTED:
             return value

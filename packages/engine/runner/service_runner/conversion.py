@@ -9,6 +9,7 @@ import typing
 
 from . import hints
 from .failure import InvalidInput, describe_exception, extend_pointer
+from .pinned_pool import PinnedPool
 
 if typing.TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +23,8 @@ def convert(hint: Any, value: Any, pointer: str) -> Any:
     hint = hints.unwrap(hint)
     if hints.is_model(hint):
         return _convert_model(hint, value, pointer)
+    if hints.is_data_pool(hint):
+        return _convert_data_pool(hint, value, pointer)
     if hints.is_dataclass(hint):
         return _convert_dataclass(hint, value, pointer)
     if typing.is_typeddict(hint):
@@ -187,6 +190,13 @@ def _convert_members(
         elif required:
             raise InvalidInput(extend_pointer(pointer, name), "is required")
     return converted
+
+
+def _convert_data_pool(hint: Any, value: Any, pointer: str) -> Any:
+    if not isinstance(value, PinnedPool):
+        place = "data or params itself or a member of one of them, given by value"
+        raise InvalidInput(pointer, f"is no data pool: that must be {place}")
+    return hint(value.path, pool_id=value.id, sizes=value.sizes)
 
 
 def _convert_model(hint: Any, value: Any, pointer: str) -> Any:

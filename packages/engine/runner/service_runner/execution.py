@@ -13,7 +13,7 @@ from .binder import NAMES
 from .capture import flush_streams, release_streams, write_error
 from .connection_errors import read_connection_failure
 from .failure import Failure, InvalidInput, describe_exception, format_traceback
-from .inputs import read_input
+from .inputs import place_pools, read_input
 from .isolation import release_reserve
 from .outcome import encode_outcome, read_chosen_failure
 
@@ -148,12 +148,14 @@ def _parse_inputs(request: _Request) -> dict[str, Any]:
     files = request.options["inputs"]
     if files is None:
         return {name: body.get(name, {}) for name in NAMES}
-    return {
+    values = {
         name: _parse(partial(read_input, files, name), "/" + name)
         if name in files["parts"]
         else body.get(name, {})
         for name in NAMES
     }
+    place_pools(files, values)
+    return values
 
 
 def _parse(read: Callable[[], str], pointer: str) -> Any:

@@ -53,6 +53,11 @@ def is_model(hint: Any) -> bool:
     )
 
 
+def is_data_pool(hint: Any) -> bool:
+    """`platform_service.DataPool`, recognised by what it says of itself, as a model."""
+    return isinstance(hint, type) and getattr(hint, "platform_input", None) == "data-pool"
+
+
 def is_dataclass(hint: Any) -> bool:
     """A dataclass itself, not an instance of one."""
     return isinstance(hint, type) and dataclasses.is_dataclass(hint)

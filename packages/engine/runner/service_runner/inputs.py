@@ -9,9 +9,12 @@ import mmap
 import os
 
 from .failure import Failure
+from .pinned_pool import PinnedPool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .messages import InputFiles
 
 
@@ -27,6 +30,18 @@ def read_input(files: InputFiles, name: str) -> str:
         reason = error.strerror or str(error)
         detail = f"The content of {name}Ref could not be read: {reason}."
         raise Failure("DATA_REFERENCE_UNAVAILABLE", detail) from None
+
+
+def place_pools(files: InputFiles, values: dict[str, Any]) -> None:
+    """Puts each data pool in the place of the value of the input that names it."""
+    for number, pool in enumerate(files["pools"]):
+        folder = os.path.join(files["folder"], f"pool-{number}")
+        pinned = PinnedPool(pool["id"], folder, dict(pool["files"]))
+        name, *members = pool["path"]
+        if members:
+            values[name][members[0]] = pinned
+        else:
+            values[name] = pinned
 
 
 def _read(path: str, offset: int, length: int) -> str:

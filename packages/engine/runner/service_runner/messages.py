@@ -150,14 +150,25 @@ Event: TypeAlias = (
 )
 
 
+class InputPool(TypedDict):
+    """A data pool: where in the input it stands, its id, and names and sizes of its files."""
+
+    path: list[str]
+    id: str
+    files: list[tuple[str, int]]
+
+
 class InputFiles(TypedDict):
     """Input by reference: files of `folder`, named `data` and `params`, and offset and length.
 
-    On the wire the parts are members beside `folder`. The path is that which the sandbox sees.
+    On the wire the parts are members beside `folder`. The path is that which the sandbox sees. The
+    files of each of `pools` are in the folder `pool-N`, by its number in the list; the member is
+    missing where there are none.
     """
 
     folder: str
     parts: dict[str, tuple[int, int]]
+    pools: list[InputPool]
 
 
 class RequestOptions(TypedDict):

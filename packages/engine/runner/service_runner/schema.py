@@ -91,6 +91,8 @@ class _Schemas:
     def requires_members(self, hint: Any) -> bool:
         """Whether an empty object, which an omitted argument stands for, cannot fit."""
         hint = hints.unwrap(hint)
+        if hints.is_data_pool(hint):
+            return True
         if hints.is_model(hint):
             return bool(hint.model_json_schema().get("required"))
         if hints.is_dataclass(hint):
@@ -118,6 +120,8 @@ class _Schemas:
 
     def _derive_plain(self, hint: Any, depth: int) -> Schema:
         base, arguments = hints.base_of(hint), typing.get_args(hint)
+        if hints.is_data_pool(hint):
+            return self._refer(hint, lambda kind: dict(kind.describe()))
         if base in _PRIMITIVES:
             return {"type": _PRIMITIVES[base]}
         if base in hints.MAPPINGS:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         BootOrder,
         ForkOrder,
         InputFiles,
+        InputPool,
         Isolation,
         KillOrder,
         Order,
@@ -115,8 +116,31 @@ def _read_inputs(members: dict[str, Any]) -> InputFiles:
     inputs = _read_object(members, "inputs")
     return {
         "folder": _read_text(inputs, "folder"),
-        "parts": {name: _read_part(inputs, name) for name in inputs if name != "folder"},
+        "parts": {
+            name: _read_part(inputs, name) for name in inputs if name not in ("folder", "pools")
+        },
+        "pools": [_read_pool(pool) for pool in _read_list(inputs, "pools")],
     }
+
+
+def _read_pool(pool: Any) -> InputPool:
+    members = _require_object(pool, "pool")
+    path = _read_texts(members, "path")
+    if len(path) not in (1, 2):
+        raise ProtocolError("path must be one of data and params, and a member of it at most")
+    return {
+        "path": path,
+        "id": _read_text(members, "id"),
+        "files": [_read_pool_file(file) for file in _read_list(members, "files")],
+    }
+
+
+def _read_pool_file(file: Any) -> tuple[str, int]:
+    if isinstance(file, list) and len(file) == 2:
+        name, size = file
+        if isinstance(name, str) and type(size) is int:
+            return name, size
+    raise ProtocolError("files must be pairs of a name and a size")
 
 
 def _read_part(members: dict[str, Any], name: str) -> tuple[int, int]:
@@ -217,8 +241,19 @@ def _read_flag(members: dict[str, Any], name: str) -> bool:
     return value
 
 
+def _read_list(members: dict[str, Any], name: str) -> list[Any]:
+    """Empty where it is missing."""
+    value = members.get(name, [])
+    if not isinstance(value, list):
+        raise ProtocolError(f"{name} must be an array")
+    return value
+
+
 def _read_object(members: dict[str, Any], name: str) -> dict[str, Any]:
-    value = members.get(name)
+    return _require_object(members.get(name), name)
+
+
+def _require_object(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ProtocolError(f"{name} must be an object")
     return value

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import unittest
+from collections.abc import Sequence
 from typing import Any
 
 from service_runner import wire
@@ -58,14 +59,17 @@ def serve(definition: str, *frames: tuple[int, bytes]) -> tuple[list[tuple[int, 
 
 
 def run(
-    definition: str, body: bytes = b'{"data":{"a":1}}', **inputs: bytes
+    definition: str,
+    body: bytes = b'{"data":{"a":1}}',
+    pools: Sequence[object] = (),
+    **inputs: bytes,
 ) -> tuple[list[tuple[int, Any]], str]:
     """Serves a whole request; `inputs` are the contents of dataRef and paramsRef."""
     with tempfile.TemporaryDirectory() as folder:
         options = dict(OPTIONS)
-        if inputs:
+        if inputs or pools:
             parts = {name: [0, len(content)] for name, content in inputs.items()}
-            options["inputs"] = {"folder": folder, **parts}
+            options["inputs"] = {"folder": folder, **parts, "pools": list(pools)}
         for name, content in inputs.items():
             with open(os.path.join(folder, name), "wb") as file:
                 file.write(content)

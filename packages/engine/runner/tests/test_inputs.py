@@ -18,7 +18,7 @@ class Inputs(unittest.TestCase):
 
     def read(self, offset: int, length: int) -> str:
         parts = {"data": (offset, length)}
-        return read_input({"folder": self.folder, "parts": parts}, "data")
+        return read_input({"folder": self.folder, "pools": [], "parts": parts}, "data")
 
     def write(self, content: bytes, name: str = "data") -> None:
         with open(os.path.join(self.folder, name), "wb") as file:

@@ -69,7 +69,9 @@ class GoldenFrames(unittest.TestCase):
         self.assertEqual(wire.encode_hello("c", sample["text"][1:]).hex(), sample["hex"])
 
     def test_a_request_is_parsed_into_its_options(self) -> None:
-        plain, referring = (sample["text"] for sample in FRAMES if sample["type"] == wire.REQUEST)
+        plain, referring, pooled = (
+            sample["text"] for sample in FRAMES if sample["type"] == wire.REQUEST
+        )
         options = wire.decode_request(plain.encode())
         self.assertEqual(options, {**json.loads(plain), "inputs": None})
         self.assertEqual(options.keys(), messages.RequestOptions.__required_keys__)
@@ -77,7 +79,14 @@ class GoldenFrames(unittest.TestCase):
         parts = {"data": tuple(inputs["data"]), "params": tuple(inputs["params"])}
         self.assertEqual(
             wire.decode_request(referring.encode())["inputs"],
-            {"folder": inputs["folder"], "parts": parts},
+            {"folder": inputs["folder"], "parts": parts, "pools": []},
+        )
+        [pool] = json.loads(pooled)["inputs"]["pools"]
+        decoded = wire.decode_request(pooled.encode())["inputs"]
+        assert decoded is not None
+        self.assertEqual(decoded["parts"], {"data": (0, 18)})
+        self.assertEqual(
+            decoded["pools"], [{**pool, "files": [tuple(file) for file in pool["files"]]}]
         )
 
     def test_a_request_whose_inputs_are_not_parts_of_files_is_refused(self) -> None:
@@ -89,6 +98,13 @@ class GoldenFrames(unittest.TestCase):
             {},
             {"folder": "/in", "data": [0]},
             {"folder": "/in", "data": [-1, 2]},
+            {"folder": "/in", "pools": {}},
+            {"folder": "/in", "pools": [1]},
+            {"folder": "/in", "pools": [{"path": [], "id": "", "files": []}]},
+            {"folder": "/in", "pools": [{"path": ["data", "a", "b"], "id": "", "files": []}]},
+            {"folder": "/in", "pools": [{"path": ["data"], "id": 1, "files": []}]},
+            {"folder": "/in", "pools": [{"path": ["data"], "id": "", "files": [["a"]]}]},
+            {"folder": "/in", "pools": [{"path": ["data"], "id": "", "files": [["a", True]]}]},
         ):
             with self.subTest(inputs=inputs), self.assertRaises(wire.ProtocolError):
                 wire.decode_request(json.dumps({**plain, "inputs": inputs}).encode())

@@ -27,6 +27,8 @@ import { createRecordCache } from "./record-cache.ts";
 import type { RecordCache } from "./record-cache.ts";
 import { PERMANENT, boundKeptDays, createRetention, withExpiry } from "./retention.ts";
 import type { RetentionDays } from "./retention.ts";
+import { findPools } from "./find-pools.ts";
+import type { NamedPool } from "./find-pools.ts";
 import type { AcceptedBody } from "./start-body.ts";
 import { acceptStartBody } from "./start-body.ts";
 import { createWaiters } from "./waiters.ts";
@@ -168,6 +170,7 @@ function createStart({
     const body = acceptStartBody(bytes);
     validator(target.id, target.inputSchema, body);
     const kept = boundKeptDays(target.kept, retentionDays);
+    const pools = findPools(target.inputSchema, body);
     // Pinned within: who is refused has nothing looked at.
     const record = await admission.admit(owner.id, async () =>
       store.create({
@@ -177,7 +180,7 @@ function createStart({
         resources: target.resources,
         timeoutSeconds: target.timeoutSeconds,
         body: body.bytes,
-        references: await pinAll(inputs, body.references, owner),
+        references: await pinAll(inputs, { ...body.references, pools }, owner),
         ...(kept === undefined ? {} : { kept }),
         ...(body.persistTo === undefined
           ? {}
@@ -201,15 +204,26 @@ async function pinTarget(
 
 async function pinAll(
   inputs: InputSource,
-  { data, params }: AcceptedBody["references"],
+  { data, params, pools }: AcceptedBody["references"] & { readonly pools: readonly NamedPool[] },
   owner: Owner,
 ): Promise<PinnedInputs> {
-  if (data === undefined && params === undefined) return {};
-  const [first, second] = await Promise.all([
+  if (data === undefined && params === undefined && pools.length === 0) return {};
+  const [first, second, files] = await Promise.all([
     data && inputs.pin(data, owner),
     params && inputs.pin(params, owner),
+    pools.length === 0
+      ? []
+      : inputs.pinPools(
+          pools.map(({ dataPoolId }) => dataPoolId),
+          owner,
+        ),
   ]);
-  return { ...(first ? { data: first } : {}), ...(second ? { params: second } : {}) };
+  const pinned = pools.map((pool, index) => ({ ...pool, files: files[index] ?? [] }));
+  return {
+    ...(first ? { data: first } : {}),
+    ...(second ? { params: second } : {}),
+    ...(pinned.length > 0 ? { pools: pinned } : {}),
+  };
 }
 
 function createReadResult(store: ExecutionStore, state: Executions["state"]): Executions["result"] {

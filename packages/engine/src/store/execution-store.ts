@@ -15,6 +15,7 @@ import type {
   Metadata,
   Outcome,
   PinnedInputs,
+  PoolFilePin,
   RunnableVersion,
 } from "../python/port/runtime.ts";
 import type { Owner } from "./owner.ts";
@@ -303,7 +304,16 @@ export interface InputSource {
    *
    * @throws Problem UNAVAILABLE when that cannot be determined now; other errors when the file cannot be made on this machine
    */
-  readonly place: (pin: InputPin, path: string) => Promise<"placed" | "gone">;
+  readonly place: (pin: Pick<InputPin, "fileId" | "sha256">, path: string) => Promise<"placed" | "gone">;
+  /**
+   * At the start: finds the files of data pools, in the order of the ids. All of one moment, and together no more than a start may have.
+   *
+   * @throws Problem DATA_REFERENCE_INVALID when the owner may not read one of them, or they have too much; UNAVAILABLE
+   */
+  readonly pinPools: (
+    dataPoolIds: readonly string[],
+    owner: Owner,
+  ) => Promise<readonly (readonly PoolFilePin[])[]>;
 }
 
 /** Failure of an execution that was cancelled before user code began. */

@@ -98,6 +98,18 @@ export function describeClaim(use: Use): void {
         bytes: 12,
         range: { start: 1, end: 9 },
       },
+      pools: [
+        {
+          path: ["params", "maps"],
+          dataPoolId: randomUUID(),
+          files: ["a.json", "b.json"].map((name) => ({
+            name,
+            fileId: randomUUID(),
+            sha256: "0".repeat(64),
+            bytes: 3,
+          })),
+        },
+      ],
     };
     const body = Buffer.from([0x7b, 0x00, 0xff, 0x27, 0x5c, 0x7d]);
     const { execution, claim } = await start(store, {

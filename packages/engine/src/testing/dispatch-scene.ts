@@ -65,6 +65,7 @@ export async function createDispatchScene(): Promise<DispatchScene> {
       pin: async () => {
         throw new Error("Nothing is started here.");
       },
+      pinPools: async () => [],
       place: async ({ fileId }, path) => {
         const file = files.get(fileId);
         if (file === undefined) return "gone";

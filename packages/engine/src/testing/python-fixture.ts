@@ -134,7 +134,7 @@ export async function createFixture(
   }
 
   function stage(content: Content): Promise<StagedInputs> {
-    return runtime.stageInputs(async (locate) => {
+    return runtime.stageInputs(async ({ locate }) => {
       if (typeof content === "string") writeFileSync(locate("data"), content);
       else linkSync(content.linkTo, locate("data"));
     });

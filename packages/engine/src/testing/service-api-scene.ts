@@ -54,6 +54,7 @@ export async function openServiceApiScene() {
     now: () => clock.now ?? Date.now(),
     inputs: {
       pin: async (reference) => ({ ...reference, sha256: "0".repeat(64), bytes: 2 }),
+      pinPools: async () => [],
       place: async () => "gone",
     },
   });

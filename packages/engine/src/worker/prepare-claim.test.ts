@@ -23,8 +23,9 @@ const CLAIM: Claim = {
 
 const REFERENCE = { dataPoolId: "pool", dataSourceDescriptorId: "descriptor", fileId: "file" };
 const PIN = { ...REFERENCE, sha256: "0".repeat(64), bytes: 2 };
-const GONE: InputSource = { pin: async () => PIN, place: async () => "gone" };
-const PLACED: InputSource = { pin: async () => PIN, place: async () => "placed" };
+const PINS = { pin: async () => PIN, pinPools: async () => [] };
+const GONE: InputSource = { ...PINS, place: async () => "gone" };
+const PLACED: InputSource = { ...PINS, place: async () => "placed" };
 const BY_REFERENCE: Claim = { ...CLAIM, references: { data: PIN } };
 
 const prepare = async () => VERSION;
@@ -33,7 +34,10 @@ const broken = async () => Promise.reject(new ProjectError("BUILD_FAILED", "own=
 let discarded: number;
 const runtime: PrepareDeps["runtime"] = {
   stageInputs: async (fill) => {
-    await fill((name) => `/folder/${name}`);
+    await fill({
+      locate: (name) => `/folder/${name}`,
+      makePool: async (number) => `/folder/pool-${number}`,
+    });
     return { bytes: { data: 2 }, moveTo: () => "folder", discard: () => void (discarded += 1) };
   },
 };

@@ -3,16 +3,15 @@ import { MINUTE } from "../base/time.ts";
 import { untilAborted } from "../base/until-aborted.ts";
 import type { Claim, InputSource, VersionSource } from "../store/execution-store.ts";
 import { ProjectError } from "../project/project-error.ts";
-import { INPUT_NAMES } from "../python/port/runtime.ts";
 import type {
   ExecutionInput,
-  InputName,
   NotStarted,
   Outcome,
   PythonRuntime,
   RunnableVersion,
   StagedInputs,
 } from "../python/port/runtime.ts";
+import { placeInputs } from "./place-inputs.ts";
 
 /** Longer than any build of an environment may take (15 minutes). An execution's own time limit begins with its user code. */
 const PREPARE_WITHIN_MS = 20 * MINUTE;
@@ -77,10 +76,10 @@ function findScope(cause: unknown): NotStarted["scope"] {
   return isOfStore || isOfContent ? "version" : "worker";
 }
 
-/** What was asked for by reference; `missing` is what is gone. */
+/** What was asked for by reference; `missing` is what is gone, as the subject of a sentence. */
 interface Staged {
   readonly files: StagedInputs;
-  readonly missing: readonly InputName[];
+  readonly missing: string | null;
 }
 
 async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Promise<Preparation> {
@@ -88,8 +87,8 @@ async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Pro
   try {
     const [version, staged] = await Promise.all([deps.versions.prepare(claim.versionId, signal), staging]);
     if (staged === null) return { kind: "ready", version, input: { body: claim.body } };
-    const [missing] = staged.missing;
-    if (missing === undefined)
+    const { missing } = staged;
+    if (missing === null)
       return {
         kind: "ready",
         version,
@@ -98,7 +97,7 @@ async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Pro
     staged.files.discard();
     return fail(
       "DATA_REFERENCE_UNAVAILABLE",
-      `The file that ${missing}Ref names is gone, or is not what it was when the execution was started.`,
+      `${missing} is gone, or is not what it was when the execution was started.`,
     );
   } catch (error) {
     // The version is what failed, and the input is there or still on its way.
@@ -112,17 +111,12 @@ async function gather(deps: PrepareDeps, claim: Claim, signal: AbortSignal): Pro
 
 /** Null, without waiting, where nothing is passed by reference. */
 function stage({ inputs, runtime }: PrepareDeps, { references }: Claim): Promise<Staged> | null {
-  const names = INPUT_NAMES.filter((name) => references[name] !== undefined);
-  return names.length === 0 ? null : placeAll();
+  return Object.keys(references).length === 0 ? null : placeAll();
 
   async function placeAll(): Promise<Staged> {
-    const missing: InputName[] = [];
-    const files = await runtime.stageInputs(async (locate) => {
-      for (const name of names) {
-        const pin = references[name];
-        if (pin === undefined) continue;
-        if ((await inputs.place(pin, locate(name))) === "gone") missing.push(name);
-      }
+    let missing: string | null = null;
+    const files = await runtime.stageInputs(async (area) => {
+      missing = await placeInputs(inputs, references, area);
     });
     return { files, missing };
   }

@@ -223,6 +223,8 @@ export interface Config extends RetentionConfig {
   readonly maxReferenceBytes: number;
   /** Of the result of an execution. */
   readonly maxResultBytes: number;
+  /** Of the data pools that an execution reads as folders. */
+  readonly poolLimits: { readonly files: number; readonly bytes: number };
   /** Of a file of a data pool. */
   readonly maxFileBytes: number;
   readonly minFreeDiskBytes: number;
@@ -239,6 +241,15 @@ export interface Config extends RetentionConfig {
   readonly logLevel: "debug" | "info" | "warn" | "error";
   /** Variables that package installers need, handed to builds and to nothing else. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+function toInputLimits(
+  settings: Readonly<Record<"max-reference" | "max-pool-files" | "max-pool", number>>,
+): Pick<Config, "maxReferenceBytes" | "poolLimits"> {
+  return {
+    maxReferenceBytes: settings["max-reference"] * GIGABYTE,
+    poolLimits: { files: settings["max-pool-files"], bytes: settings["max-pool"] * GIGABYTE },
+  };
 }
 
 /** Reads flags and environment once. @throws SettingError naming the flag, the value and what is expected */
@@ -280,7 +291,7 @@ export function readConfig(): Config {
       storedBytes: settings["organization-storage"] * GIGABYTE,
     }),
     poolBytes: settings["organization-data"] * GIGABYTE,
-    maxReferenceBytes: settings["max-reference"] * GIGABYTE,
+    ...toInputLimits(settings),
     maxResultBytes: Math.floor(settings["max-result"] * GIGABYTE),
     maxFileBytes: settings["max-file"] * GIGABYTE,
     environmentBytes: settings["organization-environments"] * GIGABYTE,

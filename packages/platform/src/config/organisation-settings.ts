@@ -41,6 +41,18 @@ export const ORGANISATION_SETTINGS = {
     { min: 0.001, max: 3.9, isWhole: false },
     1,
   ),
+  "max-pool-files": number(
+    "PLATFORM_MAX_POOL_FILES",
+    "Files that the data pools may have together which an execution reads as folders",
+    { min: 1, max: 100_000, isWhole: true },
+    1_000,
+  ),
+  "max-pool": number(
+    "PLATFORM_MAX_POOL",
+    "GB that the data pools may have together which an execution reads as folders",
+    { min: 0.001, max: 100_000, isWhole: false },
+    10,
+  ),
   "max-file": number(
     "PLATFORM_MAX_FILE",
     "GB that one file of a data pool may have",

@@ -155,6 +155,7 @@ test("a pool that is withdrawn while its file is looked at for the first time is
     },
     directory: tmpdir(),
     maxBytes: 100,
+    poolLimits: { files: 10, bytes: 1_000 },
   });
   const { reference } = await put(`{"n": "${client.applicationId}"}`);
   const { subscriptionId: id } = client;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +8,10 @@ import type { PoolFile } from "@platform/contract/platform-api/data-pools";
 import { ObjectDamaged, ObjectMissing, StoreFull, StoreUnavailable } from "../objects/object-store.ts";
 import { createDataPools } from "./data-pools.ts";
 import { createTestService, createTestUser } from "../testing/fixtures.ts";
+import { createUuidV7 } from "@platform/engine/base/uuid";
+import { toJobOwner } from "@platform/engine/store/owner";
 import type { TestUser } from "../testing/fixtures.ts";
-import { MAX_TEST_FILE, createTestInstance } from "../testing/instance.ts";
+import { MAX_TEST_FILE, TEST_POOL_LIMITS, createTestInstance } from "../testing/instance.ts";
 import type { TestInstance } from "../testing/instance.ts";
 import { createTestDatabase } from "../testing/test-database.ts";
 import type { TestDatabase } from "../testing/test-database.ts";
@@ -81,6 +84,67 @@ async function claim(id: string) {
   if (claimed === undefined) throw new Error("The execution was not claimed.");
   return claimed;
 }
+
+const pin = (ids: readonly string[] = [poolId], by: TestUser = owner) =>
+  here.inputs.pinPools(ids, toJobOwner(by.organisationId));
+
+describe("a data pool as a folder of a run", () => {
+  test("is pinned with its files by name; a pool without files is one, and the same pool twice is the same twice", async () => {
+    expect(await pin()).toEqual([[]]);
+    const second = await put("b", "b.txt");
+    const first = await put("ab", "a.txt");
+    await put("c", "b.txt");
+    const third = await put("b", "b.txt");
+    const pinned = [first, third].map(({ fileId, name, sha256, bytes }) => ({ fileId, name, sha256, bytes }));
+    expect(await pin()).toEqual([pinned]);
+    expect(third.fileId).not.toBe(second.fileId);
+    expect(await pin([poolId, poolId.toUpperCase()])).toEqual([pinned, pinned]);
+  });
+
+  test("is refused alike where it is another's, unknown, shared no more, or deleted", async () => {
+    await put("{}");
+    const stranger = await createTestUser(here);
+    const unknown = "00000000-0000-4000-8000-000000000000";
+    const refused = { code: "DATA_REFERENCE_INVALID" };
+    await expect(pin([poolId], stranger)).rejects.toMatchObject(refused);
+    await expect(pin([poolId, unknown])).rejects.toMatchObject(refused);
+    await call("DELETE", `/data-pools/${poolId}`, {});
+    await expect(pin()).rejects.toMatchObject(refused);
+  });
+
+  test("has at most so many files and bytes", async () => {
+    for (let count = 0; count < TEST_POOL_LIMITS.files; count++) await put("{}", `${count}.json`);
+    expect((await pin())[0]).toHaveLength(TEST_POOL_LIMITS.files);
+    await put("x".repeat(TEST_POOL_LIMITS.bytes), "0.json");
+    await expect(pin()).rejects.toThrow("GB together");
+    await put("{}", "0.json");
+    await put("{}", "more.json");
+    await expect(pin()).rejects.toThrow(`more than ${TEST_POOL_LIMITS.files} files together`);
+  });
+
+  test("is stored with the start, once for each content, and what it reads is needed until the end", async () => {
+    await put("{}", "a.json");
+    await put("{}", "b.json");
+    const [files = []] = await pin();
+    const pools = [{ path: ["params", "maps"], dataPoolId: poolId, files }];
+    const id = createUuidV7();
+    await store.create({
+      id,
+      owner: toJobOwner(owner.organisationId),
+      versionId: randomUUID(),
+      resources: { cpu: 1, memory: 1 },
+      timeoutSeconds: 1,
+      body: Buffer.from("{}"),
+      references: { pools },
+    });
+    expect((await claim(id)).references).toEqual({ pools });
+    const named = await home.database.query({
+      text: "select role, hash from execution_object where execution_id = $1",
+      values: [id],
+    });
+    expect(named).toEqual([{ role: "pool", hash: files[0]?.sha256 }]);
+  });
+});
 
 describe("a start by reference", () => {
   test("reads the content that the reference named then, whatever becomes of the file", async () => {
@@ -177,11 +241,16 @@ test.each([
   "of an input that %s it is said whether the store is at fault, or this machine",
   async (_, error, said) => {
     const { place } = createDataPools({
-      references: { find: () => Promise.reject(error), setForm: () => Promise.reject(error) },
+      references: {
+        find: () => Promise.reject(error),
+        listFiles: () => Promise.reject(error),
+        setForm: () => Promise.reject(error),
+      },
       objects: { fetchTo: () => Promise.reject(error) },
       jsonCheck: { ask: () => Promise.reject(error) },
       directory: folder,
       maxBytes: 1,
+      poolLimits: { files: 1, bytes: 1 },
     });
     const pin = { dataPoolId: "p", dataSourceDescriptorId: "d", fileId: "f", sha256: "0", bytes: 2 };
     expect(await place(pin, join(folder, "none")).catch((fault: unknown) => fault)).toEqual(said);

@@ -8,6 +8,7 @@ import { formatGigabytes } from "@platform/engine/base/bytes";
 import { SECOND } from "@platform/engine/base/time";
 import type { JsonCheck } from "@platform/engine/json-check/json-check";
 import type { JsonForm } from "@platform/engine/json-check/json-form";
+import type { PoolLimits } from "@platform/engine/store/pool-limits";
 import { parsePointer } from "@platform/engine/json-check/pointer";
 import type { JsonPointer } from "@platform/engine/json-check/pointer";
 import type { InputPin } from "@platform/engine/python/port/runtime";
@@ -16,6 +17,7 @@ import type { Owner } from "@platform/engine/store/owner";
 import { ObjectDamaged, ObjectMissing, StoreUnavailable } from "../objects/object-store.ts";
 import type { Objects } from "../objects/object-store.ts";
 import type { ReferenceStore, ReferredFile } from "../store/pools/references.ts";
+import { pinPools } from "./pin-pools.ts";
 
 /** What references are followed with. */
 export interface DataPoolsOptions {
@@ -26,6 +28,8 @@ export interface DataPoolsOptions {
   readonly directory: string;
   /** Of the largest file that an execution reads. */
   readonly maxBytes: number;
+  /** Of all data pools that one execution reads as folders. */
+  readonly poolLimits: PoolLimits;
 }
 
 /** A start waits so long to learn whether a file is a JSON object; the look goes on. */
@@ -36,6 +40,7 @@ export function createDataPools(options: DataPoolsOptions): InputSource {
   const looks = new Map<string, Promise<JsonForm>>();
   return {
     pin: (reference, owner) => pin(options, looks, { reference, owner }),
+    pinPools: (dataPoolIds, owner) => pinPools(options, dataPoolIds, owner),
     place: async ({ sha256 }, path) => {
       try {
         await options.objects.fetchTo(sha256, path);

@@ -95,6 +95,7 @@ export async function createShared(host: HostProcess, data: DataDirectory): Prom
     jsonCheck,
     directory: join(data.run, "looked-at"),
     maxBytes: config.maxReferenceBytes,
+    poolLimits: config.poolLimits,
   });
   return {
     ...host,

@@ -30,7 +30,10 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   execution: { bounds: [], rest: "The rate of starts; removed with the results." },
   execution_input: { bounds: [], rest: "A part of an execution." },
   execution_log: { bounds: [], rest: "A part of an execution." },
-  execution_object: { bounds: [], rest: "Two for each execution that has not ended." },
+  execution_object: {
+    bounds: [],
+    rest: "Two, and the files of its data pools, for each execution that has not ended.",
+  },
   execution_output: { bounds: [], rest: "One for each large result; removed with the results." },
   execution_result: { bounds: [], rest: "A part of an execution." },
   external_login: { bounds: [], rest: "One for each account at the identity provider." },

@@ -32,6 +32,8 @@ export const TEST_GATEWAY_URL = "http://gateway.test:8080";
 export const TEST_API_URL = "http://api.test:8090";
 export const TEST_SECRET = { current: "a secret for tests, the same in every instance", others: [] };
 
+/** Of the data pools that an execution of an instance reads as folders. */
+export const TEST_POOL_LIMITS = { files: 3, bytes: 1_000 };
 /** Size of the largest file of a data pool, and what an organisation may store in its pools. */
 export const MAX_TEST_FILE = 100_000;
 export const TEST_POOL_BYTES = 300_000;
@@ -94,6 +96,7 @@ export async function createTestInstance(options: TestInstanceOptions): Promise<
     jsonCheck,
     directory: join(directory, "looked-at"),
     maxBytes: MAX_TEST_FILE - 1,
+    poolLimits: TEST_POOL_LIMITS,
   });
   const executions = createExecutions({
     store: options.executionStore ?? createMemoryStore(),

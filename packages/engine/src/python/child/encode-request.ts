@@ -11,9 +11,17 @@ export interface InputPlace {
 }
 
 /** Input by reference as a request names it: files of `folder` with offset and length; `InputFiles` in `messages.py`. */
-type RequestInputs = { readonly folder: string } & Readonly<
+interface RequestInputs extends Readonly<
   Partial<Record<(typeof INPUT_NAMES)[number], readonly [number, number]>>
->;
+> {
+  readonly folder: string;
+  /** Left out where there are none. Names and sizes of the files. */
+  readonly pools?: readonly {
+    readonly path: readonly string[];
+    readonly id: string;
+    readonly files: readonly (readonly [string, number])[];
+  }[];
+}
 
 /** What is not said by the request itself. */
 interface RequestOptions {
@@ -36,7 +44,16 @@ export function bringIn(
     const { start, end } = pins[name]?.range ?? { start: 0, end: bytes };
     return [[name, [start, end - start]] as const];
   });
-  return { folder: join(place.inside, files.moveTo(place.outside)), ...Object.fromEntries(parts) };
+  const pools = pins.pools?.map((pool) => ({
+    path: pool.path,
+    id: pool.dataPoolId,
+    files: pool.files.map(({ name, bytes }) => [name, bytes] as const),
+  }));
+  return {
+    folder: join(place.inside, files.moveTo(place.outside)),
+    ...Object.fromEntries(parts),
+    ...(pools === undefined ? {} : { pools }),
+  };
 }
 
 /** The frames that start an execution in a child: the body is passed on as received, without a copy. */

@@ -39,7 +39,7 @@ function createObject(mode: number): string {
 }
 
 async function stageLink(object: string, mayLink: boolean) {
-  const staged = await stageInputs({ folders, sandbox: { mayLink } }, async (locate) =>
+  const staged = await stageInputs({ folders, sandbox: { mayLink } }, async ({ locate }) =>
     linkSync(object, locate("params")),
   );
   return { staged, file: statSync(join(place, staged.moveTo(place), "params")) };
@@ -48,7 +48,7 @@ async function stageLink(object: string, mayLink: boolean) {
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
 test("an input is read-only, has its size, and is moved by a name that cannot be guessed", async () => {
-  const staged = await stageInputs({ folders, sandbox: { mayLink: true } }, async (locate) =>
+  const staged = await stageInputs({ folders, sandbox: { mayLink: true } }, async ({ locate }) =>
     writeFileSync(locate("data"), '{"a":1}', { mode: 0o600 }),
   );
   expect(staged.bytes).toEqual({ data: 7 });
@@ -73,7 +73,7 @@ test("a link to what is not read-only is copied: the object keeps its permission
 
 test("what is no regular file is refused, and so is what could not be filled; nothing is left of either", async () => {
   const sandbox = { mayLink: true };
-  const link = stageInputs({ folders, sandbox }, async (locate) =>
+  const link = stageInputs({ folders, sandbox }, async ({ locate }) =>
     symlinkSync("/etc/hostname", locate("data")),
   );
   await expect(link).rejects.toThrow("no regular file");

@@ -1,8 +1,8 @@
-import { chmod, constants, copyFile, lstat, rename } from "node:fs/promises";
+import { chmod, constants, copyFile, lstat, mkdir, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { getCode } from "../../base/thrown.ts";
 import { INPUT_NAMES } from "../port/runtime.ts";
-import type { InputName, StagedInputs } from "../port/runtime.ts";
+import type { InputName, StagedInputs, StagingArea } from "../port/runtime.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ZygoteFolders } from "./zygote-folders.ts";
 
@@ -15,6 +15,9 @@ import type { ZygoteFolders } from "./zygote-folders.ts";
 const PERMISSIONS = 0o777;
 /** A version may run as any user; nobody writes to it, neither does the platform. */
 const READ_ONLY = 0o444;
+const LISTED_BY_ALL = 0o755;
+/** The folder of a data pool, before its number; `inputs.py` says the same. */
+const POOL_PREFIX = "pool-";
 
 interface StagingHost {
   readonly folders: Pick<ZygoteFolders, "createInputs">;
@@ -24,12 +27,25 @@ interface StagingHost {
 /** See PythonRuntime. */
 export async function stageInputs(
   { folders, sandbox }: StagingHost,
-  fill: (locate: (name: InputName) => string) => Promise<void>,
+  fill: (area: StagingArea) => Promise<void>,
 ): Promise<StagedInputs> {
   const { path, moveTo, discard } = folders.createInputs();
   const bytes: Partial<Record<InputName, number>> = {};
+  const pools: string[] = [];
   try {
-    await fill((name) => join(path, name));
+    await fill({
+      locate: (name) => join(path, name),
+      makePool: async (number) => {
+        const pool = join(path, `${POOL_PREFIX}${number}`);
+        await mkdir(pool);
+        // Whatever the umask is: a version may run as any user, and looks for what is in it.
+        await chmod(pool, LISTED_BY_ALL);
+        pools.push(pool);
+        return pool;
+      },
+    });
+    for (const pool of pools)
+      for (const name of await readdir(pool)) await seal(join(pool, name), sandbox.mayLink);
     for (const name of INPUT_NAMES) {
       const size = await seal(join(path, name), sandbox.mayLink);
       if (size !== null) bytes[name] = size;

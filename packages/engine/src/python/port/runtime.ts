@@ -53,8 +53,32 @@ export interface InputPin extends FileReference {
   readonly range?: ByteRange;
 }
 
+/** A file of a data pool that a run reads as a folder. */
+export interface PoolFilePin extends Pick<InputPin, "fileId" | "sha256" | "bytes"> {
+  readonly name: string;
+}
+
+/** A data pool that a run reads as a folder: whatever becomes of the pool, these files. */
+interface PoolPin {
+  /** Where it stands in the input: `data` or `params`, and the member of it, if it is one. */
+  readonly path: readonly string[];
+  readonly dataPoolId: string;
+  readonly files: readonly PoolFilePin[];
+}
+
 /** By what they take the place of; missing: given by value, or not at all. */
-export type PinnedInputs = Readonly<Partial<Record<InputName, InputPin>>>;
+export interface PinnedInputs extends Readonly<Partial<Record<InputName, InputPin>>> {
+  /** Missing: there are none. */
+  readonly pools?: readonly PoolPin[];
+}
+
+/** Where the input of one execution is gathered. */
+export interface StagingArea {
+  /** The path of the file that takes the place of `data` or `params`. */
+  readonly locate: (name: InputName) => string;
+  /** Makes the folder of the data pool of this number, and returns its path. @throws the system's error */
+  readonly makePool: (number: number) => Promise<string>;
+}
 
 /** Input of one execution as read-only files in a folder of their own. */
 export interface StagedInputs {
@@ -169,14 +193,12 @@ export interface PythonRuntime {
   /** The files of the input are its own from here on: they are discarded when `ended` settles. */
   readonly run: (request: RunRequest) => Run;
   /**
-   * Makes room for the input of one execution and waits for `fill` to put files where `locate` says: each a file of its own, or a hard link to one of
+   * Makes room for the input of one execution and waits for `fill` to put files where the area says: each a file of its own, or a hard link to one of
    * the platform (mode 0444), which is copied where a run could change its permissions. The caller discards what it does not pass to `run`.
    *
    * @throws what `fill` throws, or the system; nothing is left then
    */
-  readonly stageInputs: (
-    fill: (locate: (name: InputName) => string) => Promise<void>,
-  ) => Promise<StagedInputs>;
+  readonly stageInputs: (fill: (area: StagingArea) => Promise<void>) => Promise<StagedInputs>;
   /**
    * Boots the version, imports the user's module, finds `run` and derives its schemas. No process is left running.
    *

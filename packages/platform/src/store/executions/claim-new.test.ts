@@ -96,6 +96,7 @@ test("a worker that has nothing to do begins what is created, without a claim of
     versions: { prepare: async (id) => ({ ...VERSION, id }) },
     inputs: {
       pin: async (reference) => ({ ...reference, sha256: "0".repeat(64), bytes: 2 }),
+      pinPools: async () => [],
       place: async () => "gone",
     },
     runtime: {

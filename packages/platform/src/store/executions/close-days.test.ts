@@ -42,6 +42,7 @@ function serve(log: number, result = 30): Executions {
     retentionDays: { result, log, most: 60 },
     inputs: {
       pin: async (reference) => ({ ...reference, sha256: "0".repeat(64), bytes: 2 }),
+      pinPools: async () => [],
       place: async () => "gone",
     },
   });

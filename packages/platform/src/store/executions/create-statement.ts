@@ -133,6 +133,9 @@ export const CREATE = buildCreate("");
 export const CREATE_PINNED = buildCreate(`, pinned as (
     insert into execution_object (execution_id, role, hash)
     select id, pin.key, pin.value ->> 'sha256' from allowed cross join lateral jsonb_each(refs::jsonb - '${PERSIST_TO}') as pin (key, value)
+    where pin.key <> 'pools'
+    union all
+    select id, 'pool', hash #>> '{}' from allowed cross join lateral jsonb_path_query(refs::jsonb, '$.pools[*].files[*].sha256') as hash
     on conflict do nothing
   )`);
 

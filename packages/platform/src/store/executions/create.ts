@@ -34,7 +34,7 @@ export function createCreator(
     maxItems: 256,
     maxBytes: 8 * MEGABYTE,
     maxInFlight: 3,
-    measureBytes: (execution) => execution.body.byteLength,
+    measureBytes: ({ body, references }) => body.byteLength + measurePools(references),
     keyOf: (execution) => execution.owner.id,
     flush: async (executions) => {
       const horizon = await readHorizon();
@@ -135,6 +135,8 @@ interface Created {
   /** How many executions of the owner it has created. */
   readonly started: number;
 }
+
+const FILE_PIN_BYTES = 256;
 
 /** How executions are created: in which state, and who is told by which name. */
 interface Creation {
@@ -250,5 +252,10 @@ function readCreated(
 /** What is stored beside the body; null: nothing. */
 function describeBeside({ references, persistTo }: NewExecution): object | null {
   if (persistTo !== undefined) return { ...references, [PERSIST_TO]: persistTo };
-  return references.data !== undefined || references.params !== undefined ? references : null;
+  return Object.keys(references).length > 0 ? references : null;
+}
+
+/** About what the pins of files take. */
+function measurePools({ pools = [] }: NewExecution["references"]): number {
+  return pools.reduce((sum, { files }) => sum + files.length * FILE_PIN_BYTES, 0);
 }

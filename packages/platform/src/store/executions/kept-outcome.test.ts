@@ -53,6 +53,7 @@ test("a result arrives though the database took no writes for longer than a stat
     versions: { prepare: async () => version },
     inputs: {
       pin: async (reference) => ({ ...reference, sha256: "0".repeat(64), bytes: 2 }),
+      pinPools: async () => [],
       place: async () => "gone",
     },
     runtime: {

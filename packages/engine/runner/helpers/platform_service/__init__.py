@@ -1,0 +1,9 @@
+"""What a service may use of the platform, in runs and in `platform serve`.
+
+It is there without being installed, and a service need not import it. A module of this name in the
+project or among its requirements takes its place.
+"""
+
+from .data_pool import DataPool
+
+__all__ = ["DataPool"]

@@ -1,0 +1,15 @@
+"""A data pool as it reaches a run, until the hint of the argument makes its object of it."""
+
+from __future__ import annotations
+
+
+class PinnedPool:
+    """Where its files are, and their sizes by name."""
+
+    __slots__ = ("id", "path", "sizes")
+    platform_input = "data-pool"
+
+    def __init__(self, identity: str, path: str, sizes: dict[str, int]) -> None:
+        self.id = identity
+        self.path = path
+        self.sizes = sizes

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { findPools } from "./find-pools.ts";
+
+const ID = "11111111-1111-4111-8111-111111111111";
+const POOL = { type: "object", format: "data-pool", properties: { dataPoolId: { type: "string" } } };
+const SCHEMA = {
+  type: "object",
+  properties: {
+    data: { $ref: "#/$defs/DataPool" },
+    params: {
+      type: "object",
+      properties: {
+        maps: { $ref: "#/$defs/DataPool" },
+        more: { anyOf: [{ $ref: "#/$defs/DataPool" }, { type: "null" }] },
+        deep: { type: "object", properties: { maps: POOL } },
+        plain: { type: "object" },
+      },
+    },
+  },
+  $defs: { DataPool: POOL },
+};
+
+test("the schema says where pools stand: data or params themselves, or their members, also where they may be null", () => {
+  const pool = { dataPoolId: ID };
+  const params = { maps: pool, more: pool, plain: pool, deep: { maps: pool }, other: pool };
+  expect(findPools(SCHEMA, { data: pool, params })).toEqual([
+    { path: ["data"], dataPoolId: ID },
+    { path: ["params", "maps"], dataPoolId: ID },
+    { path: ["params", "more"], dataPoolId: ID },
+  ]);
+});
+
+test("what is missing or null is no pool", () => {
+  expect(findPools(SCHEMA, { data: undefined, params: { more: null } })).toEqual([]);
+  expect(findPools(SCHEMA, { data: undefined, params: undefined })).toEqual([]);
+});
+
+test.each([
+  null,
+  {},
+  { properties: 1 },
+  { properties: { params: true } },
+  { properties: { params: { $ref: "#/$defs/none" } }, $defs: {} },
+  { properties: { params: { $ref: "#/$defs/a" } }, $defs: { a: { $ref: "#/$defs/a" } } },
+  { properties: { params: { properties: { maps: { anyOf: {} } } } } },
+  { properties: { params: { properties: { maps: { format: 7 } } } } },
+])("a schema that says nothing of pools, or is broken, has none: %j", (schema) => {
+  expect(findPools(schema, { data: {}, params: { maps: { dataPoolId: ID } } })).toEqual([]);
+});
+
+test.each([{}, "text", 7, { dataPoolId: "../../x" }, { dataPoolId: null }, [ID]])(
+  "%j in the place of a pool is refused with its place",
+  (maps) => {
+    expect(() => findPools(SCHEMA, { data: undefined, params: { maps } })).toThrow(
+      expect.objectContaining({
+        code: "INVALID_INPUT",
+        errors: [expect.objectContaining({ path: "/params/maps" })],
+      }),
+    );
+  },
+);
+
+test("a member of the schema that every object has is none of the body", () => {
+  const schema = { properties: { params: { properties: { constructor: POOL } } } };
+  expect(findPools(schema, { data: undefined, params: {} })).toEqual([]);
+});

@@ -1,0 +1,72 @@
+import { Problem } from "@platform/contract/problems";
+import { isRecord } from "../base/json.ts";
+import { isUuid } from "../base/uuid.ts";
+import { INPUT_NAMES } from "../python/port/runtime.ts";
+import type { AcceptedBody } from "./start-body.ts";
+
+/** A data pool that a start names in the place of a value. */
+export interface NamedPool {
+  /** `data` or `params`, and the member of it; none: the pool is all of it. */
+  readonly path: readonly string[];
+  readonly dataPoolId: string;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** `format` of the schema of a data pool, which `DataPool` of the runner describes. */
+const FORMAT = "data-pool";
+const POINTER_START = "#/$defs/";
+
+/**
+ * The data pools of a body that the schema has accepted. The schema says where they stand: `data` and `params` themselves, and their
+ * members; nowhere else, so that this takes no longer than the schema has members.
+ *
+ * @throws Problem INVALID_INPUT where the id is no UUID
+ */
+export function findPools(
+  schema: Schema | null,
+  body: Pick<AcceptedBody, "data" | "params">,
+): readonly NamedPool[] {
+  const parts = isRecord(schema?.["properties"]) ? schema["properties"] : null;
+  if (schema === null || parts === null) return [];
+  return INPUT_NAMES.flatMap((name) => {
+    const part = resolve(schema, parts[name]);
+    const given = body[name];
+    if (given === undefined || part === null) return [];
+    if (isPool(schema, part)) return [readPool([name], given)];
+    const members = isRecord(part["properties"]) ? part["properties"] : {};
+    return Object.entries(members).flatMap(([member, value]) =>
+      Object.hasOwn(given, member) && given[member] !== null && isPool(schema, value)
+        ? [readPool([name, member], given[member])]
+        : [],
+    );
+  });
+}
+
+/** Also where it may be something else as well, such as null. */
+function isPool(root: Schema, schema: unknown): boolean {
+  const resolved = resolve(root, schema);
+  if (resolved === null) return false;
+  if (resolved["format"] === FORMAT) return true;
+  const { anyOf } = resolved;
+  return Array.isArray(anyOf) && anyOf.some((one) => resolve(root, one)?.["format"] === FORMAT);
+}
+
+/** What the schema refers to, in one step. */
+function resolve(root: Schema, schema: unknown): Schema | null {
+  if (!isRecord(schema)) return null;
+  const { $ref } = schema;
+  if (typeof $ref !== "string") return schema;
+  const { $defs } = root;
+  const found =
+    isRecord($defs) && $ref.startsWith(POINTER_START) ? $defs[$ref.slice(POINTER_START.length)] : null;
+  return isRecord(found) ? found : null;
+}
+
+function readPool(path: NamedPool["path"], value: unknown): NamedPool {
+  const { dataPoolId } = isRecord(value) ? value : {};
+  if (typeof dataPoolId === "string" && isUuid(dataPoolId)) return { path, dataPoolId };
+  const place = `/${path.join("/")}`;
+  const message = `${place} must be a data pool, {"dataPoolId": "..."} with a UUID.`;
+  throw new Problem("INVALID_INPUT", message, { errors: [{ path: place, message }] });
+}
