@@ -70,11 +70,9 @@ describe("openapi-python-client", () => {
 
   beforeAll(async () => {
     [folder, python] = await Promise.all([sample.createFolder("python"), installOrFail("python")]);
-    // The archive of a project is a file, which this generator knows by another type.
-    const config = {
-      post_hooks: [],
-      content_type_overrides: { "application/zip": "application/octet-stream" },
-    };
+    // The archive of a project is a file, as is content of any type: this generator knows files by another type.
+    const bytes = "application/octet-stream";
+    const config = { post_hooks: [], content_type_overrides: { "application/zip": bytes, "*/*": bytes } };
     await writeFile(join(folder, "config.json"), JSON.stringify(config));
   });
 

@@ -3,12 +3,14 @@ import type { OpenApiDocument } from "../openapi.ts";
 import { ACCOUNT_API } from "./account.ts";
 import { APPLICATIONS_API } from "./applications.ts";
 import { AUDIT_API } from "./audit.ts";
+import { DATA_POOLS_API } from "./data-pools.ts";
 import { DEVICE_API } from "./device.ts";
 import { INVITATIONS_API } from "./invitations.ts";
 import { JOBS_API } from "./jobs.ts";
 import { ORGANIZATIONS_API } from "./organizations.ts";
 import { MARKETPLACE_API } from "./marketplace.ts";
 import { PLANS_API } from "./plans.ts";
+import { POOL_ACCESS_API } from "./pool-access.ts";
 import { SECRETS_API } from "./secrets.ts";
 import { VARIABLES_API } from "./variables.ts";
 import { SESSION_API } from "./session.ts";
@@ -72,6 +74,11 @@ const GROUPS = [
     name: "Jobs",
     description: "Executions that the organisation starts itself",
     operations: JOBS_API,
+  },
+  {
+    name: "Data pools",
+    description: "Files that executions read, and who may use them",
+    operations: { ...DATA_POOLS_API, ...POOL_ACCESS_API },
   },
   {
     name: "Usage",
