@@ -212,7 +212,7 @@ export const ResultSchema = Type.Object(
     metadata: Type.Optional(
       Nullable(
         JsonObject(
-          "Additional information; `_usage`: what the execution used as the platform measured it, also when it failed (`cpuSeconds`, `peakMemoryBytes`), if that is known; `_inputs`: which content it read by reference (`fileId`, `sha256`, `bytes`), and of `pools` by their place in the input (`dataPoolId`, `files`, `bytes`, `sha256`); `_persisted`: where its result was stored as `persistTo` says (`reference`, `name`), or why it was not (`code`, `detail`)",
+          "Additional information; `_usage`: what the execution used as the platform measured it, also when it failed (`cpuSeconds`, `peakMemoryBytes`), if that is known; `_inputs`: which content it read by reference (`fileId`, `sha256`, `bytes`), and of `pools` by their place in the input (`dataPoolId`, `files`, `bytes`, `sha256`); `_persisted`: where its result was stored as `persistTo` says (`reference`, `name`), or why it was not (`code`, `detail`); `_omittedFiles`: what in OUTPUT_DIRECTORY is no file of the result, and why (`name`, `reason`)",
         ),
       ),
     ),
@@ -220,7 +220,11 @@ export const ResultSchema = Type.Object(
     detail: Type.Optional(Type.String({ description: "Explanation of `code` for people" })),
     _links: Type.Object(
       { self: LinkSchema, status: LinkSchema },
-      { title: "ResultLinks", description: "The result itself, and the state" },
+      {
+        additionalProperties: LinkSchema,
+        title: "ResultLinks",
+        description: "The result itself, the state, and each file of the result by its name",
+      },
     ),
     _embedded: Type.Object(
       { status: StatusRecordSchema },

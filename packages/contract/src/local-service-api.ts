@@ -20,7 +20,14 @@ const LocalResultSchema = Type.Object(
   {
     code: Type.Optional(Type.Unknown({ description: "Why it did not succeed (FAILED, UNKNOWN)" })),
     detail: Type.Optional(Type.Unknown({ description: "Explanation of `code` for people" })),
-    _links: Type.Object({ status: LinkSchema }, { title: "LocalResultLinks", description: "The state" }),
+    _links: Type.Object(
+      { status: LinkSchema },
+      {
+        additionalProperties: LinkSchema,
+        title: "LocalResultLinks",
+        description: "The state, and each file of the result by its name",
+      },
+    ),
     _embedded: Type.Object(
       { status: LocalStatusSchema },
       { title: "LocalResultEmbedded", description: "The state with which the execution ended" },
@@ -34,7 +41,8 @@ const LocalResultSchema = Type.Object(
   },
 );
 
-const { startExecution, listExecutions, getState, getResult, getLog, cancelExecution } = SERVICE_API;
+const { startExecution, listExecutions, getState, getResult, getResultFile, getLog, cancelExecution } =
+  SERVICE_API;
 
 const LOCAL = { scope: "local" } as const;
 
@@ -50,6 +58,7 @@ export const LOCAL_SERVICE_API = {
       200: { description: "Result, or cause of failure", schema: LocalResultSchema },
     },
   },
+  getResultFile: { ...getResultFile, ...LOCAL },
   getLog: { ...getLog, ...LOCAL },
   cancelExecution: { ...cancelExecution, ...LOCAL },
 } as const satisfies OperationTable;

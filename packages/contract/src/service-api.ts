@@ -141,6 +141,21 @@ export const SERVICE_API = {
     responses: { 200: { description: "Result, or cause of failure", schema: ResultSchema } },
     problems: [...OF_ONE, "RESULT_NOT_READY", "RANGE_NOT_SATISFIABLE"],
   },
+  getResultFile: {
+    ...READS,
+    answerMode: "content",
+    path: "/{id}/result/{file}",
+    rate: "read",
+    summary: "Download a file of a result",
+    description:
+      "All of it or one range. The result has a link for each file that the code has left in OUTPUT_DIRECTORY.",
+    params: Type.Object({
+      ...IdParams.properties,
+      file: Type.String({ description: "Name of the file, as the links of the result have it" }),
+    }),
+    responses: { 200: { description: "The content" } },
+    problems: [...OF_ONE, "RESULT_NOT_READY", "NOT_FOUND"],
+  },
   getLog: {
     ...READS,
     path: "/{id}/log",

@@ -45,6 +45,12 @@ export const JOBS_API = {
     path: "/jobs/{id}/result",
     summary: "Get the result of a job, or why there is none",
   },
+  getJobResultFile: {
+    ...SERVICE_API.getResultFile,
+    ...READ,
+    path: "/jobs/{id}/result/{file}",
+    summary: "Download a file of a job's result",
+  },
   getJobLog: {
     ...SERVICE_API.getLog,
     ...READ,

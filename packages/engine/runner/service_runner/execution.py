@@ -16,6 +16,7 @@ from .failure import Failure, InvalidInput, describe_exception, format_traceback
 from .inputs import place_pools, read_input
 from .isolation import release_reserve
 from .outcome import encode_outcome, read_chosen_failure
+from .output_files import open_output
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from .binder import Binder
-    from .messages import RequestOptions
+    from .messages import OutputLimits, RequestOptions
 
 _SMALL_ANSWER = 1 << 16
 """What is sent in one piece, though that copies it: Node then reads once."""
@@ -64,9 +65,12 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
         os._exit(0)
     options = request.options
     os.environ["SERVICE_EXECUTION_ID"] = options["executionId"]
+    output = os.environ.get("OUTPUT_DIRECTORY", "")
     own = os.getpid()
     try:
         frames = _encode_answer(_run(load, request), options["resultBytes"])
+        if options["files"] is not None and os.getpid() == own:
+            _send_files(control, output, options["files"])
     except BaseException as error:
         frames = [_encode_failure(error, options["memory"])] if os.getpid() == own else []
     release_streams()
@@ -76,6 +80,13 @@ def serve_request(control: int, load: Callable[[], Binder]) -> NoReturn:
         if options["linger"]:
             _wait_until_closed(control)
     os._exit(0)
+
+
+def _send_files(control: int, folder: str, limits: OutputLimits) -> None:
+    """What was written to the folder; raises Failure, and OSError where Node has hung up."""
+    files = open_output(folder, limits)
+    if files is not None:
+        files.send(control)
 
 
 def _read_request(control: int) -> _Request | None:

@@ -171,11 +171,19 @@ class InputFiles(TypedDict):
     pools: list[InputPool]
 
 
+class OutputLimits(TypedDict):
+    """What may be in OUTPUT_DIRECTORY: entries, and bytes of all files together."""
+
+    count: int
+    bytes: int
+
+
 class RequestOptions(TypedDict):
     """The frame REQUEST. `resultBytes` limits the result; errors name `memory`, in bytes.
 
     `linger`: the process lives until Node has read the answer, and what it has used with it.
-    `inputs` is None where nothing was passed by reference; the member is missing then.
+    `inputs` is None where nothing was passed by reference; the member is missing then. So is
+    `files` where files are not returned.
     """
 
     executionId: str
@@ -183,6 +191,7 @@ class RequestOptions(TypedDict):
     memory: int
     linger: bool
     inputs: InputFiles | None
+    files: OutputLimits | None
 
 
 class SpawnedStart(TypedDict):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 METADATA_LIMIT = 1 << 20
 _METADATA_DEPTH = 200
-_OWN_NAMES = ("_usage", "_inputs", "_persisted")
-"""Of what the platform has measured, read by reference, and stored (`answer-texts.ts`)."""
+_OWN_NAMES = ("_usage", "_inputs", "_persisted", "_omittedFiles")
+"""What the platform itself says of a run (`run-output.ts`)."""
 _MAX_SEARCHED = 100_000
 
 

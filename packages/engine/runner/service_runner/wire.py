@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Isolation,
         KillOrder,
         Order,
+        OutputLimits,
         RequestOptions,
         SpawnedStart,
         StartMode,
@@ -39,6 +40,9 @@ RESULT = 17
 FAILURE = 18
 READY = 19
 CALL = 20
+FILE = 21
+CONTENT = 22
+OMITTED = 23
 
 # `json.loads` and `dumps` would look for the encoding, and make an encoder for each message.
 _DECODER = json.JSONDecoder()
@@ -109,7 +113,13 @@ def decode_request(payload: bytes | bytearray) -> RequestOptions:
         "memory": _read_integer(members, "memory"),
         "linger": _read_flag(members, "linger"),
         "inputs": None if "inputs" not in members else _read_inputs(members),
+        "files": None if "files" not in members else _read_limits(members),
     }
+
+
+def _read_limits(members: dict[str, Any]) -> OutputLimits:
+    limits = _read_object(members, "files")
+    return {"count": _read_integer(limits, "count"), "bytes": _read_integer(limits, "bytes")}
 
 
 def _read_inputs(members: dict[str, Any]) -> InputFiles:

@@ -73,7 +73,7 @@ class GoldenFrames(unittest.TestCase):
             sample["text"] for sample in FRAMES if sample["type"] == wire.REQUEST
         )
         options = wire.decode_request(plain.encode())
-        self.assertEqual(options, {**json.loads(plain), "inputs": None})
+        self.assertEqual(options, {**json.loads(plain), "inputs": None, "files": None})
         self.assertEqual(options.keys(), messages.RequestOptions.__required_keys__)
         inputs = json.loads(referring)["inputs"]
         parts = {"data": tuple(inputs["data"]), "params": tuple(inputs["params"])}

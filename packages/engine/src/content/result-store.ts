@@ -10,7 +10,14 @@ export interface ContentName {
 
 /** What an execution returned that is too large for a row. */
 export interface StoredOutput {
-  readonly result: ContentName;
+  /** Null: it is in the row. */
+  readonly result: ContentName | null;
+  readonly files: readonly StoredFile[];
+}
+
+/** A file of a result. */
+export interface StoredFile extends ContentName {
+  readonly name: string;
 }
 
 /** Content in a file of this machine that is not kept yet. */

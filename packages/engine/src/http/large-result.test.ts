@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { LightMyRequestResponse } from "fastify";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Problem } from "@platform/contract/problems";
 import { openServiceApiScene } from "../testing/service-api-scene.ts";
 import type { ServiceApiScene } from "../testing/service-api-scene.ts";
@@ -26,7 +26,7 @@ beforeEach(async () => {
     status: "SUCCEEDED",
     result: Buffer.alloc(0),
     metadata: Buffer.from('{"by":"me"}'),
-    output: { result: { hash: HASH, bytes: TEXT.length, path: "", keep: nothing, drop: nothing } },
+    output: { result: { hash: HASH, bytes: TEXT.length, path: "", keep: nothing, drop: nothing }, files: [] },
   });
 });
 afterEach(() => scene.close());
@@ -98,6 +98,61 @@ test("is not sent again to who has it, and whole to who has another", async () =
   expect([known.statusCode, known.rawPayload.length]).toEqual([304, 0]);
   expect((await get("/jobs", { "if-none-match": etag })).statusCode).toBe(200);
   expect((await get("/hosted", { range: "bytes=0-1", "if-range": '"other"' })).statusCode).toBe(200);
+});
+
+describe("a file of a result", () => {
+  const NAME = "Straße 1.csv";
+  let ofFiles: string;
+  beforeEach(async () => {
+    const content = { hash: HASH, bytes: TEXT.length, path: "", keep: nothing, drop: nothing };
+    ofFiles = await scene.startAndFinish({
+      status: "SUCCEEDED",
+      result: Buffer.from('{"a":1}'),
+      metadata: null,
+      output: { result: null, files: [{ name: NAME, content }] },
+    });
+  });
+  const link = (base: string) => `${base}/${ofFiles}/result/${encodeURIComponent(NAME)}`;
+
+  test.each(["/hosted", "/jobs", ""])(
+    "is linked by its name, and sent for download only: %j",
+    async (base) => {
+      const result = await scene.app.inject({ url: `${base}/${ofFiles}/result` });
+      const { _links } = result.json<{ _links: Record<string, { href: string }> }>();
+      expect(_links[NAME]).toEqual({ href: link(base) });
+      const response = await scene.app.inject({ url: _links[NAME]?.href ?? "" });
+      expect(response.rawPayload.equals(TEXT)).toBe(true);
+      expect(response.headers).toMatchObject({
+        "content-type": "text/csv",
+        "content-length": String(TEXT.length),
+        "content-disposition": expect.stringMatching(/^attachment; /u),
+        "x-content-type-options": "nosniff",
+        etag: `"${HASH}"`,
+      });
+      const part = await scene.app.inject({ url: link(base), headers: { range: "bytes=10-19" } });
+      expect([part.statusCode, part.rawPayload.equals(TEXT.subarray(10, 20))]).toEqual([206, true]);
+    },
+  );
+
+  test("is of its owner only, and none but those that are linked is there", async () => {
+    const foreign = await scene.app.inject({ url: link("/hosted"), headers: { "x-owner": "bob" } });
+    expect([foreign.statusCode, foreign.json()]).toEqual([
+      404,
+      expect.objectContaining({ code: "EXECUTION_NOT_FOUND" }),
+    ]);
+    const names = ["other", "..%2f..%2fetc%2fpasswd", "%00", HASH, "a".repeat(400)];
+    for (const name of names) {
+      const { statusCode, json } = await scene.app.inject({ url: `/hosted/${ofFiles}/result/${name}` });
+      expect([name, statusCode, json()]).toEqual([name, 404, expect.objectContaining({ code: "NOT_FOUND" })]);
+    }
+    expect(opened).toEqual([]);
+  });
+
+  test("is not ready before its result is", async () => {
+    const { id: running } = (await scene.start()).json<{ id: string }>();
+    const { statusCode, json } = await scene.app.inject({ url: `/hosted/${running}/result/a` });
+    expect([statusCode, json()]).toEqual([404, expect.objectContaining({ code: "RESULT_NOT_READY" })]);
+  });
 });
 
 test("is of its owner only", async () => {

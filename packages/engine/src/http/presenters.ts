@@ -1,5 +1,6 @@
 import { formatTimestamp, isFinal } from "@platform/contract/execution";
 import type { StatusRecord } from "@platform/contract/execution";
+import type { StoredFile } from "../content/result-store.ts";
 import type { ExecutionRecord, LogPage, Page, StoredResult } from "../store/execution-store.ts";
 
 /** Formats results, lists and logs: the gateway's envelope, or the flat body of the local server. */
@@ -42,7 +43,7 @@ export function toStatusRecord(record: ExecutionRecord): StatusRecord {
 export const hostedPresenter: Presenter = {
   result: (record, output, url) => {
     if (output === null)
-      return joinObjects(JSON.stringify(record.failure ?? {}), describeHosted(record, url));
+      return joinObjects(JSON.stringify(record.failure ?? {}), describeHosted(record, url, []));
     const { head, tail } = frameHosted(record, output, url);
     return Buffer.concat([head, output.result, tail]);
   },
@@ -55,7 +56,7 @@ export const hostedPresenter: Presenter = {
 /** The service's output as top-level fields, `_links.status` and `_embedded.status` beside them. */
 export const localPresenter: Presenter = {
   result: (record, output, url) => {
-    const tail = describeLocal(record, url);
+    const tail = describeLocal(record, url, output?.output?.files ?? []);
     if (output === null) return joinObjects(JSON.stringify(record.failure ?? {}), tail);
     const fields = Buffer.from(output.result).subarray(1, -1);
     return Buffer.concat([
@@ -64,9 +65,9 @@ export const localPresenter: Presenter = {
       Buffer.from(`${fields.toString("latin1").trim() === "" ? "" : ","}${tail.slice(1)}`),
     ]);
   },
-  frame: (record, _output, url) => ({
+  frame: (record, { output }, url) => ({
     head: Buffer.from("{"),
-    tail: Buffer.from(`,${describeLocal(record, url).slice(1)}`),
+    tail: Buffer.from(`,${describeLocal(record, url, output?.files ?? []).slice(1)}`),
     isFlat: true,
   }),
   list: hostedPresenter.list,
@@ -74,27 +75,37 @@ export const localPresenter: Presenter = {
   isLogWhole: true,
 };
 
-function frameHosted(record: ExecutionRecord, { metadata }: StoredResult, url: string) {
+function frameHosted(record: ExecutionRecord, { metadata, output }: StoredResult, url: string) {
   return {
     head: Buffer.from('{"result":'),
     tail: Buffer.concat([
       Buffer.from(',"metadata":'),
       metadata ?? Buffer.from("null"),
-      Buffer.from(`,${describeHosted(record, url).slice(1)}`),
+      Buffer.from(`,${describeHosted(record, url, output?.files ?? []).slice(1)}`),
     ]),
   };
 }
 
-function describeHosted(record: ExecutionRecord, url: string): string {
+/** One for each file, by its name, which is none of the others. */
+function linkFiles(
+  files: readonly StoredFile[],
+  url: string,
+): Readonly<Record<string, { readonly href: string }>> {
+  return Object.fromEntries(
+    files.map(({ name }) => [name, { href: `${url}/result/${encodeURIComponent(name)}` }]),
+  );
+}
+
+function describeHosted(record: ExecutionRecord, url: string, files: readonly StoredFile[]): string {
   return JSON.stringify({
-    _links: { self: { href: `${url}/result` }, status: { href: url } },
+    _links: { self: { href: `${url}/result` }, status: { href: url }, ...linkFiles(files, url) },
     _embedded: { status: toStatusRecord(record) },
   });
 }
 
-function describeLocal(record: ExecutionRecord, url: string): string {
+function describeLocal(record: ExecutionRecord, url: string, files: readonly StoredFile[]): string {
   return JSON.stringify({
-    _links: { status: { href: url } },
+    _links: { status: { href: url }, ...linkFiles(files, url) },
     _embedded: { status: toLocalStatus(record) },
   });
 }

@@ -3,6 +3,9 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isFinal } from "@platform/contract/execution";
 import { MAX_WAIT_SECONDS, SERVICE_API } from "@platform/contract/service-api";
+import { Problem } from "@platform/contract/problems";
+import type { ByteRange } from "../base/byte-range.ts";
+import { chooseMediaType } from "../content/media-type.ts";
 import type { Executions } from "../executions/executions.ts";
 import type { VersionTarget } from "../versions/runnable-version.ts";
 import type { ExecutionRecord } from "../store/execution-store.ts";
@@ -15,6 +18,8 @@ import type { PipelineOptions } from "./pipeline.ts";
 import { toStatusRecord } from "./presenters.ts";
 import type { Presenter } from "./presenters.ts";
 import { answerContent } from "./send-content.ts";
+import type { SentContent } from "./send-content.ts";
+import type { StoredFile } from "../content/result-store.ts";
 import { readParameter } from "./query.ts";
 import type { OperationHandlers, OperationReply, OperationRequest } from "./types.ts";
 import { readWholeLog } from "./whole-log.ts";
@@ -114,7 +119,7 @@ function createContentHandlers<C>({
   ownerOf,
   baseOf,
   requireLogs,
-}: Tools<C>): Pick<Handlers<C>, "listExecutions" | "getResult" | "getLog"> {
+}: Tools<C>): Pick<Handlers<C>, "listExecutions" | "getResult" | "getResultFile" | "getLog"> {
   return {
     listExecutions: async ({ http, caller, query }) => {
       const page = await executions.list(ownerOf(caller).id, parseListFilter(query));
@@ -127,13 +132,19 @@ function createContentHandlers<C>({
       if (readWait(http) > 0) await waitAsPreferred(executions, asked).catch(() => undefined);
       const { record, output } = await executions.result(asked.id, asked.ownerId);
       const url = `${baseOf(http)}/${asked.id}`;
-      if (output?.output !== undefined) {
-        const frame = presenter.frame(record, output, url);
-        const content = frameResult(executions.results, output.output.result, frame);
+      const large = output?.output?.result ?? null;
+      if (output !== null && large !== null) {
+        const content = frameResult(executions.results, large, presenter.frame(record, output, url));
         // Also 206 and 304, which no document lists: generated clients would take either for an answer without a result.
         return (await answerContent(http, content, content.tag)) as OperationReply<ServiceApi["getResult"]>;
       }
       return { status: 200, body: presenter.result(record, output, url) };
+    },
+    getResultFile: async ({ caller, params }) => {
+      const { output } = await executions.result(params.id.toLowerCase(), ownerOf(caller).id);
+      const file = output?.output?.files.find(({ name }) => name === params.file);
+      if (file === undefined) throw new Problem("NOT_FOUND", "The result has no file of this name.");
+      return { status: 200, body: describeFile(executions, file) };
     },
     getLog: async ({ http, caller, params, query }) => {
       requireLogs?.(caller);
@@ -148,6 +159,11 @@ function createContentHandlers<C>({
       return { status: 200, headers, body: presenter.log(page) };
     },
   };
+}
+
+function describeFile({ results }: Executions, { name, hash, bytes }: StoredFile): SentContent {
+  const content = { hash, bytes, open: (range: ByteRange) => results.read(hash, range) };
+  return { content, name, type: chooseMediaType(name) };
 }
 
 /** The current state, or the final one when the caller prefers to wait (`Prefer: wait`). */

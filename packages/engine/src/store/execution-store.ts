@@ -183,7 +183,7 @@ export const WORKER_SILENCE_SECONDS = 30;
 
 /** JSON text of an execution's result, as bytes that Node does not parse. */
 export interface StoredResult {
-  /** Empty where it is in `output`. */
+  /** Empty where `output` has it. */
   readonly result: Uint8Array;
   /** Null: the code gave none. */
   readonly metadata: Uint8Array | null;

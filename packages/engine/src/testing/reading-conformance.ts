@@ -44,14 +44,22 @@ export function describeResult(use: Use): void {
     const store = use();
     const { execution, claim } = await start(store);
     const result = { hash: "a".repeat(64), bytes: 5_000_000_000 };
-    const output = { result: { ...result, path: "/nowhere", keep: nothing, drop: nothing } };
+    const rest = { path: "/nowhere", keep: nothing, drop: nothing };
+    const file = { hash: "b".repeat(64), bytes: 0 };
+    const output = {
+      result: { ...result, ...rest },
+      files: [{ name: "tour.png", content: { ...file, ...rest } }],
+    };
     const metadata = Buffer.from('{"a":1}');
     const outcome = { status: "SUCCEEDED", result: Buffer.alloc(0), metadata, output } as const;
     expect(await store.finish({ ...claim, attempt: claim.attempt + 1 }, outcome)).toBe(false);
     expect(await store.finish(claim, outcome)).toBe(true);
     expect(await store.finish(claim, outcome)).toBe(true);
     const stored = await store.readResult(execution.id, execution.owner.id);
-    expect(stored).toMatchObject({ result: { length: 0 }, output: { result } });
+    expect(stored).toMatchObject({
+      result: { length: 0 },
+      output: { result, files: [{ name: "tour.png", ...file }] },
+    });
     expect(Buffer.from(stored?.metadata ?? [])).toEqual(metadata);
     expect(await store.readResult(execution.id, randomUUID())).toBeNull();
     const { execution: plain, claim: plainClaim } = await start(store);

@@ -35,7 +35,7 @@ async function receive(text: string, keep?: ReceivedContent["keep"]): Promise<Ou
     result: new Uint8Array(),
     metadata: Buffer.from('{"own":1,"_usage":{"cpuSeconds":1.5}}'),
     cpuSeconds: 1.5,
-    output: { result: { ...result, keep: keep ?? result.keep } },
+    output: { result: { ...result, keep: keep ?? result.keep }, files: [] },
   };
 }
 

@@ -49,6 +49,7 @@ export async function keepOutput(
 
 /** What the text is instead of one JSON object; null: it is one. */
 async function findFault({ jsonCheck }: KeepDeps, { owner }: Claim, { result }: RunOutput) {
+  if (result === null) return null;
   if (jsonCheck === undefined) throw new Error("nothing can tell whether a large result is JSON");
   const form = await jsonCheck.ask(owner.organisationId, { path: result.path, pointer: [] });
   return form.form === "other" ? form.detail : null;

@@ -49,6 +49,7 @@ export function createJobHandlers(deps: JobDeps): OperationHandlers<typeof JOBS_
     listJobs: handlers.listExecutions,
     getJob: handlers.getState,
     getJobResult: handlers.getResult,
+    getJobResultFile: handlers.getResultFile,
     getJobLog: handlers.getLog,
     cancelJob: handlers.cancelExecution,
   };

@@ -92,6 +92,7 @@ startJob                  -      -     -      yes        yes   -    yes yes    y
 listJobs                  -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 getJob                    -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 getJobResult              -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
+getJobResultFile          -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 getJobLog                 -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -
 cancelJob                 -      -     -      yes        yes   -    yes yes    yes   -       yes     -        -
 listDataPools             -      -     yes    yes        yes   yes  yes yes    yes   -       yes     yes      -

@@ -37,7 +37,7 @@ export const ORGANISATION_SETTINGS = {
   ),
   "max-result": number(
     "PLATFORM_MAX_RESULT",
-    "GB that the result of one execution may have; those above 1 MB are kept as objects",
+    "GB that the result of one execution may have, and its files together; results above 1 MB are kept as objects",
     { min: 0.001, max: 3.9, isWhole: false },
     1,
   ),

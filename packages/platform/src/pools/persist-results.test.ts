@@ -152,7 +152,7 @@ test("a result that is kept beside its row is the file as it is", async () => {
   const running = await run({ dataPoolId: pool, name: "large.json" });
   const received = await objects.receive(Readable.from([`${RESULT}\n`]), 100);
   await received.keep();
-  const outcome: Outcome = { ...SUCCEEDED, result: Buffer.alloc(0), output: { result: received } };
+  const outcome: Outcome = { ...SUCCEEDED, result: Buffer.alloc(0), output: { result: received, files: [] } };
   expect(await store.finish(running, outcome)).toBe(true);
   await received.drop();
   expect(await listFiles()).toMatchObject([{ name: "large.json", sha256: received.hash }]);

@@ -28,9 +28,9 @@ export function persistResults<S extends PersistingStore>(store: S, options: Per
       if (target === undefined || owner === undefined || outcome.status !== "SUCCEEDED")
         return await store.finish(claim, outcome);
       const output = getOutput(outcome);
+      const kept = output === undefined ? null : nameContents(output).result;
       // What is kept beside the row is an object already.
-      const content =
-        output === undefined ? await keep(options, executionId, outcome.result) : nameContents(output).result;
+      const content = kept ?? (await keep(options, executionId, outcome.result));
       const file = content instanceof Problem ? content : { executionId, owner, target, ...content };
       try {
         return await store.finishPersisted({ claim, outcome, file });

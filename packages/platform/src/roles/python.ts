@@ -69,7 +69,7 @@ export function startPython(
     zygoteMemoryBytes,
     capacity,
     results,
-    limits: { resultBytes: config.maxResultBytes },
+    limits: { resultBytes: config.maxResultBytes, files: { count: 100, bytes: config.maxResultBytes } },
     logger,
   });
   const runtime = redactSecrets(plain);

@@ -72,7 +72,7 @@ function listParams(ids: {
       organizationId: ids.partner,
       applicationId: ids.application,
     },
-    jobs: { id: ids.job },
+    jobs: { id: ids.job, file: "tour.csv" },
     "personal-access-tokens": { id: ids.token },
     sessions: { id: ids.session },
     organizations: { id: ids.organisation },

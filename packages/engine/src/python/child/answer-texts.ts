@@ -1,13 +1,13 @@
 import { isAscii } from "node:buffer";
 import { MEGABYTE } from "../../base/bytes.ts";
-import { MEASURED, PERSISTED, READ } from "../port/run-output.ts";
+import { MEASURED, OMITTED, PERSISTED, READ } from "../port/run-output.ts";
 import { scanObject } from "./json-scanner.ts";
 
 /** Largest metadata that are read, in bytes of JSON text: `METADATA_LIMIT` in `outcome.py`. */
 export const MAX_METADATA_BYTES = MEGABYTE;
 
 /** As in inputs, and as `_METADATA_DEPTH` in `outcome.py`: parsers of callers have a stack that ends. */
-const METADATA_BOUNDS = { levels: 200, reserved: [MEASURED, READ, PERSISTED] };
+const METADATA_BOUNDS = { levels: 200, reserved: [MEASURED, READ, PERSISTED, OMITTED] };
 
 const OPENING_BRACE = 123;
 const CLOSING_BRACE = 125;

@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { MEGABYTE } from "../../base/bytes.ts";
 import { FRAME, createFrameDecoder } from "../wire/frames.ts";
 import type { Connection } from "../wire/connection.ts";
 import { CHUNK_COST } from "../wire/pace.ts";
@@ -6,13 +7,14 @@ import type { Taken } from "../wire/paced-reader.ts";
 import type { ExitEvent } from "../wire/control-messages.ts";
 import type { DecodeStep, Frame } from "../wire/frames.ts";
 import { readCause } from "../wire/untrusted-text.ts";
+import { OMITTED, addMetadata } from "../port/run-output.ts";
 import type { NotStarted, Outcome } from "../port/runtime.ts";
 import type { Settings } from "../port/settings.ts";
 import { ContentNotStored } from "../../content/result-store.ts";
-import type { ReceivedContent } from "../../content/result-store.ts";
 import { MAX_METADATA_BYTES, isObjectText, readMetadata } from "./answer-texts.ts";
-import { NoObject, receiveResult } from "./received-result.ts";
-import type { ReceivedResult } from "./received-result.ts";
+import { receiveOutput } from "./received-output.ts";
+import type { CompleteOutput, ReceivedOutput } from "./received-output.ts";
+import { NoObject } from "./received-result.ts";
 
 /** An outcome that is known to be a failure. */
 export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
@@ -20,7 +22,9 @@ export type Failed = Extract<Outcome, { readonly status: "FAILED" }>;
 const MAX_FAILURE_BYTES = 256 * 1024;
 /** Bytes of an answer, which is only copied, that cost one unit of `Pace`. */
 const ANSWER_BYTES = 64;
-const NO_BYTES = new Uint8Array();
+const MAX_PIECE_BYTES = MEGABYTE;
+const MAX_NAME_BYTES = 4096;
+const MAX_OMITTED_BYTES = 256 * 1024;
 const SIGKILL = 9;
 const SIGSEGV = 11;
 
@@ -40,6 +44,9 @@ function limitFrames(resultBytes: number): (type: number) => number {
   return (type) => {
     if (type === FRAME.result) return resultBytes;
     if (type === FRAME.metadata) return MAX_METADATA_BYTES;
+    if (type === FRAME.content) return MAX_PIECE_BYTES;
+    if (type === FRAME.file) return MAX_NAME_BYTES;
+    if (type === FRAME.omitted) return MAX_OMITTED_BYTES;
     return type === FRAME.failure ? MAX_FAILURE_BYTES : -1;
   };
 }
@@ -67,11 +74,11 @@ function createAnswerReader(resultBytes: number) {
             `The result has ${size} bytes of JSON text, the limit is ${resultBytes} bytes.`,
           )
         : BROKEN_PROTOCOL,
-    complete: (result: ReceivedContent): Outcome => ({
+    complete: ({ text, output, omitted }: CompleteOutput): Outcome => ({
       status: "SUCCEEDED",
-      result: NO_BYTES,
-      metadata,
-      output: { result },
+      result: text,
+      metadata: omitted.length === 0 ? metadata : addMetadata(metadata, { [OMITTED]: omitted }),
+      ...(output.result === null && output.files.length === 0 ? {} : { output }),
     }),
   };
 }
@@ -85,7 +92,7 @@ export type AnswerEvent =
   | { readonly type: "controlClosed" };
 
 /** How a child's answer is received. */
-export interface AnswerOptions extends Pick<Settings, "resultBytes" | "inlineBytes" | "results"> {
+export interface AnswerOptions extends Pick<Settings, "resultBytes" | "inlineBytes" | "results" | "files"> {
   readonly onEvent: (event: AnswerEvent) => void;
 }
 
@@ -99,56 +106,69 @@ export function listenForAnswer(connection: Connection, options: AnswerOptions):
     results !== null && type === FRAME.result && size > inlineBytes;
   const decoder = createFrameDecoder(limitFrames(resultBytes), isLarge);
   const reader = createAnswerReader(resultBytes);
-  let large: ReceivedResult | null = null;
   let isOver = false;
 
   function answer(outcome: Outcome): void {
     if (isOver) return;
     isOver = true;
+    if (outcome.status !== "SUCCEEDED") output?.abandon();
     onEvent({ type: "answer", outcome });
   }
 
-  function begin(size: number): void {
-    if (results === null) return;
-    const begun = receiveResult(results, size, connection.wake);
-    large = begun;
-    onEvent({ type: "receiving" });
-    void begun.received.then(reader.complete, explainLoss).then(answer);
-  }
+  const output = openOutput(options, connection.wake);
 
   function take(step: NonNullable<DecodeStep>): number {
+    const taken = output?.take(step) ?? "untaken";
+    if (taken instanceof Promise) void taken.then(reader.complete).catch(explainLoss).then(answer);
+    else if (taken !== "untaken" && taken !== "taken") answer(explainFault(taken));
+    if (taken !== "untaken") return 0;
     if ("refused" in step) answer(reader.refuse(step.refused));
-    else if ("begun" in step) begin(step.begun.size);
-    else if ("part" in step) large?.push(step.part, step.isLast);
-    else {
-      const outcome = reader.readFrame(step.frame);
-      if (outcome !== null) answer(outcome);
-      return step.frame.type === FRAME.result ? 0 : step.frame.payload.length;
-    }
-    return 0;
+    if (!("frame" in step)) return 0;
+    const outcome = reader.readFrame(step.frame);
+    if (outcome !== null) answer(outcome);
+    return step.frame.type === FRAME.result ? 0 : step.frame.payload.length;
   }
 
-  const isDone = (): boolean => isOver || large?.isWhole() === true;
+  const isWhole = (): boolean => output?.isWhole() === true;
+
+  const isDone = (): boolean => isOver || isWhole();
 
   function readAnswer(chunk: Buffer): Taken {
-    if (large?.isBehind() === true) return { cost: 0, rest: chunk };
+    if (output?.isBehind() === true) return { cost: 0, rest: chunk };
     // The result is the last that is read.
-    if (large?.isWhole() === true) return { cost: CHUNK_COST, rest: null };
+    if (isWhole()) return { cost: CHUNK_COST, rest: null };
     decoder.push(chunk);
     let parsed = 0;
-    for (let step = decoder.next(); step !== null && !isDone(); step = decoder.next()) parsed += take(step);
+    while (!isDone()) {
+      const step = decoder.next();
+      if (step === null) break;
+      parsed += take(step);
+    }
     return { cost: CHUNK_COST + chunk.length / ANSWER_BYTES + parsed, rest: null };
   }
 
   connection.attach(readAnswer, () => {
     // All of it has come: that it is stored is still to be told.
-    if (large?.isWhole() !== true && !isOver) onEvent({ type: "controlClosed" });
+    if (!isWhole() && !isOver) onEvent({ type: "controlClosed" });
   });
   return () => {
     // The outcome has what was told of.
-    if (!isOver) large?.abandon();
+    if (!isOver) output?.abandon();
     isOver = true;
   };
+}
+
+/** Null: nothing of an answer goes into files. */
+function openOutput(
+  { results, files, onEvent }: AnswerOptions,
+  onDrained: () => void,
+): ReceivedOutput | null {
+  if (results === null) return null;
+  return receiveOutput({ results, files, onBegun: () => onEvent({ type: "receiving" }), onDrained });
+}
+
+function explainFault(fault: "broken" | { readonly excess: string }): Failed {
+  return fault === "broken" ? BROKEN_PROTOCOL : fail("RESULT_TOO_LARGE", fault.excess);
 }
 
 function explainLoss(error: unknown): Failed {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { GIGABYTE } from "../../base/bytes.ts";
 import { INPUT_NAMES } from "../port/runtime.ts";
 import type { ExecutionInput, RunRequest } from "../port/runtime.ts";
+import type { FileLimits } from "../port/settings.ts";
 import { FRAME, encodeFrame, encodeHeader } from "../wire/frames.ts";
 
 /** The folder for the inputs of a zygote's executions, as the host names it and as the sandbox does. */
@@ -28,6 +29,8 @@ interface RequestOptions {
   readonly resultBytes: number;
   readonly linger: boolean;
   readonly inputs: RequestInputs | undefined;
+  /** What may be in OUTPUT_DIRECTORY; undefined: files are not returned. */
+  readonly files: FileLimits | undefined;
 }
 
 /** Moves the files of an execution to where its child can open them. @throws the system's error */
@@ -60,13 +63,13 @@ export function bringIn(
 export function encodeRequest(request: RunRequest, options: RequestOptions): readonly Uint8Array[] {
   const memory = Math.round(request.version.resources.memory * GIGABYTE);
   const { executionId } = request;
-  const { resultBytes, linger, inputs } = options;
+  const { resultBytes, linger, inputs, files } = options;
   const { body } = request.input;
   return [
-    // `inputs` is left out where it is undefined.
+    // `inputs` and `files` are left out where they are undefined.
     encodeFrame(
       FRAME.request,
-      Buffer.from(JSON.stringify({ executionId, resultBytes, memory, linger, inputs })),
+      Buffer.from(JSON.stringify({ executionId, resultBytes, memory, linger, inputs, files })),
     ),
     encodeHeader(FRAME.body, body.byteLength),
     body,

@@ -150,10 +150,14 @@ interface Concluding {
 }
 
 /** The request as the child reads it, with its files where the child finds them; or why they cannot be there. */
-function composeRequest(request: RunRequest, { resultBytes }: Settings, host: ExecutionHost) {
+function composeRequest(request: RunRequest, settings: Settings, host: ExecutionHost) {
   try {
     const inputs = bringIn(request.input.referred, host.inputs);
-    return { frames: encodeRequest(request, { resultBytes, linger: host.needsLive, inputs }) };
+    const { resultBytes, results, files } = settings;
+    const limits = results === null ? undefined : files;
+    return {
+      frames: encodeRequest(request, { resultBytes, linger: host.needsLive, inputs, files: limits }),
+    };
   } catch (error) {
     return {
       refused: notStarted("worker", `The input could not be brought to its process: ${getMessage(error)}`),

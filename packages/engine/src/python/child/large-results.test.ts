@@ -57,7 +57,9 @@ afterEach(async () => {
 function findOutput(outcome: Outcome | NotStarted) {
   if (outcome.status !== "SUCCEEDED" || outcome.output === undefined)
     throw new Error(`nothing was received: ${JSON.stringify(outcome)}`);
-  return outcome.output.result;
+  const { result } = outcome.output;
+  if (result === null) throw new Error("the result is in the message");
+  return result;
 }
 
 async function run(program: string, timeoutSeconds = 20): Promise<Outcome | NotStarted> {

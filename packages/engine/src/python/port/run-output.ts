@@ -1,12 +1,20 @@
-import type { ReceivedContent, StoredOutput } from "../../content/result-store.ts";
+import type { ContentName, ReceivedContent, StoredOutput } from "../../content/result-store.ts";
 import type { Metadata, NotStarted, Outcome, RunOutput } from "./runtime.ts";
 
-/** The names in the metadata of what was measured, what was read by reference, and where the result was stored besides; like `_links`, no names that services choose. */
-export const [MEASURED, READ, PERSISTED] = ["_usage", "_inputs", "_persisted"] as const;
+/**
+ * The names in the metadata of what was measured, what was read by reference, where the result was stored besides, and what is no file of the
+ * result; like `_links`, no names that services choose: `_OWN_NAMES` in `outcome.py`.
+ */
+export const [MEASURED, READ, PERSISTED, OMITTED] = [
+  "_usage",
+  "_inputs",
+  "_persisted",
+  "_omittedFiles",
+] as const;
 
 /** All that a run returned in files. */
-export function listContents({ result }: RunOutput): readonly ReceivedContent[] {
-  return [result];
+export function listContents({ result, files }: RunOutput): readonly ReceivedContent[] {
+  return [...(result === null ? [] : [result]), ...files.map(({ content }) => content)];
 }
 
 /** Removes what was received; what was kept stays. What cannot be removed now is removed with what killed processes leave. */
@@ -21,8 +29,15 @@ export function getOutput(outcome: Outcome | NotStarted): RunOutput | undefined 
 }
 
 /** The names by which it is found once it is kept. */
-export function nameContents({ result }: RunOutput): StoredOutput {
-  return { result: { hash: result.hash, bytes: result.bytes } };
+export function nameContents({ result, files }: RunOutput): StoredOutput {
+  return {
+    result: result === null ? null : toName(result),
+    files: files.map(({ name, content }) => ({ name, ...toName(content) })),
+  };
+}
+
+function toName({ hash, bytes }: ReceivedContent): ContentName {
+  return { hash, bytes };
 }
 
 const EMPTY_OBJECT_BYTES = 2;

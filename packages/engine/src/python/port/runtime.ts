@@ -102,17 +102,25 @@ export interface LogLine {
 /** A small JSON object that the platform wrote. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
+/** A file that a run has left. */
+export interface OutputFile {
+  readonly name: string;
+  readonly content: ReceivedContent;
+}
+
 /** What a run returned besides its message, in files of the platform that nobody else knows. */
 export interface RunOutput {
-  /** The result: text that begins and ends as an object does. What lies between was not looked at. */
-  readonly result: ReceivedContent;
+  /** The result: text that begins and ends as an object does. What lies between was not looked at. Null: it is in the message. */
+  readonly result: ReceivedContent | null;
+  /** What it has left in OUTPUT_DIRECTORY, by names that `explainFileName` has nothing against. */
+  readonly files: readonly OutputFile[];
 }
 
 /** How an execution ended. The type allows only valid combinations of status and code. */
 export type Outcome =
   | {
       readonly status: "SUCCEEDED";
-      /** Empty where it is in `output`. */
+      /** Empty where `output` has it. */
       readonly result: Uint8Array;
       readonly metadata: Uint8Array | null;
       /** What was too large for a message; whoever has the outcome keeps or drops it. Missing: nothing was. */

@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 import type { OutputLimits } from "@platform/contract/project";
 import type { Resources } from "@platform/contract/project";
-import { MEGABYTE } from "../../base/bytes.ts";
+import { GIGABYTE, MEGABYTE } from "../../base/bytes.ts";
 import { HOUR, MINUTE, SECOND } from "../../base/time.ts";
 import type { TrustedExecutable } from "../../host/trusted-executable.ts";
 import type { ResultStore } from "../../content/result-store.ts";
@@ -35,12 +35,20 @@ export interface PythonRuntimeOptions {
   readonly times?: Partial<Times>;
 }
 
+/** What one execution may leave in OUTPUT_DIRECTORY: entries, and bytes of all files together. */
+export interface FileLimits {
+  readonly count: number;
+  readonly bytes: number;
+}
+
 /** What one execution may return and print. */
 interface Limits {
   /** Largest result in bytes of JSON text. */
   readonly resultBytes: number;
   /** Larger results are received into a file. */
   readonly inlineBytes: number;
+  /** Without `results`, files are not returned. */
+  readonly files: FileLimits;
   /** Maximum bytes of an execution's log, and of one line. */
   readonly logBytes: number;
   readonly logLineBytes: number;
@@ -99,6 +107,7 @@ const ZYGOTE_IDLE_FACTOR = 10;
 const DEFAULT_LIMITS: Limits = {
   resultBytes: 16 * MEGABYTE,
   inlineBytes: MEGABYTE,
+  files: { count: 100, bytes: GIGABYTE },
   logBytes: 16 * MEGABYTE,
   logLineBytes: 16 * 1024,
 };

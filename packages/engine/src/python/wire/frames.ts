@@ -12,6 +12,9 @@ export const FRAME = {
   failure: 18,
   ready: 19,
   call: 20,
+  file: 21,
+  content: 22,
+  omitted: 23,
 } as const;
 
 /** Bytes of a frame before its payload. */
@@ -114,9 +117,9 @@ function createChunks(): Chunks {
 
   function joinAll(): Buffer {
     pieces = 0;
-    const joined = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
-    chunks = [joined];
-    return joined;
+    const [only = Buffer.alloc(0), ...others] = chunks;
+    chunks = [others.length === 0 ? only : Buffer.concat(chunks)];
+    return chunks[0] ?? only;
   }
 
   return {
@@ -145,9 +148,8 @@ function createChunks(): Chunks {
       const [first, ...others] = chunks;
       if (first === undefined) return null;
       const some = first.subarray(0, bytes);
-      pieces = 0;
+      [pieces, buffered] = [0, buffered - some.length];
       chunks = first.length > bytes ? [first.subarray(bytes), ...others] : others;
-      buffered -= some.length;
       return some;
     },
   };

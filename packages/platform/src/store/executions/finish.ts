@@ -73,7 +73,8 @@ export async function finishWithOutput(
 
 function describeWithOutput(origin: string, ending: Ending, output: StoredOutput): Statement {
   const { outcome } = ending;
-  const contents = [{ name: RESULT_NAME, ...output.result }];
+  const { result, files } = output;
+  const contents = [...(result === null ? [] : [{ name: RESULT_NAME, ...result }]), ...files];
   return {
     name: "execution-finish-output",
     text: FINISH_WITH_OUTPUT,

@@ -1,5 +1,5 @@
 import { EXECUTION_STATUSES } from "@platform/contract/execution";
-import type { ContentName, StoredOutput } from "@platform/engine/content/result-store";
+import type { StoredFile, StoredOutput } from "@platform/engine/content/result-store";
 import type { ExecutionRecord, ListFilter, Page, StoredResult } from "@platform/engine/store/execution-store";
 import { MINUTE } from "@platform/engine/base/time";
 import { getLowestUuid, isUuid } from "@platform/engine/base/uuid";
@@ -68,7 +68,7 @@ const describeReadResult = (
   executions: string,
   results: string,
 ) => `select r.result, r.metadata, case when r.has_output then (
-    select jsonb_agg(jsonb_build_object('name', o.name, 'hash', o.hash, 'bytes', o.bytes))
+    select jsonb_agg(jsonb_build_object('name', o.name, 'hash', o.hash, 'bytes', o.bytes) order by o.name)
     from execution_output o where o.execution_id = $1
   ) end as contents
   from ${executions} e join ${results} r on r.id = $1
@@ -86,13 +86,15 @@ interface ResultRow {
   readonly result: Buffer;
   readonly metadata: Buffer | null;
   /** Null: there is none. */
-  readonly contents: readonly (ContentName & { readonly name: string })[] | null;
+  readonly contents: readonly StoredFile[] | null;
 }
 
 function toOutput(contents: NonNullable<ResultRow["contents"]>): StoredOutput {
   const result = contents.find(({ name }) => name === RESULT_NAME);
-  if (result === undefined) throw new Error("A result that is kept beside its row has no name.");
-  return { result: { hash: result.hash, bytes: result.bytes } };
+  return {
+    result: result === undefined ? null : { hash: result.hash, bytes: result.bytes },
+    files: contents.filter((content) => content !== result),
+  };
 }
 
 /** How much the clocks of the process (ids) and the database (created_at) may differ without a row being missed. */

@@ -1,0 +1,123 @@
+import { isUtf8 } from "node:buffer";
+import { explainFileName, foldName } from "@platform/contract/file-name";
+import { isRecord } from "../../base/json.ts";
+import type { FileLimits, Settings } from "../port/settings.ts";
+import type { OutputFile } from "../port/runtime.ts";
+import { receiveContent } from "./content-receiver.ts";
+import type { ContentReceiver } from "./content-receiver.ts";
+
+/** What is not returned, and why. */
+export interface OmittedFile {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Files on their way from a run, one after the other. */
+export interface ReceivedFiles {
+  /** Each returns what is too much, as a sentence; null: nothing is. */
+  readonly begin: (name: Buffer) => string | null;
+  readonly push: (piece: Buffer) => string | null;
+  readonly isBehind: () => boolean;
+  /** No more come. Rejects where one could not be stored; the caller abandons the others then. */
+  readonly finish: () => Promise<readonly OutputFile[]>;
+  readonly listOmitted: () => readonly OmittedFile[];
+  /** Nobody wants them. */
+  readonly abandon: () => void;
+}
+
+/** Links of a result that are no files. */
+const TAKEN = new Set(["self", "status"]);
+const MAX_SHOWN = 200;
+
+/** @param onDrained more may be pushed */
+export function receiveFiles(
+  results: NonNullable<Settings["results"]>,
+  limits: FileLimits,
+  onDrained: () => void,
+): ReceivedFiles {
+  const files: { readonly name: string; readonly receiver: ContentReceiver }[] = [];
+  const names = createNames();
+  let current: ContentReceiver | null = null;
+  let bytes = 0;
+  return {
+    begin: (text) => {
+      current?.end();
+      current = null;
+      if (names.count() >= limits.count)
+        return `OUTPUT_DIRECTORY has too many entries, the limit is ${limits.count} entries.`;
+      const name = names.admit(text);
+      if (name === null) return null;
+      current = receiveContent(results, limits.bytes, onDrained);
+      files.push({ name, receiver: current });
+      return null;
+    },
+    push: (piece) => {
+      bytes += piece.length;
+      if (bytes > limits.bytes)
+        return `OUTPUT_DIRECTORY has too large files, the limit is ${limits.bytes} bytes.`;
+      current?.push(piece);
+      return null;
+    },
+    isBehind: () => current?.isBehind() === true,
+    finish: async () => {
+      current?.end();
+      return Promise.all(
+        files.map(async ({ name, receiver }) => ({ name, content: await receiver.received })),
+      );
+    },
+    listOmitted: () => names.omitted,
+    abandon: () => {
+      for (const { receiver } of files) receiver.abandon();
+    },
+  };
+}
+
+function createNames() {
+  const omitted: OmittedFile[] = [];
+  const folded = new Set<string>();
+  return {
+    omitted,
+    count: () => folded.size + omitted.length,
+    /** The name; null: no file can have it. */
+    admit: (text: Buffer): string | null => {
+      const name = text.toString("utf8");
+      const reason = isUtf8(text) ? explainName(name, folded) : "Its name is not UTF-8.";
+      if (reason === null) folded.add(foldName(name));
+      else omitted.push({ name: cut(name, MAX_SHOWN), reason });
+      return reason === null ? name : null;
+    },
+  };
+}
+
+function explainName(name: string, folded: ReadonlySet<string>): string | null {
+  if (TAKEN.has(name)) return "The result has another link of this name.";
+  const reason = explainFileName(name);
+  if (reason !== null) return reason;
+  return folded.has(foldName(name)) ? "Another file has this name, but for upper and lower case." : null;
+}
+
+const MAX_REASON = 100;
+
+/** Half a character becomes a whole one. */
+function cut(text: string, length: number): string {
+  return Buffer.from(text.slice(0, length)).toString("utf8");
+}
+
+/** What the runner has left out; null: user code has written it. */
+export function readOmitted(payload: Buffer): readonly OmittedFile[] | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(payload.toString("utf8"));
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(value)) return null;
+  const omitted: OmittedFile[] = [];
+  for (const item of value as readonly unknown[]) {
+    if (!Array.isArray(item) || isRecord(item) || item.length !== 2) return null;
+    const [name, reason] = item as readonly unknown[];
+    if (typeof name !== "string" || typeof reason !== "string") return null;
+    omitted.push({ name: cut(name, MAX_SHOWN), reason: cut(reason, MAX_REASON) });
+  }
+  return omitted;
+}

@@ -1,0 +1,120 @@
+import type { DecodeStep, Frame } from "../wire/frames.ts";
+import { FRAME } from "../wire/frames.ts";
+import type { RunOutput } from "../port/runtime.ts";
+import type { FileLimits, Settings } from "../port/settings.ts";
+import { isObjectText } from "./answer-texts.ts";
+import { readOmitted, receiveFiles } from "./received-files.ts";
+import type { OmittedFile, ReceivedFiles } from "./received-files.ts";
+import { receiveResult } from "./received-result.ts";
+import type { ReceivedResult } from "./received-result.ts";
+
+/** A result of which all has come and is in files, or is text. */
+export interface CompleteOutput {
+  /** Empty where the result is in `output`. */
+  readonly text: Uint8Array;
+  readonly output: RunOutput;
+  readonly omitted: readonly OmittedFile[];
+}
+
+/** `untaken`: it is nothing that goes into files. `broken`: the runner did not write it. A text: what is too much, as a sentence. */
+type TakenStep = "untaken" | "taken" | "broken" | { readonly excess: string } | Promise<CompleteOutput>;
+
+/** What of an answer goes into files. */
+export interface ReceivedOutput {
+  readonly take: (step: NonNullable<DecodeStep>) => TakenStep;
+  readonly isBehind: () => boolean;
+  /** Whether all of the answer has come: it is being stored. */
+  readonly isWhole: () => boolean;
+  readonly abandon: () => void;
+}
+
+/** How it is received. */
+interface ReceivedOutputOptions {
+  readonly results: NonNullable<Settings["results"]>;
+  readonly files: FileLimits;
+  /** The first of it has come. */
+  readonly onBegun: () => void;
+  /** More can be taken. */
+  readonly onDrained: () => void;
+}
+
+const NO_BYTES = new Uint8Array();
+
+/** What has come. */
+interface Parts {
+  files: ReceivedFiles | null;
+  large: ReceivedResult | null;
+  /** What the runner has left out; null: it has not said. */
+  left: readonly OmittedFile[] | null;
+  isEnded: boolean;
+}
+
+/** Nothing is stored before something comes. */
+export function receiveOutput(options: ReceivedOutputOptions): ReceivedOutput {
+  const { results, onBegun, onDrained } = options;
+  const parts: Parts = { files: null, large: null, left: null, isEnded: false };
+  return {
+    take: (step) => {
+      if ("frame" in step) return takeFrame(parts, options, step.frame);
+      if ("begun" in step) {
+        const large = receiveResult(results, step.begun.size, onDrained);
+        parts.large = large;
+        onBegun();
+        return complete(parts, NO_BYTES, large.received);
+      }
+      if (!("part" in step)) return "untaken";
+      parts.large?.push(step.part, step.isLast);
+      return "taken";
+    },
+    isBehind: () => parts.large?.isBehind() === true || parts.files?.isBehind() === true,
+    isWhole: () => parts.isEnded || parts.large?.isWhole() === true,
+    abandon: () => {
+      parts.large?.abandon();
+      parts.files?.abandon();
+    },
+  };
+}
+
+function takeFrame(parts: Parts, options: ReceivedOutputOptions, { type, payload }: Frame): TakenStep {
+  switch (type) {
+    case FRAME.file:
+      return describe(open(parts, options).begin(payload));
+    case FRAME.content:
+      return parts.files === null ? "broken" : describe(parts.files.push(payload));
+    case FRAME.omitted:
+      if (parts.left !== null) return "broken";
+      parts.left = readOmitted(payload);
+      return parts.left === null ? "broken" : "taken";
+    case FRAME.result:
+      return takeResult(parts, payload);
+    default:
+      return "untaken";
+  }
+}
+
+function open(parts: Parts, { results, files, onBegun, onDrained }: ReceivedOutputOptions): ReceivedFiles {
+  if (parts.files !== null) return parts.files;
+  onBegun();
+  parts.files = receiveFiles(results, files, onDrained);
+  return parts.files;
+}
+
+function takeResult(parts: Parts, payload: Buffer): TakenStep {
+  if (parts.files === null && parts.left === null) return "untaken";
+  parts.isEnded = true;
+  return isObjectText(payload) ? complete(parts, payload, Promise.resolve(null)) : "broken";
+}
+
+async function complete(
+  { files, left }: Parts,
+  text: Uint8Array,
+  result: Promise<RunOutput["result"]>,
+): Promise<CompleteOutput> {
+  const [content, received] = await Promise.all([result, files?.finish() ?? []]);
+  const omitted = [...(files?.listOmitted() ?? []), ...(left ?? [])];
+  return { text, output: { result: content, files: received }, omitted };
+}
+
+function describe(excess: string | null): TakenStep {
+  return excess === null ? "taken" : { excess };
+}
