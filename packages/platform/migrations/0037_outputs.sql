@@ -1,3 +1,6 @@
+-- While this waits for a lock, every statement on results waits behind it. It is tried again.
+set local lock_timeout = '3s';
+
 -- What executions returned that is too large for a row, by content: an object stays for as long as its row.
 create table execution_output (
   execution_id uuid not null,

@@ -12,12 +12,12 @@ export interface KeepDeps {
   /** Missing: no run returns anything in files. */
   readonly jsonCheck?: Pick<JsonCheck, "ask">;
   readonly logger: Logger;
-  /** How long keeping is tried; default ten minutes. */
+  /** How long keeping is tried; default twenty minutes. */
   readonly keepForMs?: number;
 }
 
-/** A store that is away for longer has lost more than a result. */
-const KEEP_FOR_MS = 10 * MINUTE;
+/** Longer than equal content can be marked for removal, which is a quarter of an hour. A store that is away for longer has lost more than a result. */
+const KEEP_FOR_MS = 20 * MINUTE;
 
 type Succeeded = Extract<Outcome, { readonly status: "SUCCEEDED" }>;
 

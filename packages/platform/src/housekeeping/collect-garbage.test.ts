@@ -172,7 +172,10 @@ describe("the collector", () => {
         where id = (select execution_id from execution_object where hash = $1)`,
       hash,
     );
-    expect(await collect()).toMatchObject({ reads: 1, objects: 1 });
+    // More than one statement removes.
+    const many = "select gen_random_uuid(), 'data', $1 from generate_series(1, 45000)";
+    await run(`insert into execution_object (execution_id, role, hash) ${many}`, hash);
+    expect(await collect()).toMatchObject({ reads: 45_001, objects: 1 });
     expect(existsSync(pathOf(hash))).toBe(false);
   });
 

@@ -1,8 +1,10 @@
+import { Readable } from "node:stream";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { waitUntil } from "@platform/engine/testing/wait-until";
 import { StoreUnavailable } from "./object-store.ts";
-import { watchStore } from "./store-watch.ts";
+import type { ObjectStore } from "./object-store.ts";
+import { refuseWhileDown, watchStore } from "./store-watch.ts";
 
 const logger = pino({ level: "silent" });
 const TIMES = { soundMs: 1, failingMs: 1, downAfterMs: 0 };
@@ -49,4 +51,14 @@ test("a look that lasts is not waited for when the process stops", async () => {
   await waitUntil(() => asked !== undefined);
   await watch.close();
   expect(watch.explain()).toBeNull();
+});
+
+const answered = async () => "answered" as never;
+
+test("while the store is down results are received, which waits for nothing, and what asks the store is refused", async () => {
+  const store = { receive: answered, read: answered, fetchTo: answered, has: answered };
+  const guarded = refuseWhileDown(store as unknown as ObjectStore, { isDown: () => true });
+  expect(await guarded.receive(Readable.from([]), 1)).toBe("answered");
+  for (const asked of [guarded.read("hash"), guarded.fetchTo("hash", "path"), guarded.has("hash")])
+    await expect(asked).rejects.toThrow(StoreUnavailable);
 });

@@ -117,7 +117,10 @@ function describe(error: unknown): StoreFault {
   };
 }
 
-/** The store, without requests that would only be waited for while it is down. Removals and lists, which nobody waits for, are tried. */
+/**
+ * The store, without requests that would only be waited for while it is down. Removals and lists, which nobody waits for, are tried; and content is
+ * received, into a file of this machine: the result of a run waits there until it can be kept.
+ */
 export function refuseWhileDown<T extends ObjectStore>(store: T, { isDown }: Pick<StoreWatch, "isDown">): T {
   const check = async (): Promise<void> => {
     if (isDown())
@@ -125,10 +128,6 @@ export function refuseWhileDown<T extends ObjectStore>(store: T, { isDown }: Pic
   };
   return {
     ...store,
-    receive: async (content, limit) => {
-      await check();
-      return store.receive(content, limit);
-    },
     read: async (hash, range) => {
       await check();
       return store.read(hash, range);

@@ -17,6 +17,8 @@ import type { Owner } from "@platform/engine/store/owner";
 import { ObjectDamaged, ObjectMissing, StoreUnavailable } from "../objects/object-store.ts";
 import type { Objects } from "../objects/object-store.ts";
 import type { ReferenceStore, ReferredFile } from "../store/pools/references.ts";
+import { createLooks } from "./looks.ts";
+import type { Looks } from "./looks.ts";
 import { pinPools } from "./pin-pools.ts";
 
 /** What references are followed with. */
@@ -35,9 +37,12 @@ export interface DataPoolsOptions {
 /** A start waits so long to learn whether a file is a JSON object; the look goes on. */
 const PATIENCE = 30 * SECOND;
 
+/** An organisation has so many files of the largest size looked at. */
+const LOOKS_AT_ONCE = 4;
+
 /** Input from the data pools of the platform. */
 export function createDataPools(options: DataPoolsOptions): InputSource {
-  const looks = new Map<string, Promise<JsonForm>>();
+  const looks = createLooks(LOOKS_AT_ONCE * options.maxBytes);
   return {
     pin: (reference, owner) => pin(options, looks, { reference, owner }),
     pinPools: (dataPoolIds, owner) => pinPools(options, dataPoolIds, owner),
@@ -61,11 +66,7 @@ interface Asked {
   readonly owner: Owner;
 }
 
-async function pin(
-  options: DataPoolsOptions,
-  looks: Map<string, Promise<JsonForm>>,
-  { reference, owner }: Asked,
-): Promise<InputPin> {
+async function pin(options: DataPoolsOptions, looks: Looks, { reference, owner }: Asked): Promise<InputPin> {
   const pointer = parsePointer(reference.pointer ?? "");
   if ("fault" in pointer) throw new Problem("DATA_REFERENCE_INVALID", `The pointer ${pointer.fault}.`);
   const file = await options.references.find(reference, owner);
@@ -89,25 +90,14 @@ interface Question extends Asked {
   readonly pointer: JsonPointer;
 }
 
-async function findForm(
-  options: DataPoolsOptions,
-  looks: Map<string, Promise<JsonForm>>,
-  question: Question,
-): Promise<JsonForm> {
-  const { file, pointer } = question;
+async function findForm(options: DataPoolsOptions, looks: Looks, question: Question): Promise<JsonForm> {
+  const { file, pointer, owner } = question;
   const { hash, bytes, form, formDetail } = file;
   if (form === "other") return { form, detail: formDetail ?? "it was looked at before" };
   if (form === "object" && pointer.length === 0) return { form, range: { start: 0, end: bytes } };
   const key = JSON.stringify([hash, ...pointer]);
-  const known = looks.get(key);
-  const looking = known ?? look(options, question);
-  if (known === undefined) {
-    looks.set(key, looking);
-    looking.then(
-      () => looks.delete(key),
-      () => looks.delete(key),
-    );
-  }
+  const size = { organisationId: owner.organisationId, bytes };
+  const looking = looks.share(key, size, () => look(options, question));
   const patience = new AbortController();
   try {
     const found = await Promise.race([looking, giveUp(patience.signal)]);

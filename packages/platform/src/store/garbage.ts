@@ -22,6 +22,9 @@ export interface GarbageStore {
 const MAX_BUILDS = 1_000;
 /** Likewise of each kind; who tries addresses at random makes many. */
 const MAX_SMALL_ROWS = 100_000;
+/** A start may name thousands of objects: as many rows as all starts of an hour can make are removed, so many with a statement. */
+const READS_AT_ONCE = 20_000;
+const MOST_READ_STATEMENTS = 500;
 
 /** The same on PostgreSQL. */
 export function createGarbageStore(database: Database, retentionDays: number): GarbageStore {
@@ -105,15 +108,20 @@ async function removeOldUploads(database: Database): Promise<number> {
 }
 
 async function removeReadObjects(database: Database): Promise<number> {
-  const rows = await database.query({
-    text: `delete from execution_object where (execution_id, role) in (
-        select x.execution_id, x.role from execution_object x
-        where not exists (select 1 from execution e where e.id = x.execution_id and e.status in ('PENDING', 'RUNNING'))
-        limit ${MAX_SMALL_ROWS}
-      ) returning execution_id`,
-    idempotent: true,
-  });
-  return rows.length;
+  let removed = 0;
+  for (let count = 0; count < MOST_READ_STATEMENTS; count++) {
+    const rows = await database.query({
+      text: `delete from execution_object where (execution_id, role) in (
+          select x.execution_id, x.role from execution_object x
+          where not exists (select 1 from execution e where e.id = x.execution_id and e.status in ('PENDING', 'RUNNING'))
+          limit ${READS_AT_ONCE}
+        ) returning execution_id`,
+      idempotent: true,
+    });
+    removed += rows.length;
+    if (rows.length < READS_AT_ONCE) break;
+  }
+  return removed;
 }
 
 async function removeFullBuckets(database: Database): Promise<number> {
