@@ -102,7 +102,8 @@ export async function linkOrCopy(source: string, path: string): Promise<void> {
 
 /** Seen when it is whole. */
 async function copy(source: string, path: string): Promise<void> {
-  const temporary = `${path}.${randomUUID()}`;
+  // Not longer than a name may be, and none that a file beside it can have been given.
+  const temporary = join(dirname(path), randomUUID());
   try {
     await copyFile(source, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     await rename(temporary, path);

@@ -65,6 +65,19 @@ test("a read-only object is linked where a run cannot change its permissions, an
   expect(statSync(object).nlink).toBe(2);
 });
 
+test("files of a data pool are copied whatever their names are, and nothing else is left beside them", async () => {
+  const object = createObject(0o444);
+  const names = ["a", "a.copy", "b".repeat(255)];
+  const staged = await stageInputs({ folders, sandbox: { mayLink: false } }, async ({ makePool }) => {
+    const pool = await makePool(0);
+    for (const name of names) linkSync(object, join(pool, name));
+  });
+  const pool = join(place, staged.moveTo(place), "pool-0");
+  expect(readdirSync(pool).toSorted()).toEqual(names);
+  for (const name of names)
+    expect(statSync(join(pool, name))).toMatchObject({ nlink: 1, size: 2, mode: 0o100444 });
+});
+
 test("a link to what is not read-only is copied: the object keeps its permissions", async () => {
   const object = createObject(0o640);
   const { file } = await stageLink(object, true);

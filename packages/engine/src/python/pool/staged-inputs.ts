@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { chmod, constants, copyFile, lstat, mkdir, readdir, rename } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { getCode } from "../../base/thrown.ts";
 import { INPUT_NAMES } from "../port/runtime.ts";
 import type { InputName, StagedInputs, StagingArea } from "../port/runtime.ts";
@@ -74,7 +75,8 @@ async function seal(path: string, mayLink: boolean): Promise<number | null> {
 }
 
 async function replaceByCopy(path: string): Promise<void> {
-  const copy = `${path}.copy`;
+  // No longer than a name may be, and none that a file of the same data pool can have been given.
+  const copy = join(dirname(path), randomUUID());
   await copyFile(path, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   await rename(copy, path);
 }
