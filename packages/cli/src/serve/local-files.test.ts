@@ -98,6 +98,21 @@ test.each([
   });
 });
 
+test("a data pool counts as often as it is named: each time is a folder of the run, with all files", async () => {
+  const { dataPoolId } = await write("{}");
+  await write("{}", "other.json");
+  const pinTwice = (poolLimits: { readonly files: number; readonly bytes: number }) =>
+    createLocalFiles({ root: join(root, "pools"), contents, poolLimits }).pinPools(
+      [dataPoolId, dataPoolId.toUpperCase()],
+      OWNER,
+    );
+  const [first, second] = await pinTwice({ files: 4, bytes: 8 });
+  expect(first?.map(({ name }) => name)).toEqual(["map.json", "other.json"]);
+  expect(second).toEqual(first);
+  await expect(pinTwice({ files: 3, bytes: 8 })).rejects.toThrow("more than 3 files together");
+  await expect(pinTwice({ files: 4, bytes: 7 })).rejects.toThrow("GB together");
+});
+
 test("a pointer names the object that the run gets", async () => {
   const reference = await write('{"maps": [{"a": 1}]}');
   const pin = (pointer: string) => files.pin({ ...reference, pointer }, OWNER);

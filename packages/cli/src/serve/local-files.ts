@@ -70,7 +70,8 @@ async function pinPools(
       `No folder below ${root} has the id ${id}. The server prints the id of each when it starts.`,
     );
   });
-  const files = [...new Set(found)].flatMap((pool) => pool.files);
+  // As often as it is named: each time is a folder of the run.
+  const files = found.flatMap((pool) => pool.files);
   requireFewFiles(files.length, poolLimits);
   const sizes = await Promise.all(files.map(({ path }) => stat(path).catch(() => ({ size: 0 }))));
   // Before anything is copied.
@@ -79,7 +80,7 @@ async function pinPools(
     poolLimits,
   );
   const pins = new Map<LocalFile, PoolFilePin>();
-  for (const file of files) {
+  for (const file of new Set(files)) {
     const kept = await keep(contents, file, poolLimits.bytes);
     pins.set(file, { name: file.name, fileId: file.reference.fileId, ...kept });
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MAX_NAMED_POOLS } from "../store/pool-limits.ts";
 import { findPools } from "./find-pools.ts";
 
 const ID = "11111111-1111-4111-8111-111111111111";
@@ -28,6 +29,22 @@ test("the schema says where pools stand: data or params themselves, or their mem
     { path: ["params", "maps"], dataPoolId: ID },
     { path: ["params", "more"], dataPoolId: ID },
   ]);
+});
+
+test("a start names at most so many pools, the same one counts each time; what is null does not", () => {
+  const names = Array.from({ length: MAX_NAMED_POOLS + 1 }, (_, number) => `pool${number}`);
+  const properties = Object.fromEntries(names.map((name) => [name, { $ref: "#/$defs/DataPool" }]));
+  const schema = { ...SCHEMA, properties: { params: { type: "object", properties } } };
+  const params = Object.fromEntries(names.map((name) => [name, { dataPoolId: ID }]));
+  const allowed = { ...params, pool0: null };
+  expect(findPools(schema, { data: undefined, params: allowed })).toHaveLength(MAX_NAMED_POOLS);
+  expect(() => findPools(schema, { data: undefined, params })).toThrow(
+    expect.objectContaining({
+      code: "DATA_REFERENCE_INVALID",
+      status: 422,
+      message: expect.stringContaining(`at most ${MAX_NAMED_POOLS}`),
+    }),
+  );
 });
 
 test("what is missing or null is no pool", () => {

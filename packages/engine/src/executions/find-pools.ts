@@ -2,6 +2,7 @@ import { Problem } from "@platform/contract/problems";
 import { isRecord } from "../base/json.ts";
 import { isUuid } from "../base/uuid.ts";
 import { INPUT_NAMES } from "../python/port/runtime.ts";
+import { requireFewPools } from "../store/pool-limits.ts";
 import type { AcceptedBody } from "./start-body.ts";
 
 /** A data pool that a start names in the place of a value. */
@@ -21,7 +22,7 @@ const POINTER_START = "#/$defs/";
  * The data pools of a body that the schema has accepted. The schema says where they stand: `data` and `params` themselves, and their
  * members; nowhere else, so that this takes no longer than the schema has members.
  *
- * @throws Problem INVALID_INPUT where the id is no UUID
+ * @throws Problem INVALID_INPUT where the id is no UUID; DATA_REFERENCE_INVALID where there are too many
  */
 export function findPools(
   schema: Schema | null,
@@ -29,7 +30,7 @@ export function findPools(
 ): readonly NamedPool[] {
   const parts = isRecord(schema?.["properties"]) ? schema["properties"] : null;
   if (schema === null || parts === null) return [];
-  return INPUT_NAMES.flatMap((name) => {
+  const pools = INPUT_NAMES.flatMap((name) => {
     const part = resolve(schema, parts[name]);
     const given = body[name];
     if (given === undefined || part === null) return [];
@@ -41,6 +42,8 @@ export function findPools(
         : [],
     );
   });
+  requireFewPools(pools.length);
+  return pools;
 }
 
 /** Also where it may be something else as well, such as null. */

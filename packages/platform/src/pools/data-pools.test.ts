@@ -122,6 +122,19 @@ describe("a data pool as a folder of a run", () => {
     await expect(pin()).rejects.toThrow(`more than ${TEST_POOL_LIMITS.files} files together`);
   });
 
+  test("counts as often as it is named: each time is a folder of the run, with all files", async () => {
+    const half = "x".repeat(TEST_POOL_LIMITS.bytes / 2);
+    await put(half, "a.txt");
+    expect(await pin([poolId, poolId.toUpperCase()])).toHaveLength(2);
+    await expect(pin([poolId, poolId.toUpperCase(), poolId])).rejects.toThrow("GB together");
+    await put("", "a.txt");
+    const times = (count: number) => Array<string>(count).fill(poolId);
+    expect(await pin(times(TEST_POOL_LIMITS.files))).toHaveLength(TEST_POOL_LIMITS.files);
+    await expect(pin(times(TEST_POOL_LIMITS.files + 1))).rejects.toThrow(
+      `more than ${TEST_POOL_LIMITS.files} files together`,
+    );
+  });
+
   test("is stored with the start, once for each content, and what it reads is needed until the end", async () => {
     await put("{}", "a.json");
     await put("{}", "b.json");

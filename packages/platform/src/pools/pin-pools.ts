@@ -14,16 +14,25 @@ export async function pinPools(
   const ids = [...new Set(dataPoolIds.map((id) => id.toLowerCase()))];
   const byPool = new Map<string, PoolFilePin[]>();
   const rows = await references.listFiles(ids, owner, poolLimits.files + ids.length + 1);
-  requireFewFiles(rows.filter(({ fileId }) => fileId !== null).length, poolLimits);
   for (const { poolId, ...file } of rows) {
     const files = byPool.get(poolId) ?? [];
     byPool.set(poolId, files);
     if (file.fileId !== null) files.push(file);
   }
-  requireFewBytes([...byPool.values()].flat(), poolLimits);
-  return dataPoolIds.map((id) => {
-    const files = byPool.get(id.toLowerCase());
+  for (const files of byPool.values()) files.sort((a, b) => (a.name < b.name ? -1 : 1));
+  // As often as it is named: each time is a folder of the run.
+  const named = dataPoolIds.map((id) => byPool.get(id.toLowerCase()));
+  // Before one is missing: the rows end where there are too many.
+  requireFewFiles(
+    named.reduce((count, files) => count + (files?.length ?? 0), 0),
+    poolLimits,
+  );
+  requireFewBytes(
+    named.flatMap((files) => files ?? []),
+    poolLimits,
+  );
+  return named.map((files) => {
     if (files === undefined) throw new Problem("DATA_REFERENCE_INVALID");
-    return files.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return files;
   });
 }

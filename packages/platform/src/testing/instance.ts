@@ -33,7 +33,7 @@ export const TEST_API_URL = "http://api.test:8090";
 export const TEST_SECRET = { current: "a secret for tests, the same in every instance", others: [] };
 
 /** Of the data pools that an execution of an instance reads as folders. */
-export const TEST_POOL_LIMITS = { files: 3, bytes: 1_000 };
+export const TEST_POOL_LIMITS = { files: 4, bytes: 1_000 };
 /** Size of the largest file of a data pool, and what an organisation may store in its pools. */
 export const MAX_TEST_FILE = 100_000;
 export const TEST_POOL_BYTES = 300_000;
